@@ -1,0 +1,25 @@
+"""FIND: which nodes, edges and relation paths a question can reach. Pure and jit-compiled."""
+
+from jaxkg.candidates.expand import Revisit, barred, expand, find_run, prune, start, walk
+from jaxkg.candidates.advance import advance, available
+from jaxkg.candidates.follow import answers, follow, path_length
+from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
+
+__all__ = [
+    "RelationPaths",
+    "Revisit",
+    "Targets",
+    "advance",
+    "answers",
+    "available",
+    "barred",
+    "expand",
+    "find_run",
+    "follow",
+    "is_target",
+    "path_length",
+    "prune",
+    "relation_paths",
+    "start",
+    "walk",
+]

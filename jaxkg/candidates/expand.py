@@ -1,0 +1,162 @@
+"""One hop: from a frontier along chosen runs of edges to the next frontier."""
+
+from typing import Literal
+
+import chex
+import jax
+import jax.numpy as jnp
+
+from jaxkg.ops import expand_ragged, first_of_each
+from jaxkg.types import NULL, Frontier, Graph
+
+Revisit = Literal["topic", "none", "any"]
+"""Which nodes a search may return to: "topic" all but where it started, "none" none that it reached
+at an earlier hop, "any" all."""
+
+
+def start(row: jax.Array, node: jax.Array) -> Frontier:
+    """The frontier at hop 0.
+
+    Args:
+        row: [F] int32 ascending, the row each start belongs to.
+        node: [F] int32 topic entity, NULL for an empty slot.
+
+    Returns:
+        A frontier of F slots; node NULL is a hole.
+    """
+    chex.assert_equal_shape([row, node])
+    chex.assert_type([row, node], jnp.int32)
+    valid = node != NULL
+    nothing = jnp.full(node.shape, NULL, jnp.int32)
+    return Frontier(
+        row=row,
+        node=jnp.maximum(node, 0),
+        edge=nothing,
+        parent=nothing,
+        valid=valid,
+        needed=jnp.sum(valid, dtype=jnp.int32),
+        overflow=jnp.zeros((), bool),
+    )
+
+
+def find_run(graph: Graph, node: jax.Array, relation: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The contiguous edges of each (node, relation), by bisection among the node's runs.
+
+    Args:
+        graph: padded tensors.
+        node: [...] int32, in range.
+        relation: [...] int32 code, NULL for none.
+
+    Returns:
+        First edge and number of edges, both [...] int32; the number is 0 where there are none.
+    """
+    low, end = graph.run_offsets[node], graph.run_offsets[node + 1]
+    high = end
+    last = graph.run_relation.shape[0] - 1
+    for _ in range(graph.lookup_steps):
+        middle = (low + high) >> 1
+        below = (graph.run_relation[jnp.minimum(middle, last)] < relation) & (middle < high)
+        low, high = jnp.where(below, middle + 1, low), jnp.where(below, high, middle)
+    run = jnp.minimum(low, last)
+    found = (low < end) & (graph.run_relation[run] == relation) & (relation != NULL)
+    first = graph.run_start[run]
+    return first, jnp.where(found, graph.run_start[run + 1] - first, 0)
+
+
+def walk(
+    graph: Graph,
+    frontier: Frontier,
+    parent: jax.Array,
+    first: jax.Array,
+    count: jax.Array,
+    *,
+    capacity: int,
+) -> Frontier:
+    """Walk stretches of edges, each from a slot of the frontier.
+
+    Args:
+        graph: padded tensors.
+        frontier: where the stretches start.
+        parent: [S] int32, slot of `frontier` each stretch leaves from, ascending.
+        first: [S] int32, first edge of each stretch.
+        count: [S] int32, number of edges; 0 walks nothing.
+        capacity: slots of the result; static.
+
+    Returns:
+        The next frontier, before `prune`: a node appears once for each edge that reaches it.
+    """
+    chex.assert_equal_shape([parent, first, count])
+    ragged = expand_ragged(count, capacity=capacity)
+    edge = jnp.where(ragged.valid, first[ragged.row] + ragged.position, 0)
+    slot = parent[ragged.row]
+    return Frontier(
+        row=frontier.row[slot],
+        node=jnp.maximum(graph.tail[edge], 0),
+        edge=edge,
+        parent=slot,
+        valid=ragged.valid,
+        needed=ragged.needed,
+        overflow=ragged.overflow,
+    )
+
+
+def expand(graph: Graph, frontier: Frontier, *, capacity: int) -> Frontier:
+    """Walk every edge of every node of the frontier, inverse edges included.
+
+    Args:
+        graph: padded tensors.
+        frontier: F slots.
+        capacity: slots of the result; static.
+
+    Returns:
+        The next frontier, before `prune`; `overflow` where the edges did not fit.
+    """
+    first = graph.offsets[frontier.node]
+    count = jnp.where(frontier.valid, graph.offsets[frontier.node + 1] - first, 0)
+    slots = jnp.arange(frontier.node.shape[0], dtype=jnp.int32)
+    return walk(graph, frontier, slots, first, count, capacity=capacity)
+
+
+def barred(question: jax.Array, node: jax.Array, valid: jax.Array, starts: Frontier) -> jax.Array:
+    """Which slots hold a topic of their own question.
+
+    Args:
+        question, node: [F] int32; valid: [F] bool.
+        starts: hop 0, its `row` being the question.
+
+    Returns:
+        [F] bool, False where not valid.
+    """
+    first = first_of_each(
+        (jnp.concatenate([starts.row, question]), jnp.concatenate([starts.node, node])),
+        jnp.concatenate([starts.valid, valid]),
+    )
+    size = starts.row.shape[0]
+    return valid & (first[size:] < size)
+
+
+def prune(frontier: Frontier, earlier: tuple[Frontier, ...], revisit: Revisit) -> Frontier:
+    """Keep each (row, node) once, and drop returns that the rule forbids.
+
+    The survivor is the first slot, so its `parent` and `edge` are one witness of the node; every
+    witness chain obeys the rule because every hop did.
+
+    Args:
+        frontier: result of a walk.
+        earlier: the frontiers of all hops before, hop 0 first.
+        revisit: see `Revisit`.
+
+    Returns:
+        The same slots with fewer valid ones.
+    """
+    if revisit not in ("topic", "none", "any"):
+        raise ValueError(f'revisit is "topic", "none" or "any", not {revisit!r}')
+    barred = {"topic": earlier[:1], "none": earlier, "any": ()}[revisit]
+    blocks = (*barred, frontier)
+    row = jnp.concatenate([block.row for block in blocks])
+    node = jnp.concatenate([block.node for block in blocks])
+    valid = jnp.concatenate([block.valid for block in blocks])
+    first = first_of_each((row, node), valid)
+    offset = row.shape[0] - frontier.row.shape[0]
+    slots = jnp.arange(offset, row.shape[0], dtype=jnp.int32)
+    return frontier._replace(valid=first[offset:] == slots)

@@ -1,0 +1,85 @@
+"""Execution of relation paths, all questions of a batch at once."""
+
+import chex
+import jax
+import jax.numpy as jnp
+
+from jaxkg.candidates.expand import Revisit, find_run, prune, walk
+from jaxkg.types import NULL, Frontier, Graph
+
+
+def follow(
+    graph: Graph,
+    starts: Frontier,
+    relations: jax.Array,
+    *,
+    capacities: tuple[int, ...],
+    revisit: Revisit = "topic",
+) -> tuple[Frontier, ...]:
+    """Execute one relation path (or sequence of relation sets) per row.
+
+    From the nodes of a row, hop l walks every edge whose relation is among `relations[row, l]`.
+    A hop that allows no relation ends the row's path: what it reached before is its result, see
+    `answers`. Flat frontiers cost what the edges cost: a hub is dear only to the rows it is in.
+
+    Args:
+        graph: padded tensors.
+        starts: hop 0, see `candidates.start`.
+        relations: [B, L, W] int32 codes, NULL where fewer than W are allowed; the codes of one hop
+            of one row are distinct.
+        capacities: slots of each hop's frontier, length L; static.
+        revisit: which nodes may be reached again; static.
+
+    Returns:
+        L + 1 frontiers, hop 0 first, linked by `parent`. Where one has `overflow`, it and all later
+        ones are incomplete; `needed` is exact for the first that has it.
+
+    Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via
+    LLM planning and embedding-guided search", Algorithm 1.
+    """
+    chex.assert_rank(relations, 3)
+    chex.assert_type(relations, jnp.int32)
+    if len(capacities) != relations.shape[1]:
+        raise ValueError(f"{relations.shape[1]} hops want as many capacities, not {capacities}")
+    trail = (starts,)
+    for hop, capacity in enumerate(capacities):
+        before = trail[-1]
+        allowed = relations[before.row, hop]  # [F, W]
+        width = allowed.shape[1]
+        node = jnp.broadcast_to(before.node[:, None], allowed.shape)
+        first, count = find_run(graph, node, allowed)
+        count = jnp.where(before.valid[:, None], count, 0)
+        parent = jnp.repeat(jnp.arange(before.node.shape[0], dtype=jnp.int32), width)
+        reached = walk(graph, before, parent, first.ravel(), count.ravel(), capacity=capacity)
+        trail = (*trail, prune(reached, trail, revisit))
+    return trail
+
+
+def path_length(relations: jax.Array) -> jax.Array:
+    """Hops of each row's path: those before the first hop that allows nothing.
+
+    Args:
+        relations: [B, L, W] int32 codes.
+
+    Returns:
+        [B] int32 in [0, L].
+    """
+    open_hops = jnp.any(relations != NULL, axis=2)
+    return jnp.sum(jnp.cumprod(open_hops.astype(jnp.int32), axis=1), axis=1, dtype=jnp.int32)
+
+
+def answers(trail: tuple[Frontier, ...], relations: jax.Array) -> tuple[jax.Array, ...]:
+    """Which slots of each hop are a row's result: those at the hop where its path ends.
+
+    Args:
+        trail: result of `follow`.
+        relations: [B, L, W] int32 codes it was called with.
+
+    Returns:
+        L + 1 masks, [F] bool each. A path of length 0 has no result.
+    """
+    length = path_length(relations)
+    return tuple(
+        frontier.valid & (length[frontier.row] == hop) & (hop > 0)
+        for hop, frontier in enumerate(trail)
+    )

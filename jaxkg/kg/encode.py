@@ -1,0 +1,183 @@
+"""Columns of strings to a sorted table of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxkg.records import JaxkgError
+
+
+class EncodedTriples(NamedTuple):
+    """What `TripleEncoder.finish` returns."""
+
+    entities: list[str]
+    """Entity ids in code point order."""
+    relations: list[str]
+    """Relation names in code point order."""
+    triples: np.ndarray
+    """[T, 3] int32, (head, relation, tail), unique and sorted."""
+    sources: list[str] | None
+    """Where each triple was read; distinct sources of a repeated triple are joined by "; "."""
+    duplicates: int
+    """Repetitions that were merged."""
+
+
+class TripleEncoder:
+    """Takes triples in batches, keeps integers, and numbers them at the end.
+
+    Only the distinct names stay in memory as strings.
+
+    Example:
+        >>> encoder = TripleEncoder()
+        >>> encoder.add(["b", "a", "b"], ["r", "r", "r"], ["c", "b", "c"])
+        >>> table = encoder.finish()
+        >>> table.entities, table.triples.tolist(), table.duplicates
+        (['a', 'b', 'c'], [[0, 0, 1], [1, 0, 2]], 1)
+    """
+
+    def __init__(self) -> None:
+        self._entities: dict[str, int] = {}
+        self._relations: dict[str, int] = {}
+        self._chunks: list[np.ndarray] = [np.empty((0, 3), np.int32)]
+        self._sources: list[str] = []
+        self._rows = 0
+
+    def __len__(self) -> int:
+        """Triples taken so far, repetitions included."""
+        return self._rows
+
+    @property
+    def entities(self) -> Iterable[str]:
+        """Entity ids taken so far."""
+        return self._entities.keys()
+
+    @property
+    def relations(self) -> Iterable[str]:
+        """Relation names taken so far."""
+        return self._relations.keys()
+
+    def rename_relations(self, names: Mapping[str, str]) -> None:
+        """Give every relation another name; `names` must keep different relations different."""
+        self._relations = {names[name]: code for name, code in self._relations.items()}
+
+    def add(
+        self,
+        heads: Sequence[str],
+        relations: Sequence[str],
+        tails: Sequence[str],
+        sources: Sequence[str] | None = None,
+    ) -> None:
+        """Take a batch of triples, one per position of the columns."""
+        table = np.empty((len(heads), 3), np.int32)
+        table[:, 0] = _codes(heads, self._entities)
+        table[:, 1] = _codes(relations, self._relations)
+        table[:, 2] = _codes(tails, self._entities)
+        self._take(table, sources)
+
+    def add_triples(
+        self, triples: Iterable[Sequence[str]], sources: Iterable[str | None] | None = None
+    ) -> None:
+        """Take (head, relation, tail) rows as a caller gives them.
+
+        Raises:
+            JaxkgError: a row is not three non-blank strings, or there are more or fewer sources
+                than rows.
+        """
+        rows = list(checked(triples))
+        told = None
+        if sources is not None:
+            told = [source or "" for source in sources]
+            if len(told) != len(rows):
+                raise JaxkgError(f"{len(told)} provenance entries for {len(rows)} triples")
+        if rows:
+            self.add(*zip(*rows), sources=told)
+
+    def add_table(
+        self,
+        entities: Sequence[str],
+        relations: Sequence[str],
+        triples: np.ndarray,
+        sources: Sequence[str] | None = None,
+    ) -> None:
+        """Take triples that are integers already: `triples` [T, 3] indexes the two lists."""
+        entity = _codes(entities, self._entities)
+        relation = _codes(relations, self._relations)
+        head, code, tail = np.asarray(triples).T
+        self._take(np.stack([entity[head], relation[code], entity[tail]], axis=1), sources)
+
+    def _take(self, table: np.ndarray, sources: Sequence[str] | None) -> None:
+        if sources is not None:
+            # Batches before this one came without sources: theirs are blank.
+            self._sources += [""] * (self._rows - len(self._sources))
+            self._sources += sources
+        self._rows += len(table)
+        self._chunks.append(table)
+
+    def finish(self) -> EncodedTriples:
+        """Number the names in code point order, sort the triples, merge repetitions."""
+        for name in self._relations:
+            if name.startswith("^"):
+                raise JaxkgError(
+                    f"the relation {name!r} starts with '^', which marks the inverse of a "
+                    "relation; rename it"
+                )
+        entities, entity_rank = _ranked(self._entities)
+        relations, relation_rank = _ranked(self._relations)
+        table = np.concatenate(self._chunks)
+        table[:, 0] = entity_rank[table[:, 0]]
+        table[:, 1] = relation_rank[table[:, 1]]
+        table[:, 2] = entity_rank[table[:, 2]]
+        # lexsort is stable: of equal triples the one read first stays first.
+        order = np.lexsort((table[:, 2], table[:, 1], table[:, 0]))
+        table = table[order]
+        first = np.ones(len(table), bool)
+        first[1:] = np.any(table[1:] != table[:-1], axis=1)
+        starts = np.flatnonzero(first)
+        sources = self._merged_sources(order, starts) if self._sources else None
+        triples = np.ascontiguousarray(table[starts])
+        return EncodedTriples(entities, relations, triples, sources, len(table) - len(triples))
+
+    def _merged_sources(self, order: np.ndarray, starts: np.ndarray) -> list[str]:
+        self._sources += [""] * (self._rows - len(self._sources))
+        rows = order.tolist()
+        merged = [self._sources[rows[start]] for start in starts.tolist()]
+        ends = np.append(starts[1:], len(order))
+        for group in np.flatnonzero(ends - starts > 1).tolist():
+            said = (self._sources[row] for row in rows[starts[group] : ends[group]])
+            merged[group] = "; ".join(dict.fromkeys(source for source in said if source))
+        return merged
+
+
+def checked(triples: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """Pass rows through that are three non-blank strings.
+
+    Raises:
+        JaxkgError: at the first row that is not.
+    """
+    for number, triple in enumerate(triples, start=1):
+        if (
+            isinstance(triple, str)
+            or len(triple) != 3
+            or not all(isinstance(part, str) and part.strip() for part in triple)
+        ):
+            raise JaxkgError(
+                f"triple {number} is {triple!r}; expected three non-blank strings "
+                "(head, relation, tail)"
+            )
+        yield triple
+
+
+def _codes(names: Sequence[str], index: dict[str, int]) -> np.ndarray:
+    for name in dict.fromkeys(names):
+        index.setdefault(name, len(index))
+    return np.fromiter(map(index.__getitem__, names), np.int32, len(names))
+
+
+def _ranked(index: dict[str, int]) -> tuple[list[str], np.ndarray]:
+    names = sorted(index)
+    rank = np.empty(len(names), np.int32)
+    rank[np.fromiter(map(index.__getitem__, names), np.int64, len(names))] = np.arange(len(names))
+    return names, rank

@@ -1,0 +1,63 @@
+"""What a graph looks like in numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from jaxkg.kg.graph import KnowledgeGraph
+
+
+def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
+    """Counts of a graph, ready for JSON.
+
+    Returns:
+        `entities`, `relations`, `triples`, `duplicates` (merged repetitions), `aliases`; `degree`
+        with `median`, `p90`, `max` over entities (triples an entity is head or tail of, a loop
+        counted twice) and the `hub` (id) with its `hub_name`; `relation_counts`, most frequent
+        first; `components` (weakly connected) and the entities in the `largest_component`;
+        `homonyms` (entities that share a display name with another), `unnamed` (entities shown by
+        a Freebase machine id or a blank node). Degree entries are None for an empty graph.
+    """
+    heads, codes, tails = graph.triples.T
+    n = graph.num_entities
+    degree = np.bincount(heads, minlength=n) + np.bincount(tails, minlength=n)
+    hub = int(np.argmax(degree)) if n else None
+    counts = np.bincount(codes, minlength=graph.num_relations)
+    names, owners = np.unique(np.array(graph.entity_names.tolist(), object), return_inverse=True)
+    shared = np.bincount(owners, minlength=len(names))[owners] > 1
+    sizes = _component_sizes(heads, tails, n)
+    return {
+        "entities": n,
+        "relations": graph.num_relations,
+        "triples": graph.num_triples,
+        "duplicates": graph.duplicates,
+        "aliases": len(graph.aliases.names),
+        "degree": {
+            "median": None if hub is None else float(np.median(degree)),
+            "p90": None if hub is None else float(np.percentile(degree, 90)),
+            "max": None if hub is None else int(degree[hub]),
+            "hub": None if hub is None else graph.entity_ids[hub],
+            "hub_name": None if hub is None else graph.name(hub),
+        },
+        "relation_counts": {
+            graph.relations[code]: int(counts[code]) for code in np.argsort(-counts, kind="stable")
+        },
+        "components": len(sizes),
+        "largest_component": int(sizes.max(initial=0)),
+        "homonyms": int(shared.sum()),
+        "unnamed": sum(not graph.has_name(entity) for entity in range(n)),
+    }
+
+
+def _component_sizes(heads: np.ndarray, tails: np.ndarray, n: int) -> np.ndarray:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not n:
+        return np.zeros(0, np.int64)
+    links = coo_array((np.ones(len(heads), bool), (heads, tails)), shape=(n, n))
+    _, component = connected_components(links, directed=False)
+    return np.bincount(component)

@@ -1,0 +1,1 @@
+"""TRAIN: supervision mined from answers, losses, train steps, checkpoints."""

@@ -1,0 +1,178 @@
+"""Relation paths mined from (topic, answers): the planner's supervision, without any path labels."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.candidates import Revisit, answers, follow, start
+from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
+from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
+from jaxkg.types import NULL, Graph
+
+
+@dataclasses.dataclass(frozen=True)
+class MinedPaths:
+    """Relation paths that reproduce the answers of each question.
+
+    Attributes:
+        relations: [Q, K, L] int32 codes, NULL past the end of a path and of the list.
+        f1: [Q, K] float32, exact F1 of the path's execution against the answers.
+        incomplete: questions whose neighbourhood was too large to enumerate whole.
+    """
+
+    relations: np.ndarray
+    f1: np.ndarray
+    incomplete: int
+
+
+@functools.partial(jax.jit, static_argnames=("capacities", "keep", "fan_out", "revisit"))
+def _propose(
+    graph: Graph,
+    row: jax.Array,
+    node: jax.Array,
+    targets: Targets,
+    *,
+    capacities: tuple[int, ...],
+    keep: int,
+    fan_out: int,
+    revisit: Revisit,
+) -> RelationPaths:
+    return relation_paths(
+        graph,
+        start(row, node),
+        targets,
+        capacities=capacities,
+        keep=keep,
+        fan_out=fan_out,
+        revisit=revisit,
+    )
+
+
+@functools.partial(jax.jit, static_argnames=("capacities", "revisit"))
+def _execute_f1(
+    graph: Graph,
+    row: jax.Array,
+    node: jax.Array,
+    relations: jax.Array,
+    targets: Targets,
+    *,
+    capacities: tuple[int, ...],
+    revisit: Revisit,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """F1 of each row's path, slots needed and overflow."""
+    trail = follow(
+        graph, start(row, node), relations[:, :, None], capacities=capacities, revisit=revisit
+    )
+    reached = jnp.zeros(relations.shape[0], jnp.int32)
+    hits = reached
+    for frontier, mask in zip(trail, answers(trail, relations[:, :, None]), strict=True):
+        hit = mask & is_target(frontier.row, frontier.node, targets)
+        reached = reached.at[frontier.row].add(mask.astype(jnp.int32))
+        hits = hits.at[frontier.row].add(hit.astype(jnp.int32))
+    f1 = 2.0 * hits / jnp.maximum(reached + targets.count, 1)
+    needed = jnp.stack([frontier.needed for frontier in trail[1:]])
+    overflow = jnp.any(jnp.stack([frontier.overflow for frontier in trail]))
+    return f1, needed, overflow
+
+
+def targets_table(nodes: Sequence[Sequence[int]], *, num_rows: int) -> Targets:
+    """Sorted, padded targets from the target nodes of each row (duplicates removed)."""
+    distinct = [sorted(set(some)) for some in nodes]
+    row, node = starts_table(distinct, num_rows=num_rows)
+    row = np.where(node == NULL, NULL, row).astype(np.int32)
+    count = np.zeros(num_rows, np.int32)
+    count[: len(nodes)] = [len(some) for some in distinct]
+    return Targets(row, node, count)
+
+
+def mine_paths(
+    tensors: TensorGraph,
+    topics: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    *,
+    hops: int = 3,
+    keep: int = 8,
+    fan_out: int = 64,
+    revisit: Revisit = "topic",
+    batch_size: int = 256,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> MinedPaths:
+    """Find the relation paths whose execution best matches the answers.
+
+    Two passes: an enumeration of all paths that skips hubs past the first hop proposes `keep`
+    paths a question, then every proposal is executed exactly and scored by F1.
+
+    Args:
+        tensors: the graph.
+        topics: topic nodes of each question.
+        targets: answer nodes of each question.
+        hops: L, longest path.
+        keep: K, paths kept a question.
+        fan_out: longest run of edges walked past the first hop while proposing.
+        revisit: which nodes a path may return to.
+        batch_size: questions a batch.
+        on_progress: called with (done, total) steps of work; two passes make 2Q steps.
+
+    Returns:
+        For each question its K best paths by exact F1, best first; shorter first among equals.
+    """
+    count = len(topics)
+    relations = np.full((count, keep, hops), NULL, np.int32)
+    proposed = np.zeros((count, keep), np.float32)
+    incomplete = 0
+    tick = on_progress or (lambda done, total: None)
+
+    def propose(indices: np.ndarray, slots: tuple[int, ...]) -> RelationPaths:
+        rows = bucket(len(indices))
+        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        wanted = targets_table([targets[i] for i in indices], num_rows=rows)
+        return _propose(
+            tensors.graph,
+            row,
+            node,
+            wanted,
+            capacities=slots,
+            keep=keep,
+            fan_out=fan_out,
+            revisit=revisit,
+        )
+
+    capacities = Capacities(slots=(1 << 13, 1 << 14) + (1 << 15, 1 << 16) * (hops - 1))
+    for indices, found, complete in stream(
+        count, batch_size, propose, lambda r: (r.needed, r.overflow), capacities
+    ):
+        relations[indices] = found.relations[: len(indices)]
+        proposed[indices] = found.f1[: len(indices)]
+        incomplete += 0 if complete else len(indices)
+        tick(int(indices[-1]) + 1, 2 * count)
+
+    question, place = np.nonzero(proposed > 0)
+    exact = np.zeros_like(proposed)
+
+    def execute(indices: np.ndarray, slots: tuple[int, ...]):
+        rows = bucket(len(indices))
+        who = question[indices]
+        row, node = starts_table([topics[i] for i in who], num_rows=rows)
+        wanted = targets_table([targets[i] for i in who], num_rows=rows)
+        paths = pad(relations[who, place[indices]], rows)
+        return _execute_f1(
+            tensors.graph, row, node, paths, wanted, capacities=slots, revisit=revisit
+        )
+
+    capacities = Capacities(slots=(1 << 14,) * hops)
+    for indices, (f1, _, _), complete in stream(
+        len(question), 8 * batch_size, execute, lambda r: r[1:], capacities
+    ):
+        if complete:
+            exact[question[indices], place[indices]] = f1[: len(indices)]
+        tick(count + int(question[indices[-1]]) + 1, 2 * count)
+
+    order = np.argsort(-exact, axis=1, kind="stable")
+    exact = np.take_along_axis(exact, order, axis=1)
+    relations = np.take_along_axis(relations, order[:, :, None], axis=1)
+    relations[exact == 0] = NULL
+    return MinedPaths(relations, exact, incomplete)

@@ -1,0 +1,154 @@
+"""A trained planner: weights, the words it knows and the graph it belongs to, kept together."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxkg.records import JaxkgError
+from jaxkg.score.planner import PlannerParams
+from jaxkg.text import NgramHasher, label_words
+
+_FORMAT = "jaxkg-planner"
+_VERSION = 1
+_LABEL_WIDTH = 24
+QUESTION_WIDTH = 96
+"""N-grams kept of a question: all of them up to 33 words."""
+
+
+def label_table(hasher: NgramHasher, relations: Sequence[str]) -> np.ndarray:
+    """[R, 24] int32 n-gram buckets of the relation labels, NULL where there are fewer."""
+    return hasher.table([label_words(name) for name in relations], width=_LABEL_WIDTH)
+
+
+@dataclasses.dataclass(frozen=True)
+class Planner:
+    """Everything needed to plan on one graph.
+
+    Attributes:
+        params: weights.
+        relations: names of the graph's relations, in code order.
+        hasher: how words become buckets.
+        hops: longest path it plans.
+        seen: [V] bool, buckets of the words it was trained on.
+        about: what it was trained on and how well it did, for people.
+    """
+
+    params: PlannerParams
+    relations: tuple[str, ...]
+    hasher: NgramHasher
+    hops: int
+    seen: np.ndarray
+    about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def label_ngrams(self) -> np.ndarray:
+        """[R, T'] int32, see `label_table`."""
+        return label_table(self.hasher, self.relations)
+
+    def ngrams(self, masked: Sequence[str]) -> np.ndarray:
+        """[Q, T] int32 n-gram buckets of questions whose topics are masked."""
+        return self.hasher.table(masked, width=QUESTION_WIDTH)
+
+    def known_share(self, masked: str) -> float:
+        """Share of a question's words that training has shown; 1 for a question without words."""
+        words = self.hasher.words(masked)
+        if not words:
+            return 1.0
+        return float(np.mean(self.seen[self.hasher.ids(masked)[: len(words)]]))
+
+    def check_graph(self, relations: Sequence[str]) -> None:
+        """Refuse a graph this planner was not trained for.
+
+        Raises:
+            JaxkgError: the graph's relations differ from the planner's.
+        """
+        if tuple(relations) == self.relations:
+            return
+        missing = sorted(set(self.relations) - set(relations))
+        extra = sorted(set(relations) - set(self.relations))
+        detail = "; ".join(
+            f"{what} {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
+            for what, names in (("the graph lacks", missing), ("the planner never saw", extra))
+            if names
+        )
+        raise JaxkgError(
+            f"this planner was trained for another graph ({len(self.relations)} relations against "
+            f"{len(relations)}; {detail or 'the same relations in another order'}); train one for "
+            "this graph with `jaxkg train planner`"
+        )
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write to a folder, through a temporary name.
+
+        Raises:
+            JaxkgError: the folder holds something that is no planner.
+        """
+        target = Path(folder)
+        if target.exists() and any(target.iterdir()) and not (target / "planner.json").exists():
+            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
+        target.mkdir(parents=True, exist_ok=True)
+        arrays = {name: np.asarray(value) for name, value in self.params._asdict().items()}
+        meta = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "relations": self.relations,
+            "buckets": self.hasher.buckets,
+            "longest": self.hasher.longest,
+            "hops": self.hops,
+            "about": dict(self.about),
+        }
+        with tempfile.NamedTemporaryFile(dir=target, suffix=".tmp", delete=False) as file:
+            np.savez(file, seen=self.seen, **arrays)
+        os.replace(file.name, target / "planner.npz")
+        with tempfile.NamedTemporaryFile(
+            "w", dir=target, suffix=".tmp", delete=False, encoding="utf-8"
+        ) as file:
+            json.dump(meta, file, ensure_ascii=False, indent=1)
+        os.replace(file.name, target / "planner.json")
+        return target
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Planner:
+        """Read a planner written by `save`.
+
+        Raises:
+            JaxkgError: there is none, or it is damaged or of a newer version.
+        """
+        source = Path(folder)
+        try:
+            meta = json.loads((source / "planner.json").read_text(encoding="utf-8"))
+            if meta["format"] != _FORMAT or meta["version"] > _VERSION:
+                raise JaxkgError(
+                    f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
+                    f"{_FORMAT} up to version {_VERSION}"
+                )
+            with np.load(source / "planner.npz", allow_pickle=False) as arrays:
+                params = PlannerParams(**{name: arrays[name] for name in PlannerParams._fields})
+                seen = arrays["seen"]
+            planner = cls(
+                params=params,
+                relations=tuple(meta["relations"]),
+                hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
+                hops=meta["hops"],
+                seen=seen,
+                about=meta["about"],
+            )
+        except FileNotFoundError as error:
+            raise JaxkgError(
+                f"no planner in {source} ({Path(error.filename).name} is missing); make one with "
+                "`jaxkg train planner`"
+            ) from error
+        except (OSError, KeyError, TypeError, json.JSONDecodeError, ValueError) as error:
+            if isinstance(error, JaxkgError):
+                raise
+            raise JaxkgError(f"the planner in {source} is damaged: {error}") from error
+        if len(params.previous) != 2 * len(planner.relations):
+            raise JaxkgError(f"the planner in {source} is damaged: weights and names disagree")
+        return planner

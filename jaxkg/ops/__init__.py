@@ -1,0 +1,8 @@
+"""Shared words of the numeric stages: ragged expansion, uniqueness, groups, back-pointers."""
+
+from jaxkg.ops.backtrack import edges_to
+from jaxkg.ops.grouped import top_in_group
+from jaxkg.ops.ragged import Ragged, expand_ragged
+from jaxkg.ops.unique import first_of_each
+
+__all__ = ["Ragged", "edges_to", "expand_ragged", "first_of_each", "top_in_group"]

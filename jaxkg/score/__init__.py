@@ -1,0 +1,1 @@
+"""SCORE: numeric scorers of relation paths, edges and entities."""

@@ -1,0 +1,156 @@
+"""The learned planner: which relation comes next, or stop, given the question and the path so far.
+
+A bag of hashed n-grams is all it sees of a question. Relations are scored by learned vectors plus
+the vectors of their own labels' n-grams, through the same table as the question's: a relation that
+training never showed can still be found by its words.
+"""
+
+from typing import NamedTuple
+
+import chex
+import jax
+import jax.numpy as jnp
+
+from jaxkg.types import NULL
+
+
+class PlannerParams(NamedTuple):
+    """Weights; D is the model width, V the n-gram buckets, C = 2R relation codes, L hops."""
+
+    ngram: jax.Array  # [V, D] float32
+    question: jax.Array  # [D, D] float32
+    step: jax.Array  # [L + 1, D, D] float32, what each hop reads from the question
+    previous: jax.Array  # [C, D] float32, the relation taken before
+    carry: jax.Array  # [D, D] float32
+    relation: jax.Array  # [C + 1, D] float32, the last row is "stop"
+    bias: jax.Array  # [C + 1] float32
+    label_gate: jax.Array  # [2] float32, weight of label words, forward and inverse
+
+
+def init_planner(
+    num_relations: int, *, hops: int, width: int, buckets: int, key: jax.Array
+) -> PlannerParams:
+    """Random weights.
+
+    Args:
+        num_relations: R of the graph.
+        hops: L, longest path.
+        width: D.
+        buckets: V.
+        key: for all weights.
+    """
+    codes = 2 * num_relations
+    ngram_key, question_key, step_key, carry_key, out_key = jax.random.split(key, 5)
+    scale = width**-0.5
+    return PlannerParams(
+        ngram=scale * jax.random.normal(ngram_key, (buckets, width)),
+        question=scale * jax.random.normal(question_key, (width, width)),
+        step=scale * jax.random.normal(step_key, (hops + 1, width, width)),
+        previous=jnp.zeros((codes, width)),
+        carry=scale * jax.random.normal(carry_key, (width, width)),
+        relation=0.1 * scale * jax.random.normal(out_key, (codes + 1, width)),
+        bias=jnp.zeros(codes + 1),
+        label_gate=jnp.ones(2),
+    )
+
+
+def bag(params: PlannerParams, ngrams: jax.Array) -> jax.Array:
+    """Normalised sum of n-gram vectors.
+
+    Args:
+        params: weights.
+        ngrams: [..., T] int32 buckets, NULL for none.
+
+    Returns:
+        [..., D] float32; zero for an empty text.
+    """
+    there = ngrams != NULL
+    vectors = jnp.where(there[..., None], params.ngram[jnp.maximum(ngrams, 0)], 0.0)
+    total = jnp.sum(vectors, axis=-2)
+    return total / jnp.sqrt(jnp.maximum(jnp.sum(there, axis=-1, keepdims=True), 1))
+
+
+def label_vectors(params: PlannerParams, labels: jax.Array) -> jax.Array:
+    """Vectors of the relation codes' labels, the inverse codes after the relations.
+
+    Args:
+        params: weights.
+        labels: [R, T] int32 buckets of each relation's label.
+
+    Returns:
+        [2R, D] float32.
+    """
+    vectors = bag(params, labels)
+    return jnp.concatenate([params.label_gate[0] * vectors, params.label_gate[1] * vectors])
+
+
+class Reading(NamedTuple):
+    """What the planner takes from a question, once, before it plans."""
+
+    words: jax.Array  # [..., D] float32, the bag itself: matched against relation labels
+    reads: jax.Array  # [..., L + 1, D] float32, what each hop looks for
+
+
+def read_question(params: PlannerParams, ngrams: jax.Array) -> Reading:
+    """Encode a question.
+
+    Args:
+        params: weights.
+        ngrams: [T] int32 buckets of the question with its topic masked.
+    """
+    words = bag(params, ngrams)
+    hidden = jnp.tanh(words @ params.question) + words
+    return Reading(words, jnp.einsum("d,lde->le", hidden, params.step) + hidden)
+
+
+def next_relation_logits(
+    params: PlannerParams, labels: jax.Array, reading: Reading, taken: jax.Array
+) -> jax.Array:
+    """Log-probabilities of the next relation, or of stopping, at every hop of a path.
+
+    Args:
+        params: weights.
+        labels: [2R, D] float32 from `label_vectors`.
+        reading: of one question.
+        taken: [L] int32 codes of a path, NULL past its end.
+
+    Returns:
+        [L + 1, 2R + 1] float32; row l is conditioned on the first l relations, its last entry is
+        "stop". Rows past the end of the path are conditioned on the whole path.
+    """
+    chex.assert_rank([labels, taken], [2, 1])
+
+    def move(state, relation):
+        moved = jnp.tanh(state @ params.carry + params.previous[jnp.maximum(relation, 0)])
+        state = jnp.where(relation == NULL, state, moved)
+        return state, state
+
+    first = jnp.zeros_like(reading.words)
+    _, states = jax.lax.scan(move, first, taken)
+    queries = jnp.tanh(reading.reads + jnp.concatenate([first[None], states]))
+    scores = queries @ params.relation.T + params.bias
+    return jax.nn.log_softmax(scores.at[:, :-1].add(labels @ reading.words))
+
+
+def path_log_probability(
+    params: PlannerParams, labels: jax.Array, reading: Reading, path: jax.Array
+) -> jax.Array:
+    """Log-probability that the planner emits exactly this path and then stops.
+
+    Args:
+        params: weights.
+        labels: [2R, D] float32 from `label_vectors`.
+        reading: of one question.
+        path: [L] int32 codes, NULL past its end.
+
+    Returns:
+        [] float32. After L hops there is nothing left but to stop.
+    """
+    hops = path.shape[0]
+    stop = params.bias.shape[0] - 1
+    length = jnp.sum(path != NULL)
+    steps = jnp.arange(hops)
+    logits = next_relation_logits(params, labels, reading, path)[:hops]
+    emitted = jnp.where(steps < length, jnp.maximum(path, 0), stop)
+    chosen = jnp.take_along_axis(logits, emitted[:, None], axis=1)[:, 0]
+    return jnp.sum(jnp.where(steps <= length, chosen, 0.0))

@@ -1,0 +1,45 @@
+"""The beam's rule: the best continuations of each question's partial paths."""
+
+from typing import NamedTuple
+
+import chex
+import jax
+import jax.numpy as jnp
+
+
+class Choice(NamedTuple):
+    """The continuations that live on, best first."""
+
+    parent: jax.Array  # [B, W] int32, which of the question's paths is continued
+    action: jax.Array  # [B, W] int32, how
+    score: jax.Array  # [B, W] float32, -inf where there are fewer than W
+    valid: jax.Array  # [B, W] bool
+
+
+def choose(scores: jax.Array, *, width: int, margin: float = float("inf")) -> Choice:
+    """Keep the best continuations of every question.
+
+    Args:
+        scores: [B, W', A] float32, the score of continuing path w by action a; -inf where that
+            cannot be.
+        width: W, continuations kept; static.
+        margin: those that score this much less than the question's best are dropped.
+
+    Returns:
+        W continuations a question. Ties go to the earlier path, then to the smaller action. A
+        question without any finite score keeps nothing.
+    """
+    chex.assert_rank(scores, 3)
+    batch, paths, actions = scores.shape
+    flat = scores.reshape(batch, paths * actions)
+    if width > flat.shape[1]:
+        flat = jnp.pad(flat, ((0, 0), (0, width - flat.shape[1])), constant_values=-jnp.inf)
+    score, place = jax.lax.top_k(flat, width)
+    valid = jnp.isfinite(score) & (score >= score[:, :1] - margin)
+    place = jnp.where(valid, place, 0).astype(jnp.int32)
+    return Choice(
+        parent=place // actions,
+        action=place % actions,
+        score=jnp.where(valid, score, -jnp.inf),
+        valid=valid,
+    )

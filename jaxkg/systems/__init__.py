@@ -1,0 +1,1 @@
+"""The published methods, each a short composition over the folders above."""

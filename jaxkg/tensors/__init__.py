@@ -1,0 +1,18 @@
+"""PAD: host tables to device tensors. The only folder that chooses a shape or names a device."""
+
+from jaxkg.tensors.buckets import Capacities, bucket
+from jaxkg.tensors.graph import TensorGraph, edge_tables, tensor_graph
+from jaxkg.tensors.pad import pad, ragged_table, starts_table
+from jaxkg.tensors.stream import stream
+
+__all__ = [
+    "Capacities",
+    "TensorGraph",
+    "bucket",
+    "edge_tables",
+    "pad",
+    "ragged_table",
+    "starts_table",
+    "stream",
+    "tensor_graph",
+]

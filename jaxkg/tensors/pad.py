@@ -1,0 +1,53 @@
+"""Host lists to padded index arrays."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxkg.tensors.buckets import bucket
+from jaxkg.types import NULL
+
+
+def pad(column: np.ndarray, size: int) -> np.ndarray:
+    """A column lengthened with NULL (for integers) or 0 (for floats) to `size`."""
+    fill = NULL if np.issubdtype(column.dtype, np.integer) else 0
+    padded = np.full((size, *column.shape[1:]), fill, column.dtype)
+    padded[: len(column)] = column
+    return padded
+
+
+def ragged_table(rows: Sequence[Sequence[int]], *, num_rows: int, width: int = 0) -> np.ndarray:
+    """Lists of unequal length as a rectangle.
+
+    Args:
+        rows: at most `num_rows` lists of indices.
+        num_rows: rows of the result.
+        width: least number of columns before bucketing; 0 takes the longest list.
+
+    Returns:
+        [num_rows, W] int32, NULL where there is nothing; W is a bucket.
+    """
+    widest = max(width, max(map(len, rows), default=0))
+    table = np.full((num_rows, bucket(widest)), NULL, np.int32)
+    for row, values in enumerate(rows):
+        table[row, : len(values)] = values
+    return table
+
+
+def starts_table(nodes: Sequence[Sequence[int]], *, num_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Flat (row, node) columns from the nodes of each row.
+
+    Args:
+        nodes: at most `num_rows` lists of node ids.
+        num_rows: rows of the batch; also the least number of slots.
+
+    Returns:
+        row, node: [S] int32 sorted by (row, node), S a bucket; padding has node NULL and the last
+        row, so that rows stay in ascending order.
+    """
+    row = np.repeat(np.arange(len(nodes), dtype=np.int32), [len(n) for n in nodes])
+    node = np.fromiter((n for some in nodes for n in sorted(some)), np.int32, len(row))
+    size = bucket(max(num_rows, len(row)))
+    padded = pad(row, size)
+    padded[len(row) :] = num_rows - 1
+    return padded, pad(node, size)

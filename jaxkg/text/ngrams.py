@@ -1,0 +1,80 @@
+"""Hashed word n-grams: the planner's view of a question, and of a relation's label."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+TOPIC_WORD = "\x02topic"
+"""Stands for a masked topic mention; no question can contain it, control characters are no words."""
+
+_WORD = re.compile(r"\x02topic|[^\W_]+(?:'[^\W_]+)?", re.UNICODE)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def mask_mentions(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Replace topic mentions, so that a planner learns wordings and not names.
+
+    >>> mask_mentions("who wrote Alien", [(10, 15)]).encode()
+    b'who wrote \\x02topic'
+    """
+    for start, end in sorted(set(spans), reverse=True):
+        text = text[:start] + TOPIC_WORD + text[end:]
+    return text
+
+
+def label_words(relation: str) -> str:
+    """A relation's label as words: separators and camel case opened, an inverse mark dropped.
+
+    >>> label_words("^film.actor.performedIn")
+    'film actor performed in'
+    """
+    return " ".join(_WORD.findall(_CAMEL.sub(" ", relation.removeprefix("^")).lower()))
+
+
+@dataclasses.dataclass(frozen=True)
+class NgramHasher:
+    """Word 1- to n-grams hashed into buckets (CRC-32, so the same everywhere and for ever).
+
+    Attributes:
+        buckets: number of buckets, a power of two.
+        longest: n.
+    """
+
+    buckets: int = 1 << 15
+    longest: int = 3
+
+    def words(self, text: str) -> list[str]:
+        """Lower-case words of a text, the topic mark among them."""
+        return _WORD.findall(text.lower())
+
+    def ids(self, text: str) -> list[int]:
+        """Bucket of every n-gram of a text, unigrams first."""
+        words = self.words(text)
+        mask = self.buckets - 1
+        return [
+            zlib.crc32(" ".join(words[i : i + n]).encode()) & mask
+            for n in range(1, self.longest + 1)
+            for i in range(len(words) - n + 1)
+        ]
+
+    def table(self, texts: Sequence[str], *, width: int) -> np.ndarray:
+        """Buckets of several texts as a rectangle.
+
+        Args:
+            texts: Q texts.
+            width: columns T; the n-grams of a text past T are dropped, longest n first, which
+                only texts of more than T/3 words reach.
+
+        Returns:
+            [Q, T] int32, NULL where a text has fewer.
+        """
+        table = np.full((len(texts), width), -1, np.int32)
+        for row, text in enumerate(texts):
+            ids = self.ids(text)[:width]
+            table[row, : len(ids)] = ids
+        return table

@@ -1,0 +1,79 @@
+"""Device types: the pytrees that cross a folder line.
+
+Capital letters are static, bucketed sizes: N nodes, E edges (inverse edges included), U runs,
+R relations of the graph (an edge table uses 2R codes), B questions (or any other row a search is
+batched over), F frontier slots over the whole batch, L hops, W alternatives at a hop, K kept paths.
+
+One mask word, `valid`; True means real. `NULL` marks "nothing here" in index arrays; an index array
+is only ever read through a mask or a clamp, so padding reads nothing and writes nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+
+NULL = -1
+"""Marks an absent index in every int32 array."""
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Graph:
+    """A knowledge graph as padded tensors; edge tables hold every triple and its inverse.
+
+    Edges are sorted by (head, relation, tail), so the edges of one node are contiguous, and so are
+    the edges of one (node, relation): such a stretch is a *run*. Codes `r` in [0, R) are the
+    graph's relations, `r + R` the inverse of `r`. Padding edges carry NULL in all three columns;
+    padding nodes and runs have no edges.
+    """
+
+    head: jax.Array  # [E] int32
+    relation: jax.Array  # [E] int32, code in [0, 2R)
+    tail: jax.Array  # [E] int32
+    offsets: jax.Array  # [N+1] int32, first edge of each node
+    run_relation: jax.Array  # [U] int32, code of each run
+    run_start: jax.Array  # [U+1] int32, first edge of each run
+    run_offsets: jax.Array  # [N+1] int32, first run of each node
+    num_relations: int = dataclasses.field(metadata={"static": True})
+    """R, exact: codes are below 2R."""
+    lookup_steps: int = dataclasses.field(metadata={"static": True})
+    """Bisection steps that find any (node, relation) run: ceil(log2(most runs of a node + 1))."""
+
+    @property
+    def num_nodes(self) -> int:
+        """N as bucketed: node ids are below it."""
+        return self.offsets.shape[0] - 1
+
+    @property
+    def num_edges(self) -> int:
+        """E as bucketed."""
+        return self.tail.shape[0]
+
+
+class Frontier(NamedTuple):
+    """Nodes reached at one hop, for the whole batch in one flat list.
+
+    Slots are grouped by row in ascending order; holes (valid = False) may stand anywhere. `parent`
+    is the slot in the previous hop's frontier, `edge` the edge that was walked from there; both
+    are NULL at hop 0.
+    """
+
+    row: jax.Array  # [F] int32, the question (or the question's plan, or beam) a slot belongs to
+    node: jax.Array  # [F] int32
+    edge: jax.Array  # [F] int32
+    parent: jax.Array  # [F] int32
+    valid: jax.Array  # [F] bool
+    needed: jax.Array  # [] int32, slots the step wanted before pruning; at most 2^31 - 1
+    overflow: jax.Array  # [] bool, True where `needed` did not fit: results are incomplete
+
+
+class Paths(NamedTuple):
+    """Walks through the graph, a row of edge ids each."""
+
+    row: jax.Array  # [K] int32
+    edges: jax.Array  # [K, L] int32, NULL past the end
+    score: jax.Array  # [K] float32
+    valid: jax.Array  # [K] bool

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.records import JaxkgError
+
+names = st.sampled_from(["a", "b", "ä", "Z", "aa"])
+rows = st.lists(st.tuples(names, st.sampled_from(["r", "q"]), names))
+
+
+def encode(batches, sources=None):
+    encoder = TripleEncoder()
+    for number, batch in enumerate(batches):
+        encoder.add_triples(batch, sources[number] if sources else None)
+    return encoder
+
+
+@given(st.lists(rows))
+def test_any_split_into_batches_gives_the_sorted_set(batches):
+    table = encode(batches).finish()
+    flat = [triple for batch in batches for triple in batch]
+    assert table.entities == sorted({end for h, _, t in flat for end in (h, t)})
+    assert table.relations == sorted({r for _, r, _ in flat})
+    told = [(table.entities[h], table.relations[r], table.entities[t]) for h, r, t in table.triples]
+    assert told == sorted(set(flat))
+    assert table.duplicates == len(flat) - len(set(flat))
+    assert table.triples.dtype == np.int32
+    assert table.sources is None
+
+
+def test_sources_of_repetitions_are_joined_in_reading_order():
+    encoder = encode(
+        [
+            [("b", "r", "c")],
+            [("a", "r", "b"), ("b", "r", "c")],
+            [("a", "r", "b"), ("a", "r", "b"), ("a", "r", "b")],
+        ],
+        [None, ["f:1", "f:2"], ["e:9", None, "f:1"]],
+    )
+    table = encoder.finish()
+    assert len(encoder) == 6
+    assert table.triples.tolist() == [[0, 0, 1], [1, 0, 2]]
+    assert table.sources == ["f:1; e:9", "f:2"]
+    assert table.duplicates == 4
+
+
+def test_batches_after_the_last_source_have_none():
+    table = encode([[("a", "r", "b")], [("c", "r", "d")]], [["here"], None]).finish()
+    assert table.sources == ["here", ""]
+
+
+def test_a_table_of_integers_goes_in_by_name():
+    encoder = encode([[("c", "s", "a")]])
+    encoder.add_table(["a", "b"], ["r"], np.array([[1, 0, 0]], np.int32))
+    table = encoder.finish()
+    assert (table.entities, table.relations) == (["a", "b", "c"], ["r", "s"])
+    assert table.triples.tolist() == [[1, 0, 0], [2, 1, 0]]
+
+
+def test_renamed_relations_are_numbered_by_their_new_names():
+    encoder = encode([[("a", "x", "b"), ("a", "y", "b")]])
+    encoder.rename_relations({"x": "q", "y": "p"})
+    table = encoder.finish()
+    assert table.relations == ["p", "q"]
+
+
+def test_nothing_at_all():
+    table = TripleEncoder().finish()
+    assert table.triples.shape == (0, 3)
+    assert (table.entities, table.relations, table.sources) == ([], [], None)
+
+
+@pytest.mark.parametrize(
+    "bad", [("a", "r"), ("a", "r", " "), ("a", "r", 3), "abc", ("a", "r", "b", "c")]
+)
+def test_malformed_rows_are_named(bad):
+    with pytest.raises(JaxkgError, match=r"triple 2 is .*expected three non-blank strings"):
+        encode([[("a", "r", "b"), bad]])
+
+
+def test_sources_must_match_the_rows():
+    with pytest.raises(JaxkgError, match="2 provenance entries for 1 triples"):
+        encode([[("a", "r", "b")]], [["x", "y"]])
+
+
+def test_the_mark_of_an_inverse_is_no_relation_name():
+    with pytest.raises(JaxkgError, match=r"'\^r' starts with"):
+        encode([[("a", "^r", "b")]]).finish()

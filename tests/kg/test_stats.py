@@ -1,0 +1,54 @@
+import json
+
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+
+
+def test_every_count_of_a_small_graph():
+    graph = KnowledgeGraph.from_triples(
+        [
+            ("hub", "r", "a"),
+            ("hub", "r", "b"),
+            ("c", "s", "hub"),
+            ("c", "s", "hub"),
+            ("x", "s", "x"),
+            ("m.0z", "r", "y"),
+        ],
+        names={"a": "Kismet", "b": "Kismet", "hub": "The Hub"},
+        aliases={"a": ["A", "B"]},
+    )
+    stats = graph.stats()
+    assert stats == {
+        "entities": 7,
+        "relations": 2,
+        "triples": 5,
+        "duplicates": 1,
+        "aliases": 2,
+        # degrees: a 1, b 1, c 1, hub 3, m.0z 1, x 2, y 1
+        "degree": {
+            "median": 1.0,
+            "p90": pytest.approx(2.4),
+            "max": 3,
+            "hub": "hub",
+            "hub_name": "The Hub",
+        },
+        "relation_counts": {"r": 3, "s": 2},
+        "components": 3,
+        "largest_component": 4,
+        "homonyms": 2,
+        "unnamed": 1,
+    }
+    assert list(stats["relation_counts"]) == ["r", "s"]
+    assert json.loads(json.dumps(stats)) == stats
+
+
+def test_the_most_frequent_relation_comes_first():
+    graph = KnowledgeGraph.from_triples([("a", "a", "b"), ("a", "z", "b"), ("b", "z", "a")])
+    assert list(graph.stats()["relation_counts"].items()) == [("z", 2), ("a", 1)]
+
+
+def test_the_empty_graph_has_counts_too():
+    stats = KnowledgeGraph.from_triples([]).stats()
+    assert (stats["entities"], stats["components"], stats["largest_component"]) == (0, 0, 0)
+    assert stats["degree"]["hub"] is None
