@@ -4,17 +4,31 @@
 that opens at once, `KnowledgeGraph` is what every later stage reads. Nothing here touches a device.
 """
 
+from jaxkg.kg.builtin import demo_graph, demo_questions, demo_training_questions
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.linking import Linker
 from jaxkg.kg.names import AliasTable, NameTable
+from jaxkg.kg.questions import read_questions, split_questions, write_questions
 from jaxkg.kg.read import FORMATS, read_graph
 from jaxkg.kg.store import open_graph, save_graph
+from jaxkg.kg.topics import Topics, entity_rows, find_topics
 
 __all__ = [
     "FORMATS",
     "AliasTable",
     "KnowledgeGraph",
+    "Linker",
     "NameTable",
+    "Topics",
+    "demo_graph",
+    "demo_questions",
+    "demo_training_questions",
+    "entity_rows",
+    "find_topics",
     "open_graph",
     "read_graph",
+    "read_questions",
     "save_graph",
+    "split_questions",
+    "write_questions",
 ]

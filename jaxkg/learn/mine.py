@@ -1,4 +1,4 @@
-"""Relation paths mined from (topic, answers): the planner's supervision, without any path labels."""
+"""Relation paths mined from (topic, answers): supervision for the planner without path labels."""
 
 import dataclasses
 import functools
@@ -21,7 +21,8 @@ class MinedPaths:
     Attributes:
         relations: [Q, K, L] int32 codes, NULL past the end of a path and of the list.
         f1: [Q, K] float32, exact F1 of the path's execution against the answers.
-        incomplete: questions whose neighbourhood was too large to enumerate whole.
+        incomplete: questions whose neighbourhood was too large to enumerate whole, or one of whose
+            paths was too large to execute.
     """
 
     relations: np.ndarray
@@ -73,7 +74,7 @@ def _execute_f1(
         hit = mask & is_target(frontier.row, frontier.node, targets)
         reached = reached.at[frontier.row].add(mask.astype(jnp.int32))
         hits = hits.at[frontier.row].add(hit.astype(jnp.int32))
-    f1 = 2.0 * hits / jnp.maximum(reached + targets.count, 1)
+    f1 = 2 * hits / jnp.maximum(reached + targets.count, 1)
     needed = jnp.stack([frontier.needed for frontier in trail[1:]])
     overflow = jnp.any(jnp.stack([frontier.overflow for frontier in trail]))
     return f1, needed, overflow
@@ -123,7 +124,7 @@ def mine_paths(
     count = len(topics)
     relations = np.full((count, keep, hops), NULL, np.int32)
     proposed = np.zeros((count, keep), np.float32)
-    incomplete = 0
+    whole = np.ones(count, bool)
     tick = on_progress or (lambda done, total: None)
 
     def propose(indices: np.ndarray, slots: tuple[int, ...]) -> RelationPaths:
@@ -147,7 +148,7 @@ def mine_paths(
     ):
         relations[indices] = found.relations[: len(indices)]
         proposed[indices] = found.f1[: len(indices)]
-        incomplete += 0 if complete else len(indices)
+        whole[indices] &= complete
         tick(int(indices[-1]) + 1, 2 * count)
 
     question, place = np.nonzero(proposed > 0)
@@ -169,10 +170,13 @@ def mine_paths(
     ):
         if complete:
             exact[question[indices], place[indices]] = f1[: len(indices)]
+        else:
+            whole[question[indices]] = False
         tick(count + int(question[indices[-1]]) + 1, 2 * count)
 
-    order = np.argsort(-exact, axis=1, kind="stable")
+    length = np.sum(relations != NULL, axis=2)
+    order = np.lexsort((length, -exact), axis=1)
     exact = np.take_along_axis(exact, order, axis=1)
     relations = np.take_along_axis(relations, order[:, :, None], axis=1)
     relations[exact == 0] = NULL
-    return MinedPaths(relations, exact, incomplete)
+    return MinedPaths(relations, exact, int(np.sum(~whole)))

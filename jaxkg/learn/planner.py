@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -145,10 +146,12 @@ class Planner:
                 f"no planner in {source} ({Path(error.filename).name} is missing); make one with "
                 "`jaxkg train planner`"
             ) from error
-        except (OSError, KeyError, TypeError, json.JSONDecodeError, ValueError) as error:
+        except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
             if isinstance(error, JaxkgError):
                 raise
             raise JaxkgError(f"the planner in {source} is damaged: {error}") from error
-        if len(params.previous) != 2 * len(planner.relations):
+        sizes = (len(params.previous), len(params.ngram), len(seen), len(params.step))
+        buckets = planner.hasher.buckets
+        if sizes != (2 * len(planner.relations), buckets, buckets, planner.hops + 1):
             raise JaxkgError(f"the planner in {source} is damaged: weights and names disagree")
         return planner

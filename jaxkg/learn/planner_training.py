@@ -194,15 +194,21 @@ def train_planner(
     return best, best_score
 
 
+@jax.jit
+def _expected(
+    params: PlannerParams,
+    label_ngrams: jax.Array,
+    ngrams: jax.Array,
+    paths: jax.Array,
+    f1: jax.Array,
+) -> jax.Array:
+    return expected_f1(mined_log_probabilities(params, label_ngrams, ngrams, paths), f1)
+
+
 def held_out_f1(
     params: PlannerParams, label_ngrams: np.ndarray, examples: Examples, *, batch_size: int = 1024
 ) -> float:
     """Mean `expected_f1` over examples; questions without any path count as 0."""
-
-    @jax.jit
-    def score(ngrams, paths, f1):
-        return expected_f1(mined_log_probabilities(params, label_ngrams, ngrams, paths), f1)
-
     count = len(examples.f1)
     if count == 0:
         return 0.0
@@ -210,5 +216,6 @@ def held_out_f1(
     for first in range(0, count, batch_size):
         rows = np.arange(first, min(first + batch_size, count))
         filled = np.resize(rows, min(batch_size, count))
-        total += float(jnp.sum(score(*(part[filled] for part in examples))[: len(rows)]))
+        some = _expected(params, label_ngrams, *(part[filled] for part in examples))
+        total += float(jax.device_get(some)[: len(rows)].sum())
     return total / count

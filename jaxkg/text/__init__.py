@@ -1,5 +1,5 @@
 """ENCODE: question and label text to numbers."""
 
-from jaxkg.text.ngrams import NgramHasher, label_words, mask_mentions
+from jaxkg.text.ngrams import TOPIC_WORD, NgramHasher, label_words, mask_mentions
 
-__all__ = ["NgramHasher", "label_words", "mask_mentions"]
+__all__ = ["TOPIC_WORD", "NgramHasher", "label_words", "mask_mentions"]

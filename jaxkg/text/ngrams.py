@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 TOPIC_WORD = "\x02topic"
-"""Stands for a masked topic mention; no question can contain it, control characters are no words."""
+"""Stands for a masked topic; a control character is no word, so no question contains it."""
 
 _WORD = re.compile(r"\x02topic|[^\W_]+(?:'[^\W_]+)?", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -22,9 +22,13 @@ def mask_mentions(text: str, spans: Iterable[tuple[int, int]]) -> str:
     >>> mask_mentions("who wrote Alien", [(10, 15)]).encode()
     b'who wrote \\x02topic'
     """
-    for start, end in sorted(set(spans), reverse=True):
-        text = text[:start] + TOPIC_WORD + text[end:]
-    return text
+    masked, done = "", 0
+    for start, end in sorted(set(spans)):
+        # A mention inside or across another one is part of the same mark.
+        if start >= done:
+            masked += text[done:start] + TOPIC_WORD
+        done = max(done, end)
+    return masked + text[done:]
 
 
 def label_words(relation: str) -> str:

@@ -1,0 +1,36 @@
+"""MEASURE: every metric by its true name, run folders, reports with intervals.
+
+| to | use |
+|---|---|
+| remember a question | `prediction_line`, `open_run` |
+| report a run | `report_run`, or `evaluate(read_predictions(folder))` |
+| set runs side by side | `compare`, `paired_differences`, `jaxkg.evaluate.plots.save_bar_plot` |
+| rank entities | `link_prediction` |
+| rescore other projects' files | `score_predictions` |
+
+The definitions are in `strict`, `published` and `retrieval`, each a function of one question.
+"""
+
+from jaxkg.evaluate.comparison import compare, paired_differences
+from jaxkg.evaluate.foreign import score_predictions
+from jaxkg.evaluate.intervals import Estimate
+from jaxkg.evaluate.lines import prediction_line, read_predictions
+from jaxkg.evaluate.ranking import link_prediction
+from jaxkg.evaluate.report import Report, evaluate
+from jaxkg.evaluate.runs import RunWriter, open_run, provenance, report_run
+
+__all__ = [
+    "Estimate",
+    "Report",
+    "RunWriter",
+    "compare",
+    "evaluate",
+    "link_prediction",
+    "open_run",
+    "paired_differences",
+    "prediction_line",
+    "provenance",
+    "read_predictions",
+    "report_run",
+    "score_predictions",
+]

@@ -1,0 +1,153 @@
+"""From questions with answers to a planner: link, mine, train, keep."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.kg import KnowledgeGraph, Linker, Topics, entity_rows, find_topics
+from jaxkg.learn.mine import MinedPaths, mine_paths
+from jaxkg.learn.planner import Planner, label_table
+from jaxkg.learn.planner_training import Examples, PlannerConfig, train_planner
+from jaxkg.records import JaxkgError, Question
+from jaxkg.tensors import TensorGraph
+from jaxkg.text import NgramHasher, mask_mentions
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class FitReport:
+    """What training used and what it could not use.
+
+    Attributes:
+        questions: given.
+        without_topic: no topic entity of the graph could be found.
+        without_answer: no answer is an entity of the graph.
+        without_path: no relation path leads from a topic to an answer.
+        incomplete: their neighbourhood was too large to search whole.
+        mined_f1: mean F1 of the best mined path, over questions with topic and answer; the
+            ceiling of a planner that plans one path a question.
+        held_out_f1: expected F1 on the held-out questions, of the epoch kept.
+        epochs: (loss, held-out F1) of each epoch.
+    """
+
+    questions: int
+    without_topic: int
+    without_answer: int
+    without_path: int
+    incomplete: int
+    mined_f1: float
+    held_out_f1: float
+    epochs: tuple[tuple[float, float], ...]
+
+
+def fit_planner(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    questions: Sequence[Question],
+    *,
+    held_out: float = 0.1,
+    config: PlannerConfig = PlannerConfig(),
+    linker: Linker | None = None,
+    revisit: Revisit = "topic",
+    keep: int = 8,
+    fan_out: int = 64,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> tuple[Planner, FitReport]:
+    """Train a planner from questions and their answers; gold paths are never looked at.
+
+    Args:
+        kg, tensors: the graph.
+        questions: with `answers`; topics given or to be linked.
+        held_out: share of the questions that only choose the epoch.
+        config: sizes and schedule.
+        linker: finds topics and their mentions; None makes one.
+        revisit: which nodes a path may return to.
+        keep, fan_out: see `mine_paths`.
+        seed: of split, weights, order and dropout.
+        on_progress: called with (stage, done, total).
+
+    Returns:
+        The planner, and what became of the questions.
+
+    Raises:
+        JaxkgError: there is nothing to learn from.
+    """
+    if not questions:
+        raise JaxkgError("no questions to train on")
+    if not 0 <= held_out < 1:
+        raise JaxkgError(f"held_out is a share in [0, 1), not {held_out}")
+    tick = on_progress or (lambda stage, done, total: None)
+    topics = find_topics(linker or Linker(kg), questions)
+    tick("link", len(questions), len(questions))
+    targets = [
+        tuple(row for answer in question.answers or () for row in entity_rows(kg, answer))
+        for question in questions
+    ]
+    usable = [i for i, (some, goal) in enumerate(zip(topics, targets)) if some.entities and goal]
+    mined = mine_paths(
+        tensors,
+        [topics[i].entities for i in usable],
+        [targets[i] for i in usable],
+        hops=config.hops,
+        keep=keep,
+        fan_out=fan_out,
+        revisit=revisit,
+        on_progress=lambda done, total: tick("mine paths", done, total),
+    )
+    hasher = NgramHasher(buckets=config.buckets)
+    planner = Planner(
+        params=None,  # type: ignore[arg-type]
+        relations=kg.relations,
+        hasher=hasher,
+        hops=config.hops,
+        seen=np.zeros(config.buckets, bool),
+    )
+    masked = masked_texts([questions[i] for i in usable], [topics[i] for i in usable])
+    examples = Examples(planner.ngrams(masked), mined.relations, mined.f1)
+    order = np.random.default_rng(seed).permutation(len(usable))
+    first = min(len(usable) - 1, round(held_out * len(usable))) if usable else 0
+    aside, used = order[:first], order[first:]
+    epochs: list[tuple[float, float]] = []
+
+    def on_epoch(epoch: int, loss: float, score: float) -> None:
+        epochs.append((loss, score))
+        tick("train", epoch, config.epochs)
+
+    params, score = train_planner(
+        label_table(hasher, kg.relations),
+        Examples(*(part[used] for part in examples)),
+        Examples(*(part[aside if first else used] for part in examples)),
+        config,
+        seed=seed,
+        on_epoch=on_epoch,
+    )
+    tick("train", config.epochs, config.epochs)
+    words = [bucket for i in used for bucket in hasher.ids(masked[i])]
+    planner.seen[np.unique(words)] = True
+    report = FitReport(
+        questions=len(questions),
+        without_topic=sum(not some.entities for some in topics),
+        without_answer=sum(not goal for goal in targets),
+        without_path=int(np.sum(mined.f1.max(axis=1, initial=0.0) == 0)),
+        incomplete=mined.incomplete,
+        mined_f1=_mean_best(mined),
+        held_out_f1=score,
+        epochs=tuple(epochs),
+    )
+    about = {"fit": dataclasses.asdict(report), "seed": seed, "revisit": revisit}
+    return dataclasses.replace(planner, params=params, about=about), report
+
+
+def masked_texts(questions: Sequence[Question], topics: Sequence[Topics]) -> list[str]:
+    """The questions as the planner reads them, topic mentions masked."""
+    return [mask_mentions(q.text, t.spans) for q, t in zip(questions, topics)]
+
+
+def _mean_best(mined: MinedPaths) -> float:
+    return float(mined.f1.max(axis=1).mean()) if len(mined.f1) else 0.0
