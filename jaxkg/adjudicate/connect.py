@@ -1,0 +1,70 @@
+"""Everything around a model in one call: endpoint, cache, budgets and meter."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.budget import Budget, Caps
+from jaxkg.adjudicate.cache import Cache
+from jaxkg.adjudicate.meter import Meter
+from jaxkg.adjudicate.openai_backend import OpenAIBackend
+from jaxkg.adjudicate.prices import PriceTable
+from jaxkg.adjudicate.retry import Backoff
+
+
+def connect(
+    model: str | None = None,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    run: Caps | None = None,
+    question: Caps | None = None,
+    concurrency: int = 16,
+    timeout: float = 120.0,
+    backoff: Backoff | None = None,
+    prices: PriceTable | None = None,
+) -> Meter:
+    """A backend that caches, keeps to its budgets and counts.
+
+    The caps of the run count what this process pays for. The caps per question count cached replies
+    as well: they shape an answer, so a resumed run must meet them where the first one did.
+
+    Args:
+        model, base_url, api_key, headers, concurrency, timeout, backoff, prices: see
+            `OpenAIBackend`.
+        cache: file that keeps every reply; None keeps none.
+        run: caps of everything this process pays for.
+        question: caps per question.
+
+    Raises:
+        JaxkgError: see `OpenAIBackend`, `Cache` and `Budget`.
+
+    Example:
+        >>> with connect("my-model", base_url="http://localhost:8000/v1") as backend:
+        ...     backend.model
+        'my-model'
+    """
+    endpoint = OpenAIBackend(
+        model,
+        base_url=base_url,
+        api_key=api_key,
+        headers=headers,
+        concurrency=concurrency,
+        timeout=timeout,
+        backoff=backoff,
+        prices=prices,
+    )
+    try:
+        backend: Backend = endpoint if run is None else Budget(endpoint, run=run)
+        if cache is not None:
+            backend = Cache(backend, cache)
+        if question is not None:
+            backend = Budget(backend, question=question)
+    except BaseException:
+        endpoint.close()
+        raise
+    return Meter(backend)

@@ -1,0 +1,121 @@
+"""A recognisable key, put everywhere a key can be, is found nowhere afterwards."""
+
+import json
+import logging
+import traceback
+
+import pytest
+
+from jaxkg.adjudicate import Backoff, Cache, Echo, Message, Meter, OpenAIBackend, Request, check
+from jaxkg.adjudicate.redact import Secrets, checked_base_url
+from jaxkg.records import JaxkgError
+
+KEY = "sk-recognisable-0123456789"
+GATEWAY = "gateway-recognisable-9876543210"
+MARK = "recognisable"
+
+
+@pytest.mark.parametrize("source", ["argument", "environment"])
+def test_a_key_reaches_no_log_trace_cache_key_or_exception(
+    source, serve, loopback, tmp_path, monkeypatch, caplog, capsys
+):
+    caplog.set_level(logging.DEBUG)
+    seen = []
+
+    def careless(body):
+        """Repeats the key in everything it says."""
+        number = len(seen)
+        seen.append(body)
+        return [
+            loopback.Behaviour(text=f"your key is {KEY} and {GATEWAY}"),
+            loopback.Behaviour(status=401, message=f"Incorrect API key provided: {KEY}"),
+            loopback.Behaviour(status=500, message=f"{GATEWAY} crashed"),
+            loopback.Behaviour(body=json.dumps({"key": KEY, "header": GATEWAY}).encode()),
+            loopback.Behaviour(status=400, message=f"response_format: bad, Bearer {KEY}"),
+            loopback.Behaviour(text="", refusal=f"never {KEY}"),
+            loopback.Behaviour(cut=True, text=KEY),
+        ][number % 7]
+
+    server = serve(careless, key=KEY)
+    if source == "environment":
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    transcripts = []
+    endpoint = OpenAIBackend(
+        "loopback",
+        base_url=server.url,
+        api_key=KEY if source == "argument" else None,
+        headers={"X-Gateway": GATEWAY},
+        concurrency=1,
+        backoff=Backoff(retries=0),
+    )
+    path = tmp_path / "replies.sqlite"
+    with Meter(Echo(Cache(endpoint, path), transcripts.append)) as backend:
+        requests = [
+            Request((Message("user", f"question {n}"),), schema={"type": "object"})
+            for n in range(14)
+        ]
+        replies = backend.complete(requests)
+        checked = check(endpoint)
+        shown = [repr(endpoint), str(vars(backend)), backend.text(), json.dumps(backend.report())]
+        texts = [str(vars(endpoint.dialect)), repr(endpoint._secrets)]
+        keys = [request.asked("loopback") + request.key("loopback") for request in requests]
+    assert len(seen) >= 14
+    assert any("[key]" in reply.text + reply.detail for reply in replies)
+    everything = [
+        *map(repr, replies),
+        *transcripts,
+        *shown,
+        *texts,
+        *keys,
+        checked.text(),
+        caplog.text,
+        *capsys.readouterr(),
+        *(file.read_bytes().decode("latin-1") for file in tmp_path.iterdir()),
+    ]
+    assert [text for text in everything if MARK in text] == []
+    assert len(caplog.records) > 20, "the logs were really on"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://user:{KEY}@127.0.0.1:1/v1",
+        f"http://{KEY}@127.0.0.1:1/v1",
+        f"http://127.0.0.1:1/v1?key={KEY}",
+        f"http://127.0.0.1:1/v1#{KEY}",
+        f"ftp://{KEY}/v1",
+        f"http://127.0.0.1:{KEY}/v1",
+        f"http://[{KEY}/v1",
+        KEY,
+    ],
+)
+def test_a_key_in_the_address_is_refused_without_repeating_it(url):
+    with pytest.raises(JaxkgError) as caught:
+        OpenAIBackend("m", base_url=url)
+    told = "".join(traceback.format_exception(caught.value))
+    assert MARK not in told.replace(repr(url), "")
+    assert MARK not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_wrong_key_is_told_without_it(serve):
+    server = serve(key="sk-the-right-one-here")
+    with OpenAIBackend("m", base_url=server.url, api_key=KEY) as backend:
+        reply = backend.complete([Request((Message("user", "a"),))])[0]
+    assert reply.error == "authentication"
+    assert "[key]" in reply.detail
+    assert MARK not in repr(reply)
+
+
+def test_stand_ins_for_a_key_garble_nothing():
+    assert Secrets(["not-needed", "EMPTY", "x", ""]).hide("EMPTY x not-needed") == (
+        "EMPTY x not-needed"
+    )
+    assert Secrets(["sk-long-key", "sk-long-key-2"]).hide("sk-long-key-2 sk-long-key") == (
+        "[key] [key]"
+    )
+
+
+def test_ordinary_addresses_pass():
+    for url in ("http://localhost:11434/v1", "https://host/v1", "http://[::1]:8000/v1"):
+        assert checked_base_url(url) == url
