@@ -180,6 +180,16 @@ class Answer:
     refused: tuple[str, ...] = ()
     error: str | None = None
 
+    def __str__(self) -> str:
+        from jaxkg.render import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from jaxkg.render import html
+
+        return html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries and lists, ready for JSON."""
         return dataclasses.asdict(self)

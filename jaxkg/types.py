@@ -27,7 +27,9 @@ class Graph:
     Edges are sorted by (head, relation, tail), so the edges of one node are contiguous, and so are
     the edges of one (node, relation): such a stretch is a *run*. Codes `r` in [0, R) are the
     graph's relations, `r + R` the inverse of `r`. Padding edges carry NULL in all three columns;
-    padding nodes and runs have no edges.
+    padding nodes and runs have no edges. `edge_start` answers in one read where a run begins; it is
+    empty for a graph with so many (node, relation) pairs that bisection among a node's runs is the
+    better bargain.
     """
 
     head: jax.Array  # [E] int32
@@ -37,6 +39,7 @@ class Graph:
     run_relation: jax.Array  # [U] int32, code of each run
     run_start: jax.Array  # [U+1] int32, first edge of each run
     run_offsets: jax.Array  # [N+1] int32, first run of each node
+    edge_start: jax.Array  # [N*2R + 1] int32, first edge of each (node, relation); or [0]
     num_relations: int = dataclasses.field(metadata={"static": True})
     """R, exact: codes are below 2R."""
     lookup_steps: int = dataclasses.field(metadata={"static": True})

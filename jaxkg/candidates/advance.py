@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxkg.candidates.expand import Revisit, barred, find_run, walk
-from jaxkg.ops import expand_ragged, first_of_each
+from jaxkg.ops import expand_ragged, first_of_each, running_sum
 from jaxkg.types import NULL, Frontier, Graph
 
 
@@ -67,7 +67,7 @@ def advance(
     chex.assert_equal_shape([parent, relation])
     size = frontier.row.shape[0]
     # Close the holes, so that the nodes of a path are one stretch.
-    place = jnp.cumsum(frontier.valid.astype(jnp.int32)) - 1
+    place = running_sum(frontier.valid.astype(jnp.int32)) - 1
     compact = jnp.zeros(size, jnp.int32)
     compact = compact.at[jnp.where(frontier.valid, place, size)].set(
         jnp.arange(size, dtype=jnp.int32), mode="drop"

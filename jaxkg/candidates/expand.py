@@ -40,7 +40,7 @@ def start(row: jax.Array, node: jax.Array) -> Frontier:
 
 
 def find_run(graph: Graph, node: jax.Array, relation: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The contiguous edges of each (node, relation), by bisection among the node's runs.
+    """The contiguous edges of each (node, relation), from the table of starts or by bisection.
 
     Args:
         graph: padded tensors.
@@ -50,13 +50,20 @@ def find_run(graph: Graph, node: jax.Array, relation: jax.Array) -> tuple[jax.Ar
     Returns:
         First edge and number of edges, both [...] int32; the number is 0 where there are none.
     """
-    low, end = graph.run_offsets[node], graph.run_offsets[node + 1]
-    high = end
+    if graph.edge_start.shape[0]:
+        key = node * (2 * graph.num_relations) + jnp.maximum(relation, 0)
+        first = graph.edge_start[key]
+        return first, jnp.where(relation == NULL, 0, graph.edge_start[key + 1] - first)
+    end = graph.run_offsets[node + 1]
     last = graph.run_relation.shape[0] - 1
-    for _ in range(graph.lookup_steps):
+
+    def halve(_, bounds):
+        low, high = bounds
         middle = (low + high) >> 1
         below = (graph.run_relation[jnp.minimum(middle, last)] < relation) & (middle < high)
-        low, high = jnp.where(below, middle + 1, low), jnp.where(below, high, middle)
+        return jnp.where(below, middle + 1, low), jnp.where(below, high, middle)
+
+    low, _ = jax.lax.fori_loop(0, graph.lookup_steps, halve, (graph.run_offsets[node], end))
     run = jnp.minimum(low, last)
     found = (low < end) & (graph.run_relation[run] == relation) & (relation != NULL)
     first = graph.run_start[run]

@@ -124,7 +124,7 @@ def _path_f1(level: Frontier, question: jax.Array, targets: Targets) -> jax.Arra
     hit = level.valid & is_target(question, level.node, targets)
     reached = jnp.zeros(size, jnp.int32).at[level.row].add(level.valid.astype(jnp.int32))
     hits = jnp.zeros(size, jnp.int32).at[level.row].add(hit.astype(jnp.int32))
-    return 2.0 * hits / jnp.maximum(reached + targets.count[question], 1)
+    return 2 * hits / jnp.maximum(reached + targets.count[question], 1)
 
 
 def is_target(row: jax.Array, node: jax.Array, targets: Targets) -> jax.Array:
@@ -139,14 +139,17 @@ def is_target(row: jax.Array, node: jax.Array, targets: Targets) -> jax.Array:
     """
     chex.assert_equal_shape([row, node])
     size = targets.row.shape[0]
-    low = jnp.zeros(row.shape, jnp.int32)
-    high = jnp.full(row.shape, size, jnp.int32)
-    for _ in range(size.bit_length()):
+
+    def halve(_, bounds):
+        low, high = bounds
         middle = jnp.minimum((low + high) >> 1, size - 1)
         at_row, at_node = targets.row[middle], targets.node[middle]
         # NULL rows are padding and sort last.
         less = (at_row != NULL) & ((at_row < row) | ((at_row == row) & (at_node < node)))
         less &= low < high
-        low, high = jnp.where(less, middle + 1, low), jnp.where(less, high, middle)
+        return jnp.where(less, middle + 1, low), jnp.where(less, high, middle)
+
+    bounds = (jnp.zeros(row.shape, jnp.int32), jnp.full(row.shape, size, jnp.int32))
+    low, _ = jax.lax.fori_loop(0, size.bit_length(), halve, bounds)
     found = jnp.minimum(low, size - 1)
     return (low < size) & (targets.row[found] == row) & (targets.node[found] == node)

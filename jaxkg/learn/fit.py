@@ -10,11 +10,17 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, entity_rows, find_topics
 from jaxkg.learn.mine import MinedPaths, mine_paths
-from jaxkg.learn.planner import Planner, label_table
+from jaxkg.learn.planner import (
+    Planner,
+    hasher_for,
+    label_table,
+    question_table,
+    seen_buckets,
+)
 from jaxkg.learn.planner_training import Examples, PlannerConfig, train_planner
 from jaxkg.records import JaxkgError, Question
 from jaxkg.tensors import TensorGraph
-from jaxkg.text import NgramHasher, mask_mentions
+from jaxkg.text import mask_mentions
 
 Progress = Callable[[str, int, int], None]
 
@@ -53,7 +59,7 @@ def fit_planner(
     held_out: float = 0.1,
     config: PlannerConfig = PlannerConfig(),
     linker: Linker | None = None,
-    revisit: Revisit = "topic",
+    revisit: Revisit | None = None,
     keep: int = 8,
     fan_out: int = 64,
     seed: int = 0,
@@ -67,7 +73,8 @@ def fit_planner(
         held_out: share of the questions that only choose the epoch.
         config: sizes and schedule.
         linker: finds topics and their mentions; None makes one.
-        revisit: which nodes a path may return to.
+        revisit: which nodes a path may return to; None chooses by the answers, see
+            `revisit_rule`.
         keep, fan_out: see `mine_paths`.
         seed: of split, weights, order and dropout.
         on_progress: called with (stage, done, total).
@@ -90,26 +97,22 @@ def fit_planner(
         for question in questions
     ]
     usable = [i for i, (some, goal) in enumerate(zip(topics, targets)) if some.entities and goal]
+    starts, goals = [topics[i].entities for i in usable], [targets[i] for i in usable]
+    if revisit is None:
+        revisit = revisit_rule(starts, goals)
     mined = mine_paths(
         tensors,
-        [topics[i].entities for i in usable],
-        [targets[i] for i in usable],
+        starts,
+        goals,
         hops=config.hops,
         keep=keep,
         fan_out=fan_out,
         revisit=revisit,
         on_progress=lambda done, total: tick("mine paths", done, total),
     )
-    hasher = NgramHasher(buckets=config.buckets)
-    planner = Planner(
-        params=None,  # type: ignore[arg-type]
-        relations=kg.relations,
-        hasher=hasher,
-        hops=config.hops,
-        seen=np.zeros(config.buckets, bool),
-    )
     masked = masked_texts([questions[i] for i in usable], [topics[i] for i in usable])
-    examples = Examples(planner.ngrams(masked), mined.relations, mined.f1)
+    hasher = hasher_for(masked, config)
+    examples = Examples(question_table(hasher, masked), mined.relations, mined.f1)
     order = np.random.default_rng(seed).permutation(len(usable))
     first = min(len(usable) - 1, round(held_out * len(usable))) if usable else 0
     aside, used = order[:first], order[first:]
@@ -124,12 +127,11 @@ def fit_planner(
         Examples(*(part[used] for part in examples)),
         Examples(*(part[aside if first else used] for part in examples)),
         config,
+        buckets=hasher.buckets,
         seed=seed,
         on_epoch=on_epoch,
     )
     tick("train", config.epochs, config.epochs)
-    words = [bucket for i in used for bucket in hasher.ids(masked[i])]
-    planner.seen[np.unique(words)] = True
     report = FitReport(
         questions=len(questions),
         without_topic=sum(not some.entities for some in topics),
@@ -140,8 +142,28 @@ def fit_planner(
         held_out_f1=score,
         epochs=tuple(epochs),
     )
-    about = {"fit": dataclasses.asdict(report), "seed": seed, "revisit": revisit}
-    return dataclasses.replace(planner, params=params, about=about), report
+    planner = Planner(
+        params=params,
+        relations=kg.relations,
+        hasher=hasher,
+        hops=config.hops,
+        seen=seen_buckets(hasher, [masked[i] for i in used]),
+        about={"fit": dataclasses.asdict(report), "seed": seed, "revisit": revisit},
+    )
+    return planner, report
+
+
+def revisit_rule(topics: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> Revisit:
+    """The rule that a question set was made with, told from its answers.
+
+    A set whose paths may return to the topic has questions that the topic itself answers ("the
+    wife of X's husband"): PathQuestion has many, MetaQA none. A few are taken for mistakes.
+
+    >>> revisit_rule([[1], [2]], [[3], [4]]), revisit_rule([[1], [2]], [[1], [4]])
+    ('topic', 'any')
+    """
+    returns = sum(bool(set(some) & set(goal)) for some, goal in zip(topics, targets))
+    return "any" if returns > 0.005 * len(topics) else "topic"
 
 
 def masked_texts(questions: Sequence[Question], topics: Sequence[Topics]) -> list[str]:

@@ -14,6 +14,11 @@ from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, st
 from jaxkg.types import NULL, Graph
 
 
+_SAMPLED_WALKS = 100_000
+
+_LEAST_SLOTS = 4096
+
+
 @dataclasses.dataclass(frozen=True)
 class MinedPaths:
     """Relation paths that reproduce the answers of each question.
@@ -80,10 +85,49 @@ def _execute_f1(
     return f1, needed, overflow
 
 
-def targets_table(nodes: Sequence[Sequence[int]], *, num_rows: int) -> Targets:
+def walk_counts(
+    tensors: TensorGraph, topics: Sequence[Sequence[int]], *, hops: int, fan_out: int
+) -> list[int]:
+    """How many runs and edges an enumeration walks, hop by hop, before it merges any.
+
+    A program is costly to compile, so its capacities had better be right the first time.
+
+    Args:
+        tensors: the graph.
+        topics: topic nodes of a sample of questions.
+        hops, fan_out: as in `mine_paths`.
+
+    Returns:
+        2L numbers, runs and edges of each hop.
+    """
+    run_offsets = np.asarray(tensors.graph.run_offsets)
+    run_start = np.asarray(tensors.graph.run_start)
+    nodes = np.array([node for some in topics for node in some], np.int64)
+    counts, scale = [], 1
+    for hop in range(hops):
+        runs = _joined(run_offsets[nodes], run_offsets[nodes + 1])
+        first, last = run_start[runs], run_start[runs + 1]
+        walked = (last - first <= fan_out) | (hop == 0)
+        edges = _joined(first[walked], last[walked])
+        counts += [scale * len(runs), scale * len(edges)]
+        # Where walks multiply, some of them tell the next hop's number well enough.
+        stride = max(1, len(edges) // _SAMPLED_WALKS)
+        scale *= stride
+        nodes = tensors.tail[edges[::stride]]
+    return counts
+
+
+def _joined(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The ranges first[i] … last[i] - 1, one after the other."""
+    lengths = last - first
+    ends = np.cumsum(lengths)
+    return np.repeat(first - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)
+
+
+def targets_table(nodes: Sequence[Sequence[int]], *, num_rows: int, slots: int = 0) -> Targets:
     """Sorted, padded targets from the target nodes of each row (duplicates removed)."""
     distinct = [sorted(set(some)) for some in nodes]
-    row, node = starts_table(distinct, num_rows=num_rows)
+    row, node = starts_table(distinct, num_rows=num_rows, slots=slots)
     row = np.where(node == NULL, NULL, row).astype(np.int32)
     count = np.zeros(num_rows, np.int32)
     count[: len(nodes)] = [len(some) for some in distinct]
@@ -127,10 +171,12 @@ def mine_paths(
     whole = np.ones(count, bool)
     tick = on_progress or (lambda done, total: None)
 
+    batch_size = min(batch_size, bucket(count))
+
     def propose(indices: np.ndarray, slots: tuple[int, ...]) -> RelationPaths:
-        rows = bucket(len(indices))
+        rows = bucket(batch_size)
         row, node = starts_table([topics[i] for i in indices], num_rows=rows)
-        wanted = targets_table([targets[i] for i in indices], num_rows=rows)
+        wanted = targets_table([targets[i] for i in indices], num_rows=rows, slots=goals)
         return _propose(
             tensors.graph,
             row,
@@ -142,7 +188,13 @@ def mine_paths(
             revisit=revisit,
         )
 
-    capacities = Capacities(slots=(1 << 13, 1 << 14) + (1 << 15, 1 << 16) * (hops - 1))
+    sizes = [len(some) for some in targets]
+    goals = max((sum(sizes[i : i + batch_size]) for i in range(0, count, batch_size)), default=0)
+    walks = walk_counts(tensors, topics[:batch_size], hops=hops, fan_out=fan_out)
+    capacities = Capacities(slots=())
+    capacities.slots = tuple(
+        min(capacities.limit, bucket(n + n // 2, floor=_LEAST_SLOTS, steps=4)) for n in walks
+    )
     for indices, found, complete in stream(
         count, batch_size, propose, lambda r: (r.needed, r.overflow), capacities
     ):
@@ -153,12 +205,13 @@ def mine_paths(
 
     question, place = np.nonzero(proposed > 0)
     exact = np.zeros_like(proposed)
+    executed = min(8 * batch_size, bucket(len(question)))
 
     def execute(indices: np.ndarray, slots: tuple[int, ...]):
-        rows = bucket(len(indices))
+        rows = bucket(executed)
         who = question[indices]
         row, node = starts_table([topics[i] for i in who], num_rows=rows)
-        wanted = targets_table([targets[i] for i in who], num_rows=rows)
+        wanted = targets_table([targets[i] for i in who], num_rows=rows, slots=8 * goals)
         paths = pad(relations[who, place[indices]], rows)
         return _execute_f1(
             tensors.graph, row, node, paths, wanted, capacities=slots, revisit=revisit
@@ -166,7 +219,7 @@ def mine_paths(
 
     capacities = Capacities(slots=(1 << 14,) * hops)
     for indices, (f1, _, _), complete in stream(
-        len(question), 8 * batch_size, execute, lambda r: r[1:], capacities
+        len(question), executed, execute, lambda r: r[1:], capacities
     ):
         if complete:
             exact[question[indices], place[indices]] = f1[: len(indices)]

@@ -13,6 +13,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from jaxkg.learn.planner_training import PlannerConfig
 from jaxkg.records import JaxkgError
 from jaxkg.score.planner import PlannerParams
 from jaxkg.text import NgramHasher, label_words
@@ -27,6 +28,25 @@ QUESTION_WIDTH = 96
 def label_table(hasher: NgramHasher, relations: Sequence[str]) -> np.ndarray:
     """[R, 24] int32 n-gram buckets of the relation labels, NULL where there are fewer."""
     return hasher.table([label_words(name) for name in relations], width=_LABEL_WIDTH)
+
+
+def question_table(hasher: NgramHasher, masked: Sequence[str]) -> np.ndarray:
+    """[Q, T] int32 n-gram buckets of questions whose topics are masked."""
+    return hasher.table(masked, width=QUESTION_WIDTH)
+
+
+def hasher_for(masked: Sequence[str], config: PlannerConfig) -> NgramHasher:
+    """The hasher that the configuration asks for, or one that fits the training questions."""
+    if config.buckets is None:
+        return NgramHasher.fitting(masked)
+    return NgramHasher(buckets=config.buckets)
+
+
+def seen_buckets(hasher: NgramHasher, masked: Sequence[str]) -> np.ndarray:
+    """[V] bool, the n-grams that some training question has."""
+    seen = np.zeros(hasher.buckets, bool)
+    seen[np.unique([bucket for text in masked for bucket in hasher.ids(text)])] = True
+    return seen
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,8 +74,8 @@ class Planner:
         return label_table(self.hasher, self.relations)
 
     def ngrams(self, masked: Sequence[str]) -> np.ndarray:
-        """[Q, T] int32 n-gram buckets of questions whose topics are masked."""
-        return self.hasher.table(masked, width=QUESTION_WIDTH)
+        """See `question_table`."""
+        return question_table(self.hasher, masked)
 
     def known_share(self, masked: str) -> float:
         """Share of a question's words that training has shown; 1 for a question without words."""

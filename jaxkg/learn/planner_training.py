@@ -26,8 +26,9 @@ class PlannerConfig:
     Attributes:
         hops: longest path it can plan.
         width: vector size D.
-        buckets: n-gram buckets V.
-        batch_size: questions a step.
+        buckets: n-gram buckets V; None takes twice the distinct n-grams of the training questions,
+            as a power of two.
+        batch_size: questions a step at most; a small set takes smaller steps, about 80 an epoch.
         epochs: at most.
         patience: epochs without improvement on the held-out questions before stopping.
         learning_rate: peak of a one-cycle cosine schedule.
@@ -37,7 +38,7 @@ class PlannerConfig:
 
     hops: int = 3
     width: int = 128
-    buckets: int = 1 << 15
+    buckets: int | None = None
     batch_size: int = 256
     epochs: int = 12
     patience: int = 3
@@ -115,6 +116,7 @@ def train_planner(
     held_out: Examples,
     config: PlannerConfig = PlannerConfig(),
     *,
+    buckets: int,
     seed: int = 0,
     on_epoch: Callable[[int, float, float], None] | None = None,
 ) -> tuple[PlannerParams, float]:
@@ -125,6 +127,7 @@ def train_planner(
         training: examples to learn from; questions without any path are left out.
         held_out: examples to choose the epoch by.
         config: sizes and schedule.
+        buckets: n-gram buckets V that the examples were hashed into.
         seed: of weights, order and dropout.
         on_epoch: called with (epoch, mean loss, held-out expected F1).
 
@@ -146,10 +149,11 @@ def train_planner(
         len(label_ngrams),
         hops=config.hops,
         width=config.width,
-        buckets=config.buckets,
+        buckets=buckets,
         key=init_key,
     )
-    batch = min(config.batch_size, len(useful))
+    # Few questions want many steps: 16 are the least that a step averages over.
+    batch = min(config.batch_size, max(16, len(useful) // 80), len(useful))
     per_epoch = -(-len(useful) // batch)
     schedule = optax.cosine_onecycle_schedule(
         max(2, config.epochs * per_epoch), config.learning_rate, pct_start=0.1

@@ -7,16 +7,21 @@ by its own words at once; questions of one's own train a better planner.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.planner import Planner, label_table
+from jaxkg.learn.planner import (
+    Planner,
+    hasher_for,
+    label_table,
+    question_table,
+    seen_buckets,
+)
 from jaxkg.learn.planner_training import Examples, PlannerConfig, train_planner
 from jaxkg.tensors import TensorGraph
-from jaxkg.text import TOPIC_WORD, NgramHasher, label_words
+from jaxkg.text import TOPIC_WORD, label_words
 from jaxkg.types import NULL
 
 _LINKING_WORDS = frozenset(
@@ -165,17 +170,10 @@ def planner_from_labels(
         )
         texts += some
         table += [(*path, *(NULL,) * (config.hops - len(path)))] * len(some)
-    hasher = NgramHasher(buckets=config.buckets)
-    planner = Planner(
-        params=None,  # type: ignore[arg-type]
-        relations=kg.relations,
-        hasher=hasher,
-        hops=config.hops,
-        seen=np.zeros(config.buckets, bool),
-    )
+    hasher = hasher_for(texts, config)
     order = draw.permutation(len(texts))
     examples = Examples(
-        planner.ngrams(texts)[order],
+        question_table(hasher, texts)[order],
         np.asarray(table, np.int32)[order][:, None],
         np.ones((len(texts), 1), np.float32),
     )
@@ -186,10 +184,10 @@ def planner_from_labels(
         Examples(*(part[aside:] for part in examples)),
         Examples(*(part[:aside] for part in examples)),
         config,
+        buckets=hasher.buckets,
         seed=seed,
         on_epoch=lambda epoch, loss, score: tick("learn relation labels", epoch, config.epochs),
     )
     tick("learn relation labels", config.epochs, config.epochs)
-    planner.seen[np.unique([b for text in texts for b in hasher.ids(text)])] = True
     about = {"labels_only": True, "seed": seed, "wordings": len(texts), "held_out_f1": score}
-    return dataclasses.replace(planner, params=params, about=about)
+    return Planner(params, kg.relations, hasher, config.hops, seen_buckets(hasher, texts), about)

@@ -2,7 +2,7 @@
 
 from jaxkg.ops.backtrack import edges_to
 from jaxkg.ops.grouped import top_in_group
-from jaxkg.ops.ragged import Ragged, expand_ragged
+from jaxkg.ops.ragged import Ragged, expand_ragged, running_sum
 from jaxkg.ops.unique import first_of_each
 
-__all__ = ["Ragged", "edges_to", "expand_ragged", "first_of_each", "top_in_group"]
+__all__ = ["Ragged", "edges_to", "expand_ragged", "first_of_each", "running_sum", "top_in_group"]

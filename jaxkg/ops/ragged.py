@@ -20,6 +20,23 @@ class Ragged(NamedTuple):
 _INT32_MAX = 2**31 - 1
 
 
+def running_sum(values: jax.Array) -> jax.Array:
+    """Inclusive sums of a [F] array.
+
+    Sums of blocks of eight, then of the blocks' totals: on a CPU several times faster than `cumsum`,
+    and less than half the program of `associative_scan`.
+    """
+    size = values.shape[0]
+    if size <= 64:
+        return jnp.cumsum(values)
+    blocks = jnp.pad(values, (0, -size % 8)).reshape(-1, 8)
+    for shift in (1, 2, 4):
+        blocks += jnp.pad(blocks, ((0, 0), (shift, 0)))[:, :8]
+    totals = blocks[:, -1]
+    before = running_sum(totals) - totals
+    return (blocks + before[:, None]).reshape(-1)[:size]
+
+
 def expand_ragged(lengths: jax.Array, *, capacity: int) -> Ragged:
     """Lay lists of the given lengths end to end.
 
@@ -33,16 +50,16 @@ def expand_ragged(lengths: jax.Array, *, capacity: int) -> Ragged:
     """
     chex.assert_rank(lengths, 1)
     chex.assert_type(lengths, jnp.int32)
-    # An int32 running sum wraps on hubs of hubs; a float total tells (to 1 part in 10^4) when.
-    total = jnp.sum(lengths.astype(jnp.float32))
-    wraps = total > 2.0e9
-    ends = jnp.cumsum(lengths)
+    ends = running_sum(lengths)
+    # The running sum wraps on hubs of hubs. No length exceeds 2^31 - 1, so the first end past that
+    # is below 2^32 and reads as a negative number.
+    wraps = jnp.any(ends < 0)
     starts = ends - lengths
     needed = jnp.where(wraps, _INT32_MAX, ends[-1])
     # A slot belongs to the last list that starts at or before it: empty lists share their start
     # with the next one and so never come last.
     opened = jnp.zeros(capacity, jnp.int32).at[starts].add(1, mode="drop")
-    row = jnp.clip(jnp.cumsum(opened) - 1, 0, lengths.shape[0] - 1)
+    row = jnp.clip(running_sum(opened) - 1, 0, lengths.shape[0] - 1)
     slots = jnp.arange(capacity, dtype=jnp.int32)
     return Ragged(
         row=row,

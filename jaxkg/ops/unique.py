@@ -6,17 +6,40 @@ import chex
 import jax
 import jax.numpy as jnp
 
+from jaxkg.ops.ragged import running_sum
 from jaxkg.types import NULL
 
+_TABLE = 4
+"""Hash table entries per slot: one in eight distinct keys loses its first round, few its second."""
 
-def _mix(keys: Sequence[jax.Array], salt: jax.Array) -> jax.Array:
-    """A 32-bit hash of several int32 columns (multiply-xorshift rounds)."""
-    state = jnp.full(keys[0].shape, 0x9E3779B9, jnp.uint32) ^ (salt * jnp.uint32(0x85EBCA6B))
+_FEW = 8
+"""Once at most 1/8 of the slots are unsettled they are gathered, and later rounds are cheap."""
+
+
+def _mix(keys: Sequence[jax.Array], salt: int | jax.Array) -> jax.Array:
+    """A 32-bit hash of several int32 columns (multiply, add, xorshift)."""
+    state = jnp.full(keys[0].shape, salt, jnp.uint32) * jnp.uint32(0x9E3779B9)
     for key in keys:
-        state = (state ^ key.astype(jnp.uint32)) * jnp.uint32(0xCC9E2D51)
-        state = (state ^ (state >> 15)) * jnp.uint32(0x2C1B3C6D)
-    state = (state ^ (state >> 12)) * jnp.uint32(0x297A2D39)
-    return state ^ (state >> 15)
+        state = (state + key.astype(jnp.uint32)) * jnp.uint32(0x2C1B3C6D)
+        state = state ^ (state >> 15)
+    return state * jnp.uint32(0x297A2D39)
+
+
+def _settle(
+    keys: Sequence[jax.Array], first: jax.Array, pending: jax.Array, salt: int | jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """One round: pending slots race for a table entry; those whose key won it are settled."""
+    size = pending.shape[0]
+    bits = (_TABLE * size - 1).bit_length()
+    slots = jnp.arange(size, dtype=jnp.int32)
+    place = (_mix(keys, salt) >> (32 - bits)).astype(jnp.int32)
+    table = jnp.full(1 << bits, size, jnp.int32)
+    table = table.at[jnp.where(pending, place, 1 << bits)].min(slots, mode="drop")
+    winner = jnp.minimum(table[place], size - 1)
+    same = pending
+    for key in keys:
+        same &= key[winner] == key
+    return jnp.where(same, winner, first), pending & ~same
 
 
 def first_of_each(keys: Sequence[jax.Array], valid: jax.Array) -> jax.Array:
@@ -25,7 +48,7 @@ def first_of_each(keys: Sequence[jax.Array], valid: jax.Array) -> jax.Array:
     Sorting groups equal keys in O(F log F) and moves every payload column; here each slot writes
     its index into a hash table with `min` and reads back who won. Slots that lose to a different
     key try again under another hash until none is left: the first round settles most, and every
-    round settles at least one key, so the loop ends.
+    round settles at least one key, so the rounds end.
 
     Args:
         keys: one or more [F] int32 columns; two slots are equal where all columns are.
@@ -38,22 +61,30 @@ def first_of_each(keys: Sequence[jax.Array], valid: jax.Array) -> jax.Array:
     for key in keys:
         chex.assert_shape(key, (size,))
         chex.assert_type(key, jnp.int32)
-    table_size = 1 << max(4, (4 * size - 1).bit_length() - 1)
+    few = max(1, size // _FEW)
+    nothing = jnp.full(size, NULL, jnp.int32)
+    first, pending = _settle_down_to(keys, nothing, valid, few)
+    # Equal keys are pending together, so the gathered slots settle among themselves.
+    place = running_sum(pending.astype(jnp.int32)) - 1
     slots = jnp.arange(size, dtype=jnp.int32)
+    chosen = jnp.full(few, size, jnp.int32)
+    chosen = chosen.at[jnp.where(pending, place, few)].set(slots, mode="drop")
+    slot = jnp.minimum(chosen, size - 1)
+    settled, _ = _settle_down_to([key[slot] for key in keys], nothing[:few], chosen < size, 0)
+    return first.at[chosen].set(slot[jnp.maximum(settled, 0)], mode="drop")
 
-    def unsettled(state):
-        return jnp.any(state[1])
 
-    def settle(state):
+def _settle_down_to(
+    keys: Sequence[jax.Array], first: jax.Array, pending: jax.Array, few: int
+) -> tuple[jax.Array, jax.Array]:
+    """Rounds under ever new hashes until at most `few` slots are pending."""
+
+    def body(state):
         first, pending, salt = state
-        place = (_mix(keys, salt) & jnp.uint32(table_size - 1)).astype(jnp.int32)
-        table = jnp.full(table_size, size, jnp.int32)
-        table = table.at[jnp.where(pending, place, table_size)].min(slots, mode="drop")
-        winner = jnp.minimum(table[place], size - 1)
-        same = pending
-        for key in keys:
-            same &= key[winner] == key
-        return jnp.where(same, winner, first), pending & ~same, salt + 1
+        return *_settle(keys, first, pending, salt), salt + jnp.uint32(1)
 
-    start = (jnp.full(size, NULL, jnp.int32), valid, jnp.uint32(0))
-    return jax.lax.while_loop(unsettled, settle, start)[0]
+    start = (first, pending, jnp.uint32(0))
+    first, pending, _ = jax.lax.while_loop(
+        lambda state: jnp.sum(state[1], dtype=jnp.int32) > few, body, start
+    )
+    return first, pending

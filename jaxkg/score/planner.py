@@ -50,7 +50,7 @@ def init_planner(
         carry=scale * jax.random.normal(carry_key, (width, width)),
         relation=0.1 * scale * jax.random.normal(out_key, (codes + 1, width)),
         bias=jnp.zeros(codes + 1),
-        label_gate=jnp.ones(2),
+        label_gate=jnp.full(2, 10.0, jnp.float32),
     )
 
 
@@ -100,7 +100,7 @@ def read_question(params: PlannerParams, ngrams: jax.Array) -> Reading:
     """
     words = bag(params, ngrams)
     hidden = jnp.tanh(words @ params.question) + words
-    return Reading(words, jnp.einsum("d,lde->le", hidden, params.step) + hidden)
+    return Reading(words, jnp.einsum("d,lde->le", hidden, params.step) + hidden[None])
 
 
 def next_relation_logits(
@@ -128,8 +128,8 @@ def next_relation_logits(
     first = jnp.zeros_like(reading.words)
     _, states = jax.lax.scan(move, first, taken)
     queries = jnp.tanh(reading.reads + jnp.concatenate([first[None], states]))
-    scores = queries @ params.relation.T + params.bias
-    return jax.nn.log_softmax(scores.at[:, :-1].add(labels @ reading.words))
+    scores = queries @ params.relation.T + params.bias[None]
+    return jax.nn.log_softmax(scores.at[:, :-1].add((labels @ reading.words)[None]))
 
 
 def path_log_probability(

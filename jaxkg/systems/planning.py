@@ -21,6 +21,9 @@ from jaxkg.systems.search import Beam, search
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
 from jaxkg.types import NULL, Graph
 
+_FEWEST_SLOTS = 4096
+"""Capacity that even one question gets: it costs microseconds, growing into it costs a program."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -153,7 +156,7 @@ def plan_paths(
     batch_size = min(batch_size, bucket(count))
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):
-        rows = bucket(len(indices))
+        rows = bucket(batch_size)
         row, node = starts_table([topics[i] for i in indices], num_rows=rows)
         return plan_batch(
             tensors.graph,
@@ -170,7 +173,7 @@ def plan_paths(
             revisit=revisit,
         )
 
-    first = bucket(4 * batch_size)
+    first = bucket(4 * batch_size, floor=_FEWEST_SLOTS)
     capacities = Capacities(slots=(first, first, 2 * first) * hops)
     for indices, found, complete in stream(
         count, batch_size, run, lambda result: result[2:], capacities
@@ -238,7 +241,7 @@ def execute_paths(
     batch_size = min(batch_size, bucket(count))
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):
-        rows = bucket(len(indices))
+        rows = bucket(batch_size)
         row, node = starts_table([topics[i] for i in indices], num_rows=rows)
         return execute_batch(
             tensors.graph,
@@ -250,7 +253,7 @@ def execute_paths(
         )
 
     parts, completes = [], np.ones(count, bool)
-    capacities = Capacities(slots=tuple(bucket(batch_size << (hop + 1)) for hop in range(hops)))
+    capacities = Capacities(slots=tuple(bucket(batch_size << (hop + 1), floor=_FEWEST_SLOTS) for hop in range(hops)))
     for indices, (found, _, _), complete in stream(
         count, batch_size, run, lambda result: result[1:], capacities
     ):

@@ -43,7 +43,7 @@ def init(starts: Frontier, *, num_questions: int, width: int, hops: int) -> Beam
         hops: L, longest path; static.
     """
     has_start = jnp.zeros(num_questions, bool).at[starts.row].max(starts.valid)
-    first = (jnp.arange(width) == 0) & has_start[:, None]
+    first = (jnp.arange(width) == 0)[None, :] & has_start[:, None]
     return Beam(
         relations=jnp.full((num_questions, width, hops), NULL, jnp.int32),
         score=jnp.where(first, 0.0, -jnp.inf),
@@ -106,9 +106,10 @@ def tell(
     batch, width, hops = beam.relations.shape
     stop = options.shape[2]
     grown = jnp.where(options, beam.score[:, :, None] + scores[:, :, :-1], -jnp.inf)
-    stopped = jnp.where(
-        beam.finished, beam.score, jnp.where(beam.hop > 0, beam.score + scores[:, :, -1], -jnp.inf)
-    )
+    # What a scorer says of an empty place, NaN included, counts for nothing.
+    stops = beam.open & (beam.hop > 0)
+    stopped = jnp.where(stops, beam.score + scores[:, :, -1], -jnp.inf)
+    stopped = jnp.where(beam.finished, beam.score, stopped)
     choice = choose(
         jnp.concatenate([grown, stopped[:, :, None]], axis=2), width=width, margin=margin
     )
@@ -128,7 +129,8 @@ def tell(
         revisit=revisit,
     )
     # A path whose only way on was back to its topic has reached nothing.
-    nodes = jnp.zeros(batch * width, jnp.int32).at[frontier.row].add(frontier.valid)
+    there = frontier.valid.astype(jnp.int32)
+    nodes = jnp.zeros(batch * width, jnp.int32).at[frontier.row].add(there)
     alive = choice.valid & (~takes | (nodes.reshape(batch, width) > 0))
     return Beam(
         relations=jnp.where(alive[:, :, None], relations, NULL),

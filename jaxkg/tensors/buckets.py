@@ -4,13 +4,24 @@ import dataclasses
 from collections.abc import Sequence
 
 
-def bucket(size: int, *, floor: int = 8) -> int:
-    """The smallest power of two that holds `size`, at least `floor`.
+def bucket(size: int, *, floor: int = 8, steps: int = 1) -> int:
+    """The smallest bucket that holds `size`, at least `floor`.
+
+    Buckets are the powers of two; with `steps` there are that many of them to an octave, for arrays
+    whose padding costs more than a further program.
 
     >>> [bucket(n) for n in (0, 8, 9, 1000)]
     [8, 8, 16, 1024]
+    >>> [bucket(n, steps=4) for n in (1000, 1025, 1300, 1600, 2000)]
+    [1024, 1280, 1536, 1792, 2048]
     """
-    return max(floor, 1 << max(0, int(size) - 1).bit_length())
+    power = 1 << max(0, int(size) - 1).bit_length()
+    unit = max(1, power // (2 * steps))
+    return max(floor, -(-int(size) // unit) * unit)
+
+
+_STEPS = 4
+"""Capacities have four buckets to an octave: the cost of a step is its capacity, full or not."""
 
 
 @dataclasses.dataclass
@@ -40,5 +51,6 @@ class Capacities:
         pairs = list(zip(self.slots, needed, strict=True))
         if max(needed) > self.limit:
             return None
-        self.slots = tuple(max(now, min(4 * now, bucket(want))) for now, want in pairs)
-        return tuple(max(now, bucket(want)) for now, want in pairs)
+        fits = tuple(max(now, bucket(want, steps=_STEPS)) for now, want in pairs)
+        self.slots = tuple(min(4 * now, fit) for now, fit in zip(self.slots, fits))
+        return fits

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
 
 
+_DENSE_LOOKUP = 1 << 22
+"""Most (node, relation) pairs that get a table of their own (16 MB of int32)."""
+
+
 @dataclasses.dataclass(frozen=True)
 class TensorGraph:
     """A graph on the device beside what the host needs to read results back.
@@ -72,6 +76,11 @@ def edge_tables(triples: np.ndarray, num_entities: int, num_relations: int) -> T
     run_start[: len(starts)] = starts
     run_offsets = np.searchsorted(head[starts], np.arange(nodes + 1)).astype(np.int32)
     most = int(np.diff(run_offsets).max())
+    codes = 2 * num_relations
+    edge_start = np.zeros(0, np.int32)
+    if nodes * codes <= _DENSE_LOOKUP:
+        key = head.astype(np.int64) * codes + relation
+        edge_start = np.searchsorted(key, np.arange(nodes * codes + 1)).astype(np.int32)
 
     padded_edges = bucket(edges)
     host = [_pad(column, padded_edges) for column in (head, relation, tail, triple)]
@@ -83,6 +92,7 @@ def edge_tables(triples: np.ndarray, num_entities: int, num_relations: int) -> T
         run_relation=_pad(relation[starts], runs),
         run_start=run_start,
         run_offsets=run_offsets,
+        edge_start=edge_start,
         num_relations=num_relations,
         lookup_steps=most.bit_length(),
     )

@@ -1,6 +1,7 @@
 """Host lists to padded index arrays."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -34,20 +35,26 @@ def ragged_table(rows: Sequence[Sequence[int]], *, num_rows: int, width: int = 0
     return table
 
 
-def starts_table(nodes: Sequence[Sequence[int]], *, num_rows: int) -> tuple[np.ndarray, np.ndarray]:
+def starts_table(
+    nodes: Sequence[Sequence[int]], *, num_rows: int, slots: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
     """Flat (row, node) columns from the nodes of each row.
 
     Args:
         nodes: at most `num_rows` lists of node ids.
         num_rows: rows of the batch; also the least number of slots.
+        slots: least number of slots before bucketing, so that batches share a program.
 
     Returns:
         row, node: [S] int32 sorted by (row, node), S a bucket; padding has node NULL and the last
         row, so that rows stay in ascending order.
     """
-    row = np.repeat(np.arange(len(nodes), dtype=np.int32), [len(n) for n in nodes])
-    node = np.fromiter((n for some in nodes for n in sorted(some)), np.int32, len(row))
-    size = bucket(max(num_rows, len(row)))
+    lengths = np.fromiter(map(len, nodes), np.int64, len(nodes))
+    row = np.repeat(np.arange(len(nodes), dtype=np.int32), lengths)
+    node = np.fromiter(chain.from_iterable(nodes), np.int32, len(row))
+    if lengths.max(initial=0) > 1:
+        node = node[np.lexsort((node, row))]
+    size = bucket(max(num_rows, slots, len(row)))
     padded = pad(row, size)
     padded[len(row) :] = num_rows - 1
     return padded, pad(node, size)

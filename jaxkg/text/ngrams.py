@@ -66,6 +66,13 @@ class NgramHasher:
             for i in range(len(words) - n + 1)
         ]
 
+    @classmethod
+    def fitting(cls, texts: Sequence[str], *, longest: int = 3) -> NgramHasher:
+        """A hasher with about twice as many buckets as the texts have distinct n-grams."""
+        widest = cls(buckets=1 << 31, longest=longest)
+        distinct = len({id for text in texts for id in widest.ids(text)})
+        return cls(buckets=1 << max(10, (2 * distinct).bit_length()), longest=longest)
+
     def table(self, texts: Sequence[str], *, width: int) -> np.ndarray:
         """Buckets of several texts as a rectangle.
 

@@ -1,0 +1,112 @@
+"""jaxkg: grounded multi-hop question answering over knowledge graphs, in functional JAX.
+
+The folders are the pipeline:
+
+    kg          LOAD      names and numpy: readers, linking, the built-in demo graph
+    text        ENCODE    question and label text to numbers
+    tensors     PAD       host to device: buckets, graph tensors
+    candidates  FIND      expand, follow, enumerate relation paths            (jit)
+    score       SCORE     the planner and other scorers                       (jit)
+    select      SELECT    beams, paths out of back-pointers                   (jit)
+    adjudicate  ASK       the only folder that talks to a language model
+    cite        CITE      paths to triples to sentences; `check` re-reads the graph
+    evaluate    MEASURE   every published metric by its true name
+    learn       TRAIN     supervision mined from answers, train steps
+    systems               the published methods, each a composition of the above
+
+    >>> import jaxkg
+    >>> kg = jaxkg.demo_graph()
+    >>> kg.num_relations
+    17
+
+Names below are imported when first used, so that `import jaxkg` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jaxkg.cite import check
+    from jaxkg.kg import (
+        KnowledgeGraph,
+        Linker,
+        demo_graph,
+        demo_questions,
+        find_topics,
+        open_graph,
+        read_graph,
+        read_questions,
+        save_graph,
+    )
+    from jaxkg.learn.fit import fit_planner
+    from jaxkg.learn.planner import Planner
+    from jaxkg.learn.synthesize import planner_from_labels
+    from jaxkg.records import Answer, JaxkgError, Question
+    from jaxkg.systems.planned import PlannedQA, PlannedSettings
+    from jaxkg.systems.planner_cache import planner_for
+    from jaxkg.systems.planning import execute_paths, plan_paths
+    from jaxkg.tensors import tensor_graph
+
+_HOME = {
+    "Answer": "jaxkg.records",
+    "JaxkgError": "jaxkg.records",
+    "KnowledgeGraph": "jaxkg.kg",
+    "Linker": "jaxkg.kg",
+    "PlannedQA": "jaxkg.systems.planned",
+    "PlannedSettings": "jaxkg.systems.planned",
+    "Planner": "jaxkg.learn.planner",
+    "Question": "jaxkg.records",
+    "check": "jaxkg.cite",
+    "demo_graph": "jaxkg.kg",
+    "demo_questions": "jaxkg.kg",
+    "execute_paths": "jaxkg.systems.planning",
+    "find_topics": "jaxkg.kg",
+    "fit_planner": "jaxkg.learn.fit",
+    "open_graph": "jaxkg.kg",
+    "plan_paths": "jaxkg.systems.planning",
+    "planner_for": "jaxkg.systems.planner_cache",
+    "planner_from_labels": "jaxkg.learn.synthesize",
+    "read_graph": "jaxkg.kg",
+    "read_questions": "jaxkg.kg",
+    "save_graph": "jaxkg.kg",
+    "tensor_graph": "jaxkg.tensors",
+}
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "JaxkgError",
+    "KnowledgeGraph",
+    "Linker",
+    "PlannedQA",
+    "PlannedSettings",
+    "Planner",
+    "Question",
+    "check",
+    "demo_graph",
+    "demo_questions",
+    "execute_paths",
+    "find_topics",
+    "fit_planner",
+    "open_graph",
+    "plan_paths",
+    "planner_for",
+    "planner_from_labels",
+    "read_graph",
+    "read_questions",
+    "save_graph",
+    "tensor_graph",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'jaxkg' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,125 @@
+"""The machine check of an answer: everything it cites is read in the graph again."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from jaxkg.cite.reading import Node, Reading, end_of, start_of, walked_relation
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.records import Answer, SupportingPath
+
+_FIELDS = ("head", "relation", "tail", "head_name", "tail_name", "source")
+
+
+def check(kg: KnowledgeGraph, answer: Answer) -> tuple[str, ...]:
+    """Hold an answer against the graph; `check_all` is much faster for many.
+
+    Every cited triple must stand at its row and read as stated (ids, names, source). Every path
+    must be connected in walking order, start at a chosen topic, and have the relation path and the
+    sentence its triples yield. Every answer entity must cite paths of this answer, all of which
+    end in it, and carry the graph's name. Ids of paths and entities must be unique. An answer
+    without entities must say why, and only such a one may.
+
+    Returns:
+        One sentence per fault; empty where the answer is grounded.
+    """
+    return check_all(kg, [answer])[0]
+
+
+def check_all(kg: KnowledgeGraph, answers: Sequence[Answer]) -> list[tuple[str, ...]]:
+    """`check` for many answers; the triples they cite are read once."""
+    rows = {
+        citation.triple
+        for answer in answers
+        for path in answer.paths
+        for citation in path.citations
+        if isinstance(citation.triple, int) and 0 <= citation.triple < kg.num_triples
+    }
+    reading = Reading(kg, np.fromiter(rows, np.int64, len(rows)))
+    return [tuple(_faults(reading, answer)) for answer in answers]
+
+
+def grounded(kg: KnowledgeGraph, answer: Answer) -> bool:
+    """True where `check` finds no fault; so is an abstention that cites nothing."""
+    return not check(kg, answer)
+
+
+def _faults(reading: Reading, answer: Answer) -> list[str]:
+    faults: list[str] = []
+    topics = {link.entity: link.name for link in answer.topics if link.chosen}
+    ends: dict[str, Node] = {}
+    for path in answer.paths:
+        if path.id in ends:
+            faults.append(f"path id {path.id!r} is used more than once")
+        ends[path.id] = end_of(path.citations[-1]) if path.citations else ("", "")
+        if found := _path_faults(reading, path, topics):
+            faults += [f"path {path.id!r} {fault}" for fault in found]
+    seen: set[str] = set()
+    for entity in answer.entities:
+        if entity.entity in seen:
+            faults.append(f"answer {entity.entity!r} is listed more than once")
+        seen.add(entity.entity)
+        if not entity.paths:
+            faults.append(f"answer {entity.entity!r} cites no path")
+        for path_id in entity.paths:
+            end, name = ends.get(path_id, (None, ""))
+            cites = f"answer {entity.entity!r} cites path {path_id!r}, which"
+            if end is None:
+                faults.append(f"{cites} is none of the paths here")
+            elif end != entity.entity:
+                faults.append(f"{cites} ends in {end!r}")
+            elif name != entity.name:
+                faults.append(f"{cites} calls it {name!r}, not {entity.name!r}")
+    if answer.entities and answer.abstained is not None:
+        faults.append("the answer abstains and yet lists entities")
+    if not answer.entities and answer.abstained is None and answer.error is None:
+        faults.append("the answer lists no entity and does not say why")
+    return faults
+
+
+def _path_faults(reading: Reading, path: SupportingPath, topics: Mapping[str, str]) -> list[str]:
+    citations = path.citations
+    if not citations:
+        return ["cites no triple"]
+    faults: list[str] = []
+    for cited in citations:
+        row = cited.triple
+        fact = reading.facts.get(row) if isinstance(row, int) else None
+        stated = (
+            cited.head,
+            cited.relation,
+            cited.tail,
+            cited.head_name,
+            cited.tail_name,
+            cited.source,
+        )
+        if fact is None:
+            faults.append(f"cites triple {row!r} of a graph of {reading.kg.num_triples}")
+        elif stated != fact:
+            wrong = [
+                f"{field} {says!r}, where the graph has {reads!r}"
+                for field, says, reads in zip(_FIELDS, stated, fact)
+                if says != reads
+            ]
+            faults.append(f"cites triple {row} with {', and '.join(wrong)}")
+        if not isinstance(cited.inverse, bool):
+            faults.append(f"has {cited.inverse!r} for the direction of triple {row!r}")
+    for before, after in itertools.pairwise(citations):
+        end, start = end_of(before)[0], start_of(after)[0]
+        if end != start:
+            faults.append(f"breaks: it comes to {end!r} and goes on from {start!r}")
+    start, name = start_of(citations[0])
+    if start not in topics:
+        faults.append(f"starts at {start!r}, which is no chosen topic")
+    elif topics[start] != name:
+        faults.append(f"starts at {name!r}, which the topics call {topics[start]!r}")
+    walked = tuple([walked_relation(cited) for cited in citations])
+    if path.relation_path != walked:
+        faults.append(f"states the relations {path.relation_path!r}, and walks {walked!r}")
+    # A walk that is not in the graph cannot be told.
+    if not faults and path.sentence != (told := reading.tell(citations)):
+        faults.append(f"is told as {path.sentence!r}, where its triples say {told!r}")
+    return faults

@@ -1,0 +1,159 @@
+"""Walks over rows of triples as supporting paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxkg.cite.reading import Reading, walked_relation
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.records import Citation, JaxkgError, SupportingPath
+
+
+def cite_path(
+    kg: KnowledgeGraph,
+    triples: Sequence[int],
+    inverse: Sequence[bool],
+    *,
+    id: str,
+    score: float,
+) -> SupportingPath:
+    """One walk as a supporting path; `cite_paths` is much faster for many.
+
+    >>> kg = KnowledgeGraph.from_triples([
+    ...     ("Alien", "directed_by", "Ridley Scott"),
+    ...     ("Blade Runner", "directed_by", "Ridley Scott"),
+    ... ])
+    >>> path = cite_path(kg, [0, 1], [False, True], id="p1", score=0.9)
+    >>> path.relation_path
+    ('directed_by', '^directed_by')
+    >>> path.sentence
+    'Alien, directed by: Ridley Scott; Blade Runner, directed by: Ridley Scott'
+
+    Args:
+        kg: the graph.
+        triples: rows of `kg.triples`, in walking order.
+        inverse: True where a triple is walked from tail to head.
+        id: of the path, unique within its answer.
+        score: of the path, higher is better.
+
+    Raises:
+        JaxkgError: see `cite_paths`.
+    """
+    return cite_paths(kg, [triples], [inverse], ids=[id], scores=[score])[0]
+
+
+def cite_paths(
+    kg: KnowledgeGraph,
+    triples: npt.ArrayLike,
+    inverse: npt.ArrayLike,
+    *,
+    ids: Sequence[str],
+    scores: Sequence[float] | np.ndarray,
+) -> list[SupportingPath]:
+    """Many walks as supporting paths.
+
+    Args:
+        kg: the graph.
+        triples: [P, L] rows of `kg.triples` in walking order, -1 past the end of a walk.
+        inverse: [P, L] bool, True where a triple is walked from tail to head.
+        ids: P path ids; each unique within its answer.
+        scores: P numbers, higher is better.
+
+    Returns:
+        P paths, in order. Walks that take the same triple share one `Citation`.
+
+    Raises:
+        JaxkgError: the shapes do not fit, a walk is empty, a row is not in the graph, or two
+            triples in a row do not meet.
+    """
+    rows, backwards = np.asarray(triples), np.asarray(inverse)
+    if not len(rows) == len(backwards) == len(ids) == len(scores):
+        raise JaxkgError(
+            f"{len(rows)} walks, {len(backwards)} rows of directions, {len(ids)} ids and "
+            f"{len(scores)} scores; there must be as many of each"
+        )
+    if not len(rows):
+        return []
+    if rows.ndim != 2 or rows.shape != backwards.shape or not rows.shape[1]:
+        raise JaxkgError(
+            f"triples and inverse must have one shape [P, L], L at least 1; got {rows.shape} and "
+            f"{backwards.shape}"
+        )
+    if rows.dtype.kind not in "iu" or backwards.dtype != bool:
+        raise JaxkgError(
+            f"triples must be integers and inverse bool, got {rows.dtype} and {backwards.dtype}"
+        )
+    rows = rows.astype(np.int64)
+    there = rows >= 0
+    _refuse_broken(kg, rows, backwards, ids)
+    # One citation for each triple and direction, its key 2 row + direction.
+    keys, place = np.unique((2 * rows + backwards)[there], return_inverse=True)
+    reading = Reading(kg, keys >> 1)
+    citations: list[Citation] = []
+    for key in keys.tolist():
+        head, relation, tail, head_name, tail_name, source = reading.facts[key >> 1]
+        citations.append(
+            Citation(key >> 1, head, relation, tail, head_name, tail_name, bool(key & 1), source)
+        )
+    relations = [walked_relation(citation) for citation in citations]
+    steps, stops = place.tolist(), np.cumsum(np.count_nonzero(there, axis=1)).tolist()
+    paths: list[SupportingPath] = []
+    first = 0
+    for path_id, score, stop in zip(ids, np.asarray(scores, np.float64).tolist(), stops):
+        walk = steps[first:stop]
+        cited = tuple([citations[step] for step in walk])
+        path = tuple([relations[step] for step in walk])
+        paths.append(SupportingPath(path_id, cited, path, score, reading.tell(cited)))
+        first = stop
+    return paths
+
+
+def tell(kg: KnowledgeGraph, triples: Sequence[int], inverse: Sequence[bool]) -> str:
+    """A walk in words: every triple in the graph's own direction, nodes without names left out.
+
+    The triples around a node without a name are told as one. Where a walk begins or ends at such
+    a node, its id stands there with a few of its named neighbours. Two entities of a walk that
+    share a name are told apart by their ids.
+
+    >>> kg = KnowledgeGraph.from_triples([
+    ...     ("Natalie Portman", "film.actor.film", "m.0k2kf4"),
+    ...     ("m.0k2kf4", "film.performance.character", "Padmé Amidala"),
+    ... ])
+    >>> tell(kg, [0, 1], [False, False])
+    'Natalie Portman, actor film, performance character: Padmé Amidala'
+    >>> tell(kg, [0], [False])
+    'Natalie Portman, actor film: m.0k2kf4 (performance character: Padmé Amidala)'
+
+    Raises:
+        JaxkgError: see `cite_paths`.
+    """
+    return cite_path(kg, triples, inverse, id="to tell", score=0.0).sentence
+
+
+def _refuse_broken(
+    kg: KnowledgeGraph, rows: np.ndarray, inverse: np.ndarray, ids: Sequence[str]
+) -> None:
+    there = rows >= 0
+    last = kg.num_triples - 1
+    for broken, why in (
+        (~there[:, 0], "has no triples"),
+        (np.any(there[:, 1:] & ~there[:, :-1], axis=1), "goes on after its end (-1)"),
+        (np.any(rows < -1, axis=1), "has a negative row other than -1, which marks its end"),
+        (np.any(rows > last, axis=1), f"takes triples the graph has not, its last is {last}"),
+    ):
+        if np.any(broken):
+            at = int(np.argmax(broken))
+            raise JaxkgError(f"path {ids[at]!r} {why}: {rows[at].tolist()}")
+    head, tail = np.where(there, kg.triples[rows, 0], -1), np.where(there, kg.triples[rows, 2], -1)
+    start, end = np.where(inverse, tail, head), np.where(inverse, head, tail)
+    apart = there[:, 1:] & (end[:, :-1] != start[:, 1:])
+    if np.any(apart):
+        at, step = np.argwhere(apart)[0].tolist()
+        comes, goes = kg.entity_ids[int(end[at, step])], kg.entity_ids[int(start[at, step + 1])]
+        raise JaxkgError(
+            f"path {ids[at]!r} breaks between triples {rows[at, step]} and {rows[at, step + 1]}: "
+            f"it comes to {comes!r} and goes on from {goes!r}"
+        )

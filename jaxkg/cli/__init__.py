@@ -1,0 +1,5 @@
+"""The `jaxkg` command."""
+
+from jaxkg.cli.app import main
+
+__all__ = ["main"]

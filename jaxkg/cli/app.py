@@ -1,0 +1,60 @@
+"""The command's frame: subcommands and one-line errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from jaxkg.cli.ask import ask, explain
+from jaxkg.cli.evaluating import evaluate
+from jaxkg.cli.graphs import graphs
+from jaxkg.cli.progress import errors
+from jaxkg.cli.training import training
+from jaxkg.records import JaxkgError
+
+app = typer.Typer(
+    name="jaxkg",
+    help="Ask a knowledge graph a question; get a cited answer.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("ask")(ask)
+app.command("explain")(explain)
+app.command("eval")(evaluate)
+app.add_typer(graphs, name="kg")
+app.add_typer(training, name="train")
+
+
+@app.callback()
+def _frame(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+    debug: bool = typer.Option(False, "--debug", help="Show tracebacks; accepted anywhere."),
+) -> None:
+    """Ask a knowledge graph a question; get a cited answer."""
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command; exit code 0, 1 (an answer was withheld), 2 (bad input) or 130 (stopped)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if "--version" in arguments[:1]:
+        from jaxkg import __version__
+
+        print(__version__)
+        return
+    debug = "--debug" in arguments or bool(os.environ.get("JAXKG_DEBUG"))
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        app(args=arguments, prog_name="jaxkg")
+    except (JaxkgError, OSError) as error:
+        if debug:
+            raise
+        errors.print(f"jaxkg: {error}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        errors.print("jaxkg: stopped; what was done is kept", markup=False)
+        sys.exit(130)

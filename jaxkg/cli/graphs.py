@@ -1,0 +1,78 @@
+"""`jaxkg kg build` and `jaxkg kg stats`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from jaxkg.cli.loading import load_graph
+from jaxkg.cli.progress import errors, progress_bars
+
+graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@graphs.command("build")
+def build(
+    source: Annotated[
+        Path, typer.Argument(help="TSV, CSV, a|b|c, JSONL, Parquet, N-Triples, Turtle or RDF/XML.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],
+    format: Annotated[
+        str | None, typer.Option(help="Format, where the name does not tell.")
+    ] = None,
+    names: Annotated[Path | None, typer.Option(help="Display names, id<TAB>name a line.")] = None,
+    skip_bad: Annotated[int, typer.Option(min=0, help="Bad lines to tolerate.")] = 0,
+    encoding: Annotated[str, typer.Option(help="Of text files.")] = "utf-8",
+    provenance: Annotated[
+        bool, typer.Option(help="Keep the file and line of every triple.")
+    ] = False,
+) -> None:
+    """Read a graph and save it in a form that opens at once."""
+    from jaxkg.kg import read_graph, save_graph
+
+    with progress_bars() as show:
+        kg = read_graph(
+            source,
+            format=format,
+            names=names,
+            skip_bad=skip_bad,
+            encoding=encoding,
+            provenance=True if provenance else None,
+            on_progress=lambda done, total: show("read", done, total),
+        )
+    for message in kg.skipped:
+        errors.print(f"skipped: {message}", markup=False, highlight=False)
+    save_graph(kg, output)
+    merged = f", {kg.duplicates:,} repeated triples merged" if kg.duplicates else ""
+    print(f"{output}: {kg!r}{merged}")
+
+
+@graphs.command("stats")
+def stats(
+    path: Annotated[
+        Path | None, typer.Argument(help="Graph file or folder; the demo graph without.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Sizes, degrees, hubs, relations and names of a graph."""
+    found = load_graph(path).stats()
+    print(json.dumps(found, ensure_ascii=False, indent=1) if as_json else _lines(found))
+
+
+def _lines(found: dict[str, Any], *, indent: str = "", most: int = 12) -> str:
+    lines = []
+    for key, value in found.items():
+        name = indent + str(key).replace("_", " ")
+        if isinstance(value, dict):
+            shown = dict(list(value.items())[:most])
+            lines += [name, _lines(shown, indent=indent + "  ")]
+            if len(value) > most:
+                lines.append(f"{indent}  … and {len(value) - most} more (--json shows all)")
+        else:
+            lines.append(
+                f"{name:<24} {value:,}" if isinstance(value, int) else f"{name:<24} {value}"
+            )
+    return "\n".join(lines)

@@ -1,0 +1,69 @@
+"""A saved trace, told."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+from rich.tree import Tree
+
+from jaxkg.records import Answer, JaxkgError
+from jaxkg.render import rich_text
+
+_FORMAT = "jaxkg-trace"
+_MAKE = "make one with `jaxkg ask ... --trace FILE`"
+
+
+def read_trace(path: Path) -> dict[str, Any]:
+    """Read a trace file.
+
+    Raises:
+        JaxkgError: it is none.
+    """
+    try:
+        trace = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise JaxkgError(
+            f"no trace at {path}; make one with `jaxkg ask ... --trace FILE`"
+        ) from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise JaxkgError(f"{path} is no trace: {error}") from error
+    if not isinstance(trace, dict) or trace.get("format") != _FORMAT:
+        raise JaxkgError(f"{path} is no trace; {_MAKE}")
+    return trace
+
+
+def replay(trace: Mapping[str, Any], *, most: int) -> Tree:
+    """The stages of a trace as a tree."""
+    tree = Tree(Text(trace["question"]))
+    topics = tree.add("topic candidates")
+    for link in trace["topics"]:
+        mark = "chosen" if link["chosen"] else "passed over"
+        topics.add(Text(f"{link['name']}  {link['score']:.2f}  {link['method']}, {mark}"))
+    tree.add(Text(f"the planner read {trace['known_share']:.0%} known words"))
+    for hop in trace["hops"]:
+        branch = tree.add(f"hop {hop['hop']}")
+        for path in hop["paths"]:
+            told = " → ".join(path["path"]) or "(start)"
+            state = ", finished" if path["finished"] else ""
+            node = branch.add(Text(f"{told}  p = {math.exp(path['log_probability']):.3f}{state}"))
+            if path["stop"]:
+                node.add(_way("stop here", path["stop"]))
+            ways = path["continuations"]
+            for way in ways[:most]:
+                node.add(_way(way["relation"], way))
+            if len(ways) > most:
+                node.add(f"… and {len(ways) - most} more")
+    tree.add(rich_text(Answer.from_json(json.dumps(trace["answer"]))))
+    return tree
+
+
+def _way(name: str, way: Mapping[str, Any]) -> Text:
+    text = Text(f"{name}  p = {math.exp(way['log_probability']):.3f}")
+    if way["kept"]:
+        text.append("  kept", style="green")
+    return text

@@ -1,0 +1,69 @@
+"""`jaxkg train planner`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jaxkg.cli.loading import keep_compiled_programs, load_graph
+from jaxkg.cli.progress import progress_bars
+
+training = typer.Typer(help="Train models.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@training.callback()
+def _group() -> None:
+    """Train models."""
+
+
+@training.command("planner")
+def planner(
+    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the planner.")],
+    questions: Annotated[
+        list[Path], typer.Option(help="Questions with answers; may be given several times.")
+    ],
+    kg: Annotated[
+        Path | None, typer.Option(help="Graph file or folder; the demo graph without.")
+    ] = None,
+    names: Annotated[Path | None, typer.Option(help="Display names, id<TAB>name a line.")] = None,
+    hops: Annotated[int, typer.Option(min=1, max=4, help="Longest relation path.")] = 3,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 12,
+    held_out: Annotated[
+        float, typer.Option(min=0, max=0.9, help="Share that only chooses the epoch.")
+    ] = 0.1,
+    seed: Annotated[int, typer.Option(help="Of split, weights and order.")] = 0,
+) -> None:
+    """Learn which relation paths questions mean, from questions and answers alone."""
+    from jaxkg.kg import read_questions
+    from jaxkg.learn.fit import fit_planner
+    from jaxkg.learn.planner_training import PlannerConfig
+    from jaxkg.tensors import tensor_graph
+
+    keep_compiled_programs()
+    graph = load_graph(kg, names=names)
+    asked = [question for path in questions for question in read_questions(path)]
+    with progress_bars() as show:
+        made, report = fit_planner(
+            graph,
+            tensor_graph(graph),
+            asked,
+            held_out=held_out,
+            config=PlannerConfig(hops=hops, epochs=epochs),
+            seed=seed,
+            on_progress=show,
+        )
+    made.save(output)
+    print(f"{output}: a planner for {len(graph.relations)} relations, up to {hops} hops")
+    print(f"trained on {report.questions:,} questions, revisit rule {made.about['revisit']!r}")
+    for what, count in (
+        ("without a topic in the graph", report.without_topic),
+        ("without an answer in the graph", report.without_answer),
+        ("without a relation path to an answer", report.without_path),
+        ("too large to search whole", report.incomplete),
+    ):
+        if count:
+            print(f"  {count:,} {what}")
+    print(f"mean F1 of the best mined path {report.mined_f1:.4f}")
+    print(f"expected F1 on the held-out questions {report.held_out_f1:.4f}")

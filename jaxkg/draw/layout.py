@@ -1,0 +1,126 @@
+"""A layered layout for small graphs: columns by distance, few crossings, neighbours level.
+
+Nodes are numbers, edges pairs of them; what they stand for and how they are drawn is the caller's.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+_SWEEPS = 8
+
+Edges = Sequence[tuple[int, int]]
+
+
+def columns(count: int, edges: Edges, roots: Sequence[int]) -> list[list[int]]:
+    """Nodes by distance from the roots, whichever way the edges point.
+
+    No edge skips a column, for its ends are at most one step apart.
+
+    Args:
+        count: number of nodes, which are 0 … count - 1.
+        edges: pairs of nodes.
+        roots: the first column. A node connected to none of them makes it longer.
+
+    Returns:
+        The columns, in an order with few crossings.
+
+    >>> columns(4, [(1, 0), (1, 2), (2, 3)], [0])
+    [[0], [1], [2], [3]]
+    """
+    near = neighbours(count, edges)
+    first = dict.fromkeys(roots)
+    found = _by_distance(list(first), near)
+    for node in range(count):
+        if all(node not in column for column in found):
+            first[node] = None
+            found = _by_distance(list(first), near)
+    for sweep in range(_SWEEPS):
+        # Left to right and back: each column follows the mean position of the one before it.
+        ahead = range(1, len(found)) if sweep % 2 == 0 else range(len(found) - 2, -1, -1)
+        for at in ahead:
+            beside = {node: i for i, node in enumerate(found[at - 1 if sweep % 2 == 0 else at + 1])}
+            found[at] = _sorted_by_mean(found[at], near, beside)
+    return found
+
+
+def _by_distance(roots: list[int], near: Sequence[Sequence[int]]) -> list[list[int]]:
+    found, seen = [roots], set(roots)
+    while found[-1]:
+        reached = dict.fromkeys(other for node in found[-1] for other in near[node])
+        found.append([node for node in reached if node not in seen])
+        seen.update(found[-1])
+    return found[:-1]
+
+
+def heights(
+    found: Sequence[Sequence[int]], edges: Edges, sizes: Sequence[float], gap: float
+) -> list[float]:
+    """The y of every node's centre: as level with its neighbours as its column allows.
+
+    Args:
+        found: nodes by column, top to bottom.
+        edges: pairs of nodes.
+        sizes: height of each node.
+        gap: least space between two nodes of a column.
+
+    Returns:
+        One number a node, the smallest edge at 0.
+    """
+    near = neighbours(len(sizes), edges)
+    y = [0.0] * len(sizes)
+    for column in found:
+        for node, value in zip(column, _spread([0.0] * len(column), column, sizes, gap)):
+            y[node] = value
+    for sweep in range(_SWEEPS):
+        for column in found if sweep % 2 == 0 else reversed(found):
+            inside = set(column)
+            wanted = [
+                _mean([y[other] for other in near[node] if other not in inside], y[node])
+                for node in column
+            ]
+            for node, value in zip(column, _spread(wanted, column, sizes, gap)):
+                y[node] = value
+    top = min(value - size / 2 for value, size in zip(y, sizes))
+    return [value - top for value in y]
+
+
+def neighbours(count: int, edges: Edges) -> list[list[int]]:
+    """Nodes beside each node, without itself and without repetition."""
+    near: list[dict[int, None]] = [{} for _ in range(count)]
+    for one, other in edges:
+        if one != other:
+            near[one][other] = near[other][one] = None
+    return [list(each) for each in near]
+
+
+def _sorted_by_mean(
+    column: Sequence[int], near: Sequence[Sequence[int]], beside: dict[int, int]
+) -> list[int]:
+    position = {
+        node: _mean([beside[other] for other in near[node] if other in beside], at)
+        for at, node in enumerate(column)
+    }
+    return sorted(column, key=position.__getitem__)
+
+
+def _spread(
+    wanted: Sequence[float], column: Sequence[int], sizes: Sequence[float], gap: float
+) -> list[float]:
+    """Positions in the given order that keep apart and stay near those wanted.
+
+    Pushing down from the top and pushing up from the bottom both keep apart, hence so does their
+    mean.
+    """
+    least = [(sizes[a] + sizes[b]) / 2 + gap for a, b in itertools.pairwise(column)]
+    down, up = list(wanted), list(wanted)
+    for at, step in enumerate(least):
+        down[at + 1] = max(down[at + 1], down[at] + step)
+    for at in range(len(least) - 1, -1, -1):
+        up[at] = min(up[at], up[at + 1] - least[at])
+    return [(a + b) / 2 for a, b in zip(down, up)]
+
+
+def _mean(values: Sequence[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise

@@ -1,0 +1,204 @@
+"""Throughput of relation-path execution beside a dict-of-sets and a scipy.sparse executor.
+
+All executors run the gold plans of the same MetaQA questions under the same rule (the topic is
+dropped after every hop) and must agree with the gold answers. The two references give answer sets
+only; jaxkg is timed without (a) and with (b) one witness path for every answer.
+
+    python scripts/bench_follow.py --hops 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.sparse
+
+from jaxkg.candidates import answers, follow, start
+from jaxkg.kg import KnowledgeGraph, read_graph, read_questions
+from jaxkg.systems.planning import execute_batch
+from jaxkg.tensors import Capacities, TensorGraph, pad, starts_table, stream, tensor_graph
+
+
+def dict_of_sets(kg: KnowledgeGraph, topics: np.ndarray, paths: list[tuple[int, ...]]):
+    """The plain Python executor: sets of neighbours by (node, relation code)."""
+    neighbours: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for head, relation, tail in kg.triples.tolist():
+        neighbours[head, relation].append(tail)
+        neighbours[tail, relation + kg.num_relations].append(head)
+    neighbours = dict(neighbours)
+
+    def run() -> list[set[int]]:
+        found = []
+        for topic, path in zip(topics.tolist(), paths):
+            frontier = {topic}
+            for code in path:
+                frontier = {
+                    tail for node in frontier for tail in neighbours.get((node, code), ())
+                } - {topic}
+            found.append(frontier)
+        return found
+
+    return run
+
+
+def sparse_products(kg: KnowledgeGraph, topics: np.ndarray, paths: list[tuple[int, ...]]):
+    """Questions grouped by plan, one row each, times one adjacency matrix per hop."""
+    shape = (kg.num_entities, kg.num_entities)
+    matrices = {}
+    for code in range(2 * kg.num_relations):
+        rows = kg.triples[kg.triples[:, 1] == code % kg.num_relations]
+        ends = (rows[:, 0], rows[:, 2]) if code < kg.num_relations else (rows[:, 2], rows[:, 0])
+        ones = np.ones(len(rows), np.int32)
+        matrices[code] = scipy.sparse.csr_matrix((ones, ends), shape=shape)
+    groups = defaultdict(list)
+    for index, path in enumerate(paths):
+        groups[path].append(index)
+
+    def run() -> list[tuple[list[int], scipy.sparse.csr_matrix]]:
+        found = []
+        for path, members in groups.items():
+            size = len(members)
+            who = np.arange(size)
+            frontier = scipy.sparse.csr_matrix(
+                (np.ones(size, np.int32), (who, topics[members])), shape=(size, shape[1])
+            )
+            for code in path:
+                frontier = frontier @ matrices[code]
+                # Drop the topic of each row: its entries are set to 0 and removed.
+                counts = np.diff(frontier.indptr)
+                frontier.data[frontier.indices == np.repeat(topics[members], counts)] = 0
+                frontier.eliminate_zeros()
+                frontier.data[:] = 1
+            found.append((members, frontier))
+        return found
+
+    return run
+
+
+def sets_of_sparse(found, count: int) -> list[set[int]]:
+    sets: list[set[int]] = [set()] * count
+    for members, frontier in found:
+        for row, index in enumerate(members):
+            sets[index] = set(
+                frontier.indices[frontier.indptr[row] : frontier.indptr[row + 1]].tolist()
+            )
+    return sets
+
+
+@functools.partial(jax.jit, static_argnames=("capacities",))
+def answers_alone(graph, row, node, relations, *, capacities):
+    """Rows and nodes of all answers, without back-pointers."""
+    trail = follow(graph, start(row, node), relations, capacities=capacities)
+    masks = answers(trail, relations)
+    needed = jnp.stack([frontier.needed for frontier in trail[1:]])
+    overflow = jnp.any(jnp.stack([frontier.overflow for frontier in trail]))
+    columns = (
+        jnp.concatenate([frontier.row for frontier in trail[1:]]),
+        jnp.concatenate([frontier.node for frontier in trail[1:]]),
+        jnp.concatenate(masks[1:]),
+    )
+    return columns, needed, overflow
+
+
+def flat_frontiers(
+    tensors: TensorGraph, topics: np.ndarray, table: np.ndarray, *, batch: int, witnesses: bool
+):
+    """jaxkg, in batches; the result on the host is part of the time."""
+    capacities = Capacities(slots=(batch,) * table.shape[1])
+
+    def dispatch(indices: np.ndarray, slots: tuple[int, ...]):
+        row, node = starts_table([(t,) for t in topics[indices]], num_rows=batch)
+        relations = pad(table[indices], batch)[:, :, None]
+        if witnesses:
+            return execute_batch(
+                tensors.graph, row, node, relations, capacities=slots, revisit="topic"
+            )
+        return answers_alone(tensors.graph, row, node, relations, capacities=slots)
+
+    def run():
+        return [
+            (indices, found)
+            for indices, (found, _, _), _ in stream(
+                len(topics), batch, dispatch, lambda result: result[1:], capacities
+            )
+        ]
+
+    return run
+
+
+def sets_of_flat(parts, count: int, *, witnesses: bool) -> list[set[int]]:
+    sets: list[set[int]] = [set() for _ in range(count)]
+    for indices, found in parts:
+        row, node, valid = (found.row, found.node, found.valid) if witnesses else found
+        for r, n in zip(row[valid].tolist(), node[valid].tolist()):
+            sets[int(indices[0]) + r].add(n)
+    return sets
+
+
+def best_time(run, repeats: int):
+    seconds, result = [], None
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        result = run()
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds), result
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hops", type=int, default=3, choices=(1, 2, 3))
+    parser.add_argument("--batch", type=int, default=1024)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
+    options = parser.parse_args(argv)
+    folder = Path(options.data) / "metaqa"
+    kg = read_graph(folder / "kb.txt")
+    questions = read_questions(folder / f"{options.hops}-hop" / "qa_test.txt")
+    topics = np.array([kg.entity(question.topics[0]) for question in questions], np.int32)
+    paths = [tuple(kg.relation_code(r) for r in question.paths[0]) for question in questions]
+    table = np.array(paths, np.int32)
+    tensors = tensor_graph(kg)
+    count = len(questions)
+
+    runs = {
+        "dict of sets": (dict_of_sets(kg, topics, paths), lambda found: found),
+        "scipy.sparse, grouped by plan": (
+            sparse_products(kg, topics, paths),
+            lambda found: sets_of_sparse(found, count),
+        ),
+    }
+    for name, witnesses in (("answers alone", False), ("with a witness each", True)):
+        run = flat_frontiers(tensors, topics, table, batch=options.batch, witnesses=witnesses)
+        run()  # compile, and find the capacities
+        runs[f"jaxkg follow, {name}"] = (
+            run,
+            lambda found, w=witnesses: sets_of_flat(found, count, witnesses=w),
+        )
+
+    print(f"device {jax.devices()[0]}, jax {jax.__version__}, {os.cpu_count()} cores")
+    print(f"{count:,} gold {options.hops}-hop plans, best of {options.repeats}\n")
+    print("| executor | questions/s | against dict | against scipy | agree |")
+    print("|---|---|---|---|---|")
+    reference: list[set[int]] = []
+    speed: dict[str, float] = {}
+    for name, (run, as_sets) in runs.items():
+        seconds, found = best_time(run, options.repeats)
+        sets = as_sets(found)
+        reference = reference or sets
+        agree = sum(a == b for a, b in zip(sets, reference))
+        speed[name] = count / seconds
+        against = [speed[name] / speed[other] for other in list(speed)[:2]]
+        ratios = " | ".join(f"{ratio:.2f}" for ratio in (*against, float("nan"))[:2])
+        print(f"| {name} | {speed[name]:,.0f} | {ratios} | {agree:,}/{count:,} |")
+
+
+if __name__ == "__main__":
+    main()
