@@ -55,7 +55,7 @@ def report(qa: PlannedQA, questions, *, use_given: bool, seed: int):
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("-o", "--output", type=Path, help="save the planner here")
     parser.add_argument("--split", default="test", choices=("dev", "test"), help="to measure on")
     parser.add_argument("--seed", type=int, default=0)

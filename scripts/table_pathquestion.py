@@ -29,7 +29,7 @@ METRICS = ("hits_at_1", "f1", "path_recall_at_1", "grounded")
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
     parser.add_argument("--split", default="test", choices=("validation", "test"))
     parser.add_argument("--seeds", type=int, default=1, help="splits and weights to average over")

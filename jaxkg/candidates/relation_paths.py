@@ -16,7 +16,7 @@ class Targets(NamedTuple):
 
     row: jax.Array  # [A] int32
     node: jax.Array  # [A] int32
-    count: jax.Array  # [B] int32, distinct targets of each row
+    size: jax.Array  # [B] int32, distinct targets of each row
 
 
 class RelationPaths(NamedTuple):
@@ -74,7 +74,7 @@ def relation_paths(
     size = [len_.shape[0] for len_ in scored]
     f1 = jnp.concatenate(scored)
     question = jnp.concatenate(questions[1:])
-    best = top_in_group(question, f1, f1 > 0, num_groups=targets.count.shape[0], k=keep)
+    best = top_in_group(question, f1, f1 > 0, num_groups=targets.size.shape[0], k=keep)
     bounds = jnp.cumsum(jnp.asarray([0, *size], jnp.int32))
     flat = jnp.maximum(best.ravel(), 0)
     hop = jnp.searchsorted(bounds, flat, side="right").astype(jnp.int32)
@@ -124,7 +124,7 @@ def _path_f1(level: Frontier, question: jax.Array, targets: Targets) -> jax.Arra
     hit = level.valid & is_target(question, level.node, targets)
     reached = jnp.zeros(size, jnp.int32).at[level.row].add(level.valid.astype(jnp.int32))
     hits = jnp.zeros(size, jnp.int32).at[level.row].add(hit.astype(jnp.int32))
-    return 2 * hits / jnp.maximum(reached + targets.count[question], 1)
+    return 2 * hits / jnp.maximum(reached + targets.size[question], 1)
 
 
 def is_target(row: jax.Array, node: jax.Array, targets: Targets) -> jax.Array:

@@ -41,13 +41,13 @@ def _frame(
 def main(argv: list[str] | None = None) -> None:
     """Run the command; exit code 0, 1 (an answer was withheld), 2 (bad input) or 130 (stopped)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments or bool(os.environ.get("JAXKG_DEBUG"))
+    arguments = [argument for argument in arguments if argument != "--debug"]
     if "--version" in arguments[:1]:
         from jaxkg import __version__
 
         print(__version__)
         return
-    debug = "--debug" in arguments or bool(os.environ.get("JAXKG_DEBUG"))
-    arguments = [argument for argument in arguments if argument != "--debug"]
     try:
         app(args=arguments, prog_name="jaxkg")
     except (JaxkgError, OSError) as error:
@@ -55,6 +55,8 @@ def main(argv: list[str] | None = None) -> None:
             raise
         errors.print(f"jaxkg: {error}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        errors.print("jaxkg: stopped; what was done is kept", markup=False)
-        sys.exit(130)
+    except SystemExit as stop:
+        # Typer makes this code of a keyboard interrupt, without a word.
+        if stop.code == 130:
+            errors.print("jaxkg: stopped; what was done is kept", markup=False)
+        raise

@@ -31,7 +31,7 @@ def ask(
     ] = "best",
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="Least confidence to answer at all.")
-    ] = 0.2,
+    ] = 0.15,
     limit: Annotated[int, typer.Option(min=1, help="Answers and paths to print.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON.")] = False,
     trace: Annotated[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -34,7 +33,7 @@ def evaluate(
     mode: Annotated[
         Mode, typer.Option(help="Answer with the best plan or all good ones.")
     ] = "best",
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="Least confidence.")] = 0.2,
+    threshold: Annotated[float, typer.Option(min=0, max=1, help="Least confidence.")] = 0.15,
     link: Annotated[
         bool, typer.Option("--link", help="Hide given topics; link them from the bare text.")
     ] = False,
@@ -78,16 +77,7 @@ def evaluate(
             for first in range(0, len(pending), _CHUNK):
                 chunk = pending[first : first + _CHUNK]
                 for question, answer in zip(chunk, qa.answer(chunk, use_given=not link)):
-                    run.write(
-                        prediction_line(
-                            question,
-                            answer,
-                            check=lambda answer: grounded(graph, answer),
-                            name_of=lambda id: (
-                                graph.name(graph.entity(id)) if id in known else None
-                            ),
-                        )
-                    )
+                    run.write(prediction_line(question, answer, check=check, name_of=name_of))
                 show("answer", done + first + len(chunk), total)
     report = report_run(
         output,
@@ -95,7 +85,7 @@ def evaluate(
             device=str(jax.devices()[0]),
             seed=seed,
             data=[*questions, *([kg] if kg and kg.is_file() else [])],
-            command=shlex.join(["jaxkg", *sys.argv[1:]]),
+            command=["jaxkg", *sys.argv[1:]],
         ),
         seed=seed,
     )

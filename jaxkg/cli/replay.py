@@ -27,9 +27,7 @@ def read_trace(path: Path) -> dict[str, Any]:
     try:
         trace = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise JaxkgError(
-            f"no trace at {path}; make one with `jaxkg ask ... --trace FILE`"
-        ) from error
+        raise JaxkgError(f"no trace at {path}; {_MAKE}") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise JaxkgError(f"{path} is no trace: {error}") from error
     if not isinstance(trace, dict) or trace.get("format") != _FORMAT:
@@ -38,7 +36,20 @@ def read_trace(path: Path) -> dict[str, Any]:
 
 
 def replay(trace: Mapping[str, Any], *, most: int) -> Tree:
-    """The stages of a trace as a tree."""
+    """The stages of a trace as a tree.
+
+    Raises:
+        JaxkgError: parts of it are missing.
+    """
+    try:
+        return _tree(trace, most)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, JaxkgError):
+            raise
+        raise JaxkgError(f"the trace is damaged ({error!r}); {_MAKE}") from error
+
+
+def _tree(trace: Mapping[str, Any], most: int) -> Tree:
     tree = Tree(Text(trace["question"]))
     topics = tree.add("topic candidates")
     for link in trace["topics"]:

@@ -29,7 +29,7 @@ def planner(
     ] = None,
     names: Annotated[Path | None, typer.Option(help="Display names, id<TAB>name a line.")] = None,
     hops: Annotated[int, typer.Option(min=1, max=4, help="Longest relation path.")] = 3,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 12,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 8,
     held_out: Annotated[
         float, typer.Option(min=0, max=0.9, help="Share that only chooses the epoch.")
     ] = 0.1,

@@ -1,7 +1,7 @@
 """A small graph of true facts about films, people and countries, with questions to try.
 
-Enough to see every stage at work without downloading anything: 808 facts, 40 sample questions of
-one to three hops with their answers, and several hundred training questions in other wordings.
+Enough to see every stage at work without downloading anything: 979 facts, 40 sample questions of
+one to three hops with their answers, and over two thousand training questions in other wordings.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def demo_graph() -> KnowledgeGraph:
 
     >>> graph = demo_graph()
     >>> graph
-    KnowledgeGraph(369 entities, 17 relations, 808 triples)
+    KnowledgeGraph(463 entities, 17 relations, 979 triples)
     >>> [graph.entity_ids[row] for row in graph.entity_names.rows("Steve McQueen")]
     ['Steve McQueen (actor)', 'Steve McQueen (director)']
     """

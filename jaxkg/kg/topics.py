@@ -65,16 +65,26 @@ def _given(linker: Linker, question: Question) -> Topics:
     rows = {topic: entity_rows(graph, topic) for topic in question.topics}
     entities = tuple(dict.fromkeys(row for some in rows.values() for row in some))
     missing = tuple(topic for topic, some in rows.items() if not some)
+    mentions: dict[str, tuple[int, int]] = {}
     spans: tuple[tuple[int, int], ...] = ()
     if question.mention is not None:
         spans = (question.mention,)
     elif entities:
         ids = {graph.entity_ids[row] for row in entities}
-        mentioned = (link for link in linker.link(question.text) if link.entity in ids)
-        spans = tuple(sorted({(link.start, link.end) for link in mentioned}))
-    start, end = spans[0] if spans else (0, 0)
+        found = [link for link in linker.link(question.text) if link.entity in ids]
+        for link in found:
+            mentions.setdefault(link.entity, (link.start, link.end))
+        spans = tuple(sorted({(link.start, link.end) for link in found}))
+    elsewhere = spans[0] if spans else (0, 0)
     links = tuple(
-        Link(graph.entity_ids[row], graph.name(row), start, end, 1.0, "given") for row in entities
+        Link(
+            graph.entity_ids[row],
+            graph.name(row),
+            *mentions.get(graph.entity_ids[row], elsewhere),
+            score=1.0,
+            method="given",
+        )
+        for row in entities
     )
     return Topics(links, entities, spans, missing)
 

@@ -13,7 +13,6 @@ from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, r
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
 from jaxkg.types import NULL, Graph
 
-
 _SAMPLED_WALKS = 100_000
 
 _LEAST_SLOTS = 4096
@@ -79,7 +78,7 @@ def _execute_f1(
         hit = mask & is_target(frontier.row, frontier.node, targets)
         reached = reached.at[frontier.row].add(mask.astype(jnp.int32))
         hits = hits.at[frontier.row].add(hit.astype(jnp.int32))
-    f1 = 2 * hits / jnp.maximum(reached + targets.count, 1)
+    f1 = 2 * hits / jnp.maximum(reached + targets.size, 1)
     needed = jnp.stack([frontier.needed for frontier in trail[1:]])
     overflow = jnp.any(jnp.stack([frontier.overflow for frontier in trail]))
     return f1, needed, overflow
@@ -131,7 +130,7 @@ def targets_table(nodes: Sequence[Sequence[int]], *, num_rows: int, slots: int =
     row = np.where(node == NULL, NULL, row).astype(np.int32)
     count = np.zeros(num_rows, np.int32)
     count[: len(nodes)] = [len(some) for some in distinct]
-    return Targets(row, node, count)
+    return Targets(jnp.asarray(row), jnp.asarray(node), jnp.asarray(count))
 
 
 def mine_paths(

@@ -126,7 +126,7 @@ class Planner:
             "about": dict(self.about),
         }
         with tempfile.NamedTemporaryFile(dir=target, suffix=".tmp", delete=False) as file:
-            np.savez(file, seen=self.seen, **arrays)
+            np.savez(file, allow_pickle=False, seen=self.seen, **arrays)
         os.replace(file.name, target / "planner.npz")
         with tempfile.NamedTemporaryFile(
             "w", dir=target, suffix=".tmp", delete=False, encoding="utf-8"
@@ -150,7 +150,11 @@ class Planner:
                     f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
                     f"{_FORMAT} up to version {_VERSION}"
                 )
-            with np.load(source / "planner.npz", allow_pickle=False) as arrays:
+            # np.load leaves a damaged file open where it opened it itself.
+            with (
+                (source / "planner.npz").open("rb") as file,
+                np.load(file, allow_pickle=False) as arrays,
+            ):
                 params = PlannerParams(**{name: arrays[name] for name in PlannerParams._fields})
                 seen = arrays["seen"]
             planner = cls(

@@ -40,7 +40,7 @@ class PlannerConfig:
     width: int = 128
     buckets: int | None = None
     batch_size: int = 256
-    epochs: int = 12
+    epochs: int = 8
     patience: int = 3
     learning_rate: float = 3e-3
     temperature: float = 0.05
@@ -161,13 +161,15 @@ def train_planner(
     optimiser = optax.adam(schedule)
     state = optimiser.init(params)
 
+    labels = jnp.asarray(label_ngrams)
+
     @jax.jit
     def step(params, state, ngrams, paths, f1, key):
         hidden = jax.random.bernoulli(key, config.dropout, ngrams.shape)
         ngrams = jnp.where(hidden, -1, ngrams)
 
         def loss(params):
-            scores = mined_log_probabilities(params, label_ngrams, ngrams, paths)
+            scores = mined_log_probabilities(params, labels, ngrams, paths)
             likelihood = marginal_log_likelihood(scores, f1, temperature=config.temperature)
             weight = jnp.max(f1, axis=1)
             return -jnp.sum(weight * likelihood) / jnp.sum(weight)

@@ -142,7 +142,7 @@ def planner_from_labels(
     kg: KnowledgeGraph,
     tensors: TensorGraph,
     *,
-    config: PlannerConfig = PlannerConfig(epochs=8),
+    config: PlannerConfig = PlannerConfig(),
     most: int = 3000,
     per_path: int = 12,
     seed: int = 0,

@@ -23,8 +23,8 @@ _INT32_MAX = 2**31 - 1
 def running_sum(values: jax.Array) -> jax.Array:
     """Inclusive sums of a [F] array.
 
-    Sums of blocks of eight, then of the blocks' totals: on a CPU several times faster than `cumsum`,
-    and less than half the program of `associative_scan`.
+    Sums of blocks of eight, then of the blocks' totals: on a CPU several times faster than
+    `cumsum`, and less than half the program of `associative_scan`.
     """
     size = values.shape[0]
     if size <= 64:

@@ -43,7 +43,7 @@ class PlannedSettings:
 
     mode: Literal["best", "union"] = "best"
     share: float = 0.5
-    threshold: float = 0.2
+    threshold: float = 0.15
     width: int = 4
     margin: float = 5.0
     revisit: Revisit | None = None
@@ -194,7 +194,7 @@ class PlannedQA:
         question, place = np.nonzero(used)
         return execute_paths(
             self.tensors,
-            [topics[i].entities for i in question],
+            [topics[i].entities for i in question.tolist()],
             plans.relations[question, place],
             revisit=self.revisit,
             batch_size=self.settings.batch_size,

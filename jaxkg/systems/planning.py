@@ -253,7 +253,9 @@ def execute_paths(
         )
 
     parts, completes = [], np.ones(count, bool)
-    capacities = Capacities(slots=tuple(bucket(batch_size << (hop + 1), floor=_FEWEST_SLOTS) for hop in range(hops)))
+    capacities = Capacities(
+        slots=tuple(bucket(batch_size << (hop + 1), floor=_FEWEST_SLOTS) for hop in range(hops))
+    )
     for indices, (found, _, _), complete in stream(
         count, batch_size, run, lambda result: result[1:], capacities
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -55,7 +56,7 @@ def _hops(qa: PlannedQA, masked: str, entities: tuple[int, ...]) -> list[dict[st
     planner, graph = qa.planner, qa.tensors.graph
     params, label_ngrams = jax.device_put((planner.params, planner.label_ngrams()))
     labels = label_vectors(params, label_ngrams)
-    reading = read_question(params, planner.ngrams([masked])[0])
+    reading = read_question(params, jax.device_put(planner.ngrams([masked])[0]))
     beam = init(
         start(*map(jax.numpy.asarray, starts_table([entities], num_rows=1))),
         num_questions=1,
@@ -64,39 +65,50 @@ def _hops(qa: PlannedQA, masked: str, entities: tuple[int, ...]) -> list[dict[st
     )
     hops = []
     for hop in range(planner.hops):
-        options, beam = _fitting(lambda n, b=beam: _ask(graph, b, n), 0)
-        scores = jax.vmap(
-            lambda taken, hop=hop: next_relation_logits(params, labels, reading, taken)[hop]
-        )(beam.relations[0])[None]
-        following, _ = _fitting(
-            lambda n, b=beam, o=options, s=scores: _tell(graph, b, o, s, n, qa), 0
+        options, beam = _fitting(lambda n, b=beam: _ask(graph, b, capacity=n))
+        scores = _score(params, labels, reading, beam)
+        following = _fitting(
+            lambda n, b=beam, o=options, s=scores: _tell(
+                graph, b, o, s, capacity=n, margin=qa.settings.margin, revisit=qa.revisit
+            )
         )
         hops.append(_read_hop(qa, hop, beam, options, scores, following))
         beam = following
     return hops
 
 
-def _ask(graph, beam, capacity):
+# Compiled: run eagerly, every operation of a hop would be compiled by itself.
+@functools.partial(jax.jit, static_argnames="capacity")
+def _ask(graph, beam, *, capacity):
     options, noted = ask(graph, beam, capacity=capacity)
     return (options, noted), noted.overflow
 
 
-def _tell(graph, beam, options, scores, capacity, qa):
+@jax.jit
+def _score(params, labels, reading, beam):
+    def of_path(taken):
+        return next_relation_logits(params, labels, reading, taken)[beam.hop]
+
+    return jax.vmap(of_path)(beam.relations[0])[None]
+
+
+@functools.partial(jax.jit, static_argnames=("capacity", "margin", "revisit"))
+def _tell(graph, beam, options, scores, *, capacity, margin, revisit):
     following = tell(
         graph,
         beam,
         options,
         scores,
         capacities=(capacity, capacity),
-        margin=qa.settings.margin,
-        revisit=qa.revisit,
+        margin=margin,
+        revisit=revisit,
     )
-    return (following, None), following.overflow
+    return following, following.overflow
 
 
-def _fitting(step, size: int):
-    """Run a step in the smallest bucket that holds it."""
-    capacity = bucket(size, floor=1024)
+def _fitting(step):
+    """Run a step in a bucket that holds it."""
+    capacity = bucket(1024)
     while True:
         result, overflow = step(capacity)
         if not overflow:

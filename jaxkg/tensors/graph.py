@@ -85,18 +85,18 @@ def edge_tables(triples: np.ndarray, num_entities: int, num_relations: int) -> T
     padded_edges = bucket(edges)
     host = [_pad(column, padded_edges) for column in (head, relation, tail, triple)]
     graph = Graph(
-        head=host[0],
-        relation=host[1],
-        tail=host[2],
-        offsets=np.searchsorted(head, np.arange(nodes + 1)).astype(np.int32),
-        run_relation=_pad(relation[starts], runs),
-        run_start=run_start,
-        run_offsets=run_offsets,
-        edge_start=edge_start,
+        head=jax.device_put(host[0]),
+        relation=jax.device_put(host[1]),
+        tail=jax.device_put(host[2]),
+        offsets=jax.device_put(np.searchsorted(head, np.arange(nodes + 1)).astype(np.int32)),
+        run_relation=jax.device_put(_pad(relation[starts], runs)),
+        run_start=jax.device_put(run_start),
+        run_offsets=jax.device_put(run_offsets),
+        edge_start=jax.device_put(edge_start),
         num_relations=num_relations,
         lookup_steps=most.bit_length(),
     )
-    return TensorGraph(jax.device_put(graph), host[3], host[0], host[1], host[2])
+    return TensorGraph(graph, host[3], host[0], host[1], host[2])
 
 
 def _pad(column: np.ndarray, size: int) -> np.ndarray:

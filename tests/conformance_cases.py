@@ -1,0 +1,242 @@
+"""Every pure core function with two sets of inputs of one bucket, for `test_conformance.py`.
+
+A case is `function(*inputs(seed))`: arrays and trees of arrays go in, everything static is closed
+over. The sizes are the same wherever possible, so that single operations compile once.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from programs import frontier_of, random_plan, random_topics
+from random_graphs import random_graph_from
+
+from jaxkg import candidates, ops, select
+from jaxkg.candidates import Targets
+from jaxkg.learn import planner_training
+from jaxkg.score import planner
+from jaxkg.systems import search
+
+ROWS, STARTS, SLOTS, HOPS, CODES = 4, 16, 64, 2, 6
+WIDTH, DIM, BUCKETS, WORDS = 3, 8, 16, 5
+
+
+class Case(NamedTuple):
+    function: Callable[..., Any]
+    inputs: Callable[[int], tuple]
+
+
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+def graph(seed):
+    return random_graph_from(seed).graph
+
+
+def starts(seed, rows=ROWS):
+    return frontier_of(random_topics(rng(seed), rows), size=STARTS, last=rows - 1)
+
+
+def ints(seed, high, *shape, low=0):
+    return rng(seed).integers(low, high, shape).astype(np.int32)
+
+
+def floats(seed, *shape):
+    return rng(seed).normal(size=shape).astype(np.float32)
+
+
+def mask(seed, *shape):
+    return rng(seed).random(shape) < 0.7
+
+
+def frontier(seed, size=SLOTS):
+    row = np.sort(ints(seed, ROWS, size))
+    node, edge, parent = (ints(seed + i, 14, size) for i in (1, 2, 3))
+    return starts(seed)._replace(row=row, node=node, edge=edge, parent=parent, valid=mask(4, size))
+
+
+def trail(seed):
+    return starts(seed), frontier(seed), frontier(seed + 10)
+
+
+def plan(seed):
+    return random_plan(rng(seed), CODES, rows=ROWS, hops=HOPS, width=2)
+
+
+def targets(seed):
+    pairs = sorted(divmod(int(code), 14) for code in rng(seed).choice(14 * ROWS, 20, replace=False))
+    table = np.full((SLOTS, 2), -1, np.int32)
+    table[:20] = pairs
+    count = np.bincount([row for row, _ in pairs], minlength=ROWS).astype(np.int32)
+    return Targets(table[:, 0], table[:, 1], count)
+
+
+def weights(seed):
+    return planner.init_planner(
+        CODES // 2, hops=HOPS, width=DIM, buckets=BUCKETS, key=jax.random.key(seed)
+    )
+
+
+def reading(seed):
+    return planner.Reading(floats(seed, DIM), floats(seed + 1, HOPS + 1, DIM))
+
+
+def words(seed, *shape):
+    return ints(seed, BUCKETS, *shape, WORDS, low=-1)
+
+
+def path(seed, *shape):
+    codes = ints(seed, CODES, *shape, HOPS, low=-1)
+    codes[..., 1] = np.where(codes[..., 0] == -1, -1, codes[..., 1])
+    return codes
+
+
+def beam(seed):
+    return search.init(starts(seed, 2), num_questions=2, width=WIDTH, hops=HOPS)
+
+
+def options(seed):
+    return mask(seed, 2, WIDTH, CODES)
+
+
+def table_search(tensors, begin, table):
+    return search.search(
+        tensors,
+        begin,
+        lambda beam: table[:, None, beam.hop] + beam.score[:, :, None] * 0.5,
+        num_questions=2,
+        width=WIDTH,
+        hops=HOPS,
+        capacities=(SLOTS, SLOTS, SLOTS) * HOPS,
+        margin=3.0,
+    )
+
+
+def init_beam(begin):
+    return search.init(begin, num_questions=2, width=WIDTH, hops=HOPS)
+
+
+CASES: dict[str, Case] = {
+    "ops.running_sum": Case(ops.running_sum, lambda s: (ints(s, 9, 2 * SLOTS),)),
+    "ops.expand_ragged": Case(
+        lambda lengths: ops.expand_ragged(lengths, capacity=SLOTS), lambda s: (ints(s, 9, 16),)
+    ),
+    "ops.first_of_each": Case(
+        lambda *args: ops.first_of_each(args[:2], args[2]),
+        lambda s: (ints(s, 4, SLOTS), ints(s + 1, 4, SLOTS), mask(s, SLOTS)),
+    ),
+    "ops.top_in_group": Case(
+        lambda *args: ops.top_in_group(*args, num_groups=ROWS, k=3),
+        lambda s: (ints(s, ROWS, SLOTS), floats(s, SLOTS), mask(s, SLOTS)),
+    ),
+    "ops.edges_to": Case(
+        ops.edges_to,
+        lambda s: (trail(s), ints(s, HOPS + 1, STARTS), ints(s, STARTS, STARTS, low=-1)),
+    ),
+    "candidates.start": Case(
+        candidates.start, lambda s: (np.sort(ints(s, ROWS, STARTS)), ints(s, 14, STARTS, low=-1))
+    ),
+    "candidates.find_run": Case(
+        candidates.find_run, lambda s: (graph(s), ints(s, 14, SLOTS), ints(s, CODES, SLOTS, low=-1))
+    ),
+    "candidates.walk": Case(
+        lambda *args: candidates.walk(*args, capacity=SLOTS),
+        lambda s: (
+            graph(s),
+            starts(s),
+            np.sort(ints(s, STARTS, STARTS)),
+            ints(s, 40, STARTS),
+            ints(s, 9, STARTS),
+        ),
+    ),
+    "candidates.expand": Case(
+        lambda *args: candidates.expand(*args, capacity=SLOTS), lambda s: (graph(s), starts(s))
+    ),
+    "candidates.barred": Case(
+        candidates.barred,
+        lambda s: (ints(s, ROWS, SLOTS), ints(s, 14, SLOTS), mask(s, SLOTS), starts(s)),
+    ),
+    "candidates.prune": Case(
+        lambda now, *earlier: candidates.prune(now, earlier, "none"),
+        lambda s: (frontier(s), starts(s), frontier(s + 5)),
+    ),
+    "candidates.available": Case(
+        lambda *args: candidates.available(*args, num_rows=ROWS, capacity=SLOTS),
+        lambda s: (graph(s), starts(s)),
+    ),
+    "candidates.advance": Case(
+        lambda *args: candidates.advance(*args, rows_per_question=2, capacities=(SLOTS, SLOTS)),
+        lambda s: (
+            graph(s),
+            starts(s),
+            starts(s + 1, rows=2),
+            np.asarray([0, 1, 1, 3], np.int32),
+            ints(s, CODES, ROWS, low=-1),
+        ),
+    ),
+    "candidates.follow": Case(
+        lambda *args: candidates.follow(*args, capacities=(SLOTS, SLOTS), revisit="none"),
+        lambda s: (graph(s), starts(s), plan(s)),
+    ),
+    "candidates.path_length": Case(candidates.path_length, lambda s: (plan(s),)),
+    "candidates.answers": Case(candidates.answers, lambda s: (trail(s), plan(s))),
+    "candidates.relation_paths": Case(
+        lambda *args: candidates.relation_paths(
+            *args, capacities=(SLOTS, SLOTS), keep=3, fan_out=4
+        ),
+        lambda s: (graph(s), starts(s), targets(s)),
+    ),
+    "candidates.is_target": Case(
+        candidates.is_target, lambda s: (ints(s, ROWS, SLOTS), ints(s, 14, SLOTS), targets(s))
+    ),
+    "select.choose": Case(
+        lambda scores: select.choose(scores, width=WIDTH, margin=1.0),
+        lambda s: (floats(s, 2, WIDTH, CODES),),
+    ),
+    "select.witness_paths": Case(
+        select.witness_paths,
+        lambda s: (trail(s), (mask(1, STARTS), mask(2, SLOTS), mask(3, SLOTS))),
+    ),
+    "score.planner.init_planner": Case(
+        lambda key: planner.init_planner(3, hops=HOPS, width=DIM, buckets=BUCKETS, key=key),
+        lambda s: (jax.random.key(s),),
+    ),
+    "score.planner.bag": Case(planner.bag, lambda s: (weights(s), words(s, 3))),
+    "score.planner.label_vectors": Case(
+        planner.label_vectors, lambda s: (weights(s), words(s, CODES // 2))
+    ),
+    "score.planner.read_question": Case(planner.read_question, lambda s: (weights(s), words(s))),
+    "score.planner.next_relation_logits": Case(
+        planner.next_relation_logits,
+        lambda s: (weights(s), floats(s, CODES, DIM), reading(s), path(s)),
+    ),
+    "score.planner.path_log_probability": Case(
+        planner.path_log_probability,
+        lambda s: (weights(s), floats(s, CODES, DIM), reading(s), path(s)),
+    ),
+    "learn.planner_training.mined_log_probabilities": Case(
+        planner_training.mined_log_probabilities,
+        lambda s: (weights(s), words(s, CODES // 2), words(s, 2), path(s, 2, 3)),
+    ),
+    "learn.planner_training.marginal_log_likelihood": Case(
+        lambda *args: planner_training.marginal_log_likelihood(*args, temperature=0.05),
+        lambda s: (-abs(floats(s, 4, 3)), np.maximum(floats(s + 1, 4, 3), 0)),
+    ),
+    "learn.planner_training.expected_f1": Case(
+        planner_training.expected_f1,
+        lambda s: (-abs(floats(s, 4, 3)), np.maximum(floats(s + 1, 4, 3), 0)),
+    ),
+    "systems.search.init": Case(init_beam, lambda s: (starts(s, 2),)),
+    "systems.search.ask": Case(
+        lambda *args: search.ask(*args, capacity=SLOTS), lambda s: (graph(s), beam(s))
+    ),
+    "systems.search.tell": Case(
+        lambda *args: search.tell(*args, capacities=(SLOTS, SLOTS), margin=3.0),
+        lambda s: (graph(s), beam(s), options(s), floats(s, 2, WIDTH, CODES + 1)),
+    ),
+    "systems.search.search": Case(
+        table_search, lambda s: (graph(s), starts(s, 2), floats(s, 2, HOPS, CODES + 1))
+    ),
+}

@@ -1,0 +1,70 @@
+"""One strict setting for all tests. It is set before jax starts, through its own variables, so that
+tests of folders that never touch a device do not load jax."""
+
+import os
+import random
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+_STRICT = {
+    "JAX_NUMPY_DTYPE_PROMOTION": "strict",
+    "JAX_NUMPY_RANK_PROMOTION": "raise",
+    "JAX_NUM_CPU_DEVICES": "8",
+    "JAX_PLATFORMS": "cpu",
+}
+os.environ.update(_STRICT)
+# Nearly all the time goes into compiling small programs that run for a millisecond.
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+)
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+from random_graphs import RandomGraph, random_graph_from  # noqa: E402
+
+settings.register_profile("strict", derandomize=True, database=None, deadline=None, max_examples=60)
+settings.load_profile("strict")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("filterwarnings", "error")
+
+
+@pytest.fixture(scope="session")
+def data_dir(pytestconfig: pytest.Config) -> Path:
+    """The folder of the benchmark data; tests that want it are skipped where it is absent."""
+    named = os.environ.get("JAXKG_DATA")
+    folder = Path(named) if named else pytestconfig.rootpath.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no benchmark data in {folder}; set JAXKG_DATA to the folder that has it")
+    return folder
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Numbers that depend on nothing but the name of the test."""
+    return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture(autouse=True)
+def _seeds(request: pytest.FixtureRequest) -> None:
+    seed = zlib.crc32(request.node.nodeid.encode())
+    random.seed(seed)
+    np.random.seed(seed)
+
+
+@pytest.fixture
+def standard_promotion() -> Iterator[None]:
+    """For training: optimisers add integers to floats as they please."""
+    import jax
+
+    with jax.numpy_dtype_promotion("standard"):
+        yield
+
+
+@pytest.fixture(scope="session")
+def random_graph() -> Callable[..., RandomGraph]:
+    """Make a small random graph from a seed, see `random_graphs.random_graph_from`."""
+    return random_graph_from

@@ -1,0 +1,49 @@
+import brute_force
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxkg.ops import first_of_each
+
+SIZE = 32
+find = jax.jit(first_of_each)
+INT32 = np.iinfo(np.int32)
+# Few values, so that keys meet; extremes, so that no packing or sign can hide.
+numbers = st.sampled_from([INT32.min, -1, 0, 1, 2, 1000, INT32.max])
+column = st.lists(numbers, min_size=SIZE, max_size=SIZE)
+mask = st.lists(st.booleans(), min_size=SIZE, max_size=SIZE)
+
+
+@given(column, column, mask)
+def test_agrees_with_brute_force(left, right, valid):
+    got = find((np.asarray(left, np.int32), np.asarray(right, np.int32)), np.asarray(valid))
+    assert got.tolist() == brute_force.first_of_each(list(zip(left, right)), valid)
+
+
+@pytest.mark.parametrize("distinct", [1, 7, 4096])
+def test_many_keys_settle_through_collisions(rng, distinct):
+    keys = rng.integers(distinct, size=4096).astype(np.int32)
+    valid = rng.random(4096) < 0.8
+    got = find((keys,), valid)
+    assert got.tolist() == brute_force.first_of_each([(int(k),) for k in keys], valid.tolist())
+
+
+def test_order_of_the_columns_matters():
+    ones, twos = np.ones(SIZE, np.int32), np.full(SIZE, 2, np.int32)
+    left = np.where(np.arange(SIZE) == 0, ones, twos)
+    right = np.where(np.arange(SIZE) == 0, twos, ones)
+    assert find((left, right), np.ones(SIZE, bool)).tolist() == [0] + [1] * (SIZE - 1)
+
+
+def test_nothing_valid_ends_at_once():
+    assert find((np.zeros(SIZE, np.int32),), np.zeros(SIZE, bool)).tolist() == [-1] * SIZE
+
+
+def test_columns_must_agree():
+    with pytest.raises(AssertionError):
+        first_of_each((jnp.zeros(4, jnp.int32), jnp.zeros(5, jnp.int32)), jnp.ones(4, bool))
+    with pytest.raises(AssertionError):
+        first_of_each((jnp.zeros(4, jnp.float32),), jnp.ones(4, bool))

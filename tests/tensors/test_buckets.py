@@ -1,0 +1,56 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxkg.tensors import Capacities, bucket
+
+
+@given(st.integers(0, 2**40))
+def test_the_bucket_is_the_smallest_power_of_two_that_holds(size):
+    got = bucket(size)
+    assert got >= max(8, size)
+    assert got.bit_count() == 1
+    assert got == 8 or got // 2 < size
+
+
+@given(st.integers(0, 2**40), st.sampled_from([1, 2, 4, 8]))
+def test_steps_divide_every_octave(size, steps):
+    got = bucket(size, floor=1, steps=steps)
+    assert max(1, size) <= got
+    assert got == bucket(got, floor=1, steps=steps)
+    octave = bucket(size, floor=1)
+    unit = max(1, octave // (2 * steps))
+    assert got % unit == 0
+    assert got - unit < max(1, size)
+
+
+def test_the_floor_can_be_moved():
+    assert bucket(3, floor=1) == 4
+    assert bucket(0, floor=1) == 1
+    assert bucket(5, floor=32) == 32
+
+
+def test_a_rerun_gets_what_was_asked_for():
+    capacities = Capacities(slots=(8, 16, 32))
+    assert capacities.fit([100, 16, 33]) == (112, 16, 40)
+
+
+def test_what_is_kept_grows_at_most_fourfold_and_never_shrinks():
+    capacities = Capacities(slots=(8, 16, 32))
+    capacities.fit([1000, 20, 1])
+    assert capacities.slots == (32, 20, 32)
+    capacities.fit([1000, 0, 0])
+    assert capacities.slots == (128, 20, 32)
+
+
+def test_more_than_the_limit_does_not_fit_and_teaches_nothing():
+    capacities = Capacities(slots=(8, 8), limit=64)
+    assert capacities.fit([64, 8]) == (64, 8)
+    assert capacities.slots == (32, 8)
+    assert capacities.fit([8, 65]) is None
+    assert capacities.slots == (32, 8)
+
+
+def test_every_step_must_be_told_of():
+    with pytest.raises(ValueError, match="shorter"):
+        Capacities(slots=(8, 8)).fit([9])

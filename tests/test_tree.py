@@ -1,0 +1,41 @@
+"""Sizes and names of files."""
+
+from pathlib import Path
+
+PROJECT = Path(__file__).parent.parent
+LONGEST = 400
+SAYS_NOTHING = {"util", "utils", "helper", "helpers", "common", "core", "manager", "misc"}
+FILES = {
+    path.relative_to(PROJECT): path
+    for folder in ("jaxkg", "scripts", "tests")
+    for path in sorted((PROJECT / folder).rglob("*.py"))
+}
+
+
+def test_there_are_files():
+    assert {name.parts[0] for name in FILES} >= {"jaxkg", "tests"}
+
+
+def test_no_file_is_long():
+    lines = {str(name): path.read_text("utf-8").count("\n") for name, path in FILES.items()}
+    assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+
+
+def test_names_say_what_is_inside():
+    def words(name):
+        return {word for part in name.with_suffix("").parts for word in part.split("_")}
+
+    assert [str(name) for name in FILES if words(name) & SAYS_NOTHING] == []
+
+
+def test_test_folders_are_no_packages():
+    """Modules of the same name in two folders are told apart by their path."""
+    found = [name for name in FILES if name.parts[0] == "tests" and name.name == "__init__.py"]
+    assert found == []
+
+
+def test_package_folders_say_what_they_are():
+    folders = {path.parent for name, path in FILES.items() if name.parts[0] == "jaxkg"}
+    for folder in folders:
+        first = (folder / "__init__.py").read_text("utf-8")
+        assert first.startswith('"""'), folder
