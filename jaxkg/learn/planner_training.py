@@ -26,8 +26,8 @@ class PlannerConfig:
     Attributes:
         hops: longest path it can plan.
         width: vector size D.
-        buckets: n-gram buckets V; None takes twice the distinct n-grams of the training questions,
-            as a power of two.
+        buckets: n-gram buckets V; None takes eight to each distinct n-gram of the training
+            questions.
         batch_size: questions a step at most; a small set takes smaller steps, about 80 an epoch.
         epochs: at most.
         patience: epochs without improvement on the held-out questions before stopping.

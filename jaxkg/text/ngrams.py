@@ -68,10 +68,10 @@ class NgramHasher:
 
     @classmethod
     def fitting(cls, texts: Sequence[str], *, longest: int = 3) -> NgramHasher:
-        """A hasher with about twice as many buckets as the texts have distinct n-grams."""
+        """A hasher with at least eight buckets to each distinct n-gram: few share theirs."""
         widest = cls(buckets=1 << 31, longest=longest)
         distinct = len({id for text in texts for id in widest.ids(text)})
-        return cls(buckets=1 << max(10, (2 * distinct).bit_length()), longest=longest)
+        return cls(buckets=1 << max(10, (8 * distinct).bit_length()), longest=longest)
 
     def table(self, texts: Sequence[str], *, width: int) -> np.ndarray:
         """Buckets of several texts as a rectangle.

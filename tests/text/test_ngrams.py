@@ -92,16 +92,16 @@ def test_labels_are_opened_into_words(label, words):
     assert label_words(label) == words
 
 
-@pytest.mark.parametrize(("words", "buckets"), [(3, 1024), (400, 1024), (600, 2048), (3000, 8192)])
-def test_a_fitting_hasher_has_about_two_buckets_for_every_distinct_ngram(words, buckets):
+@pytest.mark.parametrize(("words", "buckets"), [(3, 1024), (400, 4096), (600, 8192), (3000, 32768)])
+def test_a_fitting_hasher_has_eight_buckets_for_every_distinct_ngram(words, buckets):
     texts = [f"w{n}" for n in range(words)] * 2
     hasher = NgramHasher.fitting(texts, longest=1)
     assert hasher == NgramHasher(buckets=buckets, longest=1)
-    assert buckets == 1024 or 2 * words <= buckets <= 4 * words
+    assert buckets == 1024 or 8 * words <= buckets <= 16 * words
 
 
 def test_a_fitting_hasher_counts_the_longer_ngrams_too():
     texts = [" ".join(f"w{n}" for n in range(300))]
-    assert NgramHasher.fitting(texts, longest=1).buckets == 1024
-    assert NgramHasher.fitting(texts).buckets == 2048
+    assert NgramHasher.fitting(texts, longest=1).buckets == 4096
+    assert NgramHasher.fitting(texts).buckets == 8192
     assert NgramHasher.fitting([]).buckets == 1024
