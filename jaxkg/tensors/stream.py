@@ -11,7 +11,7 @@ from jaxkg.tensors.buckets import Capacities
 
 Result = TypeVar("Result")
 
-_AHEAD = 4
+_AHEAD = 2
 """Batches in flight: the device works on one while the host reads another."""
 
 
