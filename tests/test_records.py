@@ -77,7 +77,7 @@ def test_what_is_not_a_number_survives_too():
 def test_json_is_plain_and_keeps_every_script(answer):
     raw = json.loads(dataclasses.replace(answer, question="誰が Amélie を?").to_json())
     assert raw["question"] == "誰が Amélie を?"
-    assert raw["paths"][0]["citations"][0]["triple"] == 32
+    assert raw["paths"][0]["citations"][0]["triple"] == 56
     assert raw["usage"]["stages"] == {"plan": 0.25, "execute": 0.25}
     assert "Amélie" in Answer("Amélie").to_json()
 

@@ -64,7 +64,7 @@ def test_the_whole_answer_as_text(answer):
         "  p1  0.9  → directed by ← directed by → starred\n"
         "      Alien, directed by: Ridley Scott; Blade Runner, directed by: Ridley Scott; "
         "Blade Runner, starred: Harrison Ford\n"
-        "      triples 32 (demo/facts.tsv:62), 116 (demo/facts.tsv:72), 120 (demo/facts.tsv:75)\n"
+        "      triples 56 (demo/facts.tsv:62), 149 (demo/facts.tsv:72), 153 (demo/facts.tsv:75)\n"
         "  5 more considered, not cited\n"
         "\n"
         "Plan\n"
