@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-errors = Console(stderr=True)
+errors = Console(stderr=True, soft_wrap=True)
 
 
 @contextmanager

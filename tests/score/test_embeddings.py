@@ -1,0 +1,96 @@
+"""Hand-computed scores of the four models, and what `move` and `compare` promise one another."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxkg.score.embeddings import (
+    MODELS,
+    compare,
+    init_embeddings,
+    move,
+    relation_width,
+    score_against,
+    score_triple,
+)
+
+F32 = jnp.float32
+
+
+def triple_of(model, rng, dimension=6):
+    width = relation_width(model, dimension)
+    return [jnp.asarray(rng.normal(size=n), F32) for n in (dimension, width, dimension)]
+
+
+def by_the_paper(model, h, r, t, norm):
+    """The formulas as printed, in complex numbers where the paper has them."""
+    h, r, t = (np.asarray(x, np.float64) for x in (h, r, t))
+    if model == "transe":
+        return -np.linalg.norm(h + r - t, norm)
+    if model == "distmult":
+        return float(np.sum(h * r * t))
+    half = len(h) // 2
+    h, t = h[:half] + 1j * h[half:], t[:half] + 1j * t[half:]
+    if model == "complex":
+        return float(np.sum(h * (r[:half] + 1j * r[half:]) * t.conj()).real)
+    return -float(np.sum(np.abs(h * np.exp(1j * r) - t)))
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("model", MODELS)
+def test_scores_are_those_of_the_papers(model, norm, rng):
+    h, r, t = triple_of(model, rng)
+    got = score_triple(model, h, r, t, norm=norm)
+    np.testing.assert_allclose(got, by_the_paper(model, h, r, t, norm), rtol=1e-5)
+
+
+def test_by_hand():
+    h, r, t = (jnp.array(x, F32) for x in ([1, 2], [3, -1], [2, 2]))
+    assert float(score_triple("transe", h, r, t)) == -3.0  # |1+3-2| + |2-1-2|
+    assert float(score_triple("distmult", h, r, t)) == 2.0  # 1·3·2 - 2·1·2
+    # (1+2i)(3-i)(2-2i) = (5+5i)(2-2i) = 20
+    assert float(score_triple("complex", h, r, t)) == 20.0
+    # a quarter turn takes 1+2i to -2+i; |-2+i - (2+2i)| = |-4-i|
+    quarter = jnp.array([np.pi / 2], F32)
+    assert float(score_triple("rotate", h, quarter, t)) == pytest.approx(-(17**0.5), rel=1e-6)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_both_sides_give_one_score(model, rng):
+    h, r, t = triple_of(model, rng)
+    forward = compare(model, move(model, h, r, inverse=False), t)
+    backward = compare(model, move(model, t, r, inverse=True), h)
+    np.testing.assert_allclose(forward, backward, rtol=1e-5)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_against_everyone_equals_one_by_one(model, rng):
+    table = init_embeddings(model, 5, 2, dimension=6, key=jax.random.key(0))
+    moved = table.entity[:3] * 0.5
+    got = score_against(model, moved, table.entity)
+    want = [[compare(model, m, e) for e in table.entity] for m in moved]
+    np.testing.assert_allclose(got, np.array(want, np.float32), rtol=2e-5, atol=1e-5)
+
+
+def test_only_the_direction_of_asymmetric_models_matters(rng):
+    symmetric = {"distmult": True, "complex": False, "rotate": False, "transe": False}
+    for model, same in symmetric.items():
+        h, r, t = triple_of(model, rng)
+        there, back = score_triple(model, h, r, t), score_triple(model, t, r, h)
+        assert bool(jnp.allclose(there, back)) == same, model
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_gradients_are_finite_where_everything_coincides(model):
+    zero = jnp.zeros(4, F32)
+    r = jnp.zeros(relation_width(model, 4), F32)
+    gradient = jax.grad(lambda h: score_triple(model, h, r, zero, norm=2))(zero)
+    assert jnp.isfinite(gradient).all()
+
+
+def test_unknown_models_and_odd_dimensions_are_refused():
+    with pytest.raises(ValueError, match="distmult"):
+        relation_width("transh", 4)
+    with pytest.raises(ValueError, match="odd"):
+        relation_width("complex", 5)
