@@ -18,11 +18,19 @@ from jaxkg.learn.planner import (
     seen_buckets,
 )
 from jaxkg.learn.planner_training import Examples, PlannerConfig, train_planner
+from jaxkg.learn.synthesize import label_examples
 from jaxkg.records import JaxkgError, Question
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import mask_mentions
+from jaxkg.types import NULL
 
 Progress = Callable[[str, int, int], None]
+
+_MOST_PATHS = 3000
+"""Relation paths of two or more hops that are said in their labels' words, at most."""
+
+_SAY = 0.5
+"""Weight of a wording made from labels beside a question with a perfect path."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +43,7 @@ class FitReport:
         without_answer: no answer is an entity of the graph.
         without_path: no relation path leads from a topic to an answer.
         incomplete: their neighbourhood was too large to search whole.
+        wordings: questions made from relation labels and learned beside the given ones.
         mined_f1: mean F1 of the best mined path, over questions with topic and answer; the
             ceiling of a planner that plans one path a question.
         held_out_f1: expected F1 on the held-out questions, of the epoch kept.
@@ -46,6 +55,7 @@ class FitReport:
     without_answer: int
     without_path: int
     incomplete: int
+    wordings: int
     mined_f1: float
     held_out_f1: float
     epochs: tuple[tuple[float, float], ...]
@@ -111,7 +121,8 @@ def fit_planner(
         on_progress=lambda done, total: tick("mine paths", done, total),
     )
     masked = masked_texts([questions[i] for i in usable], [topics[i] for i in usable])
-    hasher = hasher_for(masked, config)
+    said, spoken = _wordings_of_the_rest(kg, tensors, mined, hops=config.hops, seed=seed)
+    hasher = hasher_for([*masked, *said], config)
     examples = Examples(question_table(hasher, masked), mined.relations, mined.f1)
     order = np.random.default_rng(seed).permutation(len(usable))
     first = min(len(usable) - 1, round(held_out * len(usable))) if usable else 0
@@ -124,7 +135,9 @@ def fit_planner(
 
     params, score = train_planner(
         label_table(hasher, kg.relations),
-        Examples(*(part[used] for part in examples)),
+        _with_wordings(
+            Examples(*(part[used] for part in examples)), question_table(hasher, said), spoken
+        ),
         Examples(*(part[aside if first else used] for part in examples)),
         config,
         buckets=hasher.buckets,
@@ -138,6 +151,7 @@ def fit_planner(
         without_answer=sum(not goal for goal in targets),
         without_path=int(np.sum(mined.f1.max(axis=1, initial=0.0) == 0)),
         incomplete=mined.incomplete,
+        wordings=len(said),
         mined_f1=_mean_best(mined),
         held_out_f1=score,
         epochs=tuple(epochs),
@@ -147,10 +161,37 @@ def fit_planner(
         relations=kg.relations,
         hasher=hasher,
         hops=config.hops,
-        seen=seen_buckets(hasher, [masked[i] for i in used]),
+        seen=seen_buckets(hasher, [*(masked[i] for i in used), *said]),
         about={"fit": dataclasses.asdict(report), "seed": seed, "revisit": revisit},
     )
     return planner, report
+
+
+def _wordings_of_the_rest(
+    kg: KnowledgeGraph, tensors: TensorGraph, mined: MinedPaths, *, hops: int, seed: int
+) -> tuple[list[str], np.ndarray]:
+    """Wordings from relation labels, where the graph has relations that no question leads along.
+
+    All relations are said, not only those: what is learned is to find a relation by its words.
+    """
+    shown = np.unique(mined.relations[mined.f1 > 0]) % kg.num_relations
+    if not len(shown) or not len(np.setdiff1d(kg.triples[:, 1], shown)):
+        return [], np.zeros((0, hops), np.int32)
+    most = min(_MOST_PATHS, len(mined.f1))
+    return label_examples(kg, tensors, hops=hops, most=most, per_path=1, seed=seed)
+
+
+def _with_wordings(examples: Examples, ngrams: np.ndarray, spoken: np.ndarray) -> Examples:
+    """Examples and wordings together; a wording has one path and a smaller say."""
+    paths = np.full((len(spoken), *examples.paths.shape[1:]), NULL, np.int32)
+    paths[:, 0] = spoken
+    f1 = np.zeros((len(spoken), examples.f1.shape[1]), np.float32)
+    f1[:, 0] = _SAY
+    return Examples(
+        np.concatenate([examples.ngrams, ngrams]),
+        np.concatenate([examples.paths, paths]),
+        np.concatenate([examples.f1, f1]),
+    )
 
 
 def revisit_rule(topics: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> Revisit:

@@ -1,6 +1,7 @@
 """Training of the planner on mined relation paths: any path that gives the answers is right."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -163,7 +164,8 @@ def train_planner(
 
     labels = jnp.asarray(label_ngrams)
 
-    @jax.jit
+    # The n-gram table is by far the largest thing here: it is changed in place.
+    @functools.partial(jax.jit, donate_argnums=(0, 1))
     def step(params, state, ngrams, paths, f1, key):
         hidden = jax.random.bernoulli(key, config.dropout, ngrams.shape)
         ngrams = jnp.where(hidden, -1, ngrams)
@@ -178,7 +180,7 @@ def train_planner(
         updates, state = optimiser.update(gradient, state, params)
         return optax.apply_updates(params, updates), state, value
 
-    best, best_score, since = params, -1.0, 0
+    best, best_score, since = _copy(params), -1.0, 0
     for epoch in range(config.epochs):
         shuffled = order.permutation(useful)
         # The last batch is filled up from the front, so that one program serves all.
@@ -192,12 +194,16 @@ def train_planner(
         if on_epoch:
             on_epoch(epoch + 1, float(np.mean(jax.device_get(losses))), score)
         if score > best_score + 1e-4:
-            best, best_score, since = params, score, 0
+            best, best_score, since = _copy(params), score, 0
         else:
             since += 1
             if since >= config.patience:
                 break
     return best, best_score
+
+
+def _copy(params: PlannerParams) -> PlannerParams:
+    return jax.tree.map(jnp.copy, params)
 
 
 @jax.jit

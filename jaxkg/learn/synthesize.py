@@ -1,12 +1,14 @@
-"""A planner without any training question: wordings made from the graph's own relation labels.
+"""Wordings made from the graph's own relation labels, for what no training question shows.
 
 "who directed X", "the films directed by X", "spouse of the director of X": a relation's label said
-in a few plain ways, nested along relation paths that exist in the graph. Good enough to ask a graph
-by its own words at once; questions of one's own train a better planner.
+in a few plain ways, nested along relation paths that exist in the graph. They stand in for the
+relations that training questions leave out, and, alone, make a planner good enough to ask a graph
+by its own words at once; questions of one's own train a better one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -24,9 +26,14 @@ from jaxkg.tensors import TensorGraph
 from jaxkg.text import TOPIC_WORD, label_words
 from jaxkg.types import NULL
 
+_WHOLE = 0.3
+"""Share of the times that a name of several parts is said whole."""
+
 _LINKING_WORDS = frozenset(
     ("of", "by", "in", "at", "for", "from", "to", "on", "with", "is", "was", "has", "have", "as")
 )
+
+_PARTS = re.compile(r"__|[./#:]")
 
 # {r} is a relation's label, {c} its content words, {x} the topic or a nested phrase.
 _FORWARD_PHRASES = ("the {r} of {x}", "{x} 's {c}", "the {c} of {x}", "the {r} {x}")
@@ -114,7 +121,7 @@ def wordings(
 
     Args:
         path: codes.
-        relations: R names.
+        relations: R names; one of several parts ("film.film.genre") is said whole or by its last.
         count: wordings to return at most; distinct.
         draw: source of chance.
     """
@@ -128,7 +135,9 @@ def wordings(
                 patterns = _INVERSE_QUESTIONS if inverse else _FORWARD_QUESTIONS
             else:
                 patterns = _INVERSE_PHRASES if inverse else _FORWARD_PHRASES
-            label = label_words(relations[code % len(relations)])
+            parts = [part for part in _PARTS.split(relations[code % len(relations)]) if part]
+            whole = len(parts) < 2 or draw.random() < _WHOLE
+            label = label_words(" ".join(parts if whole else parts[-1:]))
             content = [word for word in label.split() if word not in _LINKING_WORDS]
             pattern = patterns[int(draw.integers(len(patterns)))]
             text = pattern.format(r=label, c=" ".join(content) or label, x=text)
@@ -136,6 +145,38 @@ def wordings(
         if len(said) == count:
             break
     return sorted(said)
+
+
+def label_examples(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    *,
+    hops: int,
+    most: int,
+    per_path: int,
+    seed: int,
+) -> tuple[list[str], np.ndarray]:
+    """Wordings of relation paths that exist in the graph, in an order drawn at random.
+
+    Args:
+        kg, tensors: the graph.
+        hops: L, longest path.
+        most: relation paths of two or more hops to say.
+        per_path: wordings of each path; single relations get twice as many.
+        seed: of paths, wordings and order.
+
+    Returns:
+        M texts with their topics masked, and their paths, [M, L] int32 codes.
+    """
+    draw = np.random.default_rng(seed)
+    texts, table = [], []
+    for path in sample_relation_paths(kg, tensors, hops=hops, most=most, seed=seed):
+        count = per_path * (2 if len(path) == 1 else 1)
+        some = wordings(path, kg.relations, count=count, draw=draw)
+        texts += some
+        table += [(*path, *(NULL,) * (hops - len(path)))] * len(some)
+    order = draw.permutation(len(texts))
+    return [texts[i] for i in order], np.asarray(table, np.int32)[order]
 
 
 def planner_from_labels(
@@ -161,21 +202,12 @@ def planner_from_labels(
     Returns:
         A planner whose `about` says that it comes from labels.
     """
-    draw = np.random.default_rng(seed)
-    paths = sample_relation_paths(kg, tensors, hops=config.hops, most=most, seed=seed)
-    texts, table = [], []
-    for path in paths:
-        some = wordings(
-            path, kg.relations, count=per_path * (2 if len(path) == 1 else 1), draw=draw
-        )
-        texts += some
-        table += [(*path, *(NULL,) * (config.hops - len(path)))] * len(some)
+    texts, table = label_examples(
+        kg, tensors, hops=config.hops, most=most, per_path=per_path, seed=seed
+    )
     hasher = hasher_for(texts, config)
-    order = draw.permutation(len(texts))
     examples = Examples(
-        question_table(hasher, texts)[order],
-        np.asarray(table, np.int32)[order][:, None],
-        np.ones((len(texts), 1), np.float32),
+        question_table(hasher, texts), table[:, None], np.ones((len(texts), 1), np.float32)
     )
     aside = max(1, len(texts) // 10)
     tick = on_progress or (lambda stage, done, total: None)

@@ -8,7 +8,7 @@ from jaxkg.kg.linking import Linker
 from jaxkg.learn import fit
 from jaxkg.learn.fit import fit_planner, masked_texts, revisit_rule
 from jaxkg.learn.mine import MinedPaths
-from jaxkg.learn.planner_training import PlannerConfig
+from jaxkg.learn.planner_training import PlannerConfig, mined_log_probabilities
 from jaxkg.records import JaxkgError, Question
 from jaxkg.tensors import tensor_graph
 from jaxkg.text import TOPIC_WORD
@@ -86,6 +86,7 @@ def split(monkeypatch):
 
     def train(labels, training, held_out, config, **_):
         given["training"], given["held_out"] = (part.f1[:, 0] for part in (training, held_out))
+        given["training"] = given["training"][given["training"] >= 1]  # the rest are wordings
         return None, 0.25
 
     monkeypatch.setattr(fit, "mine_paths", mine)
@@ -146,3 +147,26 @@ def test_topics_are_masked(world):
     texts = masked_texts(asked, find_topics(Linker(world[0]), asked))
     assert texts[0] == f"who directed {TOPIC_WORD}"
     assert TOPIC_WORD in texts[1]
+
+
+@pytest.mark.usefixtures("standard_promotion")
+def test_relations_no_question_shows_are_learned_by_their_names():
+    facts = [(f"a{i}", "film.film.directed_by", f"b{i}") for i in range(20)]
+    facts += [(f"b{i}", "people.person.born_in", f"c{i % 5}") for i in range(20)]
+    graph = KnowledgeGraph.from_triples(facts)
+    tensors = tensor_graph(graph)
+    questions = [
+        Question(id=f"q{i}", text=f"who made a{i}", topics=(f"a{i}",), answers=(f"b{i}",))
+        for i in range(20)
+    ]
+    config = PlannerConfig(hops=1, width=16, epochs=40, patience=40, learning_rate=5e-2)
+    planner, report = fit_planner(graph, tensors, questions, config=config)
+    assert report.wordings > 0
+    asked = planner.ngrams([f"what is the born in of {TOPIC_WORD}"])
+    table = np.arange(4, dtype=np.int32)[None, :, None]
+    scores = mined_log_probabilities(planner.params, planner.label_ngrams(), asked, table)
+    assert int(np.argmax(scores[0])) % 2 == graph.relation_code("people.person.born_in")
+
+    without = KnowledgeGraph.from_triples(facts[:20])
+    _, report = fit_planner(without, tensor_graph(without), questions, config=config)
+    assert report.wordings == 0

@@ -109,3 +109,13 @@ def test_a_planner_that_understands_the_relations_words(world):
         )
         best = codes[int(np.argmax(scores[0]))]
         assert tuple(kg.relation_name(code) for code in best) == meant
+
+
+def test_names_of_several_parts_are_said_whole_or_by_their_last():
+    draw = np.random.default_rng(0)
+    said = wordings([0], ["__film__film__genre"], count=40, draw=draw)
+    assert any("film film genre" in text for text in said)
+    assert any("film" not in text and "genre" in text for text in said)
+    assert not any("film genre" in text and "film film genre" not in text for text in said)
+    whole = wordings([0], ["directed_by"], count=40, draw=draw)
+    assert all("directed" in text for text in whole)
