@@ -33,10 +33,10 @@ def jaxkg_steps(triples: np.ndarray, sizes: tuple[int, int], config: EmbeddingCo
 
 
 def pykeen_steps(triples: np.ndarray, sizes: tuple[int, int], config: EmbeddingConfig, steps: int):
-    import torch
-    from pykeen.models import TransE
-    from pykeen.training import SLCWATrainingLoop
-    from pykeen.triples import CoreTriplesFactory
+    import torch  # pyright: ignore[reportMissingImports]
+    from pykeen.models import TransE  # pyright: ignore[reportMissingImports]
+    from pykeen.training import SLCWATrainingLoop  # pyright: ignore[reportMissingImports]
+    from pykeen.triples import CoreTriplesFactory  # pyright: ignore[reportMissingImports]
 
     torch.manual_seed(0)
     used = torch.as_tensor(triples[: steps * config.batch_size].astype(np.int64))
