@@ -37,6 +37,23 @@ class HashingEncoder:
     letters: tuple[int, ...] = (3,)
     weights: np.ndarray | None = dataclasses.field(default=None, repr=False)
 
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return "hashing"
+
+    @property
+    def revision(self) -> str:
+        """What decides the vectors: features, buckets and weights."""
+        letters = ",".join(map(str, self.letters))
+        weights = 0 if self.weights is None else zlib.crc32(self.weights.tobytes())
+        return f"1-{self.buckets}-{letters}-{weights:08x}"
+
+    @property
+    def dimension(self) -> int:
+        """D."""
+        return self.buckets
+
     def fitted(self, texts: Sequence[str]) -> HashingEncoder:
         """The encoder that weighs a bucket by its inverse document frequency in these texts.
 

@@ -1,0 +1,197 @@
+"""Super-relations: groups of relations that one step of a search treats as one.
+
+Groups come from hierarchical names (`film.actor.film` belongs to `film.actor`) or from clustering
+vectors of the labels. Reference: Wang et al., "Reasoning of large language models over knowledge
+graphs with super-relations" (ReKnoS), Section 3.2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from jaxkg.records import JaxkgError
+
+_MOST_CLUSTERED = 10_000
+"""Agglomeration holds all pairs of labels: about 1 GB at this many."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SuperRelations:
+    """Which super-relation every relation code belongs to.
+
+    Attributes:
+        names: S unique names; an inverse super-relation is written `^name`.
+        group: [2R] int32, super-relation of each relation code.
+    """
+
+    names: tuple[str, ...]
+    group: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.group.dtype != np.int32 or self.group.ndim != 1 or len(self.group) % 2:
+            raise JaxkgError(
+                f"group must be [2R] int32, got {self.group.shape} {self.group.dtype}; one entry "
+                "for each relation and one for each inverse"
+            )
+        if len(set(self.names)) != len(self.names):
+            raise JaxkgError("two super-relations share a name")
+        if set(self.group.tolist()) != set(range(len(self.names))):
+            raise JaxkgError(
+                f"the members of {len(self.names)} super-relations must be numbered by them, 0 to "
+                f"{len(self.names) - 1}, each with a member at least"
+            )
+        self.group.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def num_relations(self) -> int:
+        """R, inverses not counted."""
+        return len(self.group) // 2
+
+    def members(self, which: int) -> tuple[int, ...]:
+        """Relation codes of a super-relation, ascending."""
+        return tuple(np.flatnonzero(self.group == which).tolist())
+
+    @classmethod
+    def by_name(
+        cls,
+        relations: Sequence[str],
+        *,
+        parts: int = 2,
+        separator: str = ".",
+        directed: bool = True,
+    ) -> Self:
+        """Group relations by the first parts of their names.
+
+        Args:
+            relations: R names.
+            parts: how many parts name the group; a name of no more parts is a group of its own.
+            separator: between parts.
+            directed: keep relations and their inverses in groups apart. False puts a relation and
+                its inverse together, for graphs whose directions mean nothing.
+
+        Example:
+            >>> groups = SuperRelations.by_name(["film.actor.film", "film.actor.awards", "likes"])
+            >>> groups.names, groups.group
+            (('film.actor', 'likes', '^film.actor', '^likes'),
+             array([0, 0, 1, 2, 2, 3], dtype=int32))
+        """
+        if parts < 1:
+            raise JaxkgError(f"parts is how many parts of a name count, at least 1, not {parts}")
+        heads = [separator.join(name.split(separator)[:parts]) for name in relations]
+        names = list(dict.fromkeys(heads))
+        place = {name: row for row, name in enumerate(names)}
+        return cls._both_ways(names, [place[head] for head in heads], directed)
+
+    @classmethod
+    def by_clusters(
+        cls,
+        relations: Sequence[str],
+        vectors: npt.ArrayLike,
+        *,
+        distance: float = 0.8,
+        count: int | None = None,
+        directed: bool = True,
+    ) -> Self:
+        """Group relations whose label vectors are alike, by average-linkage agglomeration.
+
+        Deterministic. A cluster is named after its centre: the member nearest to the mean of all
+        its members, the first among equals.
+
+        Args:
+            relations: R names.
+            vectors: [R, D] label vectors of any encoder, none of them zero.
+            distance: clusters are merged while their mean cosine distance is at most this.
+            count: at most this many clusters instead.
+            directed: see `by_name`.
+
+        Raises:
+            JaxkgError: the vectors do not fit the names, one is zero or not finite, or there are
+                too many labels.
+
+        Example:
+            >>> groups = SuperRelations.by_clusters(
+            ...     ["directed_by", "written_by", "genre"], [[1, 1, 0], [1, 0, 0], [0, 0, 1]])
+            >>> groups.names[:2], groups.group[:3]
+            (('directed_by', 'genre'), array([0, 0, 1], dtype=int32))
+        """
+        from scipy.cluster.hierarchy import fcluster, linkage
+        from scipy.spatial.distance import squareform
+
+        table = np.asarray(vectors, np.float64)
+        if table.ndim != 2 or len(table) != len(relations) or not len(table):
+            raise JaxkgError(f"{len(relations)} relations want as many vectors, not {table.shape}")
+        if len(table) > _MOST_CLUSTERED:
+            raise JaxkgError(
+                f"{len(table):,} labels are too many to cluster (at most {_MOST_CLUSTERED:,}); "
+                "group them by name"
+            )
+        length = np.linalg.norm(table, axis=1, keepdims=True)
+        if not np.all(np.isfinite(length) & (length > 0)):
+            at = int(np.argmin(np.isfinite(length) & (length > 0)))
+            raise JaxkgError(f"the vector of relation {relations[at]!r} is zero or not finite")
+        table = table / length
+        if len(table) == 1:
+            return cls._both_ways(list(relations), [0], directed)
+        apart = 1.0 - table @ table.T
+        tree = linkage(squareform(apart, checks=False).clip(0.0), method="average")
+        if count is None:
+            labels = fcluster(tree, t=distance, criterion="distance")
+        else:
+            labels = fcluster(tree, t=count, criterion="maxclust")
+        _, first, label = np.unique(labels, return_index=True, return_inverse=True)
+        order = np.argsort(np.argsort(first))  # clusters in the order of their first members
+        cluster = order[label]
+        names: list[str] = []
+        for which in range(len(first)):
+            rows = np.flatnonzero(cluster == which)
+            likeness = table[rows] @ table[rows].mean(axis=0)
+            # Rounding must not decide between members that are equally near.
+            names.append(relations[int(rows[np.argmax(np.round(likeness, 9))])])
+        return cls._both_ways(names, cluster.tolist(), directed)
+
+    @classmethod
+    def _both_ways(cls, names: Sequence[str], group: Sequence[int], directed: bool) -> Self:
+        forward = np.asarray(group, np.int32)
+        if not directed:
+            return cls(tuple(names), np.concatenate([forward, forward]))
+        return cls(
+            (*names, *("^" + name for name in names)),
+            np.concatenate([forward, forward + np.int32(len(names))]),
+        )
+
+    def connections(self, triples: np.ndarray) -> np.ndarray:
+        """The super-relation graph: which super-relation connects to which.
+
+        R₁ connects to R₂ where some e₁ –r₁→ e₂ –r₂→ e₃ has r₁ in R₁ and r₂ in R₂; inverse relations
+        are walked too, and e₃ may be e₁.
+
+        Args:
+            triples: [T, 3] (head, relation, tail) of the graph.
+
+        Returns:
+            [S, S] bool.
+
+        Reference: ReKnoS, Definition 1.
+        """
+        from scipy.sparse import csr_array
+
+        head, relation, tail = np.asarray(triples, np.int64).T
+        nodes = int(max(head.max(initial=-1), tail.max(initial=-1))) + 1
+        forward, inverse = self.group[relation], self.group[relation + self.num_relations]
+        group = np.concatenate([forward, inverse])
+        leaves, enters = np.concatenate([head, tail]), np.concatenate([tail, head])
+
+        def incidence(node: np.ndarray) -> csr_array:
+            pairs = np.unique(node * len(self) + group)
+            shape = (max(nodes, 1), len(self))
+            return csr_array((np.ones(len(pairs), np.int64), np.divmod(pairs, len(self))), shape)
+
+        return (incidence(enters).T @ incidence(leaves)).toarray() > 0

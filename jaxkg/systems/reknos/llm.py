@@ -1,0 +1,303 @@
+"""A language model at work on a super-relation search: two calls a step, one to answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from jaxkg.adjudicate.ask import Outcome
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.one_shot import adjudicate
+from jaxkg.adjudicate.super_relations import (
+    Choice,
+    Evidence,
+    check_sufficiency,
+    score_candidates,
+)
+from jaxkg.kg import Topics
+from jaxkg.records import Answer, PlanCandidate, Question, Usage
+from jaxkg.select import witness_paths
+from jaxkg.systems.reknos.answers import finished, ranked, walks
+from jaxkg.systems.reknos.loop import concluded, run_search
+from jaxkg.systems.reknos.search import BestPaths, SuperSearch
+from jaxkg.systems.reknos.trace import Solved, entities_by_path, read_traces, slot_questions
+from jaxkg.types import NULL
+
+if TYPE_CHECKING:
+    from jaxkg.systems.reknos.system import Progress, ReKnoS
+
+_SHOWN = 20
+"""Entities of a path that the sufficiency prompt names; it says how many more there are."""
+
+_witnesses = jax.jit(witness_paths)
+
+
+@dataclasses.dataclass(frozen=True)
+class LLMScorer:
+    """Scores super-relations by one call a step, and asks after each whether to go on.
+
+    A question costs 2 L* + 1 calls where the search takes L* steps: two a step and one to answer;
+    nothing where no topic entity leads anywhere.
+
+    Attributes:
+        backend: who answers.
+        criteria: give explicit scoring criteria (Appendix D.8) in the place of the examples.
+        always_score: False saves the scoring call of a step with no more candidates than are kept
+            (Section 4.2); they are then kept with equal weights.
+        repair: allow one more call for each reply that cannot be read.
+    """
+
+    backend: Backend
+    criteria: bool = False
+    always_score: bool = True
+    repair: bool = False
+
+
+@dataclasses.dataclass
+class _Ledger:
+    """What the calls of one question came to."""
+
+    usages: list[Usage]
+    dropped: list[str] = dataclasses.field(default_factory=list)
+    failed: list[str] = dataclasses.field(default_factory=list)
+    notes: list[str] = dataclasses.field(default_factory=list)
+    error: str | None = None
+
+    def add(self, outcome: Outcome[Any]) -> None:
+        self.usages.append(outcome.usage)
+        if outcome.error is not None:
+            self.failed.append(f"{outcome.stage}: {outcome.error}")
+
+
+def solve_with_llm(
+    system: ReKnoS,
+    scorer: LLMScorer,
+    questions: Sequence[Question],
+    topics: Sequence[Topics],
+    linked: float,
+    on_progress: Progress | None,
+) -> list[Solved]:
+    """Answer questions with a language model; see `ReKnoS.solve`."""
+    solved: list[Solved] = []
+    size = system.settings.batch_size
+    for first in range(0, len(questions), size):
+        some = slice(first, first + size)
+        solved += _solve(system, scorer, questions[some], topics[some], linked)
+        if on_progress:
+            on_progress("search", len(solved), len(questions))
+    return solved
+
+
+def _solve(
+    system: ReKnoS,
+    scorer: LLMScorer,
+    questions: Sequence[Question],
+    topics: Sequence[Topics],
+    linked: float,
+) -> list[Solved]:
+    session = LLMSession(system, scorer, questions, topics, linked)
+    starts = [some.entities for some in topics]
+    # A batch cannot be halved once calls are paid for, so an incomplete step is taken and told of.
+    found = run_search(system, session, starts, system.room, lenient=True)
+    search, best = jax.device_get(found)
+    complete = not bool(search.overflow)
+    traces = read_traces(search, best, system.groups, len(questions), complete=complete)
+    answers = session.answers(search, best, complete=complete)
+    judged = [i for i, answer in enumerate(answers) if answer.error is None]
+    told = adjudicate(scorer.backend, [answers[i] for i in judged], repair=scorer.repair)
+    for i, answer in zip(judged, told):
+        dropped = (*session.ledgers[i].dropped, *answer.dropped)
+        answers[i] = dataclasses.replace(answer, dropped=dropped)
+    return [
+        Solved(answer, dataclasses.replace(trace, failed=tuple(ledger.failed)))
+        for answer, trace, ledger in zip(answers, traces, session.ledgers)
+    ]
+
+
+class LLMSession:
+    """See `Session`. Every call is charged to its question, and so is every failure."""
+
+    def __init__(
+        self,
+        system: ReKnoS,
+        scorer: LLMScorer,
+        questions: Sequence[Question],
+        topics: Sequence[Topics],
+        linked: float,
+    ) -> None:
+        self._system, self._scorer = system, scorer
+        self._questions, self._topics = questions, topics
+        self._names = [tuple(system.kg.name(node) for node in some.entities) for some in topics]
+        self._scored: set[int] = set()
+        usage = Usage(seconds=linked, stages={"link": linked})
+        self.ledgers = [_Ledger([usage]) for _ in questions]
+
+    def score(self, search: SuperSearch, options: jax.Array) -> tuple[np.ndarray, np.ndarray]:
+        """One call a question; one whose call failed loses its candidates, which ends its search.
+
+        What earlier steps found is then answered from; without any, the question has failed.
+
+        Reference: ReKnoS, Eq. 2.
+        """
+        sets, possible = jax.device_get((search.sets, options))
+        possible, names = np.array(possible), self._system.groups.names
+        scores = np.zeros(possible.shape, np.float32)
+        width = self._system.settings.width
+        counts = possible[: len(self._questions)].sum(axis=1)
+        self._scored = set(np.flatnonzero(counts).tolist())
+        least = 1 if self._scorer.always_score else width + 1
+        asked = np.flatnonzero(counts >= least).tolist()
+        choices = [
+            Choice(
+                self._questions[i].text,
+                self._questions[i].id,
+                self._names[i],
+                tuple(tuple(names[g] for g in kept[i] if g != NULL) for kept in sets),
+                tuple(names[g] for g in np.flatnonzero(possible[i])),
+            )
+            for i in asked
+        ]
+        told = score_candidates(
+            self._scorer.backend,
+            choices,
+            keep=width,
+            criteria=self._scorer.criteria,
+            repair=self._scorer.repair,
+        )
+        for i, scored in zip(asked, told):
+            ledger = self.ledgers[i]
+            ledger.add(scored.outcome)
+            ledger.dropped += scored.dropped
+            if scored.scores is not None:
+                scores[i, possible[i]] = scored.scores
+                continue
+            possible[i] = False
+            self._scored.remove(i)
+            if scored.outcome.error == "budget":
+                ledger.notes.append(f"partial: {scored.outcome.detail}; the search ended early")
+            elif not sets:
+                ledger.error = f"{scored.outcome.error}: {scored.outcome.detail}"
+        return scores, possible
+
+    def sufficient(self, search: SuperSearch) -> np.ndarray:
+        """One call a question that took this step.
+
+        A check that fails counts as "no", so that the search goes on. It is made after the last
+        step too, where it changes nothing: the paper counts two calls a step (Section 5.4).
+        """
+        settings, kg, names = self._system.settings, self._system.kg, self._system.groups.names
+        best = concluded(search, keep=settings.keep, backward=settings.backward)
+        found, groups = jax.device_get(((search, best), best.groups))
+        extracted = entities_by_path(*found)
+        asked = sorted(self._scored)
+        evidence = [
+            Evidence(
+                self._questions[i].text,
+                self._questions[i].id,
+                self._names[i],
+                tuple(
+                    (
+                        tuple(names[g] for g in groups[i, place] if g != NULL),
+                        tuple(kg.name(node) for node in nodes[:_SHOWN]),
+                        len(nodes),
+                    )
+                    for place, nodes in extracted.get(i, {}).items()
+                ),
+            )
+            for i in asked
+        ]
+        enough = np.zeros(len(search.steps), bool)
+        backend, repair = self._scorer.backend, self._scorer.repair
+        for i, outcome in zip(asked, check_sufficiency(backend, evidence, repair=repair)):
+            self.ledgers[i].add(outcome)
+            enough[i] = outcome.value is not None and outcome.value.sufficient
+        return enough
+
+    def answers(self, search: SuperSearch, best: BestPaths, *, complete: bool) -> list[Answer]:
+        """What retrieval alone would answer: the walks of the best paths, best first.
+
+        Args:
+            search, best: on the host.
+            complete: whether everything fitted.
+
+        Returns:
+            Answers whose paths a model can judge; one with an `error` has none.
+        """
+        system, offered = self._system, self._system.settings.offered
+        count = len(self._questions)
+        question, score, edges, node = self._evidence(search, best)
+        rank = np.arange(len(question)) - np.searchsorted(question, question)
+        total = np.bincount(question, minlength=count)
+        there = rank < offered
+        question, score, edges, node = (x[there] for x in (question, score, edges, node))
+        paths = walks(system.kg, system.tensors, edges, question, score)
+        bounds = np.searchsorted(question, np.arange(count + 1))
+        answers = []
+        for i, (asked, ledger) in enumerate(zip(self._questions, self.ledgers)):
+            mine = slice(int(bounds[i]), int(bounds[i + 1]))
+            notes = list(ledger.notes)
+            if total[i] > offered:
+                notes.append(f"{offered} of {total[i]} walks were offered to the model")
+            if ledger.failed:
+                notes.append(f"calls that failed: {', '.join(ledger.failed)}")
+            relation_paths: dict[tuple[str, ...], float] = {}
+            for path in paths[mine]:
+                relation_paths.setdefault(path.relation_path, path.score)
+            entities = () if ledger.error else ranked(system.kg, node[mine].tolist(), paths[mine])
+            answer = finished(
+                asked,
+                self._topics[i],
+                entities,
+                paths[mine],
+                plan=tuple(PlanCandidate(*path, used=True) for path in relation_paths.items()),
+                usage=_total(ledger.usages),
+                complete=complete,
+                notes=notes,
+            )
+            if ledger.error:
+                abstained = f"scoring failed ({ledger.error})"
+                answer = dataclasses.replace(answer, error=ledger.error, abstained=abstained)
+            answers.append(answer)
+        return answers
+
+    def _evidence(
+        self, search: SuperSearch, best: BestPaths
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Question, score, edges and end of every walk; best first within a question.
+
+        A walk scores the mean weight along its super-relation path, so that long and short ones
+        can be compared; walks that end in a node without a name come last.
+        """
+        slots = np.cumsum([0, *(len(frontier.row) for frontier in search.trail[1:])])
+        extracted = best.extracted_by != NULL
+        masks = [extracted[a:b] for a, b in pairwise(slots.tolist())]
+        nothing = np.zeros(len(search.trail[0].row), bool)
+        found = jax.device_get(_witnesses(search.trail, (nothing, *masks)))
+        there = np.flatnonzero(found.valid)
+        question, place = slot_questions(search)[there], best.extracted_by[there]
+        length = np.maximum(np.sum(best.groups != NULL, axis=2), 1)
+        score = (best.score / length)[question, place]
+        node, edges = found.node[there], found.edges[there]
+        named = np.array([self._system.kg.has_name(n) for n in node.tolist()], bool)
+        order = np.lexsort((node, place, -score, ~named, question))
+        return question[order], score[order], edges[order], node[order]
+
+
+def _total(usages: Sequence[Usage]) -> Usage:
+    stages: Counter[str] = Counter()
+    for usage in usages:
+        stages.update(usage.stages)
+    return Usage(
+        calls=sum(usage.calls for usage in usages),
+        prompt_tokens=sum(usage.prompt_tokens for usage in usages),
+        completion_tokens=sum(usage.completion_tokens for usage in usages),
+        price=sum(usage.price for usage in usages),
+        seconds=sum(usage.seconds for usage in usages),
+        stages=dict(stages),
+    )

@@ -1,0 +1,246 @@
+"""Scorers of super-relations without a language model.
+
+A numeric scorer says how probable each relation, or stopping, is after a partial relation path. It
+keeps a beam of relation paths within the super-relations chosen so far; a super-relation scores
+the probability that the beam's next relation is one of its members.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.learn.planner import Planner
+from jaxkg.records import JaxkgError
+from jaxkg.score.planner import label_vectors, next_relation_logits, read_question
+from jaxkg.systems.search import Beam
+from jaxkg.text.hashing import Encoder, HashingEncoder
+from jaxkg.types import NULL
+
+Logits = Callable[[Any, Any, Beam], jax.Array]
+"""From a scorer's weights, its view of the questions [B, ...] and a beam to [B, W, 2R + 1] float32:
+logits of the next relation and, last, of stopping. Pure."""
+
+
+HINTS = {
+    "who": "person people",
+    "where": "location place",
+    "when": "date time year",
+}
+"""What labels call the things that question words ask for."""
+
+
+class NumericScorer(Protocol):
+    """Anything that can rank relations without a language model."""
+
+    @property
+    def logits(self) -> Logits:
+        """The pure function that runs on the device."""
+        ...
+
+    def check(self, relations: Sequence[str], hops: int) -> None:
+        """Raise a `JaxkgError` where the scorer is not for these relations or this many hops."""
+        ...
+
+    def weights(self) -> Any:
+        """Arrays of the graph and the scorer, moved to the device once."""
+        ...
+
+    def read(self, masked: Sequence[str]) -> np.ndarray:
+        """[Q, ...] arrays of questions whose topics are masked."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelScorer:
+    """Scores a relation by the cosine of its label and the question; nothing is learned.
+
+    Attributes:
+        relations: names of the graph's relations.
+        encoder: of labels and questions; None hashes words and letters, weighted by how rare they
+            are among the labels.
+        hints: words that stand for what a question word asks for; they are added to a question
+            that has it.
+        temperature: cosines are divided by it.
+        stop: the cosine that stopping is worth.
+    """
+
+    relations: tuple[str, ...]
+    encoder: Encoder | None = None
+    hints: Mapping[str, str] = dataclasses.field(default_factory=lambda: HINTS)
+    temperature: float = 0.1
+    stop: float = 0.6
+
+    @property
+    def logits(self) -> Logits:
+        """See `NumericScorer`."""
+        return label_logits
+
+    def check(self, relations: Sequence[str], hops: int) -> None:
+        """See `NumericScorer`."""
+        if tuple(relations) != self.relations:
+            raise JaxkgError(
+                f"this scorer knows the labels of {len(self.relations)} relations, which are not "
+                f"the {len(relations)} of the graph"
+            )
+
+    @functools.cached_property
+    def _encoder(self) -> Encoder:
+        return self.encoder or HashingEncoder().fitted(self.relations)
+
+    def weights(self) -> Any:
+        """[2] float32: temperature and stop."""
+        return np.asarray([self.temperature, self.stop], np.float32)
+
+    def read(self, masked: Sequence[str]) -> np.ndarray:
+        """[Q, R] float32 cosines of questions and labels."""
+        hinted = []
+        for text in masked:
+            said = set(text.lower().split())
+            hinted.append(" ".join([text, *(self.hints[w] for w in self.hints if w in said)]))
+        return self._encoder(hinted) @ self._labels.T
+
+    @functools.cached_property
+    def _labels(self) -> np.ndarray:
+        return self._encoder(self.relations)
+
+
+def label_logits(weights: jax.Array, likeness: jax.Array, beam: Beam) -> jax.Array:
+    """Logits of `LabelScorer`: the same at every hop and both ways along a relation."""
+    batch, width, _ = beam.relations.shape
+    stop = jnp.broadcast_to(weights[1], (batch, 1))
+    row = jnp.concatenate([likeness, likeness, stop], axis=1) / weights[0]
+    return jnp.broadcast_to(row[:, None, :], (batch, width, row.shape[1]))
+
+
+@dataclasses.dataclass(frozen=True)
+class PlannerScorer:
+    """Scores relations by a learned planner."""
+
+    planner: Planner
+
+    @property
+    def logits(self) -> Logits:
+        """See `NumericScorer`."""
+        return planner_logits
+
+    def check(self, relations: Sequence[str], hops: int) -> None:
+        """See `NumericScorer`."""
+        self.planner.check_graph(relations)
+        if hops > self.planner.hops:
+            raise JaxkgError(
+                f"the planner plans up to {self.planner.hops} hops, the search takes {hops} steps"
+            )
+
+    def weights(self) -> Any:
+        """The planner's weights and its labels' n-grams."""
+        return self.planner.params, self.planner.label_ngrams()
+
+    def read(self, masked: Sequence[str]) -> np.ndarray:
+        """[Q, T] int32 n-grams."""
+        return self.planner.ngrams(masked)
+
+
+def planner_logits(weights: Any, ngrams: jax.Array, beam: Beam) -> jax.Array:
+    """Logits of `PlannerScorer`."""
+    params, label_ngrams = weights
+    labels = label_vectors(params, label_ngrams)
+    reading = jax.vmap(lambda some: read_question(params, some))(ngrams)
+
+    # The planner may know longer paths than the search takes.
+    longer = params.step.shape[0] - 1 - beam.relations.shape[2]
+    relations = jnp.pad(beam.relations, ((0, 0), (0, 0), (0, longer)), constant_values=NULL)
+
+    def of_path(question, taken):
+        return next_relation_logits(params, labels, question, taken)[beam.hop]
+
+    return jax.vmap(lambda q, paths: jax.vmap(lambda p: of_path(q, p))(paths))(reading, relations)
+
+
+def probabilities(logits: jax.Array, options: jax.Array, may_stop: jax.Array) -> jax.Array:
+    """Log-probabilities over what each path can really do; -inf for the rest.
+
+    Args:
+        logits: [B, W, 2R + 1] float32.
+        options: [B, W, 2R] bool, relations that lead on.
+        may_stop: [B, W] bool.
+    """
+    possible = jnp.concatenate([options, may_stop[:, :, None]], axis=2)
+    told = jnp.where(possible, logits, -jnp.inf)
+    total = jax.nn.logsumexp(told, axis=2, keepdims=True)
+    return jnp.where(possible, told - jnp.where(jnp.isfinite(total), total, 0.0), -jnp.inf)
+
+
+def group_scores(beam: Beam, scores: jax.Array, group: jax.Array, num_groups: int) -> jax.Array:
+    """How probable it is that the next relation is a member of each super-relation.
+
+    Args:
+        beam: W partial relation paths a question.
+        scores: [B, W, 2R + 1] float32 log-probabilities.
+        group: [2R] int32.
+        num_groups: S; static.
+
+    Returns:
+        [B, S] float32, given that the path is one of the beam's open ones.
+    """
+    held = jnp.where(beam.open, beam.score, -jnp.inf)
+    best = jnp.max(held, axis=1, keepdims=True)
+    held = jnp.exp(held - jnp.where(jnp.isfinite(best), best, 0.0))
+    by_code = jnp.einsum("bw,bwc->bc", held, jnp.exp(scores[:, :, :-1]))
+    return jnp.zeros((len(held), num_groups)).at[:, group].add(by_code)
+
+
+def stop_share(beam: Beam, scores: jax.Array) -> jax.Array:
+    """Probability that a relation path no longer than the search so far is the whole of it.
+
+    Args:
+        beam: W relation paths a question.
+        scores: [B, W, 2R + 1] float32 log-probabilities of going on, or stopping.
+
+    Returns:
+        [B] float32.
+    """
+    mass = jnp.exp(beam.score)
+    stopped = jnp.where(
+        beam.finished, mass, jnp.where(beam.open, mass * jnp.exp(scores[..., -1]), 0)
+    )
+    return jnp.sum(stopped, axis=1) / jnp.maximum(jnp.sum(mass, axis=1), 1e-30)
+
+
+def within(
+    beam: Beam, paths: jax.Array, group: jax.Array, num_groups: int
+) -> tuple[jax.Array, jax.Array]:
+    """How relation paths may go on so that they stay within given super-relation paths.
+
+    Args:
+        beam: W relation paths a question.
+        paths: [B, Q, L] int32 super-relations, NULL past the end and for no path.
+        group: [2R] int32.
+        num_groups: S; static.
+
+    Returns:
+        [B, W, 2R] bool, relations that may follow; [B, W] bool, paths that are whole.
+
+    Reference: ReKnoS, Theorem 4.2.
+    """
+    taken = jnp.where(beam.relations == NULL, NULL, group[jnp.maximum(beam.relations, 0)])
+    same = (taken[:, :, None, :] == paths[:, None, :, :]) | (taken == NULL)[:, :, None, :]
+    length = jnp.sum(taken != NULL, axis=2)  # [B, W]
+    fits = jnp.all(same, axis=3)  # [B, W, Q]
+    reach = jnp.sum(paths != NULL, axis=2)  # [B, Q]
+    whole = jnp.any(fits & (reach[:, None, :] == length[:, :, None]) & (length > 0)[..., None], 2)
+    at = jnp.minimum(length, paths.shape[2] - 1)
+    following = jnp.take_along_axis(paths[:, None], at[:, :, None, None], axis=3)[..., 0]
+    following = jnp.where(fits & (reach[:, None, :] > length[:, :, None]), following, NULL)
+    batch, width, _ = following.shape
+    place = jnp.arange(batch * width, dtype=jnp.int32).reshape(batch, width, 1)
+    table = jnp.zeros((batch * width, num_groups), bool)
+    column = jnp.where(following == NULL, num_groups, following)
+    table = table.at[place, column].set(True, mode="drop")
+    return table.reshape(batch, width, num_groups)[:, :, group], whole

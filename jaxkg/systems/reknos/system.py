@@ -1,0 +1,237 @@
+"""The system: link, search along super-relations, answer, cite."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import jax
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.kg import KnowledgeGraph, Linker, find_topics
+from jaxkg.kg.super_relations import SuperRelations
+from jaxkg.learn.fit import masked_texts
+from jaxkg.records import Answer, JaxkgError, Question, Usage
+from jaxkg.systems.planned import as_question
+from jaxkg.systems.planning import Plans, execute_paths
+from jaxkg.systems.reknos.answers import answer_from_paths
+from jaxkg.systems.reknos.llm import LLMScorer, solve_with_llm
+from jaxkg.systems.reknos.loop import Room
+from jaxkg.systems.reknos.numeric import search_numerically
+from jaxkg.systems.reknos.scorers import NumericScorer, PlannerScorer
+from jaxkg.systems.reknos.trace import Solved
+from jaxkg.tensors import TensorGraph, tensor_graph
+from jaxkg.text.hashing import HashingEncoder
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class ReKnoSSettings:
+    """Knobs of ReKnoS; the defaults are the paper's where it gives any.
+
+    Attributes:
+        width: N, super-relations kept at each step.
+        hops: L, steps at most.
+        keep: K, super-relation paths used of each length; the paper does not say how many.
+        backward: also use the paths that end at earlier steps, see `search.conclude`.
+        connection: candidates are connected to the set before them by a node the question has
+            "reached", or by any node of the "graph" (Eq. 1 as printed).
+        floor: a super-relation that scores below this share of its step's best is not kept.
+        revisit: "topic" never returns to a topic entity; the other rules allow it. None takes
+            what a planner was trained with, or "topic".
+        sufficient: without a language model, the probability of having the whole path that ends
+            the search early.
+        beam_width: without a language model, relation paths a scorer keeps in mind.
+        share: without a language model, relation paths at least this fraction as probable as the
+            best answer.
+        offered: with a language model, walks offered to it at most.
+        batch_size: questions a batch.
+    """
+
+    width: int = 3
+    hops: int = 3
+    keep: int = 3
+    backward: bool = True
+    connection: Literal["reached", "graph"] = "reached"
+    floor: float = 0.0
+    revisit: Revisit | None = None
+    sufficient: float = 0.9
+    beam_width: int = 8
+    share: float = 0.5
+    offered: int = 100
+    batch_size: int = 128
+
+    def __post_init__(self) -> None:
+        if min(self.width, self.hops, self.keep, self.beam_width, self.batch_size) < 1:
+            raise JaxkgError("width, hops, keep, beam_width and batch_size are at least 1")
+        if self.batch_size * self.width**self.hops > 1 << 22:
+            raise JaxkgError(
+                f"{self.batch_size} questions of {self.width}^{self.hops} super-relation paths "
+                "are too many at a time; lower batch_size, width or hops"
+            )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ReKnoS:
+    """Answers questions over one graph.
+
+    Example:
+        >>> from jaxkg.kg import demo_graph
+        >>> kg = demo_graph()
+        >>> qa = ReKnoS.build(kg, LabelScorer(kg.relations))  # doctest: +SKIP
+        >>> print(qa.ask("who directed Alien?"))  # doctest: +SKIP
+    """
+
+    kg: KnowledgeGraph
+    tensors: TensorGraph
+    groups: SuperRelations
+    scorer: NumericScorer | LLMScorer
+    linker: Linker
+    settings: ReKnoSSettings = ReKnoSSettings()
+
+    @classmethod
+    def build(
+        cls,
+        kg: KnowledgeGraph,
+        scorer: NumericScorer | LLMScorer,
+        *,
+        groups: SuperRelations | None = None,
+        tensors: TensorGraph | None = None,
+        linker: Linker | None = None,
+        settings: ReKnoSSettings = ReKnoSSettings(),
+    ) -> ReKnoS:
+        """Put the parts together.
+
+        Args:
+            kg: the graph.
+            scorer: of super-relations.
+            groups: the super-relations; None groups names of three parts or more by the first two,
+                and clusters labels where most names have fewer.
+            tensors, linker: of the graph; None makes them.
+            settings: knobs.
+
+        Raises:
+            JaxkgError: super-relations or scorer are of another graph, or the scorer cannot look
+                as far as the search goes.
+        """
+        if groups is None:
+            groups = default_groups(kg.relations)
+        if groups.num_relations != kg.num_relations:
+            raise JaxkgError(
+                f"the super-relations group {groups.num_relations} relations, the graph has "
+                f"{kg.num_relations}"
+            )
+        if not isinstance(scorer, LLMScorer):
+            scorer.check(kg.relations, settings.hops)
+        return cls(kg, tensors or tensor_graph(kg), groups, scorer, linker or Linker(kg), settings)
+
+    @property
+    def revisit(self) -> Revisit:
+        """The rule in force."""
+        trained: Revisit = "topic"
+        if isinstance(self.scorer, PlannerScorer):
+            trained = self.scorer.planner.about.get("revisit", "topic")
+        return self.settings.revisit or trained
+
+    def ask(self, question: str | Question) -> Answer:
+        """Answer one question."""
+        if isinstance(question, str):
+            question = as_question(question)
+        return self.answer([question])[0]
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
+        """Answers of `solve`, without the traces."""
+        solved = self.solve(questions, use_given=use_given, on_progress=on_progress)
+        return [each.answer for each in solved]
+
+    def solve(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Solved]:
+        """Answer questions and keep what the search did.
+
+        Args:
+            questions: any number.
+            use_given: see `find_topics`.
+            on_progress: called with (stage, done, total).
+
+        Returns:
+            For each question an answer, or an abstention with its reason, and a trace.
+        """
+        if not questions:
+            return []
+        started = time.perf_counter()
+        topics = find_topics(self.linker, questions, use_given=use_given)
+        linked = (time.perf_counter() - started) / len(questions)
+        if isinstance(self.scorer, LLMScorer):
+            return solve_with_llm(self, self.scorer, questions, topics, linked, on_progress)
+        started = time.perf_counter()
+        plans, traces = search_numerically(
+            self,
+            self.scorer,
+            masked_texts(questions, topics),
+            [some.entities for some in topics],
+            on_progress,
+        )
+        used = _used(plans, self.settings.share)
+        question, place = np.nonzero(used)
+        reached = execute_paths(
+            self.tensors,
+            [topics[i].entities for i in question],
+            plans.relations[question, place],
+            revisit=self.revisit,
+            batch_size=8 * self.settings.batch_size,
+        )
+        searched = (time.perf_counter() - started) / len(questions)
+        usage = Usage(seconds=linked + searched, stages={"link": linked, "search": searched})
+        answers = answer_from_paths(
+            self.kg, self.tensors, questions, topics, plans, used, reached, usage
+        )
+        return [Solved(answer, trace) for answer, trace in zip(answers, traces)]
+
+    @functools.cached_property
+    def on_device(self) -> tuple[jax.Array, jax.Array | None]:
+        """[2R] int32 super-relation of each relation code; where the settings want it, the
+        [S, S] bool super-relation graph."""
+        connections = None
+        if self.settings.connection == "graph":
+            connections = self.groups.connections(self.kg.triples)
+        return jax.device_put((self.groups.group, connections))
+
+    @functools.cached_property
+    def named(self) -> jax.Array:
+        """[N] bool: nodes with a name of their own, see `KnowledgeGraph.has_name`."""
+        named = np.zeros(self.tensors.graph.num_nodes, bool)
+        named[: self.kg.num_entities] = [self.kg.has_name(i) for i in range(self.kg.num_entities)]
+        return jax.device_put(named)
+
+    @functools.cached_property
+    def room(self) -> Room:
+        """Capacities learnt so far."""
+        return Room()
+
+
+def default_groups(relations: Sequence[str]) -> SuperRelations:
+    """Groups by the first two parts of names where most have three, else clusters of labels."""
+    if sum(name.count(".") >= 2 for name in relations) * 2 > len(relations):
+        return SuperRelations.by_name(relations)
+    return SuperRelations.by_clusters(relations, HashingEncoder()(relations))
+
+
+def _used(plans: Plans, share: float) -> np.ndarray:
+    """[Q, W] bool: the relation paths to answer with."""
+    return (plans.probability > 0) & (plans.probability >= share * plans.probability[:, :1])

@@ -1,0 +1,139 @@
+"""What a super-relation search did, read back from the device for people and reports."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from jaxkg.kg.super_relations import SuperRelations
+from jaxkg.records import Answer
+from jaxkg.systems.reknos.search import BestPaths, SuperSearch
+from jaxkg.types import NULL
+
+
+@dataclasses.dataclass(frozen=True)
+class SuperStep:
+    """One step of a search path.
+
+    Attributes:
+        candidates: super-relations to choose among (M).
+        kept: those chosen, best first, with their normalised scores (Eq. 4 and 5).
+    """
+
+    candidates: int
+    kept: tuple[tuple[str, float], ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trace:
+    """One question's search.
+
+    Attributes:
+        steps: of the search path; their number is L*.
+        paths: the best super-relation paths with their scores (Eq. 8), shortest first.
+        extracted: [X] int32 entities that those extract (Eq. 9), ascending.
+        triples: size of the search space: triples walked, each counted once a step.
+        complete: False where the search outgrew the largest bucket.
+        failed: calls to a language model that brought nothing, by stage.
+    """
+
+    steps: tuple[SuperStep, ...]
+    paths: tuple[tuple[tuple[str, ...], float], ...]
+    extracted: np.ndarray
+    triples: int
+    complete: bool = True
+    failed: tuple[str, ...] = ()
+
+    @property
+    def revisited(self) -> bool:
+        """True where a best path takes what was second choice at an earlier step than its last."""
+        first = [step.kept[0][0] for step in self.steps]
+        return any(tuple(first[: len(names) - 1]) != names[:-1] for names, _ in self.paths)
+
+    def __str__(self) -> str:
+        lines = []
+        for number, step in enumerate(self.steps, start=1):
+            kept = ", ".join(f"{name} {weight:.2f}" for name, weight in step.kept)
+            lines.append(f"step {number}: {step.candidates} candidates, kept {kept}")
+        lines += [f"{score:.2f}  {' → '.join(names)}" for names, score in self.paths]
+        lines.append(f"{len(self.extracted)} entities from {self.triples} triples")
+        return "\n".join(lines)
+
+
+@dataclasses.dataclass(frozen=True)
+class Solved:
+    """An answer and the search behind it."""
+
+    answer: Answer
+    trace: Trace
+
+
+def read_traces(
+    search: SuperSearch, best: BestPaths, groups: SuperRelations, count: int, *, complete: bool
+) -> list[Trace]:
+    """Traces of the first `count` questions of a batch.
+
+    Args:
+        search, best: on the host.
+        groups: names of the super-relations.
+        count: questions that are real.
+        complete: whether everything fitted.
+    """
+    extracted = extracted_entities(search, best, count)
+    traces = []
+    for i in range(count):
+        steps = tuple(
+            SuperStep(int(search.candidates[step][i]), _kept(search, step, i, groups))
+            for step in range(int(search.steps[i]))
+        )
+        paths = tuple(
+            (tuple(groups.names[g] for g in path if g != NULL), score)
+            for path, score in zip(best.groups[i].tolist(), best.score[i].tolist())
+            if path[0] != NULL
+        )
+        triples = int(search.walked[i])
+        traces.append(Trace(steps, paths, extracted[i], triples, complete))
+    return traces
+
+
+def slot_questions(search: SuperSearch) -> np.ndarray:
+    """[E] int32: the question of every slot after hop 0, in the order of `BestPaths`."""
+    batch = len(search.steps)
+    return np.concatenate(
+        [
+            np.clip(frontier.row // totals.shape[1], 0, batch - 1)
+            for frontier, totals in zip(search.trail[1:], search.totals[1:])
+        ]
+    )
+
+
+def extracted_entities(search: SuperSearch, best: BestPaths, count: int) -> list[np.ndarray]:
+    """The distinct entities that each question's best paths extract, ascending."""
+    there = np.flatnonzero(best.extracted_by != NULL)
+    question = slot_questions(search)[there]
+    node = np.concatenate([frontier.node for frontier in search.trail[1:]])[there]
+    order = np.lexsort((node, question))
+    bounds = np.searchsorted(question[order], np.arange(count + 1))
+    return [np.unique(node[order[a:b]]) for a, b in pairwise(bounds)]
+
+
+def entities_by_path(search: SuperSearch, best: BestPaths) -> dict[int, dict[int, list[int]]]:
+    """The entities that each best path extracts, ascending, by question and place of the path."""
+    there = np.flatnonzero(best.extracted_by != NULL)
+    question = slot_questions(search)[there].tolist()
+    node = np.concatenate([frontier.node for frontier in search.trail[1:]])[there].tolist()
+    found: dict[int, dict[int, list[int]]] = {}
+    for i, place, n in sorted(zip(question, best.extracted_by[there].tolist(), node)):
+        found.setdefault(i, {}).setdefault(place, []).append(n)
+    return found
+
+
+def _kept(
+    search: SuperSearch, step: int, question: int, groups: SuperRelations
+) -> tuple[tuple[str, float], ...]:
+    chosen: Sequence[int] = search.sets[step][question].tolist()
+    weight: Sequence[float] = search.weights[step][question].tolist()
+    return tuple((groups.names[g], w) for g, w in zip(chosen, weight) if g != NULL)

@@ -1,0 +1,94 @@
+import itertools
+
+import numpy as np
+import pytest
+from brute_force import Facts
+from super_brute_force import connects
+
+from jaxkg.kg.super_relations import SuperRelations
+from jaxkg.records import JaxkgError
+
+NAMES = ["film.actor.film", "film.actor.awards", "film.film.genre", "likes", "a.b"]
+
+
+def test_names_are_cut_after_two_parts():
+    groups = SuperRelations.by_name(NAMES)
+    assert groups.names == (
+        *("film.actor", "film.film", "likes", "a.b"),
+        *("^film.actor", "^film.film", "^likes", "^a.b"),
+    )
+    assert groups.group.tolist() == [0, 0, 1, 2, 3, 4, 4, 5, 6, 7]
+    assert groups.members(4) == (5, 6)
+    assert (len(groups), groups.num_relations) == (8, 5)
+
+
+def test_parts_separator_and_direction_are_arguments():
+    assert SuperRelations.by_name(NAMES, parts=1).names[:3] == ("film", "likes", "a")
+    assert SuperRelations.by_name(["a/b/c", "a/b/d"], separator="/").names == ("a/b", "^a/b")
+    undirected = SuperRelations.by_name(NAMES, directed=False)
+    assert undirected.names == ("film.actor", "film.film", "likes", "a.b")
+    assert undirected.group.tolist() == [0, 0, 1, 2, 3] * 2
+    with pytest.raises(JaxkgError, match="at least 1"):
+        SuperRelations.by_name(NAMES, parts=0)
+
+
+def test_clusters_join_what_is_alike_and_are_named_after_their_centre():
+    vectors = [[1, 0, 0], [0, 1, 0], [1, 0.2, 0], [0.9, 0.5, 0]]
+    groups = SuperRelations.by_clusters(["far", "other", "centre", "near"], vectors, distance=0.3)
+    assert groups.group[:4].tolist() == [0, 1, 0, 0]
+    assert groups.names == ("centre", "other", "^centre", "^other")
+
+
+def test_the_number_of_clusters_can_be_given():
+    vectors = np.eye(5) + 0.1
+    for count in (1, 2, 5):
+        groups = SuperRelations.by_clusters(list("abcde"), vectors, count=count, directed=False)
+        assert len(groups) <= count
+    assert SuperRelations.by_clusters(["one"], [[2.0, 0]]).names == ("one", "^one")
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        ([[1.0, 0]], "2 relations want as many vectors"),
+        ([[1.0, 0], [0, 0]], "'b' is zero or not finite"),
+        ([[1.0, 0], [np.nan, 0]], "'b' is zero or not finite"),
+    ],
+)
+def test_vectors_must_fit(vectors, message):
+    with pytest.raises(JaxkgError, match=message):
+        SuperRelations.by_clusters(["a", "b"], vectors)
+
+
+@pytest.mark.parametrize(
+    ("names", "group", "message"),
+    [
+        ("ab", [0, 1, 2], r"\[2R\] int32"),
+        ("ab", [0, 0], "numbered by them"),
+        ("ab", [0, 2], "numbered by them"),
+        ("aa", [0, 1], "share a name"),
+    ],
+)
+def test_groups_must_be_whole(names, group, message):
+    with pytest.raises(JaxkgError, match=message):
+        SuperRelations(tuple(names), np.asarray(group, np.int32))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_connections_are_those_of_definition_1(random_graph, rng, seed):
+    world = random_graph(seed)
+    group = rng.permutation([0, 1, 2, 3, 0, 2]).astype(np.int32)
+    got = SuperRelations(tuple("wxyz"), group).connections(world.triples)
+    facts = Facts(world.triples.tolist(), world.num_relations)
+    for first, second in itertools.product(range(4), repeat=2):
+        assert got[first, second] == connects(facts, group, first, second)
+
+
+def test_no_triples_connect_nothing():
+    groups = SuperRelations.by_name(["a", "b"])
+    got = groups.connections(np.zeros((0, 3), np.int32))
+    assert got.shape == (4, 4)
+    assert not got.any()
+    # Two triples that share no entity: each connects to its own inverse alone.
+    apart = groups.connections(np.asarray([[0, 0, 1], [2, 1, 3]]))
+    assert np.argwhere(apart).tolist() == [[0, 2], [1, 3], [2, 0], [3, 1]]

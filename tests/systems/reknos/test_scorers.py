@@ -1,0 +1,141 @@
+import itertools
+
+import jax
+import numpy as np
+import pytest
+from programs import frontier_of
+
+from jaxkg.learn.planner import Planner
+from jaxkg.records import JaxkgError
+from jaxkg.score.planner import init_planner
+from jaxkg.systems.reknos.scorers import (
+    LabelScorer,
+    PlannerScorer,
+    group_scores,
+    label_logits,
+    planner_logits,
+    probabilities,
+    stop_share,
+    within,
+)
+from jaxkg.systems.search import init
+from jaxkg.text import NgramHasher
+
+RELATIONS = ("film.film.directed_by", "people.person.place_of_birth", "location.country.languages")
+
+
+def beam_of(relations, score=None, finished=None):
+    """A beam with these [B, W, L] paths."""
+    relations = np.asarray(relations, np.int32)
+    batch, width, hops = relations.shape
+    beam = init(frontier_of([[0]] * batch), num_questions=batch, width=width, hops=hops)
+    score = np.zeros((batch, width), np.float32) if score is None else np.float32(score)
+    finished = np.zeros((batch, width), bool) if finished is None else np.asarray(finished)
+    return beam._replace(relations=relations, score=score, finished=finished)
+
+
+def test_a_label_scores_by_its_likeness_both_ways():
+    scorer = LabelScorer(RELATIONS, hints={}, temperature=0.5, stop=0.25)
+    reading = scorer.read(["who directed ⟨topic⟩", "what languages does ⟨topic⟩ have"])
+    assert reading.shape == (2, 3)
+    logits = np.asarray(label_logits(scorer.weights(), reading, beam_of(np.full((2, 2, 3), -1))))
+    assert logits.shape == (2, 2, 7)
+    assert np.argmax(reading, axis=1).tolist() == [0, 2]
+    np.testing.assert_allclose(logits[:, 1, :3], reading / 0.5, rtol=1e-6)
+    np.testing.assert_array_equal(logits[..., :3], logits[..., 3:6])
+    assert (logits[..., 6] == 0.5).all()
+
+
+def test_question_words_hint_at_labels():
+    asked = "where is ⟨topic⟩ from"
+    plain = LabelScorer(RELATIONS, hints={}).read([asked])[0]
+    hinted = LabelScorer(RELATIONS).read([asked])[0]
+    assert hinted[1] > plain[1]
+
+
+def test_scorers_are_for_one_graph():
+    LabelScorer(RELATIONS).check(RELATIONS, 9)
+    with pytest.raises(JaxkgError, match="labels of 3 relations"):
+        LabelScorer(RELATIONS).check(RELATIONS[:2], 2)
+    scorer = PlannerScorer(planner(hops=2))
+    scorer.check(RELATIONS, 2)
+    with pytest.raises(JaxkgError, match="plans up to 2 hops, the search takes 3"):
+        scorer.check(RELATIONS, 3)
+    with pytest.raises(JaxkgError, match="another graph"):
+        scorer.check(RELATIONS[::-1], 2)
+
+
+def planner(hops):
+    hasher = NgramHasher(buckets=16)
+    params = init_planner(3, hops=hops, width=8, buckets=16, key=jax.random.key(0))
+    return Planner(params, RELATIONS, hasher, hops, np.ones(16, bool))
+
+
+def test_a_planner_may_know_longer_paths_than_the_search_takes():
+    scorer = PlannerScorer(planner(hops=3))
+    ngrams = scorer.read(["who directed it", "languages"])
+    short, long = beam_of(np.full((2, 1, 2), -1)), beam_of(np.full((2, 1, 3), -1))
+    one, other = (planner_logits(scorer.weights(), ngrams, beam) for beam in (short, long))
+    assert one.shape == (2, 1, 7)
+    np.testing.assert_array_equal(one, other)
+
+
+def test_probabilities_are_over_what_can_be_done():
+    logits = np.asarray([[[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [9.0, 9.0, 9.0]]], np.float32)
+    options = np.asarray([[[True, False], [True, True], [False, False]]])
+    may_stop = np.asarray([[True, False, False]])
+    got = np.exp(probabilities(logits, options, may_stop))
+    e = np.exp([1.0, 3.0])
+    np.testing.assert_allclose(got[0, 0], [e[0] / e.sum(), 0, e[1] / e.sum()], rtol=1e-6)
+    np.testing.assert_allclose(got[0, 1], [0.5, 0.5, 0], rtol=1e-6)
+    assert (got[0, 2] == 0).all()
+
+
+def test_a_super_relation_scores_the_probability_of_its_members():
+    beam = beam_of(
+        np.full((1, 3, 2), -1), score=np.log([[0.5, 0.25, 0.25]]), finished=[[False, False, True]]
+    )
+    table = np.log(np.float32([[[0.1, 0.2, 0.3, 0.4, 0.9]] * 2 + [[1.0] * 5]]))
+    got = group_scores(beam, table, np.asarray([0, 1, 1, 2], np.int32), 3)
+    # Relative to the best open path: 1 and 1/2; the finished one goes nowhere.
+    np.testing.assert_allclose(got[0], 1.5 * np.asarray([0.1, 0.5, 0.4]), rtol=1e-6)
+
+
+def test_nothing_is_scored_where_nothing_is_open():
+    beam = beam_of(np.full((1, 2, 2), -1), score=[[-np.inf, -np.inf]])
+    got = group_scores(beam, np.full((1, 2, 5), -np.inf, np.float32), np.int32([0, 1, 2, 3]), 4)
+    assert (np.asarray(got) == 0).all()
+    assert float(stop_share(beam, np.full((1, 2, 5), -np.inf, np.float32))[0]) == 0
+
+
+def test_the_share_of_paths_that_are_whole():
+    beam = beam_of(
+        np.full((1, 3, 2), -1), score=np.log([[0.5, 0.3, 0.2]]), finished=[[False, True, False]]
+    )
+    stop = np.log(np.float32([0.5, 0.9, 0.25]))
+    scores = np.concatenate([np.full((3, 4), -1, np.float32), stop[:, None]], axis=1)[None]
+    assert float(stop_share(beam, scores)[0]) == pytest.approx(0.25 + 0.3 + 0.05)
+
+
+def test_relation_paths_stay_within_super_relation_paths(rng):
+    """Against enumeration: what may follow, and which paths are whole."""
+    group = np.asarray([0, 1, 1, 2, 0, 3], np.int32)
+    beams = rng.integers(0, 6, (3, 4, 3))
+    length = rng.integers(0, 4, (3, 4))
+    beams[np.arange(3) >= length[..., None]] = -1
+    paths = rng.integers(0, 4, (3, 5, 3))
+    reach = rng.integers(0, 4, (3, 5))
+    paths[np.arange(3) >= reach[..., None]] = -1
+    paths[0, 0] = [*group[beams[0, 0, : length[0, 0]]], *[-1] * (3 - length[0, 0])]
+    along, whole = within(beam_of(beams), paths.astype(np.int32), group, 4)
+    for b, w in itertools.product(range(3), range(4)):
+        taken = [int(group[code]) for code in beams[b, w] if code != -1]
+        chosen = [[int(g) for g in path if g != -1] for path in paths[b]]
+        following = {p[len(taken)] for p in chosen if len(p) > len(taken) and _starts(p, taken)}
+        assert along[b, w].tolist() == [int(g) in following for g in group]
+        assert bool(whole[b, w]) == (bool(taken) and taken in chosen)
+    assert bool(whole[0, 0]) == (length[0, 0] > 0)
+
+
+def _starts(path, taken):
+    return path[: len(taken)] == taken

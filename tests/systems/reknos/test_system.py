@@ -1,0 +1,186 @@
+"""The system without a language model, end to end on a graph known by heart."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from reknos_films import BIRTHPLACE, FILMS, GENRE_OF, asked
+
+from jaxkg.cite import grounded
+from jaxkg.kg.super_relations import SuperRelations
+from jaxkg.records import JaxkgError
+from jaxkg.systems.reknos import (
+    LabelScorer,
+    LLMScorer,
+    ReKnoS,
+    ReKnoSSettings,
+    default_groups,
+)
+from jaxkg.systems.reknos.loop import Room
+
+SETTINGS = ReKnoSSettings(batch_size=8, hops=2)
+SCORER = LabelScorer(FILMS.relations)
+
+
+@pytest.fixture(scope="module")
+def system():
+    """One system for all, so that its programs compile once."""
+    return with_room(ReKnoS.build(FILMS, SCORER, settings=SETTINGS), 32, 256)
+
+
+def with_room(system, *rungs):
+    system.__dict__["room"] = Room(rungs)
+    return system
+
+
+def test_a_question_is_answered_with_walks(system):
+    answer = system.ask(GENRE_OF)
+    assert answer.entities[0].name == "Crime"
+    assert answer.paths[0].relation_path == ("media.genre.of",)
+    assert grounded(FILMS, answer)
+    assert answer.usage.calls == 0
+    assert answer.system == "reknos"
+    assert answer.plan[0].used
+    assert answer.plan[0].reached == 1
+    assert sum(plan.probability for plan in answer.plan) == pytest.approx(1)
+
+
+def test_a_typed_question_is_linked(system):
+    answer = system.ask("what genre is [Heat]")
+    assert [link.name for link in answer.topics if link.chosen] == ["Heat"]
+    assert answer.entities[0].name == "Crime"
+
+
+def test_answers_come_in_the_order_of_the_questions_whatever_the_batches(system):
+    questions = [
+        dataclasses.replace(each, id=f"q{n}")
+        for n, each in enumerate([GENRE_OF, BIRTHPLACE, asked("", "Nobody"), GENRE_OF] * 5)
+    ]
+    ticks = []
+    together = system.solve(questions, on_progress=lambda *tick: ticks.append(tick))
+    assert ticks == [("search", 8, 20), ("search", 16, 20), ("search", 20, 20)]
+    assert [each.answer.question_id for each in together] == [q.id for q in questions]
+    alone = {q.text: system.solve([q])[0] for q in questions[:3]}
+    for question, each in zip(questions, together):
+        other = alone[question.text]
+        assert [e.name for e in each.answer.entities] == [e.name for e in other.answer.entities]
+        assert each.trace.steps == other.trace.steps
+        assert each.trace.paths == other.trace.paths
+    assert system.answer(questions[:3])[1].entities == together[1].answer.entities
+
+
+def test_abstentions_say_why(system):
+    nobody, nowhere, unlinked = system.answer(
+        [asked("who is it", "Nobody"), asked("x", "Heat"), asked("zzz qqq")]
+    )
+    assert nobody.abstained == "the topic 'Nobody' is not in the graph"
+    assert nobody.notes == ("the graph has no entity 'Nobody'",)
+    assert nowhere.abstained is None  # nothing known of the words: every way is as good
+    assert unlinked.abstained == "no entity of the graph is recognised in the question"
+    assert system.answer([]) == []
+
+
+def test_the_trace_tells_the_search(system):
+    (solved,) = system.solve([BIRTHPLACE])
+    trace = solved.trace
+    assert trace.steps[0].candidates == 2
+    assert {name for name, _ in trace.steps[0].kept} == {"film.film", "media.genre"}
+    for step in trace.steps:
+        assert sum(weight for _, weight in step.kept) == pytest.approx(1)
+    assert trace.triples > 0
+    assert trace.complete
+    named = {FILMS.name(node) for node in trace.extracted.tolist()}
+    assert {e.name for e in solved.answer.entities} <= named
+    assert str(trace).startswith("step 1: 2 candidates, kept ")
+    assert "Heat" not in named
+
+
+def test_evidence_that_suffices_ends_the_search_early():
+    def settled(sufficient):
+        settings = dataclasses.replace(SETTINGS, sufficient=sufficient)
+        return with_room(ReKnoS.build(FILMS, SCORER, settings=settings), 32, 256)
+
+    sure = settled(0.0)
+    (solved,) = sure.solve([BIRTHPLACE])
+    assert len(solved.trace.steps) == 1
+    assert all(len(names) == 1 for names, _ in solved.trace.paths)
+    assert len(settled(1.1).solve([BIRTHPLACE])[0].trace.steps) == 2
+
+
+def test_a_batch_that_outgrows_the_room_is_halved_and_a_question_says_so(system):
+    questions = [dataclasses.replace(BIRTHPLACE, id=f"q{n}") for n in range(8)]
+    # Five runs a question leave what the first step has reached: room for four questions.
+    small = with_room(ReKnoS.build(FILMS, SCORER, settings=SETTINGS), 32)
+    ticks = []
+    whole = system.solve(questions)
+    halved = small.solve(questions, on_progress=lambda *tick: ticks.append(tick))
+    assert ticks == [("search", 4, 8), ("search", 8, 8)]
+    for one, other in zip(whole, halved):
+        assert one.answer.entities == other.answer.entities
+        assert one.trace.paths == other.trace.paths
+        assert other.trace.complete
+    one_step = dataclasses.replace(SETTINGS, hops=1)
+    tiny = with_room(ReKnoS.build(FILMS, SCORER, settings=one_step), 1)
+    (solved,) = tiny.solve([BIRTHPLACE])
+    assert not solved.trace.complete
+    assert "the search outgrew the largest bucket: answers may be missing" in solved.answer.notes
+
+
+def test_candidates_may_be_those_of_the_super_relation_graph():
+    traces = []
+    for connection in ("graph", "reached"):
+        settings = dataclasses.replace(SETTINGS, connection=connection, sufficient=1.1)
+        built = with_room(ReKnoS.build(FILMS, SCORER, settings=settings), 32, 256)
+        traces.append(built.solve([BIRTHPLACE])[0].trace)
+    one, other = traces
+    assert one.steps[1].candidates >= other.steps[1].candidates
+    assert one.steps[0] == other.steps[0]
+
+
+def test_parts_must_fit():
+    with pytest.raises(JaxkgError, match="labels of 1 relations"):
+        ReKnoS.build(FILMS, LabelScorer(("other",)))
+    with pytest.raises(JaxkgError, match="group 1 relations, the graph has 4"):
+        ReKnoS.build(FILMS, SCORER, groups=SuperRelations.by_name(["a"]))
+    with pytest.raises(JaxkgError, match="at least 1"):
+        ReKnoSSettings(width=0)
+    with pytest.raises(JaxkgError, match="too many at a time"):
+        ReKnoSSettings(width=30, hops=4)
+
+
+def test_groups_are_names_where_there_are_parts_and_clusters_elsewhere():
+    assert default_groups(FILMS.relations).names[:3] == (
+        "film.film",
+        "media.genre",
+        "people.person",
+    )
+    flat = default_groups(["directed_by", "written_by", "has_genre", "spouse"])
+    assert flat.group[0] == flat.group[1]
+    assert flat.group[0] != flat.group[3]
+
+
+def test_the_rule_in_force():
+    assert ReKnoS.build(FILMS, SCORER).revisit == "topic"
+    assert ReKnoS.build(FILMS, SCORER, settings=ReKnoSSettings(revisit="any")).revisit == "any"
+
+
+def test_a_room_grows_one_rung_at_a_time_and_keeps_what_it_learnt():
+    room, seen = Room((4, 16, 64)), []
+
+    def program(want):
+        def run(slots):
+            seen.append(slots)
+            return slots, [np.int32(want)]
+
+        return run
+
+    assert room.run("step", program(3), count=1, lenient=False) == (4,)
+    assert room.run("step", program(40), count=1, lenient=False) == (64,)
+    assert room.run("step", program(5), count=1, lenient=False) == (16,)
+    assert room.run("other", program(1), count=1, lenient=False) == (4,)
+    assert seen == [(4,), (4,), (64,), (16,), (4,)]
+
+
+def test_llm_scorers_are_not_asked_to_check(monkeypatch):
+    backend = object()
+    assert ReKnoS.build(FILMS, LLMScorer(backend)).scorer.backend is backend  # pyright: ignore
