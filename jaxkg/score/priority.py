@@ -1,0 +1,352 @@
+"""Path priority: which entities of a question's subgraph are worth walking to.
+
+The walks from a topic to an entity are not listed but summed, hop by hop, in two channels
+(PathMind, Eq. 3): `mass`, the number of walks, each weighted by how well its relations and its
+length fit the question, and `cost`, the sum over those walks of what their triples say.
+With all weights 1 this is Eq. 3 as printed. The weight of a relation at a hop does not depend on
+the edge, so it is computed per (question, hop, relation), and an edge costs a gather.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import chex
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.score.message_passing import Inflow, MessageParams, init_messages, pass_messages
+from jaxkg.types import NULL, Frontier
+
+
+class PriorityParams(NamedTuple):
+    """Weights. V n-gram buckets, D question width, L hops, C = 2R relation codes, F label
+    features, S state width, B bases, H heads of a triple's cost, X hidden width, G
+    text features."""
+
+    ngram: jax.Array  # [V, D] float32
+    text: jax.Array  # [G, D], of a text encoder's G features of the question
+    relation_text: jax.Array  # [2, G, D], of a relation's label, forward and inverse
+    question: jax.Array  # [D, D]
+    step: jax.Array  # [L + 1, D, D], what each hop reads; the last one reads the length
+    relation: jax.Array  # [C, D]
+    relation_bias: jax.Array  # [L, C]
+    label_gate: jax.Array  # [2], weight of n-grams shared with a label, forward and inverse
+    similarity_gate: jax.Array  # [L, 2], weight of the text encoder's similarity
+    length: jax.Array  # [L, D]
+    length_bias: jax.Array  # [L]
+    entity: jax.Array  # [F, S] projects label features; or [N, S] states of their own
+    rounds: tuple[MessageParams, ...]  # of Eq. 2
+    relation_mix: jax.Array  # [C, B], W_r of Eq. 3 as a mixture of diagonals
+    diagonal: jax.Array  # [B, S]
+    ask: jax.Array  # [D, S], the q of Eq. 3
+    future_cost: jax.Array  # [H + 2, X], FFN of Eq. 4, its part that reads d
+    future_question: jax.Array  # [D, X], and its part that reads q
+    future_out: jax.Array  # [X, H + 2]
+    priority: jax.Array  # [H + 2, X], MLP of Eq. 5
+    priority_bias: jax.Array  # [X]
+    priority_out: jax.Array  # [X]
+    mass_gate: jax.Array  # [2], slope and offset of the log of the mass
+
+
+class Question(NamedTuple):
+    """What is taken from B questions once."""
+
+    weight: jax.Array  # [B, L, C] float32, of each relation at each hop; sums to 1 over relations
+    length: jax.Array  # [B, L] float32, of each walk length; sums to 1
+    ask: jax.Array  # [B, S] float32, the q of Eq. 3
+    future: jax.Array  # [B, X] float32, what q adds to the hidden layer of Eq. 4
+
+
+class PathSums(NamedTuple):
+    """Sums over all walks to the node at each slot of a layer."""
+
+    mass: jax.Array  # [F] float32
+    cost: jax.Array  # [F, H] float32
+
+
+def bag(table: jax.Array, ngrams: jax.Array) -> jax.Array:
+    """[..., D] float32 normalised sum of the vectors of [..., T] int32 n-grams, NULL for none."""
+    there = ngrams != NULL
+    vectors = jnp.where(there[..., None], table[jnp.maximum(ngrams, 0)], 0.0)
+    count = jnp.sum(there, axis=-1, keepdims=True)
+    return jnp.sum(vectors, axis=-2) / jnp.sqrt(jnp.maximum(count, 1).astype(jnp.float32))
+
+
+def read_questions(
+    params: PriorityParams,
+    ngrams: jax.Array,
+    text: jax.Array,
+    label_ngrams: jax.Array,
+    label_text: jax.Array,
+) -> Question:
+    """Attend over the relations of every hop, and over the lengths.
+
+    Args:
+        params: weights.
+        ngrams: [B, T] int32 of the questions, topics masked.
+        text: [B, G] float32 of the same, by a text encoder; of length 1.
+        label_ngrams: [R, T'] int32 of the relation labels.
+        label_text: [R, G] float32 of the same.
+    """
+    words = bag(params.ngram, ngrams)
+    read = words + text @ params.text
+    hidden = jnp.tanh(read @ params.question) + read
+    reads = jnp.tanh(jnp.einsum("bd,lde->ble", hidden, params.step) + hidden[:, None])
+    shared = words @ bag(params.ngram, label_ngrams).T
+    similar = text @ label_text.T
+    meaning = jnp.einsum("rg,sgd->srd", label_text, params.relation_text)
+    relation = params.relation + meaning.reshape(params.relation.shape)
+    logits = jnp.einsum("bld,cd->blc", reads[:, :-1], relation) + params.relation_bias[None]
+    logits += jnp.concatenate([gate * shared for gate in params.label_gate], axis=1)[:, None]
+    gate = params.similarity_gate
+    logits += jnp.concatenate(
+        [gate[None, :, side, None] * similar[:, None] for side in (0, 1)], axis=2
+    )
+    length = reads[:, -1] @ params.length.T + params.length_bias[None]
+    return Question(
+        weight=jax.nn.softmax(logits),
+        length=jax.nn.softmax(length),
+        ask=hidden @ params.ask,
+        future=hidden @ params.future_question,
+    )
+
+
+def entity_states(params: PriorityParams, inflow: Inflow, features: jax.Array) -> jax.Array:
+    """States of all entities, by rounds of message passing over the whole graph.
+
+    The question has no part in Eq. 2, so the states are those of the graph, computed once for all
+    questions; in a question's subgraph the entities at its rim would lack some of their triples.
+
+    Args:
+        params: weights.
+        inflow: of the graph.
+        features: [N, F] float32 label features; [N, 0] for learned states.
+
+    Returns:
+        [N, S] float32, of root mean square 1 where there is any state.
+    """
+    states = features @ params.entity if features.shape[1] else params.entity
+    for weights in params.rounds:
+        states = pass_messages(weights, inflow, states)
+    return states * jax.lax.rsqrt(jnp.mean(states**2, axis=1, keepdims=True) + 1e-6)
+
+
+def triple_cost(
+    head: jax.Array, relation: jax.Array, tail: jax.Array, ask: jax.Array, *, heads: int
+) -> jax.Array:
+    """What triples say to a question: `w_q(e', r, e) = (h_e' W_r h_e) q`.
+
+    W_r is diagonal, so that the bilinear product keeps its S numbers; q weighs them and they are
+    added up in H groups.
+
+    Args:
+        head, relation, tail, ask: [..., S] float32, S divisible by H.
+        heads: H; static.
+
+    Returns:
+        [..., H] float32.
+
+    Reference: PathMind, Eq. 3.
+    """
+    product = head * relation * tail * ask
+    return jnp.sum(product.reshape(*product.shape[:-1], heads, -1), axis=-1)
+
+
+def extend_sums(
+    before: PathSums, parent: jax.Array, place: jax.Array, weight: jax.Array, cost: jax.Array
+) -> PathSums:
+    """One hop of the sum over all walks.
+
+    Args:
+        before: sums at the slots of the layer before, G of them.
+        parent: [F] int32 slot each edge leaves from.
+        place: [F] int32 slot of the node each edge enters, NULL for no edge.
+        weight: [F] float32 of each edge.
+        cost: [F, H] float32 of each edge.
+
+    Returns:
+        Sums at F slots; 0 where no node is placed. An edge adds its cost once to every walk that
+        takes it, so `mass' = sum of mass w` and `cost' = sum of (cost + mass c) w`.
+
+    Reference: PathMind, Eq. 3.
+    """
+    size = place.shape[0]
+    there = place != NULL
+    target = jnp.where(there, place, size)
+    taken = jnp.where(there, weight * before.mass[parent], 0.0)
+    carried = jnp.where(there, weight, 0.0)[:, None] * before.cost[parent]
+    added = carried + taken[:, None] * jnp.where(there[:, None], cost, 0.0)
+    columns = jnp.concatenate([taken[:, None], added], axis=1)
+    sums = jnp.zeros((size, columns.shape[1])).at[target].add(columns, mode="drop")
+    return PathSums(sums[:, 0], sums[:, 1:])
+
+
+def sum_over_paths(
+    params: PriorityParams,
+    question: Question,
+    states: jax.Array,
+    trail: tuple[Frontier, ...],
+    place: tuple[jax.Array, ...],
+    code: tuple[jax.Array, ...],
+) -> tuple[PathSums, ...]:
+    """Sums over all walks of every length, layer by layer.
+
+    Args:
+        params: weights.
+        question: from `read_questions`.
+        states: [N, S] float32 entity states.
+        trail, place: of the subgraphs, see `candidates.subgraph.Subgraphs`.
+        code: L times [F] int32, relation code of each edge of layers 1 … L, in range.
+
+    Returns:
+        L sums, of layers 1 … L; `mass` and `cost` weighted by length too.
+
+    Reference: PathMind, Eq. 3.
+    """
+    heads = params.future_out.shape[1] - 2
+    relation = params.relation_mix @ params.diagonal
+    sums = PathSums((place[0] != NULL).astype(jnp.float32), jnp.zeros((place[0].shape[0], heads)))
+    out = []
+    for hop, (level, slot, codes) in enumerate(zip(trail[1:], place[1:], code)):
+        head = states[trail[hop].node[level.parent]]
+        cost = triple_cost(
+            head, relation[codes], states[level.node], question.ask[level.row], heads=heads
+        )
+        weight = question.weight[level.row, hop, codes]
+        sums = extend_sums(sums, level.parent, slot, weight, cost)
+        share = question.length[level.row, hop]
+        out.append(PathSums(sums.mass * share, sums.cost * share[:, None]))
+    return tuple(out)
+
+
+def entity_sums(sums: tuple[PathSums, ...], entity: jax.Array) -> PathSums:
+    """Sums over the walks of all lengths, at the slot that stands for each entity.
+
+    Args:
+        sums: of layers 1 … L.
+        entity: [sum of F] int32, see `Subgraphs.entity`.
+    """
+    size = entity.shape[0]
+    target = jnp.where(entity == NULL, size, entity)
+    columns = jnp.concatenate(
+        [
+            jnp.concatenate([some.mass for some in sums])[:, None],
+            jnp.concatenate([some.cost for some in sums]),
+        ],
+        axis=1,
+    )
+    total = jnp.zeros(columns.shape).at[target].add(columns, mode="drop")
+    return PathSums(total[:, 0], total[:, 1:])
+
+
+def priority_logits(
+    params: PriorityParams, question: Question, sums: PathSums, row: jax.Array
+) -> jax.Array:
+    """Priority of entities, before the sigmoid of Eq. 5.
+
+    `d` enters as the log of the mass and the mean cost of a walk: one walk and a thousand are both
+    legible, and nothing of the two sums is lost.
+
+    Args:
+        params: weights.
+        question: from `read_questions`.
+        sums: at K slots.
+        row: [K] int32, question of each.
+
+    Returns:
+        [K] float32.
+
+    Reference: PathMind, Eq. 4 and 5.
+    """
+    chex.assert_equal_shape([row, sums.mass])
+    there = sums.mass > _LEAST_MASS
+    mass = jnp.where(there, sums.mass, 1.0)
+    log_mass = jnp.where(there, jnp.log(mass), float(np.log(_LEAST_MASS)))
+    # By way of the log: the gradient of a quotient squares the mass, which would underflow.
+    mean = jnp.where(there[:, None], sums.cost, 0.0) * jnp.exp(-log_mass)[:, None]
+    accumulated = jnp.concatenate([0.1 * log_mass[:, None], jnp.ones_like(mean[:, :1]), mean], 1)
+    hidden = jax.nn.gelu(accumulated @ params.future_cost + question.future[row])
+    expected = accumulated + hidden @ params.future_out
+    hidden = jax.nn.gelu(expected @ params.priority + params.priority_bias[None])
+    slope, offset = params.mass_gate
+    return slope * log_mass + offset + hidden @ params.priority_out
+
+
+_LEAST_MASS = 1e-30
+
+
+@dataclasses.dataclass(frozen=True)
+class PrioritySizes:
+    """Sizes of the weights.
+
+    Attributes:
+        hops: L, longest walk.
+        buckets: V, n-gram buckets.
+        width: D, of a question.
+        state: S, of an entity; divisible by H.
+        features: F, of an entity's label; 0 where states are learned.
+        text: G, features of a question and of a relation label.
+        entities: N rows of learned states; 0 where they come from labels.
+        bases: B, of the relation matrices.
+        heads: H, numbers a triple's cost has.
+        hidden: X, width of the two networks.
+        rounds: of message passing.
+    """
+
+    hops: int
+    buckets: int
+    width: int = 64
+    state: int = 32
+    features: int = 64
+    text: int = 1024
+    entities: int = 0
+    bases: int = 8
+    heads: int = 4
+    hidden: int = 32
+    rounds: int = 1
+
+
+def init_priority(num_relations: int, sizes: PrioritySizes, *, key: jax.Array) -> PriorityParams:
+    """Random weights, such that at first the mass alone decides.
+
+    Args:
+        num_relations: R of the graph.
+        sizes: static.
+        key: for all weights.
+    """
+    codes, hops, width = 2 * num_relations, sizes.hops, sizes.width
+    scale, channels = width**-0.5, sizes.heads + 2
+    keys = iter(jax.random.split(key, 13 + sizes.rounds))
+
+    def normal(*shape: int, by: float) -> jax.Array:
+        return by * jax.random.normal(next(keys), shape)
+
+    return PriorityParams(
+        ngram=normal(sizes.buckets, width, by=scale),
+        text=normal(sizes.text, width, by=scale),
+        relation_text=normal(2, sizes.text, width, by=0.1 * scale),
+        question=normal(width, width, by=scale),
+        step=normal(hops + 1, width, width, by=scale),
+        relation=normal(codes, width, by=0.1 * scale),
+        relation_bias=jnp.zeros((hops, codes)),
+        label_gate=jnp.full(2, 5.0),
+        similarity_gate=jnp.full((hops, 2), 5.0),
+        length=jnp.zeros((hops, width)),
+        length_bias=jnp.zeros(hops),
+        entity=normal(sizes.entities or sizes.features, sizes.state, by=1.0),
+        rounds=tuple(
+            init_messages(codes, width=sizes.state, bases=sizes.bases, key=next(keys))
+            for _ in range(sizes.rounds)
+        ),
+        relation_mix=normal(codes, sizes.bases, by=sizes.bases**-0.5),
+        diagonal=normal(sizes.bases, sizes.state, by=1.0),
+        ask=normal(width, sizes.state, by=scale),
+        future_cost=normal(channels, sizes.hidden, by=channels**-0.5),
+        future_question=normal(width, sizes.hidden, by=scale),
+        future_out=jnp.zeros((sizes.hidden, channels)),
+        priority=normal(channels, sizes.hidden, by=channels**-0.5),
+        priority_bias=jnp.zeros(sizes.hidden),
+        priority_out=jnp.zeros(sizes.hidden),
+        mass_gate=jnp.asarray([1.0, 2.0]),
+    )
