@@ -84,6 +84,37 @@ class Citation:
 
 
 @dataclasses.dataclass(frozen=True)
+class HyperCitation:
+    """A hyperedge of a knowledge hypergraph.
+
+    Attributes:
+        hyperedge: its row.
+        name: what it says.
+        kind: "fact", "relation", "passage", ...
+        entities: (id, display name) of each entity, in the hyperedge's own order.
+        chunk: id of the source text it was read from; None where there is none.
+        title: of that text.
+    """
+
+    hyperedge: int
+    name: str
+    kind: str
+    entities: tuple[tuple[str, str], ...]
+    chunk: str | None = None
+    title: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Passage:
+    """A source text behind an answer, with the score it was ranked by."""
+
+    chunk: str
+    title: str
+    text: str
+    score: float
+
+
+@dataclasses.dataclass(frozen=True)
 class SupportingPath:
     """A walk through the graph that ends in an answer.
 
@@ -93,6 +124,8 @@ class SupportingPath:
         relation_path: the relations walked, an inverse one written `^name`.
         score: of the path (higher is better).
         sentence: the path told in words.
+        hyperedges: of a path through a hypergraph, the hyperedges walked; such a path has no
+            triples.
     """
 
     id: str
@@ -100,6 +133,7 @@ class SupportingPath:
     relation_path: tuple[str, ...]
     score: float
     sentence: str
+    hyperedges: tuple[HyperCitation, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,10 +193,11 @@ class Answer:
         rationale: one or two sentences of a language model on why the cited paths imply the
             answers; None where no model was asked.
         dropped: what a model named that was never offered to it; no part of the answer.
-        refused: names it chose among the offered without citing a path that ends there; no part of
-            the answer either.
+        refused: names it chose among the offered without citing a path that ends there, or plans it
+            made that the graph does not bear; no part of the answer either.
         error: what failed on the way, "kind: detail"; None where nothing did. Counted apart from
             abstentions.
+        passages: source texts that were retrieved, best first; of hypergraphs alone.
     """
 
     question: str
@@ -179,6 +214,7 @@ class Answer:
     dropped: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     error: str | None = None
+    passages: tuple[Passage, ...] = ()
 
     def __str__(self) -> str:
         from jaxkg.render import text
@@ -226,6 +262,7 @@ class Answer:
                 dropped=tuple(raw["dropped"]),
                 refused=tuple(raw["refused"]),
                 error=raw["error"],
+                passages=tuple(Passage(**some) for some in raw["passages"]),
             )
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise JaxkgError(f"not the JSON of a jaxkg Answer: {error!r}") from error
@@ -238,4 +275,8 @@ def _path_from_dict(raw: Mapping[str, Any]) -> SupportingPath:
         relation_path=tuple(raw["relation_path"]),
         score=raw["score"],
         sentence=raw["sentence"],
+        hyperedges=tuple(
+            HyperCitation(**{**cited, "entities": tuple(map(tuple, cited["entities"]))})
+            for cited in raw["hyperedges"]
+        ),
     )

@@ -8,9 +8,14 @@ import sys
 import typer
 
 from jaxkg.cli.ask import ask, explain
+from jaxkg.cli.comparing import compare
+from jaxkg.cli.distilling import distill
 from jaxkg.cli.evaluating import evaluate
 from jaxkg.cli.graphs import graphs
+from jaxkg.cli.hypergraphs import hypergraphs
+from jaxkg.cli.models import models
 from jaxkg.cli.progress import errors
+from jaxkg.cli.scoring import score
 from jaxkg.cli.training import training
 from jaxkg.records import JaxkgError
 
@@ -26,8 +31,13 @@ app = typer.Typer(
 app.command("ask")(ask)
 app.command("explain")(explain)
 app.command("eval")(evaluate)
+app.command("score")(score)
+app.command("compare")(compare)
+app.command("distill")(distill)
 app.add_typer(graphs, name="kg")
+app.add_typer(hypergraphs, name="hypergraph")
 app.add_typer(training, name="train")
+app.add_typer(models, name="llm")
 
 
 @app.callback()

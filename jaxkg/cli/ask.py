@@ -5,78 +5,113 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import typer
 
-from jaxkg.cli.loading import keep_compiled_programs, load_graph, load_planned
+from jaxkg.cli import options
+from jaxkg.cli.loading import keep_compiled_programs, load_graph
+from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.cli.parts import Parts, wishes_from
 from jaxkg.cli.progress import progress_bars
+from jaxkg.cli.systems import HELP, build_system, faults
 from jaxkg.records import JaxkgError
-
-Mode = Literal["best", "union"]
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="Brackets around the [topic] are accepted.")],
-    kg: Annotated[
-        Path | None, typer.Option(help="Graph file or folder; the built-in demo graph without.")
-    ] = None,
-    names: Annotated[Path | None, typer.Option(help="Display names, id<TAB>name a line.")] = None,
-    planner: Annotated[
-        Path | None,
-        typer.Option(help="Folder of a trained planner; without, one is made and kept."),
-    ] = None,
-    mode: Annotated[
-        Mode, typer.Option(help="Answer with the best plan or all good ones.")
-    ] = "best",
-    threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="Least confidence to answer at all.")
-    ] = 0.15,
+    system: Annotated[str, typer.Option(help=HELP)] = "planner",
+    kg: options.Graph = None,
+    names: options.Names = None,
+    hypergraph: options.Hypergraph = None,
+    planner: options.PlannerFolder = None,
+    mode: options.PlanMode = None,
+    threshold: options.Threshold = None,
+    settings: options.Settings = None,
     limit: Annotated[int, typer.Option(min=1, help="Answers and paths to print.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON.")] = False,
     trace: Annotated[
         Path | None, typer.Option(help="Save every stage's candidates and scores here.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Save a drawing of the answer here.")] = None,
+    llm: options.LLM = None,
+    base_url: options.BaseURL = None,
+    show_prompts: options.ShowPrompts = False,
+    top_k: options.TopK = 50,
+    repair: options.Repair = False,
+    budget_calls: options.BudgetCalls = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_price: options.BudgetPrice = None,
+    replies: options.Replies = None,
+    no_cache: options.NoCache = False,
+    replay: options.Replay = False,
+    timeout: options.Timeout = 120.0,
     seed: Annotated[int, typer.Option(help="Of a planner made on first use.")] = 0,
 ) -> None:
     """Ask one question; print ranked answers with the triples that prove them.
 
-    Exit code 1 where the answer is withheld for want of evidence.
+    With --llm a language model reads the paths found and decides, in one call, which of them answer
+    the question. Exit code 1 where the answer is withheld for want of evidence.
     """
-    from jaxkg.cite import check
-    from jaxkg.systems.planned import PlannedSettings, as_question
+    from jaxkg.systems.planned import as_question
 
     if not question.strip():
         raise JaxkgError('the question is empty; try: jaxkg ask "who directed Alien?"')
-    keep_compiled_programs()
-    graph = load_graph(kg, names=names)
-    settings = PlannedSettings(mode=mode, threshold=threshold)
-    with progress_bars() as show:
-        qa = load_planned(graph, planner, settings, seed=seed, on_progress=show)
-        answer = qa.ask(as_question(question))
-    faults = check(graph, answer)
-    if faults:
-        raise JaxkgError(f"the answer's citations do not hold, please report this: {faults[0]}")
+    if trace is not None and system != "planner":
+        raise JaxkgError(f"--trace is of --system planner, not of {system!r}")
+    wanted = ModelOptions(
+        llm=llm,
+        base_url=base_url,
+        show_prompts=show_prompts,
+        budget_calls=budget_calls,
+        budget_tokens=budget_tokens,
+        budget_price=budget_price,
+        replies=replies,
+        no_cache=no_cache,
+        replay=replay,
+        timeout=timeout,
+    )
+    asked = as_question(question)
+    with language_model(wanted) as model, progress_bars() as show:
+        keep_compiled_programs()
+        parts = Parts(
+            load_graph(kg, names=names),
+            show,
+            backend=None if model is None else model.backend,
+            hypergraph=hypergraph,
+            planner_folder=planner,
+            wishes=wishes_from(settings or (), mode=mode, threshold=threshold),
+            top_k=top_k,
+            repair=repair,
+            seed=seed,
+        )
+        built = build_system(system, parts)
+        [answer] = built.answer([asked])
+    if wrong := faults(built, parts, answer):
+        raise JaxkgError(f"the answer's citations do not hold, please report this: {wrong[0]}")
     if trace is not None:
         from jaxkg.evaluate.runs import write_text
         from jaxkg.systems.trace import trace_question
 
-        stages = trace_question(qa, as_question(question))
+        planned: Any = getattr(built, "inner", built)  # a model that judges is outermost
+        stages = {**trace_question(planned, asked), "answer": answer.to_dict()}
         write_text(trace, json.dumps(stages, ensure_ascii=False, indent=1) + "\n")
     if svg is not None:
         from jaxkg.draw import svg as draw_svg
         from jaxkg.evaluate.runs import write_text
 
         write_text(svg, draw_svg(answer))
+    failed = answer.error is not None and not answer.entities
     if as_json:
         print(answer.to_json(indent=1))
-    else:
+    elif not failed:
         from rich.console import Console
 
         from jaxkg.render import rich_text
 
         Console(soft_wrap=True, highlight=False).print(rich_text(answer, limit=limit))
+    if failed:
+        raise JaxkgError(f"the model gave no answer: {answer.error}")
     if answer.abstained:
         sys.exit(1)
 

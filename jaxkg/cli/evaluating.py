@@ -2,91 +2,121 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from jaxkg.cli.ask import Mode
-from jaxkg.cli.loading import keep_compiled_programs, load_graph, load_planned
-from jaxkg.cli.progress import progress_bars
-from jaxkg.records import Answer
-
-_CHUNK = 2048
-"""Questions between two writes: what a crash can cost at most."""
+from jaxkg.cli import options
+from jaxkg.cli.datasets import material
+from jaxkg.cli.loading import keep_compiled_programs, load_graph
+from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.cli.parts import Parts, wishes_from
+from jaxkg.cli.progress import errors, progress_bars
+from jaxkg.cli.running import run_questions
+from jaxkg.cli.systems import HELP, build_system
 
 
 def evaluate(
-    questions: Annotated[list[Path], typer.Option(help="Question files with answers.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Run folder; resumed if it exists.")
     ],
-    system: Annotated[Literal["planner"], typer.Option(help="What answers.")] = "planner",
-    kg: Annotated[
-        Path | None, typer.Option(help="Graph file or folder; the demo graph without.")
+    questions: Annotated[
+        list[Path] | None, typer.Option(help="Question files with answers.")
     ] = None,
-    names: Annotated[Path | None, typer.Option(help="Display names, id<TAB>name a line.")] = None,
-    planner: Annotated[Path | None, typer.Option(help="Folder of a trained planner.")] = None,
-    mode: Annotated[
-        Mode, typer.Option(help="Answer with the best plan or all good ones.")
-    ] = "best",
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="Least confidence.")] = 0.15,
-    link: Annotated[
-        bool, typer.Option("--link", help="Hide given topics; link them from the bare text.")
-    ] = False,
+    dataset: options.DatasetName = None,
+    system: Annotated[str, typer.Option(help=HELP)] = "planner",
+    kg: options.Graph = None,
+    names: options.Names = None,
+    hypergraph: options.Hypergraph = None,
+    planner: options.PlannerFolder = None,
+    mode: options.PlanMode = None,
+    threshold: options.Threshold = None,
+    settings: options.Settings = None,
+    link: options.Link = False,
     limit: Annotated[int | None, typer.Option(min=1, help="First questions only.")] = None,
     fresh: Annotated[bool, typer.Option(help="Start anew in an existing folder.")] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Ask again what failed or could not be read.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    llm: options.LLM = None,
+    base_url: options.BaseURL = None,
+    show_prompts: options.ShowPrompts = False,
+    top_k: options.TopK = 50,
+    repair: options.Repair = False,
+    budget_calls: options.BudgetCalls = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_price: options.BudgetPrice = None,
+    question_calls: options.QuestionCalls = None,
+    replies: options.Replies = None,
+    no_cache: options.NoCache = False,
+    replay: options.Replay = False,
+    concurrency: options.Concurrency = 16,
+    timeout: options.Timeout = 120.0,
     seed: Annotated[int, typer.Option(help="Of intervals and of a planner made here.")] = 0,
 ) -> None:
-    """Answer a question set, check every citation, report strict and published metrics."""
+    """Answer a question set, check every citation, report strict and published metrics.
+
+    With --llm a language model judges the paths found, one call a question, in batches. Every reply
+    is kept as it arrives: a run that was stopped or killed goes on and repeats no call.
+    """
     import jax
 
-    from jaxkg.cite import grounded
-    from jaxkg.evaluate import open_run, prediction_line, provenance, report_run
-    from jaxkg.kg import read_questions
-    from jaxkg.systems.planned import PlannedSettings
+    from jaxkg.evaluate import provenance, report_run
 
-    keep_compiled_programs()
-    graph = load_graph(kg, names=names)
-    asked = [question for path in questions for question in read_questions(path)][:limit]
-    settings = PlannedSettings(mode=mode, threshold=threshold)
-    known = set(graph.entity_ids.tolist())
-
-    def name_of(id: str) -> str | None:
-        return graph.name(graph.entity(id)) if id in known else None
-
-    def check(answer: Answer) -> bool:
-        return grounded(graph, answer)
-
-    with progress_bars() as show:
-        qa = load_planned(graph, planner, settings, seed=seed, on_progress=show)
-        mark = json.dumps([repr(settings), link, dict(qa.planner.about)], sort_keys=True)
-        fingerprint = {
-            "system": system,
-            "graph": graph.fingerprint,
-            "settings": hashlib.sha256(mark.encode()).hexdigest(),
-        }
-        with open_run(output, asked, fingerprint=fingerprint, fresh=fresh) as run:
-            pending = run.pending
-            total, done = len(asked), len(asked) - len(pending)
-            show("answer", done, total)
-            for first in range(0, len(pending), _CHUNK):
-                chunk = pending[first : first + _CHUNK]
-                for question, answer in zip(chunk, qa.answer(chunk, use_given=not link)):
-                    run.write(prediction_line(question, answer, check=check, name_of=name_of))
-                show("answer", done + first + len(chunk), total)
+    wanted = ModelOptions(
+        llm=llm,
+        base_url=base_url,
+        show_prompts=show_prompts,
+        budget_calls=budget_calls,
+        budget_tokens=budget_tokens,
+        budget_price=budget_price,
+        question_calls=question_calls,
+        replies=replies,
+        no_cache=no_cache,
+        replay=replay,
+        concurrency=concurrency,
+        timeout=timeout,
+    )
+    given = material(dataset, kg, names, questions, part="test")
+    with language_model(wanted) as model, progress_bars() as show:
+        keep_compiled_programs()
+        graph = load_graph(given.graph, names=given.names)
+        parts = Parts(
+            graph,
+            show,
+            backend=None if model is None else model.backend,
+            hypergraph=hypergraph,
+            planner_folder=planner,
+            wishes=wishes_from(settings or (), mode=mode, threshold=threshold),
+            top_k=top_k,
+            repair=repair,
+            seed=seed,
+        )
+        built = build_system(system, parts)
+        run_questions(
+            output,
+            given.questions[:limit],
+            built,
+            parts,
+            name=system,
+            link=link,
+            fresh=fresh,
+            retry=("failed", "unparsed") if retry else (),
+            show=show,
+        )
     report = report_run(
         output,
         provenance=provenance(
             device=str(jax.devices()[0]),
             seed=seed,
-            data=[*questions, *([kg] if kg and kg.is_file() else [])],
+            data=given.hashed,
             command=["jaxkg", *sys.argv[1:]],
         ),
         seed=seed,
     )
     print(report.to_json() if as_json else report.to_markdown())
+    if model is not None:
+        errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)

@@ -1,8 +1,7 @@
-"""What several subcommands load: the graph, its planner, a warm compilation cache."""
+"""What several subcommands load: the graph, a warm compilation cache."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ from jaxkg.cli.progress import errors
 
 if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
-    from jaxkg.systems.planned import PlannedQA, PlannedSettings
 
 
 def load_graph(
@@ -36,21 +34,3 @@ def keep_compiled_programs() -> None:
     jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "programs"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-
-
-def load_planned(
-    kg: KnowledgeGraph,
-    planner: Path | None,
-    settings: PlannedSettings,
-    *,
-    seed: int,
-    on_progress: Callable[[str, int, int], None],
-) -> PlannedQA:
-    """Planned question answering over a graph, its planner opened or made."""
-    from jaxkg.systems.planned import PlannedQA
-    from jaxkg.systems.planner_cache import planner_for
-    from jaxkg.tensors import tensor_graph
-
-    tensors = tensor_graph(kg)
-    made = planner_for(kg, tensors, folder=planner, seed=seed, on_progress=on_progress)
-    return PlannedQA.build(kg, made, tensors=tensors, settings=settings)

@@ -1,4 +1,4 @@
-"""`jaxkg train planner`."""
+"""`jaxkg train planner` and `jaxkg train pathmind`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from jaxkg.cli import options
+from jaxkg.cli.datasets import material
 from jaxkg.cli.loading import keep_compiled_programs, load_graph
 from jaxkg.cli.progress import progress_bars
 
@@ -22,12 +24,12 @@ def _group() -> None:
 def planner(
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the planner.")],
     questions: Annotated[
-        list[Path], typer.Option(help="Questions with answers; may be given several times.")
-    ],
-    kg: Annotated[
-        Path | None, typer.Option(help="Graph file or folder; the demo graph without.")
+        list[Path] | None,
+        typer.Option(help="Questions with answers; may be given several times."),
     ] = None,
-    names: Annotated[Path | None, typer.Option(help="Display names, id<TAB>name a line.")] = None,
+    dataset: options.DatasetName = None,
+    kg: options.Graph = None,
+    names: options.Names = None,
     hops: Annotated[int, typer.Option(min=1, max=4, help="Longest relation path.")] = 3,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 8,
     held_out: Annotated[
@@ -36,19 +38,18 @@ def planner(
     seed: Annotated[int, typer.Option(help="Of split, weights and order.")] = 0,
 ) -> None:
     """Learn which relation paths questions mean, from questions and answers alone."""
-    from jaxkg.kg import read_questions
     from jaxkg.learn.fit import fit_planner
     from jaxkg.learn.planner_training import PlannerConfig
     from jaxkg.tensors import tensor_graph
 
     keep_compiled_programs()
-    graph = load_graph(kg, names=names)
-    asked = [question for path in questions for question in read_questions(path)]
+    found = material(dataset, kg, names, questions, part="train")
+    graph = load_graph(found.graph, names=found.names)
     with progress_bars() as show:
         made, report = fit_planner(
             graph,
             tensor_graph(graph),
-            asked,
+            found.questions,
             held_out=held_out,
             config=PlannerConfig(hops=hops, epochs=epochs),
             seed=seed,
@@ -67,3 +68,48 @@ def planner(
             print(f"  {count:,} {what}")
     print(f"mean F1 of the best mined path {report.mined_f1:.4f}")
     print(f"expected F1 on the held-out questions {report.held_out_f1:.4f}")
+
+
+@training.command("pathmind")
+def pathmind(
+    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the model.")],
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option(help="Questions with answers; may be given several times."),
+    ] = None,
+    dataset: options.DatasetName = None,
+    kg: options.Graph = None,
+    names: options.Names = None,
+    hops: Annotated[int, typer.Option(min=1, max=4, help="Longest walk.")] = 3,
+    checkpoints: Annotated[
+        Path | None, typer.Option(help="Folder to write to and to continue from.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of draw, weights and order.")] = 0,
+) -> None:
+    """Learn which entities around a topic answer, for `--system pathmind --set model=FOLDER`."""
+    from jaxkg.learn.priority_fit import fit_priority
+    from jaxkg.tensors import tensor_graph
+
+    keep_compiled_programs()
+    found = material(dataset, kg, names, questions, part="train")
+    graph = load_graph(found.graph, names=found.names)
+    with progress_bars() as show:
+        model, report = fit_priority(
+            graph,
+            tensor_graph(graph),
+            found.questions,
+            hops=hops,
+            checkpoints=checkpoints,
+            seed=seed,
+            on_progress=show,
+        )
+    model.save(output)
+    print(f"{output}: path priorities for {len(graph.relations)} relations, up to {hops} hops")
+    print(f"trained on {report.trained_on:,} of {report.questions:,} questions")
+    for what, count in (
+        ("without a topic in the graph", report.without_topic),
+        ("without an answer in the graph", report.without_answer),
+        ("with too large a subgraph", report.too_large),
+    ):
+        if count:
+            print(f"  {count:,} {what}")

@@ -34,6 +34,14 @@ class Estimate:
     high: float
     n: int
 
+    def to_dict(self) -> dict[str, float | None]:
+        """The fields for JSON; NaN, which JSON has no word for, is None.
+
+        >>> Estimate(0.5, 0.25, math.nan, 4).to_dict()
+        {'value': 0.5, 'low': 0.25, 'high': None, 'n': 4}
+        """
+        return {name: None if math.isnan(number) else number for name, number in vars(self).items()}
+
 
 def resampled_sums(values: np.ndarray, *, resamples: int = 1000, seed: int = 0) -> np.ndarray:
     """Column sums over questions drawn with replacement.

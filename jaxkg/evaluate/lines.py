@@ -17,6 +17,8 @@
 | `error` | what went wrong, or null |
 | `grounded` | the citation check's verdict; null where there was nothing to check |
 | `usage` | calls, tokens, price, seconds, and nodes and edges visited where counted; or null |
+| `fault` | what failed on the way, also where an answer was given all the same; or null |
+| `dropped`, `refused` | what a model named that was never offered; that no cited path bears |
 | `notes` | what the reader of the answer was told |
 
 Only `id`, `question`, `gold` and `answers` must be there when a line is read.
@@ -56,7 +58,8 @@ def prediction_line(
 
     Args:
         question: as it was asked; its `answers` and `paths` are the gold side.
-        answer: what came out; None where nothing did, which needs an `error` or `unparsed`.
+        answer: what came out; None where nothing did, which needs an `error` or `unparsed`. One
+            with an `error` of its own that names nothing counts as failed, or as unparsed.
         error: why the question failed (a timeout, an exception); it then counts as wrong.
         unparsed: a reply came and could not be read; it then counts as wrong.
         check: says whether the answer's citations hold (every cited triple is in the graph, the
@@ -78,6 +81,9 @@ def prediction_line(
         raise JaxkgError(
             f"the answer is to question {answer.question_id!r}, not to {question.id!r}"
         )
+    if answer is not None and answer.error is not None and not answer.entities and error is None:
+        unparsed |= answer.error.partition(":")[0] == "unparsed"
+        error = None if unparsed else answer.error
     given = question.answers
     names = None if name_of is None or given is None else [name_of(gold) for gold in given]
     line: Line = {
@@ -97,6 +103,9 @@ def prediction_line(
         "error": None if error is None else _message(error),
         "grounded": None,
         "usage": None,
+        "fault": None,
+        "dropped": [],
+        "refused": [],
         "notes": [],
     }
     if names is not None and given is not None:
@@ -225,6 +234,9 @@ def _answer_part(question: str, answer: Answer) -> Line:
             "price": float(usage.price),
             "seconds": float(usage.seconds),
         },
+        "fault": answer.error,
+        "dropped": list(answer.dropped),
+        "refused": list(answer.refused),
         "notes": list(answer.notes),
     }
 

@@ -1,12 +1,16 @@
-"""Bar plots of reports, for people; needs matplotlib (the extra `plot`)."""
+"""Plots of reports, for people; they need matplotlib (the extra `plot`)."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from jaxkg.evaluate.report import Report
 from jaxkg.records import JaxkgError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def save_bar_plot(
@@ -25,10 +29,7 @@ def save_bar_plot(
     Raises:
         JaxkgError: matplotlib is not installed, or a report lacks a metric.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise JaxkgError("plots need matplotlib: pip install 'jaxkg[plot]'") from error
+    Figure = _figure()
     if not reports or not metrics:
         raise JaxkgError("a plot needs at least one report and one metric")
     for system, report in reports.items():
@@ -52,3 +53,55 @@ def save_bar_plot(
     axes.set_ylim(bottom=0)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
     figure.savefig(path)
+
+
+def save_latency_plot(
+    reports: Mapping[str, Report], path: str | os.PathLike[str], *, metric: str = "f1"
+) -> None:
+    """Draw a metric against the median seconds of a question, a larger spot for more calls.
+
+    Args:
+        reports: by system name; one that does not say what its questions cost is left out.
+        path: of the picture; its ending chooses the format (png, svg, pdf).
+        metric: name of a metric that is a fraction.
+
+    Raises:
+        JaxkgError: matplotlib is not installed, or no report has the metric and seconds.
+    """
+    Figure = _figure()
+    told = {
+        system: report
+        for system, report in reports.items()
+        if {metric, "seconds_p50"} <= report.metrics.keys()
+    }
+    if not told:
+        raise JaxkgError(f"no report has both {metric!r} and seconds to draw")
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for system, report in told.items():
+        estimate, seconds = report.metrics[metric], report.metrics["seconds_p50"].value
+        calls = report.metrics["calls"].value if "calls" in report.metrics else 0.0
+        error = [[max(estimate.value - estimate.low, 0)], [max(estimate.high - estimate.value, 0)]]
+        axes.errorbar(seconds, estimate.value, yerr=error, capsize=3, fmt="none", color="0.6")
+        axes.scatter(seconds, estimate.value, s=40 + 60 * calls)
+        axes.annotate(
+            f"{system}, {calls:.3g} calls",
+            (seconds, estimate.value),
+            xytext=(6, 6),
+            textcoords="offset points",
+        )
+    if all(report.metrics["seconds_p50"].value > 0 for report in told.values()):
+        axes.set_xscale("log")
+    axes.set_xlabel("median seconds of a question")
+    axes.set_ylabel(f"{metric}, with 95 % interval")
+    axes.set_ylim(0, 1.05)
+    axes.margins(x=0.3)
+    figure.savefig(path)
+
+
+def _figure() -> type[Figure]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise JaxkgError("plots need matplotlib: pip install 'jaxkg[plot]'") from error
+    return Figure

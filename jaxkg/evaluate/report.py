@@ -19,7 +19,6 @@ from __future__ import annotations
 import array
 import dataclasses
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -34,6 +33,9 @@ from jaxkg.evaluate.strict import STRICT
 from jaxkg.evaluate.tables import format_interval, format_number, markdown_table
 from jaxkg.records import JaxkgError
 
+FLAWS = ("fault", "dropped", "refused")
+"""Keys of a line; how many questions have something there is counted where any has."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Report:
@@ -42,7 +44,9 @@ class Report:
     Attributes:
         metrics: estimate by name; those that no question defines are left out.
         counts: `asked` = `answered` + `abstained` + `unparsed` + `failed`; `empty`, answered
-            without naming anything; `no_gold`; `not_asked`, where the run has yet to go on.
+            without naming anything; `no_gold`; `not_asked`, where the run has yet to go on; where
+            a language model took part, questions with a `fault`, `partial` ones (a budget
+            held calls back), and those with names `dropped` or `refused`.
         provenance: versions, device, seed, data hashes, command; as given.
         ids: of the questions, in file order.
         columns: [questions] float64 by metric, and `tp`, `fp`, `fn`; NaN where undefined.
@@ -56,10 +60,7 @@ class Report:
 
     def to_json(self) -> str:
         """`{"metrics", "counts", "provenance"}`; NaN is written as null."""
-        metrics = {
-            name: {k: _finite(v) for k, v in dataclasses.asdict(estimate).items()}
-            for name, estimate in self.metrics.items()
-        }
+        metrics = {name: estimate.to_dict() for name, estimate in self.metrics.items()}
         return json.dumps(
             {
                 "metrics": metrics,
@@ -135,6 +136,11 @@ def evaluate(
         counts["asked"] += 1
         counts[outcome] += 1
         counts["no_gold"] += not line["gold"]
+        for kind in FLAWS:
+            if line.get(kind):
+                counts[kind] = counts.get(kind, 0) + 1
+        if any(note.startswith("partial:") for note in line.get("notes") or ()):
+            counts["partial"] = counts.get("partial", 0) + 1
         counts["empty"] += outcome == "answered" and not any(
             answer["entity"].strip() for answer in line["answers"]
         )
@@ -175,10 +181,10 @@ def _said(counts: Mapping[str, int]) -> list[tuple[str, int]]:
         "empty": "answered, but with an empty reply",
         "no_gold": "without gold answers (in no answer metric)",
         "not_asked": "not asked yet: this run is incomplete",
+        "fault": "a call to the model failed on the way",
+        "partial": "a budget held calls back",
+        "dropped": "the model named what was never offered (dropped)",
+        "refused": "the model named what no cited path bears (refused)",
     }
     basic = ("asked", "answered", "abstained", "unparsed", "failed")
     return [(words.get(k, k), v) for k, v in counts.items() if v or k in basic]
-
-
-def _finite(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 
 from jaxkg.candidates import Revisit
-from jaxkg.cite import cite_paths
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.learn.fit import masked_texts
 from jaxkg.learn.planner import Planner
-from jaxkg.records import Answer, PlanCandidate, Question, RankedEntity, SupportingPath, Usage
+from jaxkg.records import Answer, PlanCandidate, Question, Usage
+from jaxkg.systems.cited import OUTGROWN, Cited, cite_reached
 from jaxkg.systems.planning import Plans, Reached, execute_paths, plan_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.types import NULL
@@ -23,7 +23,6 @@ _LABELS_NOTE = (
     "this planner knows only the graph's relation labels; train one on questions with "
     "`jaxkg train planner` for better plans"
 )
-_OUTGROWN = "the search outgrew the largest bucket: answers may be missing"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,17 +47,6 @@ class PlannedSettings:
     margin: float = 5.0
     revisit: Revisit | None = None
     batch_size: int = 1024
-
-
-@dataclasses.dataclass
-class _Cited:
-    """Grows while the used plans of one question are read."""
-
-    paths: list[SupportingPath] = dataclasses.field(default_factory=list)
-    score: dict[int, float] = dataclasses.field(default_factory=dict)
-    backing: dict[int, list[str]] = dataclasses.field(default_factory=dict)
-    sizes: dict[int, int] = dataclasses.field(default_factory=dict)
-    complete: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,7 +124,7 @@ class PlannedQA:
         used = self.used(plans, confidence)
         reached = self.execute(plans, used, topics, lambda done, total: tick("follow", done, total))
         clock.append(time.perf_counter())
-        cited = self._cite(plans, used, reached)
+        cited = cite_reached(self.kg, self.tensors, plans.probability, used, reached)
         clock.append(time.perf_counter())
         seconds = np.diff(clock) / len(questions)
         usage = Usage(
@@ -201,60 +189,21 @@ class PlannedQA:
             on_progress=on_progress,
         )
 
-    def _cite(self, plans: Plans, used: np.ndarray, reached: Reached) -> list[_Cited]:
-        """What the used plans of each question reached, entities ranked and paths cited."""
-        cited = [_Cited() for _ in range(len(used))]
-        question, place = np.nonzero(used)
-        row_question, row_place = question[reached.row], place[reached.row]
-        walked = reached.edges != NULL
-        edges = np.maximum(reached.edges, 0)
-        triples = np.where(walked, self.tensors.triple_of_edge[edges], NULL)
-        inverse = walked & (self.tensors.relation[edges] >= self.kg.num_relations)
-        # Rows are in order of questions: a path's number within its question is its distance from
-        # the question's first.
-        first = np.searchsorted(row_question, np.arange(len(used)))
-        number = np.arange(len(row_question)) - first[row_question] + 1
-        ids = [f"p{n}" for n in number.tolist()]
-        scores = plans.probability[row_question, row_place].astype(float)
-        paths = cite_paths(self.kg, triples, inverse, ids=ids, scores=scores.tolist())
-        for path, q, node in zip(paths, row_question.tolist(), reached.node.tolist()):
-            of = cited[q]
-            of.paths.append(path)
-            of.score[node] = of.score.get(node, 0.0) + path.score
-            of.backing.setdefault(node, []).append(path.id)
-        sizes = np.diff(reached.offsets).tolist()
-        for row, (q, w) in enumerate(zip(question.tolist(), place.tolist())):
-            cited[q].sizes[w] = sizes[row]
-            cited[q].complete &= bool(reached.complete[row])
-        return cited
-
-    def _ranked(self, cited: _Cited) -> tuple[RankedEntity, ...]:
-        order = sorted(cited.score, key=lambda node: (-cited.score[node], node))
-        return tuple(
-            RankedEntity(
-                entity=self.kg.entity_ids[node],
-                name=self.kg.name(node),
-                score=cited.score[node],
-                paths=tuple(cited.backing[node]),
-            )
-            for node in order
-        )
-
     def _answer(
         self,
         question: Question,
         topics: Topics,
         candidates: tuple[PlanCandidate, ...],
         confidence: float,
-        cited: _Cited,
+        cited: Cited,
         usage: Usage,
     ) -> Answer:
         notes = [f"the graph has no entity {topic!r}" for topic in topics.missing]
         if self.planner.about.get("labels_only"):
             notes.append(_LABELS_NOTE)
         if not cited.complete:
-            notes.append(_OUTGROWN)
-        entities = self._ranked(cited)
+            notes.append(OUTGROWN)
+        entities = cited.ranked(self.kg)
         return Answer(
             question=question.text,
             question_id=question.id,
@@ -269,7 +218,7 @@ class PlannedQA:
         )
 
     def _candidates(
-        self, relations: np.ndarray, probability: np.ndarray, used: np.ndarray, cited: _Cited
+        self, relations: np.ndarray, probability: np.ndarray, used: np.ndarray, cited: Cited
     ) -> tuple[PlanCandidate, ...]:
         """One question's plans as records: [W, L] codes, [W] probabilities, [W] used."""
         return tuple(

@@ -145,10 +145,10 @@ def test_the_traceback_can_be_asked_for_through_the_environment(monkeypatch):
 
 
 def test_stopped_by_hand(jaxkg, monkeypatch):
-    def stop(self, question):
+    def stop(self, questions, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("jaxkg.systems.planned.PlannedQA.ask", stop)
+    monkeypatch.setattr("jaxkg.systems.planned.PlannedQA.answer", stop)
     code, _, err = jaxkg("ask", ASKED)
     assert code == 130
     assert "stopped" in err
@@ -166,7 +166,10 @@ def test_version_and_help(jaxkg):
     assert jaxkg("--debug", "--version")[1] == f"{package.__version__}\n"
     code, out, _ = jaxkg("--help")
     assert code == 0
-    assert all(name in out for name in ("ask", "explain", "eval", "kg", "train"))
+    assert all(
+        name in out
+        for name in ("ask", "explain", "eval", "compare", "score", "distill", "kg", "train", "llm")
+    )
     assert jaxkg("ask")[0] == 2
     assert jaxkg("frobnicate")[0] == 2
 

@@ -147,3 +147,22 @@ def test_reading_refuses_repetitions_and_torn_ends(tmp_path, question, answer):
         list(read_predictions(path))
     with pytest.raises(JaxkgError, match="no such file"):
         list(read_predictions(tmp_path / "nowhere"))
+
+
+def test_an_answer_that_failed_counts_as_failed_and_a_failed_step_is_told(question, answer):
+    model = dataclasses.replace(
+        answer, error="timeout: late", dropped=("Nobody",), refused=("Cid", "Bob")
+    )
+    line = prediction_line(question, model)
+    assert status(line) == "answered", "it was answered all the same"
+    assert (line["fault"], line["dropped"]) == ("timeout: late", ["Nobody"])
+    assert line["refused"] == ["Cid", "Bob"]
+    nothing = dataclasses.replace(model, entities=(), abstained="adjudication failed")
+    line = prediction_line(question, nothing)
+    assert (status(line), line["error"]) == ("failed", "timeout: late")
+    unread = dataclasses.replace(nothing, error="unparsed: it is empty")
+    line = prediction_line(question, unread)
+    assert (status(line), line["error"]) == ("unparsed", None)
+    assert line["fault"] == "unparsed: it is empty"
+    assert prediction_line(question, nothing, "crash")["error"] == "crash"
+    assert prediction_line(question, answer)["fault"] is None

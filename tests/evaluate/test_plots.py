@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from jaxkg.evaluate import evaluate
-from jaxkg.evaluate.plots import save_bar_plot
+from jaxkg.evaluate.plots import save_bar_plot, save_latency_plot
 from jaxkg.records import JaxkgError
 
 
@@ -30,3 +30,19 @@ def test_what_cannot_be_drawn(tmp_path, report, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(JaxkgError, match=r"pip install 'jaxkg\[plot\]'"):
         save_bar_plot({"one": report}, tmp_path / "x.png")
+
+
+def test_accuracy_against_latency(tmp_path, report, make_line):
+    pytest.importorskip("matplotlib")
+    usage = [{"calls": calls, "seconds": seconds} for calls, seconds in ((0, 0.01), (3, 2.0))]
+    told = {
+        f"system {each['calls']}": evaluate([make_line("a", ["x"], "x", usage=each)])
+        for each in usage
+    }
+    path = tmp_path / "latency.svg"
+    save_latency_plot({**told, "untold": report}, path)
+    drawn = path.read_text("utf-8")
+    assert "system 3, 3 calls" in drawn
+    assert "untold" not in drawn
+    with pytest.raises(JaxkgError, match="no report has both 'f1' and seconds"):
+        save_latency_plot({"untold": report}, path)

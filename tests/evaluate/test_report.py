@@ -194,3 +194,18 @@ def test_nothing_and_twice_are_errors(make_line):
         evaluate([])
     with pytest.raises(JaxkgError, match="'a' has two lines"):
         evaluate([make_line("a", ["x"]), make_line("a", ["x"])])
+
+
+def test_what_a_model_did_wrong_is_counted_where_it_did(make_line):
+    lines = [
+        make_line("a", ["x"], "x", fault="timeout: late", dropped=["Nobody", "None"]),
+        make_line("b", ["x"], "x", dropped=["Nobody"], refused=["y"], notes=["partial: of calls"]),
+        make_line("c", ["x"], "x", fault=None, dropped=[], refused=[], notes=["not partial:"]),
+    ]
+    report = evaluate(lines)
+    flaws = {name: report.counts[name] for name in ("fault", "dropped", "refused", "partial")}
+    assert flaws == {"fault": 1, "dropped": 2, "refused": 1, "partial": 1}
+    told = report.to_markdown()
+    assert "the model named what was never offered (dropped) | 2" in told
+    assert "a budget held calls back | 1" in told
+    assert "dropped" not in evaluate(lines[2:]).counts

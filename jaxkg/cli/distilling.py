@@ -1,0 +1,68 @@
+"""`jaxkg distill`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jaxkg.cli import options
+from jaxkg.cli.loading import keep_compiled_programs, load_graph
+from jaxkg.cli.progress import progress_bars
+
+
+def distill(
+    traces: Annotated[
+        list[Path],
+        typer.Argument(help="Run folders of `eval --system llm-planned`, or their traces.jsonl."),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the planner.")],
+    kg: options.Graph = None,
+    names: options.Names = None,
+    hops: Annotated[int, typer.Option(min=1, max=4, help="Longest plan.")] = 3,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 8,
+    held_out: Annotated[
+        float,
+        typer.Option(min=0, max=0.9, help="Share to choose the epoch and be compared on."),
+    ] = 0.1,
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    seed: Annotated[int, typer.Option(help="Of split, weights and order.")] = 0,
+) -> None:
+    """Teach a language model's plans to the local planner, which then plans without a call."""
+    from jaxkg.learn.distill import distill as learn
+    from jaxkg.learn.planner_training import PlannerConfig
+    from jaxkg.learn.traces import read_traces
+    from jaxkg.systems.student import compare_with_teacher
+    from jaxkg.tensors import tensor_graph
+
+    taught = read_traces(traces)
+    keep_compiled_programs()
+    graph = load_graph(kg, names=names)
+    with progress_bars() as show:
+        config = PlannerConfig(hops=hops, epochs=epochs)
+        planner, aside, report = learn(
+            graph, taught, held_out=held_out, config=config, seed=seed, on_progress=show
+        )
+        found = compare_with_teacher(graph, tensor_graph(graph), planner, aside)
+    about = {**planner.about, "agreement": dataclasses.asdict(found)}
+    dataclasses.replace(planner, about=about).save(output)
+    if as_json:
+        whole = {"distilled": dataclasses.asdict(report), "agreement": dataclasses.asdict(found)}
+        print(json.dumps({"planner": str(output), **whole}, indent=1))
+        return
+    print(f"{output}: a planner for {len(graph.relations)} relations, up to {hops} hops")
+    print(f"learnt from {report.traces:,} traces of {', '.join(planner.about['teachers'])}")
+    for what, count in (
+        ("without a plan that holds", report.without_plan),
+        ("with a plan too long", report.too_long),
+    ):
+        if count:
+            print(f"  {count:,} {what}")
+    kind = "held-out" if held_out else "training"
+    print(f"on {found.questions:,} {kind} questions: plans as its teacher {found.same_plan:.4f}")
+    if found.student_f1 is not None:
+        f1 = f"{found.student_f1:.4f}, of its teacher's {found.teacher_f1:.4f}"
+        print(f"mean F1 of its answers {f1} ({found.with_gold:,} questions with gold answers)")

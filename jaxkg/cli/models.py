@@ -1,0 +1,134 @@
+"""The language model a subcommand talks to, put together from its options; `jaxkg llm check`."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from jaxkg.cli import options
+from jaxkg.cli.progress import errors
+from jaxkg.records import JaxkgError
+
+if TYPE_CHECKING:
+    from jaxkg.adjudicate import Backend, Meter
+
+models = typer.Typer(help="Language models.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelOptions:
+    """What the options of a subcommand say about the model; see `jaxkg.cli.options`."""
+
+    llm: str | None = None
+    base_url: str | None = None
+    show_prompts: bool = False
+    budget_calls: int | None = None
+    budget_tokens: int | None = None
+    budget_price: float | None = None
+    question_calls: int | None = None
+    replies: Path | None = None
+    no_cache: bool = False
+    replay: bool = False
+    concurrency: int = 16
+    timeout: float = 120.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """A connected model: what systems ask, and what counts their calls."""
+
+    backend: Backend
+    meter: Meter
+
+
+@contextmanager
+def language_model(wanted: ModelOptions) -> Iterator[Model | None]:
+    """Connect for as long as the block runs; None where no model is named.
+
+    Raises:
+        JaxkgError: options that need a model come without one, or contradict each other.
+    """
+    if wanted.llm is None:
+        plain = ModelOptions()
+        for field in dataclasses.fields(wanted):
+            if getattr(wanted, field.name) != getattr(plain, field.name):
+                name = "--" + field.name.replace("_", "-")
+                raise JaxkgError(f"{name} says how to ask a language model; name one: --llm MODEL")
+        yield None
+        return
+    from jaxkg.adjudicate import Echo
+
+    meter = _connected(wanted)
+    with meter:
+        backend = Echo(meter, _show) if wanted.show_prompts else meter
+        yield Model(backend, meter)
+
+
+def _connected(wanted: ModelOptions) -> Meter:
+    from jaxkg.adjudicate import Budget, Caps, Meter, Replay, connect
+    from jaxkg.systems.planner_cache import cache_folder
+
+    replies = wanted.replies or cache_folder() / "replies.sqlite"
+    if wanted.no_cache and (wanted.replay or wanted.replies is not None):
+        other = "--replay" if wanted.replay else "--replies"
+        raise JaxkgError(f"{other} wants kept replies, --no-cache keeps none: drop one of them")
+    run = Caps(wanted.budget_calls, wanted.budget_tokens, wanted.budget_price)
+    question = Caps(wanted.question_calls)
+    if wanted.replay:
+        # Nothing is paid for, so the run's caps have nothing to hold back.
+        return Meter(Budget(Replay(replies, wanted.llm or ""), question=question))
+    return connect(
+        wanted.llm,
+        base_url=wanted.base_url,
+        cache=None if wanted.no_cache else replies,
+        run=None if run == Caps() else run,
+        question=None if question == Caps() else question,
+        concurrency=wanted.concurrency,
+        timeout=wanted.timeout,
+    )
+
+
+def _show(exchange: str) -> None:
+    from jaxkg.cite.words import one_line
+
+    text = "\n".join(map(one_line, exchange.splitlines()))
+    errors.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@models.callback()
+def _group() -> None:
+    """Language models."""
+
+
+@models.command("check")
+def check(
+    llm: options.LLM = None,
+    base_url: options.BaseURL = None,
+    timeout: options.Timeout = 30.0,
+) -> None:
+    """Say whether the endpoint answers, takes schemas, and how fast; a few dozen tokens.
+
+    The model is named by --llm or JAXKG_LLM_MODEL, the key is read from OPENAI_API_KEY. Exit code 2
+    where jaxkg cannot work with the endpoint.
+    """
+    from jaxkg.adjudicate import Backoff, OpenAIBackend, check
+
+    with OpenAIBackend(
+        llm, base_url=base_url, timeout=timeout, backoff=Backoff(retries=1)
+    ) as backend:
+        found = check(backend)
+    _print(found.text())
+    if not found.ok:
+        sys.exit(2)
+
+
+def _print(text: str) -> None:
+    from jaxkg.cite.words import one_line
+
+    print("\n".join(map(one_line, text.splitlines())))

@@ -1,0 +1,96 @@
+"""Options that several subcommands share, each stated once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from jaxkg.cli.datasets import NAMES as DATASETS
+
+Mode = Literal["best", "union"]
+
+Graph = Annotated[
+    Path | None, typer.Option("--kg", help="Graph file or folder; the demo graph without.")
+]
+Names = Annotated[Path | None, typer.Option("--names", help="Display names, id<TAB>name a line.")]
+Hypergraph = Annotated[
+    Path | None, typer.Option("--hypergraph", help="Folder of a hypergraph, for --system proh.")
+]
+PlannerFolder = Annotated[
+    Path | None,
+    typer.Option("--planner", help="Folder of a trained planner; without, one is made and kept."),
+]
+PlanMode = Annotated[
+    Mode | None,
+    typer.Option(
+        "--mode",
+        help="Answer with the best plan or all good ones; best, or union where a model judges.",
+        show_default=False,
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        min=0,
+        max=1,
+        help="Least confidence of a plan to answer at all; 0.15.",
+        show_default=False,
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting of the system, NAME=VALUE; may be given several times."),
+]
+
+Link = Annotated[
+    bool, typer.Option("--link", help="Hide given topics; link them from the bare text.")
+]
+
+DatasetName = Annotated[
+    str | None,
+    typer.Option("--dataset", help=f"Graph and questions of a benchmark: {', '.join(DATASETS)}."),
+]
+
+LLM = Annotated[
+    str | None, typer.Option("--llm", help="Language model to ask, by its name at the endpoint.")
+]
+BaseURL = Annotated[
+    str | None,
+    typer.Option("--base-url", help="OpenAI-protocol endpoint; else OPENAI_BASE_URL."),
+]
+ShowPrompts = Annotated[
+    bool, typer.Option("--show-prompts", help="Print what is sent and what comes back (stderr).")
+]
+TopK = Annotated[
+    int, typer.Option("--top-k", min=1, help="Groups of paths the model judges at most.")
+]
+Repair = Annotated[
+    bool, typer.Option("--repair", help="Allow one more call for a reply that cannot be read.")
+]
+BudgetCalls = Annotated[
+    int | None, typer.Option("--budget-calls", min=0, help="Calls to pay for in this run at most.")
+]
+BudgetTokens = Annotated[
+    int | None, typer.Option("--budget-tokens", min=0, help="Tokens to pay for at most.")
+]
+BudgetPrice = Annotated[
+    float | None, typer.Option("--budget-price", min=0, help="Price to pay at most.")
+]
+QuestionCalls = Annotated[
+    int | None, typer.Option("--question-calls", min=0, help="Calls for one question at most.")
+]
+Replies = Annotated[
+    Path | None,
+    typer.Option("--replies", help="File that keeps every reply; one in the user's cache without."),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no replies, read none.")]
+Replay = Annotated[bool, typer.Option("--replay", help="Answer from kept replies alone.")]
+Concurrency = Annotated[
+    int, typer.Option("--concurrency", min=1, help="Requests to the model at a time.")
+]
+Timeout = Annotated[
+    float, typer.Option("--timeout", min=0.1, help="Seconds for one whole reply of the model.")
+]

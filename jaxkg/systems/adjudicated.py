@@ -1,0 +1,73 @@
+"""Any system, with a language model that decides in one call which of its paths answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Protocol
+
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.one_shot import adjudicate, offered
+from jaxkg.records import Answer, Question
+
+
+class Answering(Protocol):
+    """Anything that answers questions with cited paths."""
+
+    def answer(self, questions: Sequence[Question], *, use_given: bool = True) -> list[Answer]:
+        """An answer, or an abstention with its reason, for each question in order."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class AdjudicatedQA:
+    """A system and the model that judges what it retrieved: exactly one call a question.
+
+    The model chooses among the paths; what it names beyond them is dropped, what it names without
+    citing a path that ends there is refused. A question without paths costs no call.
+
+    Attributes:
+        inner: the system that retrieves.
+        backend: the model.
+        top_k: numbered lines offered at most, best first; None offers all. An answer says how many
+            were left out. PathHD takes 3, of paths that are ranked well enough for it.
+        repair: allow one more call for a reply that cannot be read.
+        keep_on_failure: where the call failed, keep the answer as it was retrieved.
+
+    Reference: PathHD, Section 2.4.
+    """
+
+    inner: Answering
+    backend: Backend
+    top_k: int | None = 50
+    repair: bool = False
+    keep_on_failure: bool = False
+
+    def ask(self, question: str | Question) -> Answer:
+        """Answer one question."""
+        if isinstance(question, str):
+            from jaxkg.systems.planned import as_question
+
+            question = as_question(question)
+        return self.answer([question])[0]
+
+    def answer(self, questions: Sequence[Question], *, use_given: bool = True) -> list[Answer]:
+        """Retrieve for all questions, then ask the model about all of them in one batch."""
+        found = [
+            self._marked(answer) for answer in self.inner.answer(questions, use_given=use_given)
+        ]
+        return adjudicate(
+            self.backend,
+            found,
+            top_k=self.top_k,
+            repair=self.repair,
+            keep_on_failure=self.keep_on_failure,
+        )
+
+    def _marked(self, answer: Answer) -> Answer:
+        notes = answer.notes
+        lines = len(offered(answer.paths))
+        if self.top_k is not None and lines > self.top_k:
+            left = f"the model was shown the best {self.top_k} of {lines} groups of paths"
+            notes = (*notes, left)
+        return dataclasses.replace(answer, notes=notes, system=f"{answer.system}+llm")

@@ -1,0 +1,39 @@
+"""Every subcommand explains itself, and starting the command loads next to nothing."""
+
+import subprocess
+import sys
+
+import typer
+
+from jaxkg.cli.app import app
+
+
+def commands(command, name="jaxkg"):
+    """Every subcommand with its full name."""
+    if not hasattr(command, "commands"):
+        yield name, command
+    for word, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, f"{name} {word}")
+
+
+def test_every_command_and_option_says_what_it_is(jaxkg):
+    found = dict(commands(typer.main.get_command(app)))
+    assert {"jaxkg ask", "jaxkg llm check", "jaxkg train pathmind"} <= set(found)
+    silent = [
+        f"{name} {parameter.name}"
+        for name, command in found.items()
+        for parameter in command.params
+        if not getattr(parameter, "help", None)
+    ]
+    assert silent == []
+    assert all(command.help for command in found.values())
+    code, out, err = jaxkg("compare", "--help")
+    assert (code, err) == (0, "")
+    assert "--systems" in out
+
+
+def test_the_command_starts_without_its_heavy_parts():
+    heavy = {"jax", "numpy", "openai", "pydantic", "matplotlib", "scipy", "rapidfuzz"}
+    code = f"import jaxkg.cli, sys; print(*({heavy!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -1,0 +1,192 @@
+"""`--llm`: one call a question over real HTTP on loopback, counted; errors are one line."""
+
+import json
+
+import pytest
+
+from jaxkg.kg import demo_questions, write_questions
+from jaxkg.records import Answer
+
+ASKED = "who directed [Alien]?"
+CHOOSE_ALL = {"answers": [], "supporting_paths": [1], "rationale": "Path 1 says so."}
+
+
+def choose(body):
+    """Whatever the first numbered path ends in."""
+    return json.dumps(CHOOSE_ALL)
+
+
+@pytest.fixture
+def llm(jaxkg, tmp_path):
+    """Run the command against a server, its replies kept in the test's own folder."""
+
+    def run(server, *arguments, model="loopback"):
+        return jaxkg(
+            *arguments,
+            *("--llm", model, "--base-url", server.url),
+            *("--replies", tmp_path / "replies.sqlite"),
+        )
+
+    return run
+
+
+@pytest.fixture
+def few(tmp_path):
+    file = tmp_path / "few.jsonl"
+    write_questions(demo_questions()[:6], file)
+    return file
+
+
+def test_one_call_decides_and_is_counted(llm, serve):
+    server = serve(choose)
+    code, out, err = llm(server, "ask", "--json", ASKED)
+    answer = Answer.from_json(out)
+    assert (code, err) == (0, "")
+    assert [entity.entity for entity in answer.entities] == ["Ridley Scott"]
+    assert (answer.system, answer.rationale) == ("planner+llm", "Path 1 says so.")
+    assert (answer.usage.calls, len(server.bodies)) == (1, 1)
+    assert answer.usage.prompt_tokens > 50
+    assert "adjudicate" in answer.usage.stages
+    _, told, _ = llm(server, "ask", ASKED)
+    assert "1 call to a model, " in told
+    assert len(server.bodies) == 1, "the second time it is read from the disk"
+
+
+def test_prompts_are_shown_beside_the_answer(llm, serve):
+    code, out, err = llm(serve(choose), "ask", "--json", "--show-prompts", ASKED)
+    assert code == 0
+    assert Answer.from_json(out).entities
+    for part in ("--- adjudicate, question q1 ---", "[system]", "[user]", ASKED.strip("?")[4:7]):
+        assert part in err
+    assert "1. " in err
+    assert json.dumps(CHOOSE_ALL) in err
+
+
+def test_what_was_never_offered_is_dropped_and_a_refusal_withholds_the_answer(llm, serve):
+    wrong = {"answers": ["Stanley Kubrick"], "supporting_paths": [1], "rationale": "I know it."}
+    code, out, _ = llm(serve(lambda body: json.dumps(wrong)), "ask", "--json", ASKED)
+    answer = Answer.from_json(out)
+    assert code == 1
+    assert answer.dropped == ("Stanley Kubrick",)
+    assert answer.abstained.startswith("refused")
+
+
+@pytest.mark.parametrize(
+    ("status", "why"), [(401, "authentication: 401"), (404, "not_found: 404"), (200, "unparsed")]
+)
+def test_a_failed_call_is_one_line(llm, serve, loopback, status, why):
+    server = serve(lambda body: loopback.Behaviour(status=status, text="hard to say"))
+    code, out, err = llm(server, "ask", ASKED)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"jaxkg: the model gave no answer: {why}")
+    assert err.count("\n") == 1
+    code, out, _ = llm(server, "ask", "--json", ASKED)
+    assert code == 2
+    assert Answer.from_json(out).error.startswith(why[:6])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--budget-calls", "3"], "--budget-calls says how to ask a language model; name one"),
+        (["--show-prompts"], "name one: --llm MODEL"),
+        (["--llm", "m"], "OPENAI_API_KEY"),
+        (["--llm", "m", "--replay", "--no-cache"], "drop one"),
+        (["--llm", "m", "--replay", "--replies", "{tmp}/none"], "no such file of recorded"),
+        (["--llm", "m", "--base-url", "http://127.0.0.1:1", "--budget-price", "1"], "price table"),
+        (["--system", "frobnicate"], "no system is called 'frobnicate'; there are planner,"),
+        (["--system", "llm-planned"], "needs a language model: --llm MODEL"),
+        (["--set", "width"], "write it NAME=VALUE"),
+        (["--set", "widht=3"], "no setting 'widht' here; there are mode,"),
+        (["--set", "width=three"], "setting width=three: it is a whole number"),
+        (["--set", "mode=all"], "it is one of best, union"),
+        (["--trace", "{tmp}/t", "--system", "llm-planned"], "--trace is of --system planner"),
+    ],
+)
+def test_options_that_cannot_be(jaxkg, tmp_path, arguments, why):
+    code, out, err = jaxkg("ask", ASKED, *(part.format(tmp=tmp_path) for part in arguments))
+    assert (code, out) == (2, "")
+    assert err.startswith("jaxkg: ")
+    assert err.count("\n") == 1
+    assert why in err
+
+
+def test_a_run_counts_what_became_of_every_question(llm, serve, few, tmp_path):
+    """One reply names nobody offered, one cannot be read, one call fails; the rest are right."""
+    replies = {}
+
+    def answer(body):
+        number = replies.setdefault(body["messages"][-1]["content"], len(replies))
+        if number == 0:
+            return json.dumps({**CHOOSE_ALL, "answers": ["Nobody At All"]})
+        return "hard to say" if number == 1 else choose(body)
+
+    server = serve(answer)
+    run = tmp_path / "run"
+    arguments = ("eval", "--questions", few, "-o", run, "--json", "--concurrency", 1)
+    code, out, err = llm(server, *arguments)
+    report = json.loads(out)
+    assert code == 0
+    assert "loopback: 6 calls (6 paid now, 0 from the cache)" in err
+    counts = report["counts"]
+    assert (counts["asked"], counts["answered"], counts["abstained"]) == (6, 4, 1)
+    assert (counts["unparsed"], counts["failed"]) == (1, 0)
+    assert (counts["dropped"], counts["fault"]) == (1, 1)
+    assert "refused" not in counts
+    assert report["metrics"]["calls"]["value"] == 1.0
+    assert report["metrics"]["prompt_tokens"]["value"] > 50
+    assert report["metrics"]["grounded"] == {"value": 1.0, "low": 1.0, "high": 1.0, "n": 4}
+    assert "the model named what was never offered (dropped) | 1" in (run / "report.md").read_text()
+
+    # Asked again: only what could not be read, and its reply is on the disk already.
+    code, out, err = llm(server, *arguments, "--retry")
+    assert json.loads(out)["counts"] == counts
+    assert "1 calls (0 paid now, 1 from the cache)" in err
+    assert len(server.bodies) == 6
+    # From the kept replies alone, in another folder: no server takes part.
+    code, out, _ = llm(server, *arguments[:3], "-o", tmp_path / "again", "--json", "--replay")
+    assert json.loads(out)["counts"] == counts
+    assert len(server.bodies) == 6
+
+
+def test_a_budget_stops_the_run_with_marked_answers(llm, serve, few, tmp_path):
+    server = serve(choose)
+    folder = tmp_path / "run"
+    code, out, err = llm(
+        server, "eval", "--questions", few, "-o", folder, "--json", "--budget-calls", 2
+    )
+    assert code == 0
+    assert len(server.bodies) == 2
+    assert "failed: 4 budget" in err
+    text = (folder / "predictions.jsonl").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    partial = [line for line in lines if any("partial: " in note for note in line["notes"])]
+    assert len(partial) == 4
+    assert json.loads(out)["counts"]["answered"] == 6
+
+
+def test_an_outage_stops_the_run_and_keeps_nothing(llm, serve, few, tmp_path):
+    server = serve(choose, key="right")
+    arguments = ("eval", "--questions", few, "-o", tmp_path / "run")
+    code, out, err = llm(server, *arguments)
+    assert (code, out) == (2, "")
+    assert "every call for 6 questions failed, so nothing is kept of them: authentication" in err
+    assert (tmp_path / "run" / "predictions.jsonl").read_text() == ""
+    server.key = None
+    assert llm(server, *arguments)[0] == 0
+
+
+def test_the_endpoint_is_described_in_plain_words(jaxkg, serve, loopback, monkeypatch):
+    server = serve(lambda body: '{"is_city": true}' if "response_format" in body else "ready")
+    code, out, _ = jaxkg("llm", "check", "--llm", "loopback", "--base-url", server.url)
+    assert code == 0
+    for part in ("model loopback: answers, ", "Structured output: supported.", "readable."):
+        assert part in out
+    monkeypatch.setenv("OPENAI_BASE_URL", serve(models=("one", "two")).url)
+    monkeypatch.setenv("JAXKG_LLM_MODEL", "three")
+    code, out, _ = jaxkg("llm", "check")
+    assert code == 2
+    assert "It offers: one, two" in out
+    code, _, err = jaxkg("llm", "check", "--base-url", "ftp://nowhere", "--llm", "m")
+    assert code == 2
+    assert err.count("\n") == 1
