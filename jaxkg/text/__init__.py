@@ -1,5 +1,18 @@
-"""ENCODE: question and label text to numbers."""
+"""ENCODE: question and label text to numbers.
 
+Every encoder is a `TextEncoder`: `HashingEncoder` needs no weights, `minilm.MiniLM` is a BERT,
+`remote.RemoteEncoder` asks an endpoint; `vectors.CachedEncoder` keeps what any of them said.
+"""
+
+from jaxkg.text.encoder import TextEncoder
+from jaxkg.text.hashing import HashingEncoder
 from jaxkg.text.ngrams import TOPIC_WORD, NgramHasher, label_words, mask_mentions
 
-__all__ = ["TOPIC_WORD", "NgramHasher", "label_words", "mask_mentions"]
+__all__ = [
+    "TOPIC_WORD",
+    "HashingEncoder",
+    "NgramHasher",
+    "TextEncoder",
+    "label_words",
+    "mask_mentions",
+]

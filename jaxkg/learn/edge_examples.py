@@ -1,0 +1,216 @@
+"""What an edge scorer learns from: the search states along right relation paths.
+
+Right paths are mined from answers. Several paths often give the same answers by accident; which one
+a question means is told by the questions worded alike: the accident differs among them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import numpy as np
+import scipy.sparse as sp
+
+from jaxkg.candidates import Revisit, follow, start
+from jaxkg.learn.mine import MinedPaths
+from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
+from jaxkg.types import NULL, Frontier, Graph
+
+_BLOCK = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class EdgeStates:
+    """Search states along right paths: where the search is and which relation is right next.
+
+    Attributes:
+        question: [S] int32.
+        hop: [S] int32, hops taken.
+        relation: [S] int32 code that is right.
+        offsets: [S + 1] int64, first node of each state.
+        nodes: [K] int32.
+    """
+
+    question: np.ndarray
+    hop: np.ndarray
+    relation: np.ndarray
+    offsets: np.ndarray
+    nodes: np.ndarray
+
+
+class EdgeBatch(NamedTuple):
+    """Edges of a training step."""
+
+    question: np.ndarray  # [F] int32
+    hop: np.ndarray  # [F] int32
+    node: np.ndarray  # [F] int32
+    relation: np.ndarray  # [F] int32 code
+    target: np.ndarray  # [F] int32
+    right: np.ndarray  # [F] bool
+
+
+def agreed_paths(
+    mined: MinedPaths,
+    texts: Sequence[str],
+    vectors: np.ndarray,
+    *,
+    neighbours: int = 16,
+    temperature: float = 0.05,
+    slack: float = 0.05,
+) -> np.ndarray:
+    """The mined path of each question that questions worded alike agree on.
+
+    Args:
+        mined: paths of Q questions.
+        texts: their masked texts.
+        vectors: [Q, D] float32 of length 1, of those texts.
+        neighbours: distinct wordings that vote.
+        temperature: a wording's vote loses exp((cosine - 1) / temperature).
+        slack: paths whose F1 is this close to the question's best are candidates.
+
+    Returns:
+        [Q, L] int32 codes, NULL where a question has no path.
+    """
+    count, keep, hops = mined.relations.shape
+    best = mined.f1.max(axis=1, initial=0.0)
+    good = (mined.f1 > 0) & (mined.f1 >= best[:, None] - slack)
+    flat, place = np.unique(mined.relations.reshape(-1, hops), axis=0, return_inverse=True)
+    place = place.reshape(count, keep)
+    wordings, first, wording = np.unique(list(texts), return_index=True, return_inverse=True)
+    who, which = np.nonzero(good)
+    shape = (len(wordings), len(flat))
+    votes = sp.csr_matrix(
+        (mined.f1[who, which], (wording[who], place[who, which])), shape=shape, dtype=np.float64
+    )
+    asked = np.bincount(wording[best > 0], minlength=len(wordings))
+    votes = sp.diags(1 / np.maximum(asked, 1)) @ votes
+    kernel = _kernel(vectors[first], neighbours, temperature)
+    # Few questions of a wording say little, so they weigh less than many.
+    weight = sp.diags(np.sqrt(asked))
+    agreed = sp.csr_matrix(kernel @ weight @ votes)
+    support = np.zeros((count, keep))
+    support[who, which] = np.asarray(agreed[wording[who], place[who, which]]).ravel()
+    chosen = np.take_along_axis(mined.relations, support.argmax(axis=1)[:, None, None], axis=1)
+    return np.where((best > 0)[:, None], chosen[:, 0], NULL).astype(np.int32)
+
+
+def _kernel(vectors: np.ndarray, neighbours: int, temperature: float) -> sp.csr_matrix:
+    """[V, V] weights of each wording's nearest ones, itself among them."""
+    size = len(vectors)
+    keep = min(neighbours, size)
+    rows, columns, weights = [], [], []
+    for begin in range(0, size, _BLOCK):
+        cosine = vectors[begin : begin + _BLOCK] @ vectors.T
+        near = np.argpartition(-cosine, keep - 1, axis=1)[:, :keep]
+        rows.append(np.repeat(np.arange(begin, begin + len(cosine)), keep))
+        columns.append(near.ravel())
+        close = np.take_along_axis(cosine, near, axis=1).ravel()
+        weights.append(np.exp((np.minimum(close, 1) - 1) / temperature))
+    parts = (np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns)))
+    return sp.csr_matrix(parts, shape=(size, size))
+
+
+@functools.partial(jax.jit, static_argnames=("capacities", "revisit"))
+def _follow(
+    graph: Graph,
+    row: jax.Array,
+    node: jax.Array,
+    relations: jax.Array,
+    *,
+    capacities: tuple[int, ...],
+    revisit: Revisit,
+) -> tuple[tuple[Frontier, ...], jax.Array, jax.Array]:
+    trail = follow(graph, start(row, node), relations, capacities=capacities, revisit=revisit)
+    needed = jax.numpy.stack([frontier.needed for frontier in trail[1:]])
+    overflow = jax.numpy.any(jax.numpy.stack([frontier.overflow for frontier in trail]))
+    return trail, needed, overflow
+
+
+def states_along(
+    tensors: TensorGraph,
+    topics: Sequence[Sequence[int]],
+    paths: np.ndarray,
+    *,
+    revisit: Revisit = "topic",
+    most_nodes: int = 64,
+    batch_size: int = 1024,
+) -> EdgeStates:
+    """The states that lead along one right path of each question.
+
+    Args:
+        tensors: the graph.
+        topics: topic nodes of each question.
+        paths: [Q, L] int32 codes, NULL past the end; a question without a path has no state.
+        revisit: which nodes a path may return to.
+        most_nodes: nodes kept of a state.
+        batch_size: questions a batch.
+    """
+    count, hops = paths.shape
+    batch_size = min(batch_size, bucket(count))
+
+    def run(indices: np.ndarray, slots: tuple[int, ...]):
+        rows = bucket(batch_size)
+        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        table = pad(paths[indices], rows)[:, :, None]
+        return _follow(tensors.graph, row, node, table, capacities=slots, revisit=revisit)
+
+    capacities = Capacities(slots=tuple(bucket(batch_size << (hop + 1)) for hop in range(hops)))
+    question, hop, nodes = [], [], []
+    for indices, (trail, _, _), _ in stream(count, batch_size, run, lambda r: r[1:], capacities):
+        for taken, frontier in enumerate(trail[:hops]):
+            there = np.flatnonzero(frontier.valid)
+            there = there[np.argsort(frontier.row[there], kind="stable")]
+            rows = frontier.row[there]
+            rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+            there, rows = there[rank < most_nodes], indices[rows[rank < most_nodes]]
+            on = paths[rows, taken] != NULL
+            question.append(rows[on])
+            hop.append(np.full(int(on.sum()), taken))
+            nodes.append(frontier.node[there[on]])
+    questions = np.concatenate(question or [np.zeros(0, int)])
+    taken = np.concatenate(hop or [np.zeros(0, int)])
+    key = questions.astype(np.int64) * hops + taken
+    order = np.argsort(key, kind="stable")
+    distinct, first = np.unique(key[order], return_index=True)
+    whose, at = (distinct // hops).astype(np.int32), (distinct % hops).astype(np.int32)
+    return EdgeStates(
+        question=whose,
+        hop=at,
+        relation=paths[whose, at],
+        offsets=np.append(first, len(key)),
+        nodes=np.concatenate(nodes or [np.zeros(0, np.int32)])[order].astype(np.int32),
+    )
+
+
+def draw_edges(
+    tensors: TensorGraph, states: EdgeStates, size: int, draw: np.random.Generator
+) -> EdgeBatch:
+    """Edges for a training step: one of every relation at a random node of random states.
+
+    The search compares means per relation, so every relation of a node weighs the same, however
+    many edges it has.
+    """
+    run_offsets = np.asarray(tensors.graph.run_offsets)
+    run_start = np.asarray(tensors.graph.run_start)
+    state = draw.integers(0, len(states.question), size)
+    lengths = np.diff(states.offsets)[state]
+    node = states.nodes[states.offsets[state] + (draw.random(size) * lengths).astype(np.int64)]
+    count = run_offsets[node + 1] - run_offsets[node]
+    row = np.repeat(np.arange(size), count)[:size]
+    begins = np.cumsum(count) - count
+    run = (run_offsets[node] - begins)[row] + np.arange(len(row))
+    edges = run_start[run + 1] - run_start[run]
+    edge = run_start[run] + (draw.random(len(run)) * edges).astype(np.int64)
+    relation = tensors.relation[edge]
+    return EdgeBatch(
+        question=states.question[state[row]],
+        hop=states.hop[state[row]],
+        node=node[row],
+        relation=relation,
+        target=tensors.tail[edge],
+        right=relation == states.relation[state[row]],
+    )

@@ -1,0 +1,342 @@
+"""A trained path ranker: weights, the relations it knows, the text encoder it was made with."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.kg import KnowledgeGraph, Linker, Topics, entity_rows, find_topics
+from jaxkg.learn.fit import masked_texts, revisit_rule
+from jaxkg.learn.mine import mine_paths
+from jaxkg.learn.ranker_paths import surrounding_paths
+from jaxkg.learn.ranker_training import RankerConfig, RankerExamples, train_ranker
+from jaxkg.records import JaxkgError, Question
+from jaxkg.score.path_ranker import RankerParams, path_vectors, question_vectors
+from jaxkg.tensors import TensorGraph, bucket, pad
+from jaxkg.text import NgramHasher, TextEncoder, label_words
+from jaxkg.types import NULL
+
+_FORMAT = "jaxkg-path-ranker"
+_VERSION = 1
+_NGRAMS = 64
+_ENOUGH = 0.5
+"""Least F1 of a mined path that counts as right."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PathRanker:
+    """Scores relation paths for questions.
+
+    Attributes:
+        members: weights of rankers whose scores are averaged.
+        relations: names of the graph's relations.
+        labels: [R, D] float32 text vectors of the relations.
+        hasher: of the questions' n-grams.
+        encoder: name and revision of the text encoder.
+        about: what it was trained on, for people.
+    """
+
+    members: tuple[RankerParams, ...]
+    relations: tuple[str, ...]
+    labels: np.ndarray
+    hasher: NgramHasher
+    encoder: tuple[str, str]
+    about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def hops(self) -> int:
+        """Longest path it ranks."""
+        return self.members[0].length.shape[0]
+
+    def check(self, relations: Sequence[str], encoder: TextEncoder) -> None:
+        """Refuse a graph or an encoder that the ranker was not trained for.
+
+        Raises:
+            JaxkgError: it says which.
+        """
+        if tuple(relations) != self.relations:
+            raise JaxkgError(
+                f"this path ranker was trained for a graph of {len(self.relations)} other "
+                f"relations, not for these {len(relations)}; train one for this graph"
+            )
+        if (encoder.name, encoder.revision) != self.encoder:
+            raise JaxkgError(
+                f"this path ranker reads vectors of {' '.join(self.encoder)}, not of "
+                f"{encoder.name} {encoder.revision}"
+            )
+
+    def read(
+        self, encoder: TextEncoder, texts: Sequence[str], masked: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """See `question_views`."""
+        return question_views(encoder, self.hasher, texts, masked)
+
+    def scores(
+        self, texts: np.ndarray, ngrams: np.ndarray, question: np.ndarray, paths: np.ndarray
+    ) -> np.ndarray:
+        """Score relation paths.
+
+        Args:
+            texts, ngrams: [Q, 2D] and [Q, W] from `read`.
+            question: [P] whose path each is.
+            paths: [P, L] int32 relations below R, either way along an edge; NULL past the end.
+
+        Returns:
+            [P] float32 logits, comparable within a question.
+        """
+        if len(paths) == 0:
+            return np.zeros(0, np.float32)
+        distinct, place = np.unique(paths, axis=0, return_inverse=True)
+        size, count = bucket(len(distinct), floor=1024), bucket(len(paths), floor=1024)
+        rows = bucket(len(texts))
+        total = _flat_scores(
+            self._weights,
+            jnp.asarray(pad(texts, rows)),
+            jnp.asarray(pad(ngrams, rows)),
+            jnp.asarray(pad(distinct.astype(np.int32), size)),
+            jnp.asarray(np.resize(question.astype(np.int32), count)),
+            jnp.asarray(np.resize(place.reshape(-1).astype(np.int32), count)),
+        )
+        return np.asarray(total)[: len(paths)]
+
+    @functools.cached_property
+    def _weights(self) -> Any:
+        stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *self.members)
+        return jax.device_put((stacked, self.labels))
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write to a folder, through a temporary name.
+
+        Raises:
+            JaxkgError: the folder holds something else.
+        """
+        target = Path(folder)
+        if target.exists() and any(target.iterdir()) and not (target / "ranker.json").exists():
+            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
+        target.mkdir(parents=True, exist_ok=True)
+        arrays = {
+            f"{name}.{place}": np.asarray(value)
+            for place, params in enumerate(self.members)
+            for name, value in params._asdict().items()
+        }
+        meta = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "members": len(self.members),
+            "relations": self.relations,
+            "buckets": self.hasher.buckets,
+            "longest": self.hasher.longest,
+            "encoder": self.encoder,
+            "about": dict(self.about),
+        }
+        with tempfile.NamedTemporaryFile(dir=target, suffix=".tmp", delete=False) as file:
+            np.savez(file, allow_pickle=False, labels=self.labels, **arrays)
+        os.replace(file.name, target / "ranker.npz")
+        with tempfile.NamedTemporaryFile(
+            "w", dir=target, suffix=".tmp", delete=False, encoding="utf-8"
+        ) as file:
+            json.dump(meta, file, ensure_ascii=False, indent=1)
+        os.replace(file.name, target / "ranker.json")
+        return target
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> PathRanker:
+        """Read a ranker written by `save`.
+
+        Raises:
+            JaxkgError: there is none, or it is damaged or of a newer version.
+        """
+        source = Path(folder)
+        try:
+            meta = json.loads((source / "ranker.json").read_text(encoding="utf-8"))
+            if meta["format"] != _FORMAT or meta["version"] > _VERSION:
+                raise JaxkgError(
+                    f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
+                    f"{_FORMAT} up to version {_VERSION}"
+                )
+            with (
+                (source / "ranker.npz").open("rb") as file,
+                np.load(file, allow_pickle=False) as arrays,
+            ):
+                members = tuple(
+                    RankerParams(*(arrays[f"{name}.{place}"] for name in RankerParams._fields))
+                    for place in range(meta["members"])
+                )
+                labels = arrays["labels"]
+            name, revision = meta["encoder"]
+            ranker = cls(
+                members=members,
+                relations=tuple(meta["relations"]),
+                labels=labels,
+                hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
+                encoder=(name, revision),
+                about=meta["about"],
+            )
+        except FileNotFoundError as error:
+            raise JaxkgError(f"no path ranker in {source}") from error
+        except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
+            if isinstance(error, JaxkgError):
+                raise
+            raise JaxkgError(f"the path ranker in {source} is damaged: {error}") from error
+        sizes = {(len(m.relation), len(m.ngram)) for m in ranker.members}
+        if sizes != {(len(ranker.relations), ranker.hasher.buckets)}:
+            raise JaxkgError(f"the path ranker in {source} is damaged: weights and names disagree")
+        return ranker
+
+
+@jax.jit
+def _flat_scores(
+    weights: tuple[RankerParams, jax.Array],
+    texts: jax.Array,
+    ngrams: jax.Array,
+    distinct: jax.Array,
+    question: jax.Array,
+    place: jax.Array,
+) -> jax.Array:
+    stacked, labels = weights
+
+    def of_member(params: RankerParams) -> jax.Array:
+        questions = question_vectors(params, texts, ngrams)
+        vectors, bias = path_vectors(params, labels, distinct)
+        table = params.scale * questions @ vectors.T + bias[None, :]
+        return table[question, place]
+
+    return jnp.mean(jax.lax.map(of_member, stacked), axis=0)
+
+
+def question_views(
+    encoder: TextEncoder, hasher: NgramHasher, texts: Sequence[str], masked: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What a ranker sees of questions: masked and whole text as vectors, masked text as n-grams.
+
+    The mask lets wordings meet; the name behind it tells what kind of thing is asked about.
+
+    Returns:
+        [Q, 2D] float32; [Q, W] int32.
+    """
+    vectors = np.concatenate([encoder(list(masked)), encoder(list(texts))], axis=1)
+    return vectors, hasher.table(masked, width=_NGRAMS)
+
+
+def label_table(encoder: TextEncoder, relations: Sequence[str]) -> np.ndarray:
+    """[R, D] float32 text vectors of relation labels."""
+    return encoder([label_words(name) for name in relations])
+
+
+def fit_ranker(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    questions: Sequence[Question],
+    encoder: TextEncoder,
+    *,
+    config: RankerConfig = RankerConfig(),
+    linker: Linker | None = None,
+    seed: int = 0,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> PathRanker:
+    """Train a path ranker.
+
+    Right are a question's own `paths` (`^` is ignored) where it has them, else the paths mined from
+    its answers. Negatives come from the same neighbourhood: the paths around the question's topic
+    or, where the graph lacks the topic, around the entity that most of its right paths could start
+    from.
+
+    Args:
+        kg, tensors: the graph.
+        questions: with paths, or with answers and topics that the graph has.
+        encoder: of questions and relation labels.
+        config: sizes and schedule.
+        linker: finds topics; None makes one.
+        seed: of everything random.
+        on_progress: called with (stage, done, total).
+
+    Raises:
+        JaxkgError: nothing to learn from.
+    """
+    tick = on_progress or (lambda stage, done, total: None)
+    topics = find_topics(linker or Linker(kg), questions)
+    masked = masked_texts(questions, topics)
+    hasher = NgramHasher(buckets=config.buckets, longest=2)
+    texts, ngrams = question_views(encoder, hasher, [q.text for q in questions], masked)
+    tick("encode", len(questions), len(questions))
+    right = right_paths(kg, tensors, questions, topics)
+    starts = [some.entities or stand_in(tensors, paths) for some, paths in zip(topics, right)]
+    table = surrounding_paths(tensors, starts)
+    examples = RankerExamples(texts, ngrams, right, [table.of(i) for i in range(len(questions))])
+    labels = label_table(encoder, kg.relations)
+    members = []
+    for member in range(config.members):
+        members.append(
+            train_ranker(
+                labels,
+                examples,
+                config,
+                seed=seed + member,
+                on_epoch=lambda epoch, loss, params, done=member * config.epochs: tick(
+                    "train", done + epoch, config.epochs * config.members
+                ),
+            )
+        )
+    about = {
+        "questions": len(questions),
+        "with_paths": int(sum(len(paths) > 0 for paths in right)),
+        "with_topic": int(sum(bool(some.entities) for some in topics)),
+        "seed": seed,
+    }
+    host = jax.device_get(tuple(members))
+    return PathRanker(host, kg.relations, labels, hasher, (encoder.name, encoder.revision), about)
+
+
+def right_paths(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    questions: Sequence[Question],
+    topics: Sequence[Topics],
+) -> list[np.ndarray]:
+    """[P, 2] int32 right paths of each question: its own, else those mined from its answers."""
+    number = {name: place for place, name in enumerate(kg.relations)}
+    found = []
+    for question in questions:
+        rows = [[number.get(step.removeprefix("^"), NULL) for step in p] for p in question.paths]
+        rows = [(*row, NULL)[:2] for row in rows if 1 <= len(row) <= 2 and NULL not in row]
+        found.append(np.unique(np.asarray(rows, np.int32).reshape(-1, 2), axis=0))
+    targets = [
+        tuple(row for answer in question.answers or () for row in entity_rows(kg, answer))
+        for question in questions
+    ]
+    mine = [
+        i
+        for i, question in enumerate(questions)
+        if not question.paths and topics[i].entities and targets[i]
+    ]
+    if mine:
+        starts, goals = [topics[i].entities for i in mine], [targets[i] for i in mine]
+        mined = mine_paths(tensors, starts, goals, hops=2, revisit=revisit_rule(starts, goals))
+        for place, i in enumerate(mine):
+            good = mined.relations[place][mined.f1[place] >= _ENOUGH]
+            steps = np.where(good == NULL, NULL, good % kg.num_relations)
+            found[i] = np.unique(steps.astype(np.int32), axis=0)
+    return found
+
+
+def stand_in(tensors: TensorGraph, paths: np.ndarray) -> tuple[int, ...]:
+    """The node that most of the first steps of some paths leave; none for no paths."""
+    if len(paths) == 0:
+        return ()
+    relation = np.where(tensors.relation < 0, NULL, tensors.relation % tensors.graph.num_relations)
+    first = np.isin(relation, paths[:, 0])
+    pairs = np.unique(tensors.head[first].astype(np.int64) * (relation.max() + 1) + relation[first])
+    if len(pairs) == 0:
+        return ()
+    return (int(np.bincount(pairs // (relation.max() + 1)).argmax()),)

@@ -1,0 +1,241 @@
+"""The hybrid edge scorer: how likely walking an edge leads to the answer of a question.
+
+The plain form scores (question, node, relation, target, hop) one by one, as published. The factored
+form gives the same scores: fusion does not depend on the question, and a first layer over
+concatenated components is a sum of one product per component, so both are taken once for each node,
+relation and question, and an edge gathers and adds.
+
+Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via LLM
+planning and embedding-guided search", Sec. III-B.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import chex
+import jax
+import jax.numpy as jnp
+from jax.typing import DTypeLike
+
+from jaxkg.score.fusion import Dense, Fusion, dense, fuse, init_dense, init_fusion, layer_norm
+
+PARTS = 5
+"""Components of an edge: question, node, relation, target, hop context."""
+
+
+@dataclasses.dataclass(frozen=True)
+class EdgeSizes:
+    """Sizes of the edge scorer; the defaults are the paper's, 6.8 million parameters.
+
+    Attributes:
+        text: T, numbers of a text vector; 0 leaves the text of nodes and relations out.
+        graph: G, numbers of a graph vector; 0 leaves graph vectors out.
+        question: numbers of the question's text vector.
+        hops: L, longest path; the hop context has 2L numbers.
+        context: False leaves the hop context out.
+        width: W of the shared space.
+        attention: inner layers of the gates.
+        classifier: inner layers of the classifier.
+    """
+
+    text: int = 1536
+    graph: int = 256
+    question: int = 1536
+    hops: int = 3
+    context: bool = True
+    width: int = 512
+    attention: tuple[int, int] = (1024, 512)
+    classifier: tuple[int, int] = (256, 128)
+
+
+class EdgeScorer(NamedTuple):
+    """Weights of the edge scorer."""
+
+    question: Dense  # [Q, W]
+    node: Fusion
+    relation: Fusion
+    target: Fusion
+    context: Dense  # [2L, W]
+    attention: tuple[Dense, Dense, Dense]  # [5W, A], [A, A'], [A', 5]
+    classifier: tuple[Dense, Dense, Dense]  # [W, C], [C, C'], [C', 1]
+    depth: Dense  # [W, L], how many hops the question wants
+
+
+class EdgeInputs(NamedTuple):
+    """What the scorer reads; a source that it leaves out has width 0."""
+
+    node_text: jax.Array  # [N, T] float32
+    node_graph: jax.Array  # [N, G] float32
+    relation_text: jax.Array  # [2R, T] float32
+    relation_graph: jax.Array  # [2R, G] float32
+
+
+def init_edge_scorer(sizes: EdgeSizes = EdgeSizes(), *, key: jax.Array) -> EdgeScorer:
+    """Random weights."""
+    keys = iter(jax.random.split(key, 12))
+    width = sizes.width
+    outer, inner = sizes.attention
+    wide, narrow = sizes.classifier
+
+    def layer(inputs: int, outputs: int) -> Dense:
+        return init_dense(inputs, outputs, key=next(keys))
+
+    def fusion() -> Fusion:
+        return init_fusion(sizes.text, sizes.graph, width, key=next(keys))
+
+    return EdgeScorer(
+        question=layer(sizes.question, width),
+        node=fusion(),
+        relation=fusion(),
+        target=fusion(),
+        context=layer(2 * sizes.hops, width),
+        attention=(layer(PARTS * width, outer), layer(outer, inner), layer(inner, PARTS)),
+        classifier=(layer(width, wide), layer(wide, narrow), layer(narrow, 1)),
+        depth=layer(width, sizes.hops),
+    )
+
+
+def depth_log_probabilities(params: EdgeScorer, questions: jax.Array) -> jax.Array:
+    """How many hops each question wants.
+
+    Args:
+        params: weights.
+        questions: [B, Q] float32 text vectors.
+
+    Returns:
+        [B, L] float32, log-probability of 1 … L hops.
+    """
+    return jax.nn.log_softmax(dense(params.depth, project_questions(params, questions)), axis=-1)
+
+
+def project_questions(
+    params: EdgeScorer, questions: jax.Array, *, dtype: DTypeLike = jnp.float32
+) -> jax.Array:
+    """[B, Q] text vectors to [B, W] float32."""
+    return dense(params.question, layer_norm(questions), dtype=dtype)
+
+
+def hop_context(depth: jax.Array, hop: jax.Array) -> jax.Array:
+    """The scorer's view of where the search is: hops wanted, as predicted, and the hop at hand.
+
+    Args:
+        depth: [..., L] float32 log-probabilities.
+        hop: [...] int32, 0 for the first.
+
+    Returns:
+        [..., 2L] float32.
+    """
+    at = jax.nn.one_hot(hop, depth.shape[-1], dtype=jnp.float32)
+    return jnp.concatenate([jnp.exp(depth), at], axis=-1)
+
+
+def score_edges(
+    params: EdgeScorer,
+    inputs: EdgeInputs,
+    questions: jax.Array,
+    context: jax.Array,
+    node: jax.Array,
+    relation: jax.Array,
+    target: jax.Array,
+    *,
+    hidden: tuple[jax.Array, jax.Array] | None = None,
+    dtype: DTypeLike = jnp.float32,
+) -> jax.Array:
+    """Score edges one by one.
+
+    Args:
+        params: weights.
+        inputs: vectors of nodes and relations.
+        questions: [F, Q] float32, the question's text vector at each edge.
+        context: [F, 2L] float32 from `hop_context`.
+        node, relation, target: [F] int32.
+        hidden: dropout masks of the classifier's inner layers, [F, C] and [F, C'], scaled; None
+            for no dropout.
+        dtype: of the products.
+
+    Returns:
+        [F] float32 logits.
+    """
+    chex.assert_rank([questions, context, node], [2, 2, 1])
+    text, graph = inputs.node_text, inputs.node_graph
+    parts = [
+        project_questions(params, questions, dtype=dtype),
+        fuse(params.node, text[node], graph[node], dtype=dtype),
+        fuse(
+            params.relation,
+            inputs.relation_text[relation],
+            inputs.relation_graph[relation],
+            dtype=dtype,
+        ),
+        fuse(params.target, text[target], graph[target], dtype=dtype),
+        dense(params.context, context, dtype=dtype),
+    ]
+    states = jnp.concatenate(parts, axis=-1)
+    for layer in params.attention[:2]:
+        states = jax.nn.relu(dense(layer, states, dtype=dtype))
+    gates = jax.nn.softmax(dense(params.attention[2], states), axis=-1)
+    mixed = jnp.einsum("fp,fpw->fw", gates, jnp.stack(parts, axis=1))
+    for place, layer in enumerate(params.classifier[:2]):
+        mixed = jax.nn.relu(dense(layer, mixed, dtype=dtype))
+        if hidden is not None:
+            mixed = mixed * hidden[place]
+    return dense(params.classifier[2], mixed)[:, 0]
+
+
+class EdgeTables(NamedTuple):
+    """The first layers' products with every node and relation: A of the gates, then C."""
+
+    node: jax.Array  # [N, A + C] float32, as where an edge leaves from
+    relation: jax.Array  # [2R, A + C] float32
+    target: jax.Array  # [N, A + C] float32, as where it leads
+
+
+def edge_tables(params: EdgeScorer, inputs: EdgeInputs) -> EdgeTables:
+    """Everything about nodes and relations that does not depend on a question."""
+    text, graph = inputs.node_text, inputs.node_graph
+    return EdgeTables(
+        node=_first_layers(params, fuse(params.node, text, graph), 1),
+        relation=_first_layers(
+            params, fuse(params.relation, inputs.relation_text, inputs.relation_graph), 2
+        ),
+        target=_first_layers(params, fuse(params.target, text, graph), 3),
+    )
+
+
+def question_rows(params: EdgeScorer, questions: jax.Array) -> jax.Array:
+    """[B, Q] text vectors to their [B, A + C] share of the first layers."""
+    return _first_layers(params, project_questions(params, questions), 0)
+
+
+def context_rows(params: EdgeScorer, context: jax.Array) -> jax.Array:
+    """[..., 2L] hop contexts to their [..., A + C] share of the first layers."""
+    return _first_layers(params, dense(params.context, context), 4)
+
+
+def _first_layers(params: EdgeScorer, part: jax.Array, place: int) -> jax.Array:
+    """A component's part of the gates' first layer beside its own classifier's first layer."""
+    width = part.shape[-1]
+    gates = params.attention[0].kernel[place * width : (place + 1) * width]
+    return jnp.concatenate([part @ gates, part @ params.classifier[0].kernel], axis=-1)
+
+
+def score_from_tables(params: EdgeScorer, rows: tuple[jax.Array, ...]) -> jax.Array:
+    """Score edges from the rows of their five components.
+
+    Args:
+        params: weights.
+        rows: five arrays [F, A + C] float32: question, node, relation, target, context.
+
+    Returns:
+        [F] float32 logits, those of `score_edges`.
+    """
+    chex.assert_equal(len(rows), PARTS)
+    chex.assert_equal_shape(rows)
+    wide = params.attention[0].bias.shape[0]
+    first = sum(row[:, :wide] for row in rows) + params.attention[0].bias[None]
+    states = jax.nn.relu(dense(params.attention[1], jax.nn.relu(first)))
+    gates = jax.nn.softmax(dense(params.attention[2], states), axis=-1)
+    mixed = sum(gates[:, p, None] * row[:, wide:] for p, row in enumerate(rows))
+    mixed = jax.nn.relu(mixed + params.classifier[0].bias[None])
+    mixed = jax.nn.relu(dense(params.classifier[1], mixed))
+    return dense(params.classifier[2], mixed)[:, 0]

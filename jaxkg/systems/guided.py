@@ -1,0 +1,234 @@
+"""Guided search: a learned edge scorer leads from the topic to the answers. No LLM.
+
+Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via LLM
+planning and embedding-guided search", Sec. III-B.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections.abc import Callable, Sequence
+
+import jax
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
+from jaxkg.learn.edge_scorer import TrainedScorer
+from jaxkg.learn.fit import masked_texts
+from jaxkg.records import Answer, JaxkgError, PlanCandidate, Question, Usage
+from jaxkg.score.edges import EdgeTables, edge_tables
+from jaxkg.systems.cited import OUTGROWN, Cited, cite_reached
+from jaxkg.systems.guided_search import guided_paths
+from jaxkg.systems.planned import as_question
+from jaxkg.systems.planning import Plans, Reached, execute_paths
+from jaxkg.tensors import TensorGraph, tensor_graph
+from jaxkg.text import TextEncoder
+from jaxkg.types import NULL
+
+
+@dataclasses.dataclass(frozen=True)
+class GuidedSettings:
+    """Knobs of guided search.
+
+    Attributes:
+        width: partial paths kept at every hop: 1 is the paper's greedy variant, its B (3 or 5) the
+            whole-path one.
+        share: paths whose chain score is at least this fraction of the best are answered with.
+        sample: edges that stand for a relation of a path when relations are chosen; None scores
+            every edge of the frontier.
+        margin: paths whose log chain score is this far below the best are dropped.
+        revisit: which nodes a path may return to.
+        batch_size: questions a batch.
+    """
+
+    width: int = 1
+    share: float = 1.0
+    sample: int | None = 8
+    margin: float = 5.0
+    revisit: Revisit = "topic"
+    batch_size: int = 256
+
+    def __post_init__(self) -> None:
+        if self.width < 1 or not 0 < self.share <= 1 or (self.sample or 1) < 1:
+            raise JaxkgError("width and sample are at least 1, share is in (0, 1]")
+
+
+@dataclasses.dataclass(frozen=True)
+class GuidedSearch:
+    """Answers questions over one graph; `search` and `execute` are its steps."""
+
+    kg: KnowledgeGraph
+    tensors: TensorGraph
+    scorer: TrainedScorer
+    encoder: TextEncoder
+    linker: Linker
+    settings: GuidedSettings = GuidedSettings()
+
+    @classmethod
+    def build(
+        cls,
+        kg: KnowledgeGraph,
+        scorer: TrainedScorer,
+        encoder: TextEncoder,
+        *,
+        tensors: TensorGraph | None = None,
+        linker: Linker | None = None,
+        settings: GuidedSettings = GuidedSettings(),
+    ) -> GuidedSearch:
+        """Put the parts together, and take the scorer's products with every node and relation.
+
+        Raises:
+            JaxkgError: the scorer was trained with another encoder or for another graph.
+        """
+        search = cls(
+            kg, tensors or tensor_graph(kg), scorer, encoder, linker or Linker(kg), settings
+        )
+        search._tables  # noqa: B018  fails here rather than at the first question
+        return search
+
+    @functools.cached_property
+    def _tables(self) -> EdgeTables:
+        inputs = self.scorer.inputs(self.kg, self.encoder)
+        return jax.jit(edge_tables)(self.scorer.params, inputs)
+
+    def ask(self, question: str | Question) -> Answer:
+        """Answer one question."""
+        if isinstance(question, str):
+            question = as_question(question)
+        return self.answer([question])[0]
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> list[Answer]:
+        """Answer many questions in batches.
+
+        Args:
+            questions: any number.
+            use_given: see `find_topics`.
+            on_progress: called with (stage, done, total).
+
+        Returns:
+            An answer, or an abstention with its reason, for each question in order.
+        """
+        if not questions:
+            return []
+        tick = on_progress or (lambda stage, done, total: None)
+        clock = [time.perf_counter()]
+        topics = find_topics(self.linker, questions, use_given=use_given)
+        clock.append(time.perf_counter())
+        plans = self.search(
+            masked_texts(questions, topics), topics, lambda done, total: tick("search", done, total)
+        )
+        clock.append(time.perf_counter())
+        used = self.used(plans)
+        reached = self.execute(plans, used, topics)
+        clock.append(time.perf_counter())
+        cited = cite_reached(self.kg, self.tensors, plans.probability, used, reached)
+        clock.append(time.perf_counter())
+        seconds = np.diff(clock) / len(questions)
+        usage = Usage(
+            seconds=float(seconds.sum()),
+            stages=dict(zip(("link", "search", "follow", "cite"), seconds.tolist())),
+        )
+        return [
+            self._answer(question, topics[i], plans, used, i, cited[i], usage)
+            for i, question in enumerate(questions)
+        ]
+
+    def search(
+        self,
+        masked: Sequence[str],
+        topics: Sequence[Topics],
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Plans:
+        """Relation paths of each question with their chain scores, best first."""
+        distinct = list(dict.fromkeys(masked))
+        place = {text: row for row, text in enumerate(distinct)}
+        vectors = self.encoder(distinct)[[place[text] for text in masked]]
+        return guided_paths(
+            self.tensors,
+            self.scorer.params,
+            self._tables,
+            vectors,
+            [some.entities for some in topics],
+            hops=self.scorer.sizes.hops,
+            width=self.settings.width,
+            sample=self.settings.sample,
+            margin=self.settings.margin,
+            revisit=self.settings.revisit,
+            use_context=self.scorer.sizes.context,
+            batch_size=self.settings.batch_size,
+            on_progress=on_progress,
+        )
+
+    def used(self, plans: Plans) -> np.ndarray:
+        """[Q, W] bool: the paths to answer with."""
+        best = plans.probability[:, :1]
+        return (plans.probability > 0) & (plans.probability >= self.settings.share * best)
+
+    def execute(self, plans: Plans, used: np.ndarray, topics: Sequence[Topics]) -> Reached:
+        """Execute the used paths, in row-major order of `used`."""
+        question, place = np.nonzero(used)
+        return execute_paths(
+            self.tensors,
+            [topics[i].entities for i in question.tolist()],
+            plans.relations[question, place],
+            revisit=self.settings.revisit,
+        )
+
+    def _answer(
+        self,
+        question: Question,
+        topics: Topics,
+        plans: Plans,
+        used: np.ndarray,
+        row: int,
+        cited: Cited,
+        usage: Usage,
+    ) -> Answer:
+        notes = [f"the graph has no entity {topic!r}" for topic in topics.missing]
+        if not (cited.complete and plans.complete[row]):
+            notes.append(OUTGROWN)
+        entities = cited.ranked(self.kg)
+        plan = tuple(
+            PlanCandidate(
+                relations=tuple(
+                    self.kg.relation_name(int(code))
+                    for code in plans.relations[row, place]
+                    if code != NULL
+                ),
+                probability=float(plans.probability[row, place]),
+                reached=cited.sizes.get(place),
+                used=bool(used[row, place]),
+            )
+            for place in np.flatnonzero(plans.probability[row] > 0).tolist()
+        )
+        return Answer(
+            question=question.text,
+            question_id=question.id,
+            topics=topics.links,
+            entities=entities,
+            paths=tuple(cited.paths),
+            plan=plan,
+            usage=usage,
+            abstained=None if entities else _why_not(topics, plan),
+            notes=tuple(notes),
+            system="guided",
+        )
+
+
+def _why_not(topics: Topics, plan: tuple[PlanCandidate, ...]) -> str:
+    if plan:
+        return f"the relation path {' → '.join(plan[0].relations)} leads nowhere but to the topic"
+    if topics.entities:
+        return "no edge leaves the topic"
+    if topics.missing:
+        return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
+    return "no entity of the graph is recognised in the question"

@@ -1,0 +1,291 @@
+"""The steps of guided search over arrays: score a frontier's edges, choose relations, go on.
+
+Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via LLM
+planning and embedding-guided search", Algorithm 2.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.candidates import Revisit, expand, start
+from jaxkg.ops import running_sum, top_in_group
+from jaxkg.score.edges import (
+    EdgeScorer,
+    EdgeTables,
+    context_rows,
+    depth_log_probabilities,
+    hop_context,
+    question_rows,
+    score_from_tables,
+)
+from jaxkg.systems.planning import Plans
+from jaxkg.systems.search import ask, init, tell
+from jaxkg.tensors import Capacities, TensorGraph, bucket, starts_table, stream
+from jaxkg.types import NULL, Frontier, Graph
+
+_STEPS = 5
+"""Capacities of a hop: runs, edges looked at, edges scored, nodes copied, edges walked."""
+
+EdgeScores = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
+"""From [F] int32 rows of the beam, nodes, relation codes and targets to [F] float32 in [0, 1]."""
+
+
+class RelationScores(NamedTuple):
+    """How good each relation is for each partial path."""
+
+    mean: jax.Array  # [P, 2R] float32 in [0, 1]; 0 where no edge was scored
+    needed: jax.Array  # [2] int32 slots: edges looked at, edges scored
+    overflow: jax.Array  # [] bool
+
+
+def relation_scores(
+    graph: Graph,
+    frontier: Frontier,
+    score: EdgeScores,
+    *,
+    num_rows: int,
+    sample: int | None,
+    capacities: tuple[int, int],
+) -> RelationScores:
+    """Mean score of the edges of every relation that leaves each row's nodes.
+
+    Args:
+        graph: padded tensors.
+        frontier: nodes of partial paths, `row` being the path.
+        score: of edges.
+        num_rows: P; static.
+        sample: edges that stand for a relation of a path; None scores them all. Static.
+        capacities: slots for the edges looked at, and for those scored; static.
+
+    Returns:
+        Means, which with a sample are estimates: the sample is spread over the edges by a hash.
+    """
+    looked, scored = capacities
+    edges = expand(graph, frontier, capacity=looked)
+    codes = 2 * graph.num_relations
+    relation = graph.relation[edges.edge]
+    group = jnp.where(edges.valid, edges.row * codes + relation, 0)
+    chosen = edges.valid
+    if sample is not None:
+        mixed = edges.edge.astype(jnp.uint32) * jnp.uint32(0x9E3779B1)
+        priority = (mixed >> 8).astype(jnp.int32).astype(jnp.float32)
+        best = top_in_group(
+            group, priority, edges.valid, num_groups=num_rows * codes, k=sample
+        ).ravel()
+        chosen = (
+            jnp.zeros(looked, bool).at[jnp.where(best == NULL, looked, best)].set(True, mode="drop")
+        )
+    place = running_sum(chosen.astype(jnp.int32)) - 1
+    slot = jnp.zeros(scored, jnp.int32)
+    slot = slot.at[jnp.where(chosen, place, scored)].set(
+        jnp.arange(looked, dtype=jnp.int32), mode="drop"
+    )
+    wanted = place[-1] + 1
+    there = jnp.arange(scored, dtype=jnp.int32) < wanted
+    edge = edges.edge[slot]
+    value = score(edges.row[slot], graph.head[edge], relation[slot], graph.tail[edge])
+    at = jnp.where(there, group[slot], num_rows * codes)
+    total = jnp.zeros(num_rows * codes).at[at].add(value, mode="drop")
+    count = jnp.zeros(num_rows * codes).at[at].add(1.0, mode="drop")
+    return RelationScores(
+        mean=(total / jnp.maximum(count, 1.0)).reshape(num_rows, codes),
+        needed=jnp.stack([edges.needed, wanted]),
+        overflow=edges.overflow | (wanted > scored),
+    )
+
+
+def hazard(depth: jax.Array, hop: int) -> tuple[jax.Array, jax.Array]:
+    """The stop decision: what stopping, and what going on, after some hops is worth.
+
+    Args:
+        depth: [B, L] float32 log-probabilities of 1 … L hops.
+        hop: hops taken, below L; static.
+
+    Returns:
+        [B] float32 log-probabilities of stopping and of going on, given that the path is this long.
+    """
+    if hop == 0:
+        return jnp.full(depth.shape[0], -jnp.inf), jnp.zeros(depth.shape[0])
+    left = jax.nn.logsumexp(depth[:, hop - 1 :], axis=1)
+    return depth[:, hop - 1] - left, jax.nn.logsumexp(depth[:, hop:], axis=1) - left
+
+
+@functools.partial(
+    jax.jit,
+    static_argnames=("rows", "width", "sample", "capacities", "margin", "revisit", "use_context"),
+)
+def guided_batch(
+    graph: Graph,
+    params: EdgeScorer,
+    tables: EdgeTables,
+    row: jax.Array,
+    node: jax.Array,
+    questions: jax.Array,
+    *,
+    rows: int,
+    width: int,
+    sample: int | None,
+    capacities: tuple[int, ...],
+    margin: float,
+    revisit: Revisit,
+    use_context: bool,
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """Guided search of one padded batch.
+
+    Args:
+        graph: padded tensors.
+        params, tables: the scorer's.
+        row, node: [S] int32 starts.
+        questions: [B, T] float32 text vectors.
+        rows, width, margin, revisit: see `search.search`; static.
+        sample: see `relation_scores`; static.
+        capacities: 5L slots, hop by hop; static.
+        use_context: False where the scorer was trained without hop context; static.
+
+    Returns:
+        relations [B, W, L] int32, log chain score [B, W] float32, needed [5L] int32, overflow [].
+        The chain score is the product of the means along the path and of the stop decisions.
+    """
+    hops = len(capacities) // _STEPS
+    depth = depth_log_probabilities(params, questions)
+    of_question = question_rows(params, questions)
+    beam = init(start(row, node), num_questions=rows, width=width, hops=hops)
+    needed, overflow = [], jnp.zeros((), bool)
+    for hop in range(hops):
+        runs, looked, scored, copied, walked = capacities[_STEPS * hop : _STEPS * (hop + 1)]
+        options, beam = ask(graph, beam, capacity=runs)
+        context = hop_context(depth, jnp.full(rows, hop, jnp.int32))
+        of_context = context_rows(params, context if use_context else jnp.zeros_like(context))
+
+        def score(slot_row, head, relation, tail, of_context=of_context):
+            parts = (
+                of_question[slot_row // width],
+                tables.node[head],
+                tables.relation[relation],
+                tables.target[tail],
+                of_context[slot_row // width],
+            )
+            return jax.nn.sigmoid(score_from_tables(params, parts))
+
+        found = relation_scores(
+            graph,
+            beam.frontier,
+            score,
+            num_rows=rows * width,
+            sample=sample,
+            capacities=(looked, scored),
+        )
+        stop, going = hazard(depth, hop)
+        grown = jnp.log(jnp.maximum(found.mean, 1e-30)).reshape(rows, width, -1)
+        scores = jnp.concatenate(
+            [
+                grown + going[:, None, None],
+                jnp.broadcast_to(stop[:, None, None], (rows, width, 1)),
+            ],
+            axis=2,
+        )
+        before = beam
+        beam = tell(
+            graph,
+            beam,
+            options,
+            scores,
+            capacities=(copied, walked),
+            margin=margin,
+            revisit=revisit,
+        )
+        wants = beam.needed[3 * hop : 3 * hop + 3]
+        needed.append(jnp.concatenate([wants[:1], found.needed, wants[1:]]))
+        overflow |= before.overflow | found.overflow | beam.overflow
+    return beam.relations, beam.score, jnp.concatenate(needed), overflow
+
+
+def _first_slots(rows: int, hops: int) -> tuple[int, ...]:
+    """Where capacities start: a program is dear to compile, so most should fit at once."""
+    slots = []
+    for hop in range(hops):
+        runs, looked, scored, copied, walked = (
+            32 << 2 * hop,
+            128 << 2 * hop,
+            64,
+            16 << hop,
+            64 << hop,
+        )
+        slots += [rows * each for each in (runs, looked, scored, copied, walked)]
+    return tuple(bucket(min(size, 1 << 20), floor=4096) for size in slots)
+
+
+def guided_paths(
+    tensors: TensorGraph,
+    params: EdgeScorer,
+    tables: EdgeTables,
+    questions: np.ndarray,
+    topics: Sequence[Sequence[int]],
+    *,
+    hops: int,
+    width: int = 1,
+    sample: int | None = 8,
+    margin: float = 5.0,
+    revisit: Revisit = "topic",
+    use_context: bool = True,
+    batch_size: int = 256,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Plans:
+    """Relation paths that the edge scorer leads along, hop count included.
+
+    Args:
+        tensors: the graph.
+        params, tables: the scorer's.
+        questions: [Q, T] float32 text vectors.
+        topics: topic nodes of each question.
+        hops: L, longest path.
+        width: W, partial paths kept; 1 is the greedy variant.
+        sample, margin, revisit, use_context: see `guided_batch`.
+        batch_size: questions a batch.
+        on_progress: called with (done, total) questions.
+
+    Returns:
+        Paths of 2R codes with their chain scores, best first.
+    """
+    count = len(questions)
+    relations = np.full((count, width, hops), NULL, np.int32)
+    score = np.full((count, width), -np.inf, np.float32)
+    completes = np.ones(count, bool)
+    batch_size = min(batch_size, bucket(count))
+
+    def run(indices: np.ndarray, slots: tuple[int, ...]):
+        rows = bucket(batch_size)
+        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        return guided_batch(
+            tensors.graph,
+            params,
+            tables,
+            row,
+            node,
+            np.resize(questions[indices], (rows, questions.shape[1])),
+            rows=rows,
+            width=width,
+            sample=sample,
+            capacities=slots,
+            margin=margin,
+            revisit=revisit,
+            use_context=use_context,
+        )
+
+    capacities = Capacities(slots=_first_slots(batch_size * width, hops))
+    for indices, found, complete in stream(
+        count, batch_size, run, lambda result: result[2:], capacities
+    ):
+        relations[indices] = found[0][: len(indices)]
+        score[indices] = found[1][: len(indices)]
+        completes[indices] = complete
+        if on_progress:
+            on_progress(int(indices[-1]) + 1, count)
+    return Plans(relations, np.exp(score), completes)

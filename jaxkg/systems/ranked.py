@@ -1,0 +1,272 @@
+"""Questions over graphs of thousands of relations: link, rank the paths around, execute, cite.
+
+No LLM: a learned ranker scores every relation path of one or two steps around the topic.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
+from jaxkg.learn.fit import masked_texts
+from jaxkg.learn.ranker import PathRanker
+from jaxkg.learn.ranker_paths import surrounding_paths
+from jaxkg.records import Answer, PlanCandidate, Question, Usage
+from jaxkg.systems.cited import OUTGROWN, Cited, cite_reached
+from jaxkg.systems.planned import as_question
+from jaxkg.systems.planning import Plans, Reached, execute_paths
+from jaxkg.tensors import TensorGraph, tensor_graph
+from jaxkg.text import TextEncoder
+from jaxkg.types import NULL
+
+
+@dataclasses.dataclass(frozen=True)
+class RankedSettings:
+    """Knobs of ranked path search.
+
+    Attributes:
+        width: best relation paths that are executed.
+        temperature: scores are divided by it before they become probabilities.
+        share: entities at least this fraction as probable as the best are answers.
+        mention: how many times more probable an entity becomes where it, or the node its path goes
+            through, is linked to something else that the question names ("who played *Ken Barlow*
+            in [Coronation Street]"); 1 ignores such names.
+        revisit: which nodes a path may return to.
+        most_nodes: see `surrounding_paths`.
+        batch_size: questions a batch.
+    """
+
+    width: int = 10
+    temperature: float = 1.0
+    share: float = 0.35
+    mention: float = 4.0
+    revisit: Revisit = "topic"
+    most_nodes: int = 20_000
+    batch_size: int = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class RankedPaths:
+    """Answers questions over one graph; `rank` and `execute` are its steps.
+
+    A relation path may be walked either way along each edge. An entity is as probable as the paths
+    that reach it are together.
+    """
+
+    kg: KnowledgeGraph
+    tensors: TensorGraph
+    ranker: PathRanker
+    encoder: TextEncoder
+    linker: Linker
+    settings: RankedSettings = RankedSettings()
+
+    @classmethod
+    def build(
+        cls,
+        kg: KnowledgeGraph,
+        ranker: PathRanker,
+        encoder: TextEncoder,
+        *,
+        tensors: TensorGraph | None = None,
+        linker: Linker | None = None,
+        settings: RankedSettings = RankedSettings(),
+    ) -> RankedPaths:
+        """Put the parts together.
+
+        Raises:
+            JaxkgError: the ranker was trained for another graph or another encoder.
+        """
+        ranker.check(kg.relations, encoder)
+        return cls(kg, tensors or tensor_graph(kg), ranker, encoder, linker or Linker(kg), settings)
+
+    def ask(self, question: str | Question) -> Answer:
+        """Answer one question."""
+        if isinstance(question, str):
+            question = as_question(question)
+        return self.answer([question])[0]
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> list[Answer]:
+        """Answer many questions in batches.
+
+        Args:
+            questions: any number.
+            use_given: see `find_topics`.
+            on_progress: called with (stage, done, total).
+
+        Returns:
+            An answer, or an abstention with its reason, for each question in order.
+        """
+        if not questions:
+            return []
+        tick = on_progress or (lambda stage, done, total: None)
+        clock = [time.perf_counter()]
+        topics = find_topics(self.linker, questions, use_given=use_given)
+        clock.append(time.perf_counter())
+        plans = self.rank(questions, topics, lambda done, total: tick("rank", done, total))
+        clock.append(time.perf_counter())
+        used = plans.probability > 0
+        reached = self.execute(plans, used, topics)
+        clock.append(time.perf_counter())
+        cited = cite_reached(self.kg, self.tensors, plans.probability, used, reached)
+        self._weigh_mentions(questions, topics, np.nonzero(used)[0], reached, cited)
+        clock.append(time.perf_counter())
+        seconds = np.diff(clock) / len(questions)
+        usage = Usage(
+            seconds=float(seconds.sum()),
+            stages=dict(zip(("link", "rank", "follow", "cite"), seconds.tolist())),
+        )
+        return [
+            self._answer(question, topics[i], plans, i, cited[i], usage)
+            for i, question in enumerate(questions)
+        ]
+
+    def rank(
+        self,
+        questions: Sequence[Question],
+        topics: Sequence[Topics],
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Plans:
+        """The best relation paths around each question's topics.
+
+        Returns:
+            Paths of relations below R (not of 2R codes), best first.
+        """
+        settings = self.settings
+        count = len(questions)
+        relations = np.full((count, settings.width, 2), NULL, np.int32)
+        probability = np.zeros((count, settings.width), np.float32)
+        complete = np.ones(count, bool)
+        texts, ngrams = self.ranker.read(
+            self.encoder, [q.text for q in questions], masked_texts(questions, topics)
+        )
+        for first in range(0, count, settings.batch_size):
+            rows = slice(first, min(first + settings.batch_size, count))
+            table = surrounding_paths(
+                self.tensors,
+                [some.entities for some in topics[rows]],
+                hops=self.ranker.hops,
+                most_nodes=settings.most_nodes,
+            )
+            complete[rows] = table.complete
+            scores = self.ranker.scores(texts[rows], ngrams[rows], table.question, table.relations)
+            for place, row in enumerate(range(rows.start, rows.stop)):
+                mine = slice(*table.offsets[place : place + 2])
+                best = np.argsort(-scores[mine], kind="stable")[: settings.width]
+                if len(best) == 0:
+                    continue
+                logits = (scores[mine] - scores[mine].max()) / settings.temperature
+                share = np.exp(logits)
+                probability[row, : len(best)] = (share / share.sum())[best]
+                relations[row, : len(best)] = table.relations[mine][best]
+            if on_progress:
+                on_progress(rows.stop, count)
+        return Plans(relations, probability, complete)
+
+    def execute(self, plans: Plans, used: np.ndarray, topics: Sequence[Topics]) -> Reached:
+        """Execute the used paths either way along every edge, in row-major order of `used`."""
+        question, place = np.nonzero(used)
+        steps = plans.relations[question, place]
+        back = np.where(steps == NULL, NULL, steps + self.kg.num_relations)
+        return execute_paths(
+            self.tensors,
+            [topics[i].entities for i in question.tolist()],
+            np.stack([steps, back], axis=2).astype(np.int32),
+            revisit=self.settings.revisit,
+            batch_size=8 * self.settings.batch_size,
+        )
+
+    def _weigh_mentions(
+        self,
+        questions: Sequence[Question],
+        topics: Sequence[Topics],
+        question_of: np.ndarray,
+        reached: Reached,
+        cited: Sequence[Cited],
+    ) -> None:
+        """Raise the scores of entities that fit what else their question names."""
+        if self.settings.mention == 1 or len(reached.row) == 0:
+            return
+        host = self.tensors
+        through = np.where(
+            reached.edges[:, 1] == NULL, NULL, host.tail[np.maximum(reached.edges[:, 0], 0)]
+        )
+        bounds = np.searchsorted(question_of[reached.row], np.arange(len(questions) + 1))
+        offsets = np.asarray(host.graph.offsets)
+        for row, question in enumerate(questions):
+            mine = slice(int(bounds[row]), int(bounds[row + 1]))
+            named = self._named(question.text, topics[row]) if mine.stop > mine.start else []
+            if not named:
+                continue
+            beside = np.concatenate([host.tail[offsets[e] : offsets[e + 1]] for e in named])
+            fits = np.isin(through[mine], beside) | np.isin(reached.node[mine], beside)
+            for node in set(reached.node[mine][fits].tolist()):
+                cited[row].score[node] *= self.settings.mention
+
+    def _named(self, text: str, topics: Topics) -> list[int]:
+        """Entities that a question names beside its topics."""
+        links = self.linker.link(text)
+        found = {self.kg.entity(link.entity) for link in links if link.method != "fuzzy"}
+        return sorted(found - set(topics.entities))
+
+    def _answer(
+        self,
+        question: Question,
+        topics: Topics,
+        plans: Plans,
+        row: int,
+        cited: Cited,
+        usage: Usage,
+    ) -> Answer:
+        notes = [f"the graph has no entity {topic!r}" for topic in topics.missing]
+        if not (cited.complete and plans.complete[row]):
+            notes.append(OUTGROWN)
+        entities = cited.ranked(self.kg)
+        if entities:
+            least = self.settings.share * entities[0].score
+            entities = tuple(entity for entity in entities if entity.score >= least)
+        shown = {path for entity in entities for path in entity.paths}
+        paths = tuple(path for path in cited.paths if path.id in shown)
+        behind = {tuple(step.removeprefix("^") for step in path.relation_path) for path in paths}
+        plan = tuple(
+            PlanCandidate(
+                relations=names,
+                probability=float(plans.probability[row, place]),
+                reached=cited.sizes.get(place),
+                used=names in behind,
+            )
+            for place in np.flatnonzero(plans.probability[row] > 0).tolist()
+            for names in [
+                tuple(self.kg.relations[r] for r in plans.relations[row, place] if r != NULL)
+            ]
+        )
+        return Answer(
+            question=question.text,
+            question_id=question.id,
+            topics=topics.links,
+            entities=entities,
+            paths=paths,
+            plan=plan,
+            usage=usage,
+            abstained=None if entities else _why_not(topics),
+            notes=tuple(notes),
+            system="ranked",
+        )
+
+
+def _why_not(topics: Topics) -> str:
+    if topics.entities:
+        return "no relation path of one or two steps leads from the topic to another entity"
+    if topics.missing:
+        return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
+    return "no entity of the graph is recognised in the question"

@@ -1,0 +1,177 @@
+"""Sentence vectors from a small BERT (all-MiniLM-L6-v2 by default), in Flax."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+
+from jaxkg.records import JaxkgError
+from jaxkg.text.bert import Bert, BertConfig, load_bert, mean_pool
+from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_WIDTHS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+"""Tokens of a padded text: two lengths to an octave, one compiled program each."""
+
+_ROWS = (1, 8, 64)
+"""Texts of the last, short batch of a width; a full one holds `_TOKENS` tokens."""
+
+_TOKENS = 1024
+
+
+class MiniLM:
+    """A sentence encoder: word pieces, BERT, mean of the tokens, length 1.
+
+    Attributes:
+        name: of the model.
+        revision: digest of weights and tokenizer, and the dtype of the matrix products; vectors of
+            two revisions must not be mixed.
+        dimension: of the vectors.
+        longest: tokens of a text that are read, the two marks included; the rest is cut off, as
+            the model was trained.
+
+    Example:
+        >>> encode = MiniLM.open()  # doctest: +SKIP
+        >>> encode(["who directed Alien?", "the director of Alien"]).shape  # doctest: +SKIP
+        (2, 384)
+    """
+
+    def __init__(
+        self,
+        model: Bert,
+        tokenizer: Tokenizer,
+        *,
+        name: str,
+        revision: str,
+        longest: int = 256,
+    ) -> None:
+        self.name = name
+        self.revision = revision
+        self.longest = longest
+        self.dimension: int = model.words.features
+        self._tokenizer = tokenizer
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(longest)
+        self._forward, self._weights = _compiled(model)
+
+    @classmethod
+    def open(
+        cls,
+        source: str | os.PathLike[str] | None = None,
+        *,
+        dtype: Literal["float32", "bfloat16"] = "float32",
+    ) -> MiniLM:
+        """Load an encoder.
+
+        Args:
+            source: folder or hub name, see `find_weights`; any BERT whose sentence vector is the
+                mean of its tokens.
+            dtype: of the matrix products.
+
+        Raises:
+            JaxkgError: no weights are found, a library is missing, or the model is another kind.
+        """
+        folder = find_weights(source)
+        tokenizer = _read_tokenizer(folder / "tokenizer.json")
+        config = BertConfig.from_dict(read_json(folder / "config.json"))
+        _check_pooling(folder)
+        tensors = read_tensors(folder / "model.safetensors")
+        limits = folder / "sentence_bert_config.json"
+        longest = config.max_position_embeddings
+        if limits.exists():
+            longest = min(longest, int(read_json(limits).get("max_seq_length") or longest))
+        digest = hashlib.sha256()
+        for file in ("tokenizer.json", "model.safetensors"):
+            digest.update((folder / file).read_bytes())
+        return cls(
+            load_bert(config, tensors, dtype=jnp.dtype(dtype)),
+            tokenizer,
+            name=MINILM if source is None else os.fspath(source),
+            revision=f"{digest.hexdigest()[:16]}-{dtype}",
+            longest=longest,
+        )
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        """Encode texts.
+
+        Returns:
+            [Q, D] float32 of length 1.
+        """
+        if not len(texts):
+            return np.zeros((0, self.dimension), np.float32)
+        ids = [found.ids for found in self._tokenizer.encode_batch(list(texts))]
+        flying = []
+        for rows, count, width in _batches([len(some) for some in ids], self.longest):
+            table = np.zeros((count, width), np.int32)
+            lengths = np.ones(count, np.int32)
+            for place, row in enumerate(rows):
+                table[place, : len(ids[row])] = ids[row]
+                lengths[place] = len(ids[row])
+            flying.append((rows, self._forward(self._weights, table, lengths)))
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for rows, found in flying:
+            vectors[rows] = np.asarray(found)[: len(rows)]
+        return vectors
+
+
+def _compiled(model: Bert) -> tuple[Callable[..., jax.Array], nnx.State]:
+    graph, weights = nnx.split(model)
+
+    @jax.jit
+    def forward(weights: nnx.State, ids: jax.Array, lengths: jax.Array) -> jax.Array:
+        return mean_pool(nnx.merge(graph, weights)(ids, lengths), lengths)
+
+    return forward, weights
+
+
+def _batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray, int, int]]:
+    """Texts of similar length together: (rows, padded number of rows, padded number of tokens)."""
+    widths = [*(width for width in _WIDTHS if width < longest), longest]
+    width_of = np.searchsorted(widths, lengths)
+    for place, width in enumerate(widths):
+        rows = np.flatnonzero(width_of == place)
+        full = max(_ROWS[-1], _TOKENS // width)
+        for first in range(0, len(rows), full):
+            some = rows[first : first + full]
+            yield some, next(size for size in (*_ROWS, full) if size >= len(some)), width
+
+
+def _read_tokenizer(path: Path) -> Tokenizer:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise JaxkgError(
+            "a sentence encoder needs tokenizers: pip install 'jaxkg[text]'"
+        ) from error
+    text = path.read_text(encoding="utf-8")
+    try:
+        return Tokenizer.from_str(text)
+    except Exception as error:
+        raise JaxkgError(f"{path} is no tokenizer: {error}") from error
+
+
+def _check_pooling(folder: Path) -> None:
+    path = folder / "1_Pooling" / "config.json"
+    if path.exists() and not read_json(path).get("pooling_mode_mean_tokens", True):
+        raise JaxkgError(f"{path}: this encoder takes the mean of the tokens, the model does not")
+
+
+@functools.cache
+def default_encoder() -> MiniLM:
+    """The all-MiniLM-L6-v2 of this process, loaded once.
+
+    Raises:
+        JaxkgError: see `find_weights`.
+    """
+    return MiniLM.open()

@@ -1,0 +1,141 @@
+"""The edge scorer against a loop in NumPy float64, and its two forms against each other."""
+
+import jax
+import numpy as np
+import pytest
+
+from jaxkg.score.edges import (
+    EdgeInputs,
+    EdgeSizes,
+    context_rows,
+    depth_log_probabilities,
+    edge_tables,
+    hop_context,
+    init_edge_scorer,
+    question_rows,
+    score_edges,
+    score_from_tables,
+)
+
+SMALL = {"question": 7, "hops": 3, "width": 8, "attention": (12, 10), "classifier": (6, 5)}
+NODES, CODES, EDGES = 9, 4, 20
+tabled = jax.jit(edge_tables)
+plainly = jax.jit(score_edges)
+
+
+@jax.jit
+def factored(params, tables, questions, context, node, relation, target):
+    return score_from_tables(
+        params,
+        (
+            question_rows(params, questions),
+            tables.node[node],
+            tables.relation[relation],
+            tables.target[target],
+            context_rows(params, context),
+        ),
+    )
+
+
+def case(rng, text, graph):
+    sizes = EdgeSizes(text=text, graph=graph, **SMALL)
+    params = init_edge_scorer(sizes, key=jax.random.key(3))
+    # Biases start at 0, where a forgotten one would not show.
+    params = jax.tree.map(
+        lambda leaf: leaf + 0.1 * rng.normal(size=leaf.shape).astype(np.float32), params
+    )
+
+    def table(rows, width):
+        return rng.normal(size=(rows, width)).astype(np.float32)
+
+    inputs = EdgeInputs(
+        table(NODES, text), table(NODES, graph), table(CODES, text), table(CODES, graph)
+    )
+    depth = depth_log_probabilities(params, table(EDGES, 7))
+    context = np.asarray(hop_context(depth, np.arange(EDGES, dtype=np.int32) % 3))
+    edges = [rng.integers(0, size, EDGES).astype(np.int32) for size in (NODES, CODES, NODES)]
+    return params, inputs, table(EDGES, 7), context, edges
+
+
+def loop(params, inputs, questions, context, edges):
+    """Edge by edge, from the paper's description."""
+
+    def dense(layer, x):
+        return x @ np.asarray(layer.kernel, np.float64) + np.asarray(layer.bias, np.float64)
+
+    def norm(x):
+        return (x - x.mean()) / np.sqrt(x.var() + 1e-6)
+
+    def fused(fusion, text, graph):
+        t = None if fusion.text is None else dense(fusion.text, norm(text.astype(np.float64)))
+        g = None if fusion.graph is None else dense(fusion.graph, norm(graph.astype(np.float64)))
+        if t is None or g is None:
+            return t if g is None else g
+        gate = np.exp(dense(fusion.gate, np.concatenate([t, g])))
+        gate /= gate.sum()
+        return gate[0] * t + gate[1] * g
+
+    scores = []
+    for q, c, v, r, u in zip(questions, context, *edges):
+        nodes = (inputs.node_text, inputs.node_graph)
+        codes = (inputs.relation_text, inputs.relation_graph)
+        parts = [
+            dense(params.question, norm(q.astype(np.float64))),
+            fused(params.node, *(table[v] for table in nodes)),
+            fused(params.relation, *(table[r] for table in codes)),
+            fused(params.target, *(table[u] for table in nodes)),
+            dense(params.context, c),
+        ]
+        state = np.concatenate(parts)
+        for layer in params.attention[:2]:
+            state = np.maximum(dense(layer, state), 0)
+        gates = np.exp(dense(params.attention[2], state))
+        mixed = sum(g * part for g, part in zip(gates / gates.sum(), parts))
+        for layer in params.classifier[:2]:
+            mixed = np.maximum(dense(layer, mixed), 0)
+        scores.append(dense(params.classifier[2], mixed)[0])
+    return np.asarray(scores)
+
+
+@pytest.mark.parametrize(("text", "graph"), [(7, 5), (7, 0), (0, 5)])
+def test_both_forms_equal_the_loop(rng, text, graph):
+    params, inputs, questions, context, edges = case(rng, text, graph)
+    expected = loop(params, inputs, questions, context, edges)
+    assert expected.std() > 0.05
+    np.testing.assert_allclose(
+        plainly(params, inputs, questions, context, *edges), expected, atol=1e-4
+    )
+    found = factored(params, tabled(params, inputs), questions, context, *edges)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_the_papers_sizes_make_6_8_million_weights_46_percent_in_attention():
+    params = jax.eval_shape(lambda: init_edge_scorer(key=jax.random.key(0)))
+
+    def count(tree):
+        return sum(leaf.size for leaf in jax.tree.leaves(tree))
+
+    assert 6.6e6 < count(params) < 6.9e6
+    assert count(params.attention) / count(params) == pytest.approx(0.46, abs=0.01)
+
+
+def test_the_context_tells_the_hops_wanted_and_the_hop_at_hand():
+    depth = np.log(np.asarray([[0.2, 0.7, 0.1]], np.float32))
+    np.testing.assert_allclose(
+        hop_context(depth, np.asarray([2], np.int32)), [[0.2, 0.7, 0.1, 0, 0, 1]], atol=1e-6
+    )
+
+
+def test_dropout_masks_reach_the_classifier(rng):
+    params, inputs, questions, context, edges = case(rng, 7, 5)
+    ones = (np.ones((EDGES, 6), np.float32), np.ones((EDGES, 5), np.float32))
+    plain = score_edges(params, inputs, questions, context, *edges)
+    np.testing.assert_array_equal(
+        score_edges(params, inputs, questions, context, *edges, hidden=ones), plain
+    )
+    for place in (0, 1):
+        masks = [ones[0], ones[1]]
+        masks[place] = np.zeros_like(masks[place])
+        dropped = score_edges(params, inputs, questions, context, *edges, hidden=tuple(masks))
+        assert np.ptp(np.asarray(dropped)) == 0
+        assert np.ptp(np.asarray(plain)) > 0

@@ -1,0 +1,167 @@
+"""The path ranker and the edge scorer for `conformance_cases.py`: function and inputs by seed."""
+
+import jax
+import numpy as np
+from programs import frontier_of, random_topics
+from random_graphs import random_graph_from
+
+from jaxkg.learn import edge_training, ranker_training
+from jaxkg.score import edges, fusion, path_ranker
+from jaxkg.systems import guided_search
+
+ROWS, SLOTS, HOPS, CODES, DIM, BUCKETS = 4, 64, 2, 6, 8, 16
+
+
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+def graph(seed):
+    return random_graph_from(seed).graph
+
+
+def starts(seed):
+    return frontier_of(random_topics(rng(seed), ROWS), size=16, last=ROWS - 1)
+
+
+def ints(seed, high, *shape, low=0):
+    return rng(seed).integers(low, high, shape).astype(np.int32)
+
+
+def floats(seed, *shape):
+    return rng(seed).normal(size=shape).astype(np.float32)
+
+
+def mask(seed, *shape):
+    return rng(seed).random(shape) < 0.7
+
+
+def words(seed, *shape):
+    return ints(seed, BUCKETS, *shape, 5, low=-1)
+
+
+def path(seed, *shape):
+    codes = ints(seed, CODES, *shape, HOPS, low=-1)
+    codes[..., 1] = np.where(codes[..., 0] == -1, -1, codes[..., 1])
+    return codes
+
+
+def ranker(seed):
+    return path_ranker.init_ranker(
+        CODES,
+        dimension=DIM,
+        hidden=5,
+        width=4,
+        buckets=BUCKETS,
+        hops=HOPS,
+        key=jax.random.key(seed),
+    )
+
+
+def edge_scorer(seed):
+    sizes = edges.EdgeSizes(
+        text=DIM, graph=4, question=DIM, hops=HOPS, width=6, attention=(10, 7), classifier=(5, 4)
+    )
+    return edges.init_edge_scorer(sizes, key=jax.random.key(seed))
+
+
+def edge_inputs(seed):
+    return edges.EdgeInputs(
+        *(floats(seed + i, *shape) for i, shape in enumerate(((14, DIM), (14, 4)))),
+        *(floats(seed + i, *shape) for i, shape in enumerate(((CODES, DIM), (CODES, 4)))),
+    )
+
+
+CASES = {
+    "score.path_ranker.question_vectors": (
+        path_ranker.question_vectors,
+        lambda s: (ranker(s), floats(s, ROWS, 2 * DIM), words(s, ROWS)),
+    ),
+    "score.path_ranker.path_vectors": (
+        path_ranker.path_vectors,
+        lambda s: (ranker(s), floats(s, CODES, DIM), path(s, 5)),
+    ),
+    "score.path_ranker.path_scores": (
+        path_ranker.path_scores,
+        lambda s: (
+            ranker(s),
+            floats(s, CODES, DIM),
+            floats(s, ROWS, 2 * DIM),
+            words(s, ROWS),
+            path(s, ROWS, 3),
+        ),
+    ),
+    "learn.ranker_training.log_share": (
+        lambda scores, right: ranker_training.log_share(scores, right.at[:, 0].set(True)),
+        lambda s: (floats(s, ROWS, 5), jax.numpy.asarray(mask(s, ROWS, 5))),
+    ),
+    "score.fusion.fuse": (
+        lambda params, text, graph: fusion.fuse(params.node, text, graph),
+        lambda s: (edge_scorer(s), floats(s, 9, DIM), floats(s + 1, 9, 4)),
+    ),
+    "score.edges.depth_log_probabilities": (
+        edges.depth_log_probabilities,
+        lambda s: (edge_scorer(s), floats(s, ROWS, DIM)),
+    ),
+    "score.edges.hop_context": (
+        edges.hop_context,
+        lambda s: (floats(s, ROWS, HOPS), ints(s, HOPS, ROWS)),
+    ),
+    "score.edges.score_edges": (
+        edges.score_edges,
+        lambda s: (
+            edge_scorer(s),
+            edge_inputs(s),
+            floats(s, SLOTS, DIM),
+            floats(s + 1, SLOTS, 2 * HOPS),
+            *(ints(s, high, SLOTS) for high in (14, CODES, 14)),
+        ),
+    ),
+    "score.edges.edge_tables": (edges.edge_tables, lambda s: (edge_scorer(s), edge_inputs(s))),
+    "score.edges.question_rows": (
+        edges.question_rows,
+        lambda s: (edge_scorer(s), floats(s, ROWS, DIM)),
+    ),
+    "score.edges.context_rows": (
+        edges.context_rows,
+        lambda s: (edge_scorer(s), floats(s, ROWS, 2 * HOPS)),
+    ),
+    "score.edges.score_from_tables": (
+        lambda params, *rows: edges.score_from_tables(params, rows),
+        lambda s: (edge_scorer(s), *(floats(s + i, SLOTS, 15) for i in range(edges.PARTS))),
+    ),
+    "learn.edge_training.edge_loss": (
+        lambda params, inputs, questions, *columns: edge_training.edge_loss(
+            params,
+            inputs,
+            questions,
+            jax.numpy.full(ROWS, 1, jax.numpy.int32),
+            edge_training.EdgeBatch(*columns),
+            None,
+            weight=3.0,
+            use_context=True,
+        ),
+        lambda s: (
+            edge_scorer(s),
+            edge_inputs(s),
+            floats(s, ROWS, DIM),
+            *(ints(s, high, SLOTS) for high in (ROWS, HOPS, 14, CODES, 14)),
+            mask(s, SLOTS),
+        ),
+    ),
+    "systems.guided_search.relation_scores": (
+        lambda tensors, begin, values: guided_search.relation_scores(
+            tensors,
+            begin,
+            lambda row, node, relation, target: jax.nn.sigmoid(values[relation]),
+            num_rows=ROWS,
+            sample=2,
+            capacities=(256, SLOTS),
+        ),
+        lambda s: (graph(s), starts(s), floats(s, CODES)),
+    ),
+    "systems.guided_search.hazard": (
+        lambda depth: guided_search.hazard(depth, 1),
+        lambda s: (-abs(floats(s, ROWS, HOPS)),),
+    ),
+}

@@ -1,0 +1,209 @@
+"""Guided search: its means against a loop, and a small scorer trained from answers."""
+
+import functools
+
+import jax
+import numpy as np
+import pytest
+from programs import frontier_of
+
+from jaxkg.cite import grounded
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.edge_scorer import TrainedScorer, graph_vectors
+from jaxkg.learn.edge_training import EdgeConfig, warm_restarts
+from jaxkg.learn.embedding_fit import TrainedEmbeddings
+from jaxkg.learn.embedding_training import EmbeddingConfig
+from jaxkg.records import JaxkgError, Question
+from jaxkg.score.edges import EdgeSizes
+from jaxkg.score.embeddings import Embeddings
+from jaxkg.systems.guided import GuidedSearch, GuidedSettings
+from jaxkg.systems.guided_fit import fit_edge_scorer
+from jaxkg.systems.guided_search import hazard, relation_scores
+from jaxkg.tensors import tensor_graph
+from jaxkg.text import HashingEncoder
+
+ROWS, CODES = 4, 6
+
+
+def made_up(row, node, relation, target):
+    return ((7 * row + 3 * node + 5 * relation + target) % 11).astype(np.float32) / 11
+
+
+@functools.partial(jax.jit, static_argnames=("sample", "capacities"))
+def means(graph, frontier, *, sample, capacities=(1024, 512)):
+    return relation_scores(
+        graph, frontier, made_up, num_rows=ROWS, sample=sample, capacities=capacities
+    )
+
+
+def test_means_equal_a_loop_over_edges(random_graph, rng):
+    graph = random_graph(3)
+    nodes = [[0, 1, 5], [2], [], [0, 13]]
+    frontier = frontier_of(nodes, size=32, rng=rng)
+    expected = np.zeros((ROWS, CODES))
+    counts = np.zeros((ROWS, CODES))
+    for h, r, t in graph.triples.tolist():
+        for head, code, tail in ((h, r, t), (t, r + 3, h)):
+            for row, some in enumerate(nodes):
+                if head in some:
+                    value = made_up(*(np.int32(x) for x in (row, head, code, tail)))
+                    expected[row, code] += value
+                    counts[row, code] += 1
+    expected /= np.maximum(counts, 1)
+    exact = means(graph.graph, frontier, sample=None)
+    np.testing.assert_allclose(exact.mean, expected, atol=1e-6)
+    assert exact.needed.tolist() == [counts.sum(), counts.sum()]
+    assert not exact.overflow
+    # As many as the largest group has: the sample is everything.
+    whole = means(graph.graph, frontier, sample=int(counts.max()))
+    np.testing.assert_allclose(whole.mean, expected, atol=1e-6)
+    few = means(graph.graph, frontier, sample=2)
+    assert few.needed.tolist() == [counts.sum(), np.minimum(counts, 2).sum()]
+    lone = counts <= 2
+    np.testing.assert_allclose(np.asarray(few.mean)[lone], expected[lone], atol=1e-6)
+    tight = means(graph.graph, frontier, sample=None, capacities=(1024, 8))
+    assert tight.overflow
+    assert tight.needed.tolist() == [counts.sum(), counts.sum()]
+
+
+def test_stopping_and_going_on_share_what_is_left():
+    depth = np.log(np.asarray([[0.2, 0.3, 0.5]], np.float32))
+    stop, going = hazard(depth, 0)
+    assert float(stop[0]) == -np.inf
+    assert float(going[0]) == 0
+    for hop, expected in ((1, 0.2), (2, 0.3 / 0.8)):
+        stop, going = hazard(depth, hop)
+        assert np.exp(stop[0]) == pytest.approx(expected, abs=1e-6)
+        assert np.exp(going[0]) == pytest.approx(1 - expected, abs=1e-6)
+
+
+def test_the_learning_rate_restarts_after_one_two_and_four_cycles():
+    config = EdgeConfig(steps=10, epochs=50, restart=2, learning_rate=1e-4, floor=1e-6)
+    rate = warm_restarts(config)
+    for start in (0, 20, 60, 140):
+        assert float(rate(start)) == pytest.approx(1e-4)
+    for end in (19.999, 59.999, 139.999):
+        assert float(rate(int(end))) < 3e-6
+    assert float(rate(10)) == pytest.approx((1e-4 + 1e-6) / 2, rel=1e-3)
+    assert float(rate(40)) == pytest.approx((1e-4 + 1e-6) / 2, rel=1e-3)
+
+
+FILMS = [f"Film {n}" for n in range(24)]
+SIZES = EdgeSizes(
+    text=256, graph=0, question=256, hops=2, width=32, attention=(48, 32), classifier=(16, 16)
+)
+CONFIG = EdgeConfig(batch_size=128, steps=40, epochs=4, learning_rate=5e-3, dropout=0.1, restart=4)
+
+
+@pytest.fixture(scope="module")
+def world():
+    facts = [(film, "directed_by", f"Person {n % 6}") for n, film in enumerate(FILMS)]
+    facts += [(film, "released_in", f"{1990 + n % 5}") for n, film in enumerate(FILMS)]
+    facts += [(f"Person {n}", "born_in", f"Town {n % 4}") for n in range(6)]
+    kg = KnowledgeGraph.from_triples(facts)
+    return kg, tensor_graph(kg)
+
+
+def questions():
+    for n, film in enumerate(FILMS):
+        yield Question(f"d{n}", f"who directed {film}", (film,), (f"Person {n % 6}",))
+        yield Question(f"y{n}", f"when was {film} shown", (film,), (f"{1990 + n % 5}",))
+        yield Question(
+            f"b{n}", f"birthplace of the maker of {film}", (film,), (f"Town {n % 6 % 4}",)
+        )
+
+
+@pytest.fixture(scope="module")
+def trained(world, tmp_path_factory):
+    """A scorer, and the same trained in two sittings."""
+    kg, tensors = world
+    encoder = HashingEncoder(buckets=256)
+    fit = functools.partial(
+        fit_edge_scorer, kg, tensors, list(questions()), encoder, sizes=SIZES, config=CONFIG
+    )
+    folder = tmp_path_factory.mktemp("state")
+    with jax.numpy_dtype_promotion("standard"):
+        whole = fit()
+        fit(folder=folder, on_epoch=lambda epoch, loss, score: epoch < 2)
+        resumed = fit(folder=folder)
+        with pytest.raises(JaxkgError, match="another seed"):
+            fit(folder=folder, seed=5)
+    return whole, resumed
+
+
+def test_a_scorer_trained_from_answers_leads_to_cited_answers(world, trained, tmp_path):
+    kg, tensors = world
+    scorer, _ = trained
+    encoder = HashingEncoder(buckets=256)
+    assert scorer.about["held_out_f1"] > 0.9
+    opened = TrainedScorer.open(scorer.save(tmp_path / "scorer"))
+    settings = GuidedSettings(width=3, sample=None, margin=100.0)
+    qa = GuidedSearch.build(kg, opened, encoder, tensors=tensors, settings=settings)
+    every = [*questions(), Question("typed", "who directed nobody at all")]
+    *answers, nobody = qa.answer(every)
+    right = [
+        {e.entity for e in answer.entities} == set(q.answers) for q, answer in zip(every, answers)
+    ]
+    assert np.mean(right) > 0.9
+    assert all(grounded(kg, answer) for answer in answers)
+    two = next(a for a in answers if a.question_id == "b3")
+    assert two.plan[0].relations == ("directed_by", "born_in")
+    assert len(two.paths[0].citations) == 2
+    assert "recognised" in (nobody.abstained or "")
+    assert len(two.plan) == 3
+    assert two.plan[0].probability >= two.plan[1].probability >= two.plan[2].probability
+    assert [plan.used for plan in two.plan] == [True, False, False]
+
+
+def test_training_in_two_sittings_gives_the_same_scorer(trained):
+    whole, resumed = trained
+    assert whole.about["held_out_f1"] == pytest.approx(resumed.about["held_out_f1"])
+    for one, other in zip(jax.tree.leaves(whole.params), jax.tree.leaves(resumed.params)):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_text_alone_runs_on_another_graph_and_other_encoders_are_refused(trained):
+    scorer, _ = trained
+    other = KnowledgeGraph.from_triples(
+        [("Opus 1", "released_in", "1999"), ("Opus 1", "directed_by", "Somebody")]
+    )
+    qa = GuidedSearch.build(other, scorer, HashingEncoder(buckets=256))
+    assert qa.ask("who directed [Opus 1]").entities[0].name == "Somebody"
+    with pytest.raises(JaxkgError, match="reads vectors of hashing"):
+        GuidedSearch.build(other, scorer, HashingEncoder(buckets=128))
+    with pytest.raises(JaxkgError, match="width and sample"):
+        GuidedSettings(width=0)
+
+
+def test_graph_vectors_come_in_the_graphs_order_and_inverses_are_negated():
+    kg = KnowledgeGraph.from_triples([("b", "r", "a"), ("a", "s", "c")])
+    trained = TrainedEmbeddings(
+        Embeddings(np.arange(6.0).reshape(3, 2), np.asarray([[1.0, 2.0], [3.0, 4.0]])),
+        EmbeddingConfig(model="transe", dimension=2),
+        ("c", "a", "b"),
+        ("s", "r"),
+        {},
+    )
+    entities, codes = graph_vectors(kg, trained)
+    assert {id: entities[row].tolist() for row, id in enumerate(kg.entity_ids)} == {
+        "c": [0, 1],
+        "a": [2, 3],
+        "b": [4, 5],
+    }
+    r, s = (kg.relations.index(name) for name in "rs")
+    assert codes[[r, s, r + 2, s + 2]].tolist() == [[3, 4], [1, 2], [-3, -4], [-1, -2]]
+    with pytest.raises(JaxkgError, match=r"no vector of 'd' \(2 are missing\)"):
+        graph_vectors(KnowledgeGraph.from_triples([("b", "r", "d"), ("a", "q", "c")]), trained)
+
+
+def test_damage_is_told(trained, tmp_path):
+    scorer, _ = trained
+    folder = scorer.save(tmp_path / "scorer")
+    data = (folder / "edges.npz").read_bytes()
+    (folder / "edges.npz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(JaxkgError, match="damaged"):
+        TrainedScorer.open(folder)
+    with pytest.raises(JaxkgError, match="no edge scorer"):
+        TrainedScorer.open(tmp_path)
+    with pytest.raises(JaxkgError, match="other files"):
+        scorer.save(tmp_path)

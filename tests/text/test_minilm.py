@@ -1,0 +1,106 @@
+"""The sentence encoder: a tiny one that is always there, and the real one where its weights are."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bert_twin import CONFIG, checkpoint, twin
+
+from jaxkg.records import JaxkgError
+from jaxkg.text.minilm import MiniLM
+from jaxkg.text.weights import find_weights
+
+tokenizers = pytest.importorskip("tokenizers")
+safetensors_numpy = pytest.importorskip("safetensors.numpy")
+REFERENCE = Path(__file__).parent / "reference"
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    *["who", "wrote", "directed", "the", "film", "alien", "heat", "a", "b", "c", "d", "e"],
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A tiny model in the layout of the hub."""
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]")
+    )
+    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    sizes = {f: getattr(CONFIG, f) for f in CONFIG.__dataclass_fields__}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert", **sizes}))
+    safetensors_numpy.save_file(checkpoint(CONFIG), tmp_path / "model.safetensors")
+    (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 12}')
+    return tmp_path
+
+
+def test_texts_of_all_lengths_equal_the_twin(folder):
+    encode = MiniLM.open(folder)
+    texts = ["who wrote alien", "", "a b c d e the film", "a " * 40, "who wrote alien", "zebra"]
+    found = encode(texts)
+    tensors = checkpoint(CONFIG)
+    for text, vector in zip(texts, found):
+        ids = [2, *(WORDS.index(w) if w in WORDS else 1 for w in text.split()[:10]), 3]
+        np.testing.assert_allclose(vector, twin(CONFIG, tensors, ids), atol=2e-6)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(encode(texts[:1]), found[:1], atol=2e-6)
+    assert encode([]).shape == (0, encode.dimension) == (0, 24)
+
+
+def test_a_revision_tells_weights_and_dtype_apart(folder):
+    plain = MiniLM.open(folder)
+    assert plain.revision == MiniLM.open(folder).revision
+    half = MiniLM.open(folder, dtype="bfloat16")
+    assert half.revision != plain.revision
+    cosine = np.sum(half(["who wrote alien"]) * plain(["who wrote alien"]))
+    assert 0.99 < cosine < 1 - 1e-7
+    other = checkpoint(CONFIG, seed=1)
+    safetensors_numpy.save_file(other, folder / "model.safetensors")
+    assert MiniLM.open(folder).revision != plain.revision
+
+
+def test_other_poolings_and_damage_are_refused(folder):
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": false}')
+    with pytest.raises(JaxkgError, match="mean of the tokens"):
+        MiniLM.open(folder)
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    data = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(data[: len(data) // 2])
+    with pytest.raises(JaxkgError, match="damaged"):
+        MiniLM.open(folder)
+    (folder / "tokenizer.json").write_text("{}")
+    with pytest.raises(JaxkgError, match="no tokenizer"):
+        MiniLM.open(folder)
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(JaxkgError, match=r"has no tokenizer\.json"):
+        MiniLM.open(folder)
+
+
+def test_where_nothing_is_found_one_line_says_what_would_work():
+    with pytest.raises(JaxkgError, match="no weights of nobody/nothing") as caught:
+        find_weights("nobody/nothing", download=False)
+    assert "\n" not in str(caught.value)
+    assert "hashing" in str(caught.value)
+
+
+def test_minilm_equals_the_recorded_vectors_of_another_implementation():
+    try:
+        folder = find_weights(download=False)
+    except JaxkgError as error:
+        pytest.skip(str(error))
+    recorded = json.loads((REFERENCE / "minilm.json").read_text(encoding="utf-8"))
+    with np.load(REFERENCE / "minilm.npz") as file:
+        expected = file["vectors"].astype(np.float32)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    found = MiniLM.open(folder)(recorded["sentences"])
+    assert len(found) == 50
+    assert np.sum(found * expected, axis=1).min() > 0.99999

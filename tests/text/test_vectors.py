@@ -1,0 +1,58 @@
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from jaxkg.records import JaxkgError
+from jaxkg.text import HashingEncoder
+from jaxkg.text.vectors import CachedEncoder
+
+
+class Counting:
+    """Hashing that remembers what it was asked."""
+
+    def __init__(self, buckets=64, revision="r1"):
+        self.inner = HashingEncoder(buckets=buckets)
+        self.name, self.revision, self.dimension = "counting", revision, buckets
+        self.asked = []
+
+    def __call__(self, texts):
+        self.asked += texts
+        return self.inner(texts)
+
+
+def test_a_text_is_encoded_once_and_comes_back_the_same(tmp_path):
+    plain = Counting()
+    path = tmp_path / "sub" / "labels.vectors"
+    texts = ["director", "writer", "director", "", "\ud800"]
+    first = CachedEncoder(plain, path)(texts)
+    np.testing.assert_array_equal(first, HashingEncoder(buckets=64)(texts))
+    assert plain.asked == ["director", "writer", "", "\ud800"]
+    again = CachedEncoder(plain, path)
+    np.testing.assert_array_equal(again(["writer", "genre"]), plain.inner(["writer", "genre"]))
+    assert plain.asked[4:] == ["genre"]
+    assert (again.name, again.revision, again.dimension) == ("counting", "r1", 64)
+    assert again([]).shape == (0, 64)
+
+
+@pytest.mark.parametrize("other", [Counting(revision="r2"), Counting(buckets=32)])
+def test_vectors_of_another_encoder_are_refused(tmp_path, other):
+    path = tmp_path / "labels.vectors"
+    CachedEncoder(Counting(), path)(["director"])
+    with pytest.raises(JaxkgError, match=r"counting revision r1 \(64 numbers\), the encoder is"):
+        CachedEncoder(other, path)
+    assert CachedEncoder(Counting(), path)(["director"]).shape == (1, 64)
+
+
+def test_damage_is_told(tmp_path):
+    path = tmp_path / "labels.vectors"
+    cached = CachedEncoder(Counting(), path)
+    cached(["director"])
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE vectors SET vector = x'00000000'")
+    with pytest.raises(JaxkgError, match="damaged"):
+        cached(["director"])
+    path.write_bytes(b"this is no database, it is a text of some length" * 100)
+    with pytest.raises(JaxkgError, match="no file of vectors"):
+        CachedEncoder(Counting(), path)
