@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING, TypeVar
 from jaxkg.cite import one_line, relation_path_words
 from jaxkg.draw import svg
 from jaxkg.draw.export import cited_paths
-from jaxkg.records import Answer, JaxkgError, Link, PlanCandidate, RankedEntity, SupportingPath
+from jaxkg.records import (
+    Answer,
+    JaxkgError,
+    Link,
+    Passage,
+    PlanCandidate,
+    RankedEntity,
+    SupportingPath,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 _T = TypeVar("_T")
+_SHOWN = 120  # characters of a passage
 _TITLE, _ANSWER, _FAINT, _WARNING = "bold", "bold green", "dim", "bold yellow"
 
 
@@ -66,7 +75,7 @@ def html(answer: Answer, *, limit: int = 10) -> str:
     parts += [f"<p>{escape(span.text)}</p>" for [span] in _verdict(answer)]
     if answer.entities:
         parts.append(_table(answer, limit))
-    if answer.paths:
+    if any(path.citations for path in answer.paths):
         parts.append(f'<div style="overflow-x:auto">{svg(answer)}</div>')
     rest = [
         "\n".join([f"<b>{title}</b>", *(escape(_plain(line)) for line in lines)])
@@ -128,6 +137,7 @@ def _sections(answer: Answer, limit: int) -> Iterator[tuple[str, list[_Line]]]:
     for title, lines in (
         ("Answers", _listed(answer.entities, limit, _answer_lines)),
         ("Paths", _listed(paths, limit, _path_lines) + beside),
+        ("Passages", _listed(answer.passages, limit, _passage_lines)),
         ("Plan", _listed(answer.plan, limit, _plan_lines)),
         ("Topics", _listed(answer.topics, limit, _topic_lines)),
         ("Named by the model, never offered", _listed(answer.dropped, limit, _item_lines)),
@@ -162,6 +172,15 @@ def _answer_lines(rank: int, entity: RankedEntity) -> Iterator[_Line]:
 
 
 def _path_lines(rank: int, path: SupportingPath) -> Iterator[_Line]:
+    if path.hyperedges:
+        yield [_Span(f"{one_line(path.id)}  "), _Span(f"{path.score:.3g}", _FAINT)]
+        yield [_Span(f"    {one_line(path.sentence)}")]
+        walked = ", ".join(
+            str(cited.hyperedge) + (f" ({one_line(cited.title)})" if cited.title else "")
+            for cited in path.hyperedges
+        )
+        yield [_Span(f"    hyperedges {walked}", _FAINT)]
+        return
     relations = relation_path_words(path.relation_path)
     yield [_Span(f"{one_line(path.id)}  "), _Span(f"{path.score:.3g}  {relations}", _FAINT)]
     yield [_Span(f"    {one_line(path.sentence)}")]
@@ -170,6 +189,16 @@ def _path_lines(rank: int, path: SupportingPath) -> Iterator[_Line]:
         for cited in path.citations
     )
     yield [_Span(f"    triples {triples}", _FAINT)]
+
+
+def _passage_lines(rank: int, passage: Passage) -> Iterator[_Line]:
+    words = one_line(passage.text)
+    yield [
+        _Span(f"{rank:>2}. "),
+        _Span(one_line(passage.title or passage.chunk), "bold"),
+        _Span(f"  {passage.score:.3g}  ", _FAINT),
+        _Span(words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"),
+    ]
 
 
 def _plan_lines(rank: int, plan: PlanCandidate) -> Iterator[_Line]:

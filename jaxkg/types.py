@@ -56,6 +56,31 @@ class Graph:
         return self.tail.shape[0]
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Hypergraph:
+    """A knowledge hypergraph as two padded CSR tables; H hyperedges, N nodes, M memberships.
+
+    A node that a hyperedge names twice is its member once. Padding hyperedges and nodes have an
+    empty stretch; padding memberships carry NULL.
+    """
+
+    member: jax.Array  # [M] int32, nodes of each hyperedge, ascending
+    member_offsets: jax.Array  # [H+1] int32, first membership of each hyperedge
+    incident: jax.Array  # [M] int32, hyperedges of each node, ascending
+    incident_offsets: jax.Array  # [N+1] int32, first entry of each node
+
+    @property
+    def num_edges(self) -> int:
+        """H as bucketed: hyperedge ids are below it."""
+        return self.member_offsets.shape[0] - 1
+
+    @property
+    def num_nodes(self) -> int:
+        """N as bucketed: node ids are below it."""
+        return self.incident_offsets.shape[0] - 1
+
+
 class Frontier(NamedTuple):
     """Nodes reached at one hop, for the whole batch in one flat list.
 

@@ -1,0 +1,72 @@
+"""The calls of one question, counted by module."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from jaxkg.adjudicate import Backend, Outcome, Prompted, ask
+from jaxkg.records import Usage
+
+T = TypeVar("T", bound=BaseModel)
+
+MODULES = ("anchor", "plan", "states", "retrieve", "answer")
+"""PRoH, Figure 6: graph anchoring, plan initialisation, state search, answer and path retrieval,
+final answer."""
+
+
+@dataclasses.dataclass
+class Calls:
+    """Asks a model on behalf of one question.
+
+    Attributes:
+        backend: who answers.
+        modules: calls, tokens, seconds and price by module.
+        faults: what failed, "module: kind: detail".
+        stopped: True once a budget held a call back; nothing more is asked then.
+    """
+
+    backend: Backend
+    modules: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
+    faults: list[str] = dataclasses.field(default_factory=list)
+    stopped: bool = False
+
+    def ask(self, prompted: Sequence[Prompted[T]]) -> list[T | None]:
+        """The replies, None for what failed."""
+        if self.stopped or not prompted:
+            return [None] * len(prompted)
+        outcomes: list[Outcome[T]] = ask(self.backend, prompted)
+        for outcome in outcomes:
+            usage = outcome.usage
+            spent = self.modules.setdefault(
+                outcome.stage,
+                {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "seconds": 0, "price": 0},
+            )
+            for name in spent:
+                spent[name] += getattr(usage, name)
+            if outcome.error is not None:
+                self.faults.append(f"{outcome.stage}: {outcome.error}: {outcome.detail}")
+                self.stopped |= outcome.error == "budget"
+        return [outcome.value for outcome in outcomes]
+
+    def usage(self, seconds: float) -> Usage:
+        """What the question has cost; `seconds` is its wall-clock time."""
+
+        def total(name: str) -> float:
+            return sum(spent[name] for spent in self.modules.values())
+
+        return Usage(
+            calls=int(total("calls")),
+            prompt_tokens=int(total("prompt_tokens")),
+            completion_tokens=int(total("completion_tokens")),
+            price=total("price"),
+            seconds=seconds,
+            stages={module: self.modules[module]["seconds"] for module in self.modules},
+        )
+
+    def report(self) -> dict[str, Any]:
+        """Plain values for a trace, every module that was called."""
+        return {name: dict(self.modules[name]) for name in MODULES if name in self.modules}

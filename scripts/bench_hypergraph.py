@@ -1,0 +1,163 @@
+"""Building and searching large hypergraphs: JF17K, and random hyperedges of arity 2 to 6.
+
+python scripts/bench_hypergraph.py --questions 256 --depth 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxkg.kg.hypergraph import KnowledgeHypergraph
+from jaxkg.kg.hypergraph_read import read_nary
+from jaxkg.kg.mentions import NameFinder
+from jaxkg.kg.names import NameTable
+from jaxkg.systems.proh_index import HyperIndex
+from jaxkg.systems.proh_retrieve import Anchors, RetrievalSettings, Retriever
+from jaxkg.systems.proh_search import BeamSettings
+from jaxkg.tensors import pad
+from jaxkg.tensors.hypergraph import tensor_hypergraph
+
+
+def random_hypergraph(edges: int, entities: int, rng: np.random.Generator) -> KnowledgeHypergraph:
+    """Arity 2 to 6, uniform; a hundredth of the memberships go to a hundred hubs."""
+    offsets = np.zeros(edges + 1, np.int64)
+    np.cumsum(rng.integers(2, 7, edges), out=offsets[1:])
+    members = rng.integers(0, entities, offsets[-1]).astype(np.int32)
+    hubs = rng.random(len(members)) < 0.01
+    members[hubs] = rng.integers(0, 100, np.count_nonzero(hubs))
+    ids = NameTable.from_names(f"e{number:08d}" for number in range(entities))
+    empty = NameTable.from_names([])
+    return KnowledgeHypergraph(
+        entity_ids=ids,
+        entity_names=ids,
+        descriptions=NameTable(np.zeros(0, np.uint8), np.zeros(entities + 1, np.int64)),
+        edge_names=NameTable.from_names(["r"] * edges),
+        kinds=("relation",),
+        edge_kind=np.zeros(edges, np.int8),
+        edge_chunk=np.full(edges, -1, np.int32),
+        offsets=offsets,
+        members=members,
+        chunk_ids=empty,
+        chunk_titles=empty,
+        chunk_texts=empty,
+    )
+
+
+def unit(count: int, dim: int, rng: np.random.Generator) -> np.ndarray:
+    vectors = rng.standard_normal((count, dim), np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def peak() -> float:
+    """Gigabytes this process has held at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def measured(
+    name: str, graph: KnowledgeHypergraph, read: float, options: argparse.Namespace
+) -> dict[str, Any]:
+    rng = np.random.default_rng(options.seed)
+    began = time.perf_counter()
+    tensors = tensor_hypergraph(graph)
+    build = time.perf_counter() - began
+    nodes, edges = tensors.graph.num_nodes, tensors.graph.num_edges
+    prior = np.ones(nodes, np.float32)
+    prior[: graph.num_entities] = 1.0 / np.maximum(tensors.degree, 1)
+    questions = unit(options.questions, options.dim, rng)
+    index = HyperIndex(
+        graph=graph,
+        encode=lambda texts: questions[[int(text) for text in texts]],
+        tensors=tensors,
+        chunks=None,
+        entity_vectors=jax.device_put(pad(unit(graph.num_entities, options.dim, rng), nodes)),
+        edge_vectors=jax.device_put(pad(unit(graph.num_edges, options.dim, rng), edges)),
+        prior=jax.device_put(prior),
+        name_vectors=jax.device_put(np.zeros((1, options.dim), np.float32)),
+        chunk_vectors=np.zeros((0, options.dim), np.float32),
+        finder=NameFinder(["nothing"]),
+    )
+    beam = BeamSettings(
+        depth=options.depth,
+        width=options.width,
+        seeds=2 * options.width,
+        threshold=options.threshold,
+    )
+    retriever = Retriever(index, RetrievalSettings(beam=beam, batch_size=options.batch))
+    texts = [str(number) for number in range(options.questions)]
+    # Topics in proportion to how often they are mentioned: hubs are asked about most.
+    topics = np.asarray(graph.members)[rng.integers(0, len(graph.members), options.questions)]
+    anchors = [Anchors((int(topic),), ()) for topic in topics]
+    retriever.retrieve(texts[: options.batch], anchors[: options.batch])
+    began = time.perf_counter()
+    found = retriever.retrieve(texts, anchors)
+    seconds = time.perf_counter() - began
+    told = {
+        "graph": name,
+        "entities": graph.num_entities,
+        "hyperedges": graph.num_edges,
+        "largest_degree": int(tensors.degree.max()),
+        "read_seconds": read,
+        "build_seconds": build,
+        "questions": options.questions,
+        "depth": options.depth,
+        "seconds": seconds,
+        "paths": sum(len(some.paths) for some in found),
+        "incomplete": sum(not some.complete for some in found),
+        "peak_gb": peak(),
+    }
+    print(
+        f"| {name} | {told['entities']:,} | {told['hyperedges']:,} | {told['largest_degree']:,} | "
+        f"{read:.2f} | {build:.2f} | {seconds:.2f} | {told['paths']:,} | {told['incomplete']} | "
+        f"{told['peak_gb']:.2f} |",
+        flush=True,
+    )
+    return told
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--questions", type=int, default=256)
+    parser.add_argument("--depth", type=int, default=3)
+    parser.add_argument("--width", type=int, default=8)
+    parser.add_argument("--threshold", type=float, default=0.1, help="least entity similarity")
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--dim", type=int, default=64, help="of the random vectors")
+    parser.add_argument("--hyperedges", type=int, default=1_000_000)
+    parser.add_argument("--entities", type=int, default=400_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON, too")
+    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
+    options = parser.parse_args(argv)
+    print(f"device {jax.devices()[0]}, jax {jax.__version__}, {os.cpu_count()} cores\n")
+    print(
+        "| hypergraph | entities | hyperedges | largest degree | read s | to device s | "
+        f"{options.questions} questions x depth {options.depth} s | paths | incomplete | peak GB |"
+    )
+    print("|---" * 10 + "|")
+    rows = []
+    path = Path(options.data) / "nary" / "JF17K" / "train.txt"
+    if path.exists():
+        began = time.perf_counter()
+        graph = read_nary(path)
+        rows.append(measured("JF17K train", graph, time.perf_counter() - began, options))
+    began = time.perf_counter()
+    graph = random_hypergraph(
+        options.hyperedges, options.entities, np.random.default_rng(options.seed)
+    )
+    read = time.perf_counter() - began
+    rows.append(measured("random, arity 2-6", graph, read, options))
+    if options.json:
+        print(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()
