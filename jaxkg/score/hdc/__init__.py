@@ -39,7 +39,13 @@ from jaxkg.score.hdc.explain import HopContributions, hop_alternatives, hop_cont
 from jaxkg.score.hdc.factored import RankedPaths, exhaustive
 from jaxkg.score.hdc.ghrr import ghrr
 from jaxkg.score.hdc.similarity import similarity_matrix
-from jaxkg.score.hdc.symbols import label_symbols, median_distance, project_text
+from jaxkg.score.hdc.symbols import (
+    label_coordinates,
+    label_symbols,
+    median_distance,
+    project_text,
+    symbols_at,
+)
 from jaxkg.score.hdc.trie import Trie, build_trie, encode_trie, score_trie
 
 __all__ = [
@@ -64,6 +70,7 @@ __all__ = [
     "hop_contributions",
     "hrr",
     "idf",
+    "label_coordinates",
     "label_symbols",
     "median_distance",
     "mix",
@@ -73,6 +80,7 @@ __all__ = [
     "schema_frequency",
     "score_trie",
     "similarity_matrix",
+    "symbols_at",
 ]
 
 OPERATORS = (

@@ -138,6 +138,11 @@ class Algebra:
         columns = self.blocks(x)
         return columns.reshape(*columns.shape[:-2], self.floats)
 
+    def unflatten(self, flat: jax.Array) -> jax.Array:
+        """The inverse of `flatten`: `[F]` to `[*shape]`, rounded to the storage type."""
+        columns = jax.eval_shape(self.blocks, jax.ShapeDtypeStruct(self.shape, self.dtype)).shape
+        return self.from_blocks(flat.reshape(*flat.shape[:-1], *columns))
+
 
 def _unit_columns(columns: jax.Array) -> jax.Array:
     norm2 = jnp.sum(columns**2, axis=-2, keepdims=True)

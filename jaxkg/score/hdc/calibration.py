@@ -108,7 +108,8 @@ def grid_search(
 
     Args:
         similarity, inverse_frequency, length: `[Q, N]` of the candidates of each question.
-        correct: `[Q, N]` bool, the candidate counts as a hit.
+        correct: `[Q, N]` float32 or bool, how much of a hit the candidate is: the share of right
+            answers among the entities it reaches is the Hits@1 to expect of it.
         valid: `[Q, N]` bool.
         alphas, betas, decays: the grid.
 
@@ -116,6 +117,7 @@ def grid_search(
         GridSearch. Tied top candidates count by their share of hits, so a constant score gains
         nothing; a question without candidates is a miss.
     """
+    hit = correct.astype(jnp.float32)
 
     def hits(triple: jax.Array) -> jax.Array:
         score = calibrate(
@@ -123,7 +125,8 @@ def grid_search(
         )
         score = jnp.where(valid, score, -jnp.inf)
         top = valid & (score == jnp.max(score, axis=-1, keepdims=True))
-        share = jnp.sum(top & correct, axis=-1) / jnp.maximum(jnp.sum(top, axis=-1), 1)
+        tied = jnp.maximum(jnp.sum(top, axis=-1), 1).astype(jnp.float32)
+        share = jnp.sum(jnp.where(top, hit, 0.0), axis=-1) / tied
         return jnp.mean(share)
 
     axes = [jnp.asarray(axis, jnp.float32) for axis in (alphas, betas, decays)]

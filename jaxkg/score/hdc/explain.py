@@ -58,7 +58,7 @@ def hop_alternatives(
         table[jnp.maximum(path, 0)],
         algebra.identity()[None],
     )
-    rest = _unit(algebra, query)
+    rest = algebra.unflatten(query_rows(algebra, query[None])[0])
     left = []
     for hop in range(path.shape[0]):
         left.append(rest)
@@ -134,11 +134,6 @@ def _shapley_matrix(known: np.ndarray) -> np.ndarray:
         matrix[hop, joined] = weight[size[joined] - 1]
         matrix[hop, ~joined] = -weight[size[~joined]]
     return matrix / math.factorial(hops)
-
-
-def _unit(algebra: Algebra, query: jax.Array) -> jax.Array:
-    columns = jax.eval_shape(algebra.blocks, query)
-    return algebra.from_blocks(query_rows(algebra, query[None])[0].reshape(columns.shape))
 
 
 def _need_isometric(algebra: Algebra) -> None:

@@ -45,7 +45,7 @@ class RankedPaths(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """Prefixes or suffixes of one block, with leading axes [outer, inner]."""
+    """The prefixes (rows) or suffixes (columns) of one block of scores."""
 
     first: jax.Array  # [N] int32, first relation
     last: jax.Array  # [N] int32, last relation
@@ -68,6 +68,7 @@ def exhaustive(
     max_length: int = 3,
     min_length: int = 1,
     offset: jax.Array | None = None,
+    starts: jax.Array | None = None,
     follows: jax.Array | None = None,
     metric: str = "block",
     precision: str = "float32",
@@ -91,6 +92,8 @@ def exhaustive(
         max_length, min_length: hops, 1 to 4.
         offset: `[max_length]` added to the score of every path of 1, 2, ... hops, e.g. the length
             term of PathHD, Eq. 6.
+        starts: `[B, R]` bool, relations a path of query b may begin with (those its topic has);
+            all allowed if None.
         follows: `[R, R]` bool, entry [r, s] True where s may follow r (the relation-schema graph);
             all allowed if None.
         metric: "block" (Eq. 5) or "flat" cosine.
@@ -126,17 +129,15 @@ def exhaustive(
         jnp.ones((batch,), bool),
     )
     offset = jnp.zeros((max_length,)) if offset is None else offset.astype(jnp.float32)
-    unit = _as_vectors(algebra, flat)
+    unit = algebra.unflatten(flat)
     for length in range(min_length, max_length + 1):
         best = _sweep(
-            algebra, table, unit, best, length, offset[length - 1], follows, precision, rows,
-            columns,
+            algebra, table, unit, best, length, offset[length - 1], starts, follows, precision,
+            rows, columns,
         )  # fmt: skip
-    return (
-        best
-        if precision == "float32"
-        else _rescore(algebra, table, flat, best, k, offset, precision)
-    )
+    if precision == "float32":
+        return best
+    return _rescore(algebra, table, flat, best, k, offset, precision)
 
 
 def _sweep(
@@ -146,6 +147,7 @@ def _sweep(
     best: RankedPaths,
     length: int,
     offset: jax.Array,
+    starts: jax.Array | None,
     follows: jax.Array | None,
     precision: str,
     rows: int,
@@ -157,6 +159,9 @@ def _sweep(
     width, row_blocks = _split(relations, before, rows // batch)
     # One hop after the split: the table itself, whole.
     height, column_blocks = (relations, 1) if after == 1 else _split(relations, after, columns)
+    padded = (before and row_blocks * width != relations) or (
+        after == 2 and column_blocks * height != relations
+    )
     flat_table = jax.vmap(algebra.flatten)(table)
     # Entries of products are as large as those of symbols, so one scale serves every suffix.
     peak = jnp.max(jnp.abs(flat_table))
@@ -187,11 +192,13 @@ def _sweep(
         def column_step(best: RankedPaths, index: jax.Array) -> tuple[RankedPaths, None]:
             right, right_rows = suffixes(index)
             score = inner(left_rows, right_rows).reshape(batch, -1, right.first.shape[0]) + offset
-            allowed = left.allowed[:, None] & right.allowed[None, :]
+            allowed = (left.allowed[:, None] & right.allowed[None, :])[None]
             if follows is not None and before:
-                allowed &= follows[left.last][:, right.first]
-            if follows is not None or row_blocks * column_blocks > 1:
-                score = jnp.where(allowed[None], score, -jnp.inf)
+                allowed &= follows[left.last][:, right.first][None]
+            if starts is not None:
+                allowed &= starts[:, left.first, None] if before else starts[:, None, right.first]
+            if padded or starts is not None or follows is not None:
+                score = jnp.where(allowed, score, -jnp.inf)
             peak = jnp.max(score, axis=-1)
             improves = jnp.any(peak > best.score[:, -1:])
             merged = jax.lax.cond(
@@ -289,8 +296,3 @@ def _rescore(
     bound = norm * (_ROUNDING[precision] + accumulation)
     # Everything left out scored at most the last kept one in the sweep.
     return RankedPaths(paths, score, score[:, -1] >= best.score[:, -1] + bound)
-
-
-def _as_vectors(algebra: Algebra, flat: jax.Array) -> jax.Array:
-    columns = jax.eval_shape(algebra.blocks, jax.ShapeDtypeStruct(algebra.shape, algebra.dtype))
-    return algebra.from_blocks(flat.reshape(flat.shape[0], *columns.shape))

@@ -51,9 +51,40 @@ def label_symbols(
     Returns:
         `[R, *shape]`.
     """
-    key_projection, key_shared = jax.random.split(key)
+    coordinates = label_coordinates(algebra, vectors, bandwidth=bandwidth, key=key)
+    return symbols_at(algebra, coordinates, groups=groups, key=key)
+
+
+def label_coordinates(
+    algebra: Algebra, vectors: jax.Array, *, bandwidth: float | jax.Array, key: jax.Array
+) -> jax.Array:
+    """The random projection of `label_symbols` alone: W h / bandwidth.
+
+    Args:
+        algebra, vectors, bandwidth, key: see `label_symbols`.
+
+    Returns:
+        `[R, G]` float32, for `symbols_at` with the same key.
+    """
+    key_projection, _ = jax.random.split(key)
     projection = jax.random.normal(key_projection, (algebra.coordinates, vectors.shape[1]))
-    coordinates = vectors.astype(jnp.float32) @ projection.T / bandwidth
+    return vectors.astype(jnp.float32) @ projection.T / bandwidth
+
+
+def symbols_at(
+    algebra: Algebra, coordinates: jax.Array, *, groups: jax.Array | None = None, key: jax.Array
+) -> jax.Array:
+    """The symbols of `label_symbols` from their coordinates.
+
+    Args:
+        algebra: any.
+        coordinates: `[R, G]` from `label_coordinates`.
+        groups, key: see `label_symbols`.
+
+    Returns:
+        `[R, *shape]`.
+    """
+    _, key_shared = jax.random.split(key)
     if groups is None:
         return jax.vmap(lambda g: algebra.smooth(g, key=key_shared))(coordinates)
 
@@ -94,6 +125,4 @@ def project_text(algebra: Algebra, vectors: jax.Array, *, key: jax.Array) -> jax
     """
     width = vectors.shape[1]
     matrix = jax.random.normal(key, (algebra.floats, width)) / jnp.sqrt(float(width))
-    columns = jax.eval_shape(algebra.blocks, jax.ShapeDtypeStruct(algebra.shape, algebra.dtype))
-    flat = vectors.astype(jnp.float32) @ matrix.T
-    return algebra.normalize(algebra.from_blocks(flat.reshape(vectors.shape[0], *columns.shape)))
+    return algebra.normalize(algebra.unflatten(vectors.astype(jnp.float32) @ matrix.T))

@@ -142,11 +142,10 @@ def score_trie(
         )
     flat_table = jax.vmap(algebra.flatten)(table)
     packed = pack(flat_table, precision)
-    columns = jax.eval_shape(algebra.blocks, jax.ShapeDtypeStruct(algebra.shape, algebra.dtype))
     identity = algebra.flatten(algebra.identity())
 
     def one(query: jax.Array) -> jax.Array:
-        bound = algebra.from_blocks(query.reshape(columns.shape))[None]
+        bound = algebra.unflatten(query)[None]
         scores = [jnp.sum(query * identity)[None]]
         for hop, (parent, relation) in enumerate(zip(trie.parent, trie.relation)):
             rows = algebra.flatten(bound)

@@ -232,6 +232,8 @@ def test_layouts_agree_and_bfloat16_rounds(make, loose):
     assert half.random(key=key).dtype == jnp.bfloat16
     products = [a.bind(*a.random((2,), key=key)) for a in (whole, pair, half)]
     np.testing.assert_allclose(whole.flatten(products[0]), pair.flatten(products[1]), atol=1e-6)
+    for a, x in ((whole, products[0]), (pair, products[1])):
+        np.testing.assert_array_equal(a.unflatten(a.flatten(x)), x)
     rounded = np.asarray(half.flatten(products[2]))
     exact = np.asarray(whole.flatten(products[0]))
     error = np.linalg.norm(rounded - exact) / np.linalg.norm(exact)

@@ -66,6 +66,11 @@ def test_grid_search_finds_the_planted_triple_and_splits_ties():
         jnp.array([[True, True, True, True], [False] * 4]),
     )  # fmt: skip
     np.testing.assert_allclose(tied.hits, 0.25)  # half of one question, a miss for the empty one
+    partly = hdc.grid_search(
+        jnp.eye(2, 4), constant, jnp.ones((2, 4), int),
+        jnp.array([[0.25, 1, 1, 1], [1, 0.5, 1, 1]]), jnp.ones((2, 4), bool),
+    )  # fmt: skip
+    np.testing.assert_allclose(partly.hits, 0.375)  # a candidate may be right in part
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5])

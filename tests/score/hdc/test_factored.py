@@ -125,6 +125,23 @@ def test_only_sequences_the_schema_graph_allows(length):
     assert (got.paths[:, k:] == -1).all()
 
 
+@pytest.mark.parametrize("length", [1, 3])
+def test_only_the_relations_a_query_may_start_with(length):
+    a, table, queries = setting()
+    starts = jnp.array([[1, 0, 0, 1, 0], [0, 1, 1, 0, 1], [0, 0, 0, 1, 0]], bool)
+    got = hdc.exhaustive(
+        a, table, queries, k=4, min_length=length, max_length=length, starts=starts, rows=6
+    )
+    paths, scores = every_score()
+    begins = np.asarray(starts)
+    for query in range(3):
+        inside = [i for i, p in enumerate(paths) if len(p) == length and begins[query, p[0]]]
+        k = min(4, len(inside))
+        trimmed = got._replace(paths=got.paths[:, :k], score=got.score[:, :k])
+        check(trimmed, query, [paths[i] for i in inside], scores[query, inside], k)
+        assert np.isneginf(got.score[query, k:]).all()
+
+
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_rounded_sweep_is_rescored_in_float32(precision):
     a, table, queries = setting()

@@ -127,3 +127,17 @@ def test_median_distance_and_text_projection():
     assert np.abs(scores).max() < 0.15
     close = hdc.project_text(a, jnp.stack([text[0], text[0] + 0.1]), key=jax.random.key(1))
     assert a.similarity(close[0], close[1]) > 0.9
+
+
+def test_symbols_may_be_made_in_two_steps_with_one_key():
+    a = hdc.operator("ghrr-haar", 64)
+    vectors, groups, key = fan(DISTANCES), jnp.array([0, 1, 0, 1, 1, 0]), jax.random.key(3)
+
+    @jax.jit
+    def in_two_steps(vectors, groups):
+        at = hdc.label_coordinates(a, vectors, bandwidth=0.7, key=key)
+        return at, hdc.symbols_at(a, at, groups=groups, key=key)
+
+    coordinates, table = in_two_steps(vectors, groups)
+    assert coordinates.shape == (len(DISTANCES), a.coordinates)
+    np.testing.assert_allclose(table, symbols(a, vectors, 0.7, groups), atol=1e-5)

@@ -1,0 +1,86 @@
+"""How much each hop of an answer's relation path contributes to its similarity, in words."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.cite import relation_path_words
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.score import hdc
+from jaxkg.systems.pathhd.queries import Encoded, Query, encode_queries
+from jaxkg.systems.pathhd.space import SymbolSpace
+from jaxkg.tensors import bucket, pad
+from jaxkg.types import NULL
+
+
+@functools.partial(jax.jit, static_argnames="algebra")
+def hop_shares(
+    algebra: hdc.Algebra, table: jax.Array, query: Encoded, paths: jax.Array
+) -> hdc.HopContributions:
+    """`hdc.hop_contributions` for a batch.
+
+    Args:
+        algebra: isometric; static.
+        table: [2R, *shape] symbols.
+        query: B questions.
+        paths: [B, L] int32.
+    """
+    length = jnp.maximum(jnp.sum(paths != NULL, axis=1), 1)
+    rows = jnp.take_along_axis(query.whole, (length - 1)[:, None, None], axis=1)[:, 0]
+    vectors = algebra.unflatten(rows)
+    return jax.vmap(lambda q, p: hdc.hop_contributions(algebra, table, q, p))(vectors, paths)
+
+
+def explain_paths(
+    kg: KnowledgeGraph,
+    symbols: SymbolSpace,
+    query: Query,
+    paths: np.ndarray,
+    *,
+    length_weight: Sequence[float],
+    batch_size: int,
+) -> list[str | None]:
+    """One sentence a question: the similarity of its path, told hop by hop.
+
+    Args:
+        kg: names of the relations.
+        symbols: the space the query is in.
+        query: of Q questions.
+        paths: [Q, L] int32, NULL for a question without one.
+        length_weight: [L] factor of the similarity of 1, 2, ... hops.
+        batch_size: questions a batch.
+
+    Returns:
+        None where there is no path, or where the operator cannot be unbound exactly.
+    """
+    notes: list[str | None] = [None] * len(paths)
+    if not symbols.algebra.isometric:
+        return notes
+    wanted = np.flatnonzero(paths[:, 0] != NULL)
+    size = min(batch_size, bucket(len(wanted)))
+    for first in range(0, len(wanted), size):
+        some = wanted[first : first + size]
+        batch = jax.tree.map(lambda column, some=some: pad(column[some], size), query)
+        encoded = encode_queries(
+            symbols.algebra, symbols.space, batch, hops=paths.shape[1], prefixes=False
+        )
+        told = jax.device_get(
+            hop_shares(symbols.algebra, symbols.space.table, encoded, pad(paths[some], size))
+        )
+        for place, i in enumerate(some.tolist()):
+            hop_names = [kg.relation_name(c) for c in paths[i].tolist() if c != NULL]
+            by = length_weight[len(hop_names) - 1]
+            hop_words = [
+                f"{by * share:+.2f} for {relation_path_words([name])}"
+                for share, name in zip(told.share[place].tolist(), hop_names)
+            ]
+            notes[i] = (
+                f"similarity {by * told.score[place]:.2f} = {by * told.baseline[place]:.2f} for "
+                f"any path of that length {' '.join(hop_words)}"
+            )
+    return notes

@@ -1,0 +1,78 @@
+"""The knobs of PathHD."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+from jaxkg.candidates import Revisit
+from jaxkg.records import JaxkgError
+from jaxkg.score import hdc
+from jaxkg.score.hdc.factored import MAX_LENGTH
+
+QueryKind = Literal["bundle", "plan", "text", "projection"]
+
+
+@dataclasses.dataclass(frozen=True)
+class PathHDSettings:
+    """Knobs of PathHD.
+
+    Attributes:
+        query: a weighted "bundle" over the planner's plans, its best "plan" alone (the paper's
+            default), the "text" among the relation labels, or the paper's text "projection"
+            (Eq. 2). None takes "bundle" with a planner and "text" without.
+        operator: of `hdc.OPERATORS`.
+        dimension: d.
+        block: m, block size of GHRR.
+        symbols: "labels" gives relations with similar labels similar symbols, "random" none.
+        bandwidth: of symbols from labels, see `hdc.label_symbols`. None takes 0.5 for queries from
+            plans and 0.7 for texts, which are never as near to a label as labels to each other.
+        length_weight: factor of the similarity of paths of 1, 2, ... hops to a "text" query. Both
+            directions of a hop are bundled, which makes every hop weigh 1/sqrt(2); the default
+            makes up for that.
+        hops: L_max; None takes the planner's, or 3, or 2 where schemas are too many to list.
+        beam: B, paths walked on after each hop where schemas are too many to list.
+        keep: candidates a question that are calibrated.
+        top_k: K, schemas whose walks an answer gives; its entities are those of the best. 1 is
+            enough without a language model, the paper offers it 3.
+        metric: "block" (Eq. 5) or "flat" cosine (Algorithm 1).
+        precision: of listed schemas: "float32", "bfloat16" or "int8".
+        plans: plans a bundle is made of.
+        threshold: least confidence of the planner to answer at all, see `PlannedSettings`; queries
+            from text have none.
+        revisit: which nodes a path may return to; None takes what the planner was trained with.
+        batch_size: questions a batch.
+    """
+
+    query: QueryKind | None = None
+    operator: str = "ghrr-haar"
+    dimension: int = 1024
+    block: int = 4
+    symbols: Literal["labels", "random"] = "labels"
+    bandwidth: float | None = None
+    length_weight: tuple[float, ...] = (1.0, 1.4, 2.0, 2.8)
+    hops: int | None = None
+    beam: int = 16
+    keep: int = 16
+    top_k: int = 1
+    metric: Literal["block", "flat"] = "block"
+    precision: Literal["float32", "bfloat16", "int8"] = "float32"
+    plans: int = 4
+    threshold: float = 0.15
+    revisit: Revisit | None = None
+    batch_size: int = 256
+
+    def __post_init__(self) -> None:
+        sizes = (self.dimension, self.beam, self.keep, self.top_k, self.plans, self.batch_size)
+        if min(*sizes, self.hops or 1) < 1:
+            raise JaxkgError(
+                "dimension, hops, beam, keep, top_k, plans and batch_size are at least 1"
+            )
+        if (self.hops or 1) > MAX_LENGTH:
+            raise JaxkgError(f"hops are at most {MAX_LENGTH}, not {self.hops}")
+
+
+def make_algebra(settings: PathHDSettings) -> hdc.Algebra:
+    """The algebra that settings ask for."""
+    options = {"layout": "pair"} if settings.operator.startswith(("ghrr", "fhrr")) else {}
+    return hdc.operator(settings.operator, settings.dimension, m=settings.block, **options)

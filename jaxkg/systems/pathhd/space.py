@@ -1,0 +1,199 @@
+"""The hypervector space of one graph: relation symbols, listed schemas, texts placed among them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.candidates.schema_graph import count_schemas, list_schemas, schema_graph
+from jaxkg.score import hdc
+from jaxkg.score.hdc.similarity import Packed, pack
+from jaxkg.systems.pathhd.queries import ProjectedQuery, Space, TextQuery
+from jaxkg.tensors import TensorGraph, bucket, pad
+from jaxkg.text import TOPIC_WORD, label_words
+from jaxkg.text.hashing import Encoder
+from jaxkg.types import NULL
+
+_CHUNK = 256
+"""Symbols made at a time: the exponential of a matrix wants a dozen times its memory."""
+
+_LISTED_FLOATS = 1 << 26
+"""Numbers (256 MB) that listed schemas may take; beyond that candidates are grown."""
+
+_BLOCK = 128
+"""Schemas compared at a time: few enough that most of a block begin with one relation."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SymbolSpace:
+    """Symbols of a graph's relations and what can be compared with them.
+
+    Attributes:
+        algebra: the operator.
+        space: table of symbols, on the device.
+        encoder: of label and question texts; None for random symbols without any.
+        bandwidth: of the labels' symbols; None where symbols are random.
+        key: of everything drawn.
+    """
+
+    algebra: hdc.Algebra
+    space: Space
+    encoder: Encoder | None
+    bandwidth: float | None
+    key: jax.Array
+
+    @classmethod
+    def build(
+        cls,
+        algebra: hdc.Algebra,
+        relations: Sequence[str],
+        *,
+        encoder: Encoder | None = None,
+        bandwidth: float | None = None,
+        key: jax.Array,
+    ) -> SymbolSpace:
+        """Draw or derive the symbols.
+
+        Args:
+            algebra: the operator.
+            relations: R names.
+            encoder: texts to vectors; needed for symbols from labels and for text queries.
+            bandwidth: see `hdc.label_symbols`, for label vectors of length 1; None draws random
+                symbols.
+            key: of the symbols and projections.
+        """
+        vectors = None if encoder is None else encoder([label_words(name) for name in relations])
+        codes = 2 * len(relations)
+        if bandwidth is None or vectors is None:
+            table = jax.jit(lambda key: algebra.random((codes,), key=key))(key)
+            bandwidth = None
+        else:
+            rows = np.tile(_unit(vectors), (2, 1))
+            groups = np.repeat(np.arange(2, dtype=np.int32), len(relations))
+            table = _symbols(algebra, rows, groups, bandwidth, key)
+        return cls(algebra, Space(table, key), encoder, bandwidth, key)
+
+    def text_query(self, masked: Sequence[str]) -> TextQuery:
+        """Questions placed among labels; `bandwidth` and `encoder` must be there."""
+        vectors = self._read(masked)
+        project = _coordinates(self.algebra)
+        parts = [np.asarray(project(some, self.bandwidth, self.key)) for some in _chunks(vectors)]
+        return TextQuery(np.concatenate(parts)[: len(masked)])
+
+    def projected_query(self, masked: Sequence[str]) -> ProjectedQuery:
+        """Questions through a fixed random matrix (PathHD, Eq. 2); `encoder` must be there."""
+        vectors = self._read(masked)
+        project = _projection(self.algebra)
+        key = jax.random.fold_in(self.key, 1)
+        parts = [np.asarray(project(some, key)) for some in _chunks(vectors)]
+        return ProjectedQuery(np.concatenate(parts)[: len(masked)])
+
+    def _read(self, masked: Sequence[str]) -> np.ndarray:
+        assert self.encoder is not None
+        vectors = self.encoder([text.replace(TOPIC_WORD, " ") for text in masked])
+        return _unit(vectors)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ListedSchemas:
+    """All relation paths of a small relation-schema graph, encoded.
+
+    Attributes:
+        paths: [C, N, L] int32 in blocks of one length, by first relation; rows of NULL are padding.
+        encoded: their [C, N] hypervectors, flattened.
+        count: schemas without the padding.
+    """
+
+    paths: jax.Array
+    encoded: Packed
+    count: int
+
+
+def listed_schemas(
+    tensors: TensorGraph, symbols: SymbolSpace, *, hops: int, precision: str
+) -> ListedSchemas | None:
+    """Encode every schema; None where the graph has too many to hold."""
+    graph = tensors.graph
+    follows = schema_graph(
+        np.asarray(graph.run_offsets), np.asarray(graph.run_relation), graph.num_relations
+    )
+    count = count_schemas(follows, hops)
+    if count * symbols.algebra.floats > _LISTED_FLOATS:
+        return None
+    paths = list_schemas(follows, hops)
+    length = np.sum(paths != NULL, axis=1)
+    blocks = []
+    for hop in range(1, hops + 1):
+        some = paths[length == hop]
+        padded = pad(some, -(-len(some) // _BLOCK) * _BLOCK)
+        blocks.append(padded.reshape(-1, _BLOCK, hops))
+    table = np.concatenate(blocks)
+    trie = hdc.build_trie(table.reshape(-1, hops), bucket=functools.partial(bucket, steps=4))
+    rows = _encoded(symbols.algebra, precision)(symbols.space.table, trie)
+    encoded = jax.tree.map(lambda x: x.reshape(-1, _BLOCK, *x.shape[1:]), rows)
+    return ListedSchemas(jax.device_put(table), encoded, count)
+
+
+@functools.cache
+def _encoded(algebra: hdc.Algebra, precision: str):
+    def run(table: jax.Array, trie: hdc.Trie) -> Packed:
+        rows = jax.vmap(algebra.flatten)(hdc.encode_trie(algebra, table, trie))
+        return pack(rows, precision)
+
+    return jax.jit(run)
+
+
+@functools.cache
+def _coordinates(algebra: hdc.Algebra):
+    return jax.jit(
+        lambda vectors, bandwidth, key: hdc.label_coordinates(
+            algebra, vectors, bandwidth=bandwidth, key=key
+        )
+    )
+
+
+@functools.cache
+def _projection(algebra: hdc.Algebra):
+    return jax.jit(
+        lambda vectors, key: algebra.flatten(hdc.project_text(algebra, vectors, key=key))
+    )
+
+
+@functools.cache
+def _at(algebra: hdc.Algebra):
+    return jax.jit(
+        lambda coordinates, groups, key: hdc.symbols_at(
+            algebra, coordinates, groups=groups, key=key
+        )
+    )
+
+
+def _symbols(
+    algebra: hdc.Algebra, vectors: np.ndarray, groups: np.ndarray, bandwidth: float, key: jax.Array
+) -> jax.Array:
+    """`hdc.label_symbols`, a chunk at a time."""
+    parts = []
+    for first, some in zip(range(0, len(vectors), _CHUNK), _chunks(vectors)):
+        coordinates = _coordinates(algebra)(some, bandwidth, key)
+        group = np.zeros(len(some), np.int32)
+        group[: len(groups) - first] = groups[first : first + len(some)]
+        parts.append(_at(algebra)(coordinates, group, key))
+    return jnp.concatenate(parts)[: len(vectors)]
+
+
+def _chunks(vectors: np.ndarray):
+    """Rows in pieces of few sizes, the last padded with zeros."""
+    size = min(_CHUNK, bucket(len(vectors)))
+    for first in range(0, len(vectors), size):
+        some = vectors[first : first + size]
+        yield np.pad(some, ((0, size - len(some)), (0, 0)))
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(length > 0, length, 1)).astype(np.float32)

@@ -1,0 +1,359 @@
+"""PathHD: plan, encode, retrieve by hypervector similarity, reason with at most one model call.
+
+Reference: "PathHD: efficient large language model reasoning over knowledge graphs via
+hyperdimensional retrieval", Sections 2 and 3, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+
+import jax
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
+from jaxkg.learn.fit import masked_texts
+from jaxkg.learn.planner import Planner
+from jaxkg.records import Answer, JaxkgError, Question, Usage
+from jaxkg.systems.pathhd.answers import Grounded, answers_from, ground_schemas
+from jaxkg.systems.pathhd.calibration import Calibration
+from jaxkg.systems.pathhd.explain import explain_paths
+from jaxkg.systems.pathhd.queries import PlanQuery, Query, encode_queries
+from jaxkg.systems.pathhd.retrieval import Nearest, retrieve_grown, retrieve_listed
+from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
+from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, listed_schemas
+from jaxkg.systems.planned import as_question
+from jaxkg.systems.planning import plan_paths
+from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream, tensor_graph
+from jaxkg.text.hashing import Encoder, HashingEncoder
+from jaxkg.types import NULL
+
+Progress = Callable[[str, int, int], None]
+
+_SCORES = 1 << 23
+"""Scores a batch of grown candidates may hold at a time."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """Q questions as queries.
+
+    Attributes:
+        query: of all of them, on the host.
+        confidence: [Q] of the planner; 1 for queries from text.
+        complete: [Q] bool, False where planning outgrew the largest bucket.
+    """
+
+    query: Query
+    confidence: np.ndarray
+    complete: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Retrieved:
+    """Candidate relation paths of each question, best calibrated score first.
+
+    Attributes:
+        relations: [Q, K, L] int32 codes, NULL-padded.
+        similarity: [Q, K] float32, -inf where there are fewer than K.
+        score: [Q, K] float32, calibrated.
+        complete: [Q] bool, False where the search outgrew the largest bucket.
+    """
+
+    relations: np.ndarray
+    similarity: np.ndarray
+    score: np.ndarray
+    complete: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PathHD:
+    """Answers questions over one graph; `read`, `retrieve` and `ground` are its steps.
+
+    Without a planner nothing is trained: the question's text is compared with the relation labels.
+    With `top_k` schemas their walks are all given, and `AdjudicatedQA` around the system lets a
+    language model decide among them, in one call a question.
+
+    Example:
+        >>> from jaxkg.kg import demo_graph
+        >>> qa = PathHD.build(demo_graph(), settings=PathHDSettings(dimension=512))
+        >>> qa.ask("who directed [Alien]?").entities[0].name
+        'Ridley Scott'
+    """
+
+    kg: KnowledgeGraph
+    tensors: TensorGraph
+    linker: Linker
+    settings: PathHDSettings
+    kind: QueryKind
+    hops: int
+    symbols: SymbolSpace
+    schemas: ListedSchemas | None
+    named: np.ndarray
+    planner: Planner | None = None
+    calibration: Calibration | None = None
+
+    @classmethod
+    def build(
+        cls,
+        kg: KnowledgeGraph,
+        planner: Planner | None = None,
+        *,
+        encoder: Encoder | None = None,
+        tensors: TensorGraph | None = None,
+        linker: Linker | None = None,
+        settings: PathHDSettings | None = None,
+        calibration: Calibration | None = None,
+        seed: int = 0,
+    ) -> PathHD:
+        """Put the parts together.
+
+        Args:
+            kg: the graph.
+            planner: trained for it; None compares text with labels.
+            encoder: of label and question texts; None hashes their words and letters.
+            tensors, linker: of the graph; None makes them.
+            settings: knobs.
+            calibration: from `fit_calibration`; none by default.
+            seed: of the hypervectors.
+
+        Raises:
+            JaxkgError: the planner is of another graph, the query needs one, or the operator cannot
+                do what the graph or the query needs.
+        """
+        settings = settings or PathHDSettings()
+        kind = settings.query or ("text" if planner is None else "bundle")
+        if planner is not None:
+            planner.check_graph(kg.relations)
+        elif kind in ("bundle", "plan"):
+            raise JaxkgError(f'a query from a {kind} needs a planner; give one, or query="text"')
+        if kind == "text" and settings.symbols == "random":
+            raise JaxkgError(
+                'random symbols say nothing of a text: give symbols="labels", or '
+                'query="projection" for the paper\'s projection'
+            )
+        tensors = tensors or tensor_graph(kg)
+        if encoder is None and (settings.symbols == "labels" or kind == "projection"):
+            encoder = HashingEncoder()
+        bandwidth = settings.bandwidth or (0.5 if kind in ("bundle", "plan") else 0.7)
+        symbols = SymbolSpace.build(
+            make_algebra(settings),
+            kg.relations,
+            encoder=encoder,
+            bandwidth=bandwidth if settings.symbols == "labels" else None,
+            key=jax.random.key(seed),
+        )
+        trained = () if planner is None else (planner.hops,)
+        schemas, hops = None, 0
+        for hops in (settings.hops,) if settings.hops else trained or (3, 2):
+            schemas = listed_schemas(tensors, symbols, hops=hops, precision=settings.precision)
+            if schemas is not None:
+                break
+        if schemas is None and not symbols.algebra.isometric:
+            raise JaxkgError(
+                f"this graph has too many schemas of {hops} hops to list, and {settings.operator} "
+                "cannot be unbound exactly: use a GHRR operator or FHRR, or fewer hops"
+            )
+        return cls(
+            kg=kg,
+            tensors=tensors,
+            linker=linker or Linker(kg),
+            settings=settings,
+            kind=kind,
+            hops=hops,
+            symbols=symbols,
+            schemas=schemas,
+            named=np.array([kg.has_name(i) for i in range(kg.num_entities)]),
+            planner=planner,
+            calibration=calibration,
+        )
+
+    @property
+    def revisit(self) -> Revisit:
+        """The rule in force."""
+        trained = None if self.planner is None else self.planner.about.get("revisit")
+        return self.settings.revisit or trained or "topic"
+
+    @property
+    def length_weight(self) -> tuple[float, ...]:
+        """[L] factor of the similarity of paths of 1, 2, ... hops."""
+        if self.kind == "text":
+            return self.settings.length_weight[: self.hops]
+        return (1.0,) * self.hops
+
+    def ask(self, question: str | Question) -> Answer:
+        """Answer one question."""
+        if isinstance(question, str):
+            question = as_question(question)
+        return self.answer([question])[0]
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
+        """Answer many questions in batches.
+
+        Args:
+            questions: any number.
+            use_given: see `find_topics`.
+            on_progress: called with (stage, done, total).
+
+        Returns:
+            An answer, or an abstention with its reason, for each question in order.
+        """
+        if not questions:
+            return []
+        clock = [time.perf_counter()]
+        topics = find_topics(self.linker, questions, use_given=use_given)
+        clock.append(time.perf_counter())
+        asked = self.read(masked_texts(questions, topics), topics, on_progress=on_progress)
+        clock.append(time.perf_counter())
+        found = self.retrieve(asked, topics, on_progress=on_progress)
+        clock.append(time.perf_counter())
+        wanted = asked.confidence >= self.settings.threshold
+        grounded = self.ground(found, topics, count=self.settings.top_k, wanted=wanted)
+        clock.append(time.perf_counter())
+        best = grounded.best(found.relations)
+        reasons = explain_paths(
+            self.kg,
+            self.symbols,
+            asked.query,
+            best,
+            length_weight=self.length_weight,
+            batch_size=self.settings.batch_size,
+        )
+        answers = answers_from(self, questions, topics, asked, found, grounded, reasons)
+        clock.append(time.perf_counter())
+        seconds = np.diff(clock) / len(questions)
+        names = ("link", "plan", "retrieve", "follow", "cite")
+        stages: dict[str, float] = dict(zip(names, seconds.tolist()))
+        usage = Usage(seconds=float(seconds.sum()), stages=stages)
+        return [dataclasses.replace(answer, usage=usage) for answer in answers]
+
+    def read(
+        self,
+        masked: Sequence[str],
+        topics: Sequence[Topics],
+        *,
+        on_progress: Progress | None = None,
+    ) -> Asked:
+        """Questions with their topics masked, as queries."""
+        count = len(masked)
+        everything = np.ones(count, bool)
+        if self.kind == "text":
+            return Asked(self.symbols.text_query(masked), np.ones(count), everything)
+        if self.kind == "projection":
+            return Asked(self.symbols.projected_query(masked), np.ones(count), everything)
+        assert self.planner is not None
+        plans = plan_paths(
+            self.tensors,
+            self.planner,
+            masked,
+            [some.entities for some in topics],
+            width=self.settings.plans,
+            revisit=self.revisit,
+            batch_size=self.settings.batch_size,
+            on_progress=_stage(on_progress, "plan"),
+        )
+        known = np.array([self.planner.known_share(text) for text in masked])
+        query = PlanQuery(plans.relations, plans.probability.astype(np.float32))
+        if self.kind == "plan":
+            query = PlanQuery(plans.relations[:, :1], query.weight[:, :1])
+        return Asked(query, plans.probability[:, 0] * known, plans.complete)
+
+    def retrieve(
+        self, asked: Asked, topics: Sequence[Topics], *, on_progress: Progress | None = None
+    ) -> Retrieved:
+        """The candidate schemas nearest to each query, calibrated (PathHD, Eq. 5 to 7)."""
+        count, codes = len(topics), 2 * self.kg.num_relations
+        settings, symbols = self.settings, self.symbols
+        size = min(settings.batch_size, bucket(count))
+        keep = settings.keep
+        if self.schemas is None:
+            size = min(size, max(8, _SCORES // (settings.beam * codes)))
+            capacities = Capacities(
+                (bucket(32 * size), *(bucket(64 * size),) * 3 * (self.hops - 1))
+            )
+        else:
+            keep = min(keep, self.schemas.count)
+            capacities = Capacities((bucket(8 * size, floor=1024),))
+        rows = bucket(size)
+        relations = np.full((count, keep, self.hops), NULL, np.int32)
+        similarity = np.full((count, keep), -np.inf, np.float32)
+        complete = asked.complete.copy()
+        weight = jax.device_put(np.asarray(self.length_weight, np.float32))
+
+        def run(indices: np.ndarray, slots: tuple[int, ...]) -> Nearest:
+            row, node = starts_table([topics[i].entities for i in indices], num_rows=rows)
+            query = jax.tree.map(lambda column: pad(column[indices], rows), asked.query)
+            encoded = encode_queries(
+                symbols.algebra,
+                symbols.space,
+                query,
+                hops=self.hops,
+                metric=settings.metric,
+                prefixes=self.schemas is None,
+            )
+            if self.schemas is None:
+                return retrieve_grown(
+                    self.tensors.graph, row, node, symbols.algebra, symbols.space.table, encoded,
+                    weight, num_rows=rows, width=settings.beam, keep=keep, capacities=slots,
+                    revisit=self.revisit,
+                )  # fmt: skip
+            return retrieve_listed(
+                self.tensors.graph, row, node, encoded, weight, self.schemas.paths,
+                self.schemas.encoded, num_rows=rows, keep=keep, capacities=slots,
+                precision=settings.precision,
+            )  # fmt: skip
+
+        tick = _stage(on_progress, "retrieve")
+        for indices, found, whole in stream(count, size, run, lambda r: r[2:], capacities):
+            relations[indices] = found.relations[: len(indices)]
+            similarity[indices] = found.similarity[: len(indices)]
+            complete[indices] &= whole
+            if tick:
+                tick(int(indices[-1]) + 1, count)
+        score = similarity
+        if self.calibration is not None:
+            score = self.calibration.score(similarity, relations, num_codes=codes)
+        order = np.argsort(-score, axis=1, kind="stable")
+        relations = np.take_along_axis(relations, order[:, :, None], axis=1)
+        similarity, score = (np.take_along_axis(x, order, axis=1) for x in (similarity, score))
+        return Retrieved(relations, similarity, score, complete)
+
+    def ground(
+        self,
+        found: Retrieved,
+        topics: Sequence[Topics],
+        *,
+        count: int = 1,
+        wanted: np.ndarray | None = None,
+    ) -> Grounded:
+        """Execute candidates, best first, until `count` of each question reach an entity.
+
+        Args:
+            found: candidates.
+            topics: of each question.
+            count: schemas wanted a question.
+            wanted: [Q] bool, the questions to answer; all if None.
+        """
+        return ground_schemas(
+            self.tensors,
+            [some.entities for some in topics],
+            found.relations,
+            np.isfinite(found.score) & (True if wanted is None else wanted[:, None]),
+            self.named,
+            count=count,
+            revisit=self.revisit,
+            batch_size=4 * self.settings.batch_size,
+        )
+
+
+def _stage(tick: Progress | None, stage: str) -> Callable[[int, int], None] | None:
+    return None if tick is None else lambda done, total: tick(stage, done, total)

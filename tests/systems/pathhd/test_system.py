@@ -1,0 +1,199 @@
+"""PathHD as a system: with the demo graph's planner, and with nothing but relation labels."""
+
+import dataclasses
+import json
+
+import jax
+import numpy as np
+import pytest
+
+from jaxkg.adjudicate import Scripted
+from jaxkg.cite import check_all
+from jaxkg.kg import KnowledgeGraph, demo_graph, demo_questions, find_topics
+from jaxkg.learn.fit import masked_texts
+from jaxkg.records import JaxkgError, Question
+from jaxkg.systems.adjudicated import AdjudicatedQA
+from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
+from jaxkg.systems.pathhd.queries import PlanQuery
+from jaxkg.systems.planner_cache import planner_for
+from jaxkg.tensors import tensor_graph
+
+SMALL = PathHDSettings(dimension=128, block=2, threshold=0.05, batch_size=8)
+
+
+@pytest.fixture(scope="module")
+def planned(cache) -> PathHD:
+    kg = demo_graph()
+    tensors = tensor_graph(kg)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAXKG_CACHE", str(cache))
+        planner = planner_for(kg, tensors)
+    return PathHD.build(kg, planner, tensors=tensors, settings=SMALL)
+
+
+LABELS = KnowledgeGraph.from_triples(
+    [
+        ("Alien", "directed by", "Ridley Scott"),
+        ("Alien", "written by", "Dan O'Bannon"),
+        ("Ridley Scott", "born in", "South Shields"),
+        ("Dan O'Bannon", "born in", "St. Louis"),
+        ("Heat", "directed by", "Michael Mann"),
+        ("Heat", "directed by", "m.0abcd"),
+        ("Heat", "filmed", "m.0efgh"),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def labels() -> PathHD:
+    """Zero-shot: no planner, symbols from labels."""
+    return PathHD.build(LABELS, settings=dataclasses.replace(SMALL, dimension=512, hops=2))
+
+
+def names(answer) -> set[str]:
+    return {entity.name for entity in answer.entities}
+
+
+def asked(text: str, topic: str) -> Question:
+    return Question(id=text, text=text, topics=(topic,))
+
+
+def test_planned_answers_are_right_and_cited_and_say_why(planned):
+    questions = demo_questions()
+    answers = planned.answer(questions)
+    assert check_all(planned.kg, answers) == [()] * len(answers)
+    right = [names(a) == {planned.kg.name(planned.kg.entity(e)) for e in q.answers}
+             for q, a in zip(questions, answers)]  # fmt: skip
+    assert np.mean(right) >= 0.75
+    for question, answer in zip(questions, answers):
+        assert (answer.question_id, answer.system) == (question.id, "pathhd")
+        assert bool(answer.abstained) != bool(answer.entities)
+        assert answer.usage.calls == 0
+        if answer.entities:
+            [used] = [plan for plan in answer.plan if plan.used]
+            assert used.reached == len(answer.entities)
+            assert {path.relation_path for path in answer.paths} == {used.relations}
+
+
+def test_the_hops_contributions_add_up_to_the_similarity(planned):
+    answer = planned.ask("who directed [Alien]?")
+    [note] = [note for note in answer.notes if note.startswith("similarity")]
+    total, _, parts = note.removeprefix("similarity ").partition(" = ")
+    numbers = [
+        float(word) for word in parts.split() if word.lstrip("+-").replace(".", "").isdigit()
+    ]
+    assert len(numbers) == 1 + len(answer.paths[0].relation_path)
+    assert sum(numbers) == pytest.approx(float(total), abs=0.03)
+
+
+def test_one_plan_is_a_bundle_of_one(planned):
+    questions = demo_questions()[:8]
+    topics = find_topics(planned.linker, questions)
+    one = dataclasses.replace(planned, kind="plan").read(masked_texts(questions, topics), topics)
+    assert isinstance(one.query, PlanQuery)
+    assert one.query.relations.shape[1] == 1
+    found = planned.retrieve(one, topics)
+    # The schema nearest to a plan is the plan itself.
+    there = one.query.relations[:, 0, 0] >= 0
+    np.testing.assert_array_equal(found.relations[there, 0], one.query.relations[there, 0])
+    np.testing.assert_allclose(found.similarity[there, 0], 1.0, atol=1e-4)
+
+
+def test_listed_and_grown_candidates_agree_on_the_best(planned):
+    questions = demo_questions()[:8]
+    grown = dataclasses.replace(planned, schemas=None)
+    for one, other in zip(planned.answer(questions), grown.answer(questions)):
+        assert names(one) == names(other)
+
+
+def test_labels_alone_answer_questions_that_use_their_words(labels):
+    assert names(labels.ask("who was [Alien] directed by?")) == {"Ridley Scott"}
+    assert names(labels.ask("who was [Alien] written by?")) == {"Dan O'Bannon"}
+    assert names(labels.ask("what was [Ridley Scott] born in?")) == {"South Shields"}
+
+
+def test_unnamed_nodes_are_no_answers_and_schemas_that_reach_nothing_else_are_passed_over(labels):
+    directed = labels.ask("[Heat] directed by")
+    assert names(directed) == {"Michael Mann"}
+    filmed = labels.ask("[Heat] filmed")
+    [alone] = [plan for plan in filmed.plan if plan.relations == ("filmed",)]
+    [used] = [plan for plan in filmed.plan if plan.used]
+    assert alone.reached is None
+    assert alone.probability > used.probability
+    assert names(filmed)
+
+
+def test_what_cannot_be_answered_says_why(labels):
+    unknown, missing = labels.answer(
+        [Question(id="1", text="who was it?"), asked("directed by", "Blade Runner")]
+    )
+    assert "no entity" in unknown.abstained
+    assert "Blade Runner" in missing.abstained
+    assert labels.answer([]) == []
+
+
+def test_the_planners_doubt_is_an_abstention(planned):
+    strict = dataclasses.replace(planned, settings=dataclasses.replace(SMALL, threshold=1.1))
+    answer = strict.ask("who directed [Alien]?")
+    assert not answer.entities
+    assert "below the threshold" in answer.abstained
+
+
+def test_one_shot_adjudication_is_one_call_a_question(labels):
+    three = dataclasses.replace(labels, settings=dataclasses.replace(labels.settings, top_k=3))
+    questions = [asked("directed by", "Alien"), asked("written by", "Alien")]
+    retrieved = three.answer(questions)
+    assert all(len({p.relation_path for p in a.paths}) == 3 for a in retrieved)
+    assert [names(a) for a in retrieved] == [{"Ridley Scott"}, {"Dan O'Bannon"}]
+    reply = json.dumps({"answers": [], "supporting_paths": [2], "rationale": "Because."})
+    backend = Scripted(lambda request: reply)
+    decided = AdjudicatedQA(three, backend, top_k=None).answer(questions)
+    assert len(backend.requests) == len(questions)
+    assert [answer.usage.calls for answer in decided] == [1, 1]
+    for before, after in zip(retrieved, decided):
+        ends = {p.citations[-1].head_name if p.citations[-1].inverse else p.citations[-1].tail_name
+                for p in before.paths}  # fmt: skip
+        assert names(after) <= ends
+        assert names(after) != names(before)
+
+
+def test_calibration_is_fitted_from_questions(labels):
+    questions = [
+        Question(id="a", text="directed by", topics=("Alien",), answers=("Ridley Scott",)),
+        Question(id="b", text="directed by", topics=("Heat",), answers=("Michael Mann",)),
+    ]
+    fitted = fit_calibration(labels, questions, questions)
+    assert fitted.num_train == 2
+    assert fitted.hits == pytest.approx(1.0)
+    heavy = dataclasses.replace(labels, calibration=dataclasses.replace(fitted, alpha=50.0))
+    plain, moved = labels.answer(questions), heavy.answer(questions)
+    assert [p.relations for p in plain[0].plan] != [p.relations for p in moved[0].plan]
+    same = dataclasses.replace(labels, calibration=Calibration()).answer(questions)
+    assert [a.entities for a in same] == [a.entities for a in plain]
+
+
+def test_projected_texts_rank_random_symbols_by_chance_and_run_all_the_same():
+    settings = dataclasses.replace(SMALL, query="projection", symbols="random", hops=1)
+    qa = PathHD.build(LABELS, settings=settings)
+    topics = find_topics(qa.linker, [asked("directed by", "Alien")])
+    found = qa.retrieve(qa.read(["directed by"], topics), topics)
+    assert np.abs(found.similarity[np.isfinite(found.similarity)]).max() < 0.5
+    assert found.complete.all()
+
+
+def test_what_does_not_fit_is_refused(planned):
+    with pytest.raises(JaxkgError, match="needs a planner"):
+        PathHD.build(LABELS, settings=dataclasses.replace(SMALL, query="bundle"))
+    with pytest.raises(JaxkgError, match="random symbols say nothing"):
+        PathHD.build(LABELS, settings=dataclasses.replace(SMALL, symbols="random"))
+    with pytest.raises(JaxkgError, match="trained for another graph"):
+        PathHD.build(LABELS, planned.planner)
+    with pytest.raises(JaxkgError, match="at least 1"):
+        PathHDSettings(beam=0)
+    with pytest.raises(JaxkgError, match="at most 4"):
+        PathHDSettings(hops=5)
+
+
+def test_arrays_stay_on_the_device_between_encoding_and_retrieval(labels):
+    assert isinstance(labels.symbols.space.table, jax.Array)
+    assert isinstance(labels.schemas.paths, jax.Array)
