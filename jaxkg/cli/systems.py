@@ -97,6 +97,7 @@ def _pathhd(parts: Parts) -> System:
     return PathHD.build(
         parts.kg,
         None if untrained else parts.planner,
+        encoder=parts.encoder if untrained else None,
         tensors=parts.tensors,
         linker=parts.linker,
         settings=settings,

@@ -12,6 +12,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
@@ -61,7 +62,7 @@ class TrainedEmbeddings:
         source = Path(folder)
         meta, arrays = _read(source, "best")
         return cls(
-            Embeddings(arrays["entity"], arrays["relation"]),
+            Embeddings(jnp.asarray(arrays["entity"]), jnp.asarray(arrays["relation"])),
             EmbeddingConfig(**meta["config"]),
             tuple(meta["entities"]),
             tuple(meta["relations"]),
@@ -201,12 +202,13 @@ def _resume(folder: Path, header: Mapping[str, Any]) -> tuple[TrainState | None,
             f"{folder} holds another run (its {', '.join(different)} differ); give a new folder, "
             "or the same settings to go on"
         )
+    found = {name: jnp.asarray(array) for name, array in arrays.items()}
     state = TrainState(
-        Embeddings(arrays["entity"], arrays["relation"]),
-        Embeddings(arrays["entity_squares"], arrays["relation_squares"]),
-        jax.random.wrap_key_data(arrays["key"]),
+        Embeddings(found["entity"], found["relation"]),
+        Embeddings(found["entity_squares"], found["relation_squares"]),
+        jax.random.wrap_key_data(found["key"]),
     )
-    return jax.device_put(state), meta["about"]
+    return state, meta["about"]
 
 
 def _write(folder: Path, name: str, meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:

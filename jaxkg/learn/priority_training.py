@@ -197,6 +197,7 @@ def train_priority(
     optimiser = optax.adam(schedule)
     state = TrainState(params, optimiser.init(params), jnp.zeros((), jnp.int32))
     key = jax.random.key(seed)
+    label_ngrams, label_text = map(jnp.asarray, labels)
 
     @jax.jit
     def advance(state, graph, inflow, features, batch_in, targets):
@@ -208,7 +209,7 @@ def train_priority(
 
         def loss_of(params):
             states = entity_states(params, inflow, features)
-            question = read_questions(params, ngrams, text, labels[0], labels[1])
+            question = read_questions(params, ngrams, text, label_ngrams, label_text)
             sub, logit = prioritise(
                 graph, params, states, question, row, node, capacities=capacities,
                 fan_out=config.fan_out, floor=0.0, revisit=revisit,
@@ -223,8 +224,8 @@ def train_priority(
 
         (loss, overflow), gradient = jax.value_and_grad(loss_of, has_aux=True)(state.params)
         updates, moments = optimiser.update(gradient, state.optimiser, state.params)
-        grown = TrainState(optax.apply_updates(state.params, updates), moments, state.step + 1)
-        return grown, loss, overflow
+        params = jax.tree.map(jnp.add, state.params, updates)
+        return TrainState(params, moments, state.step + 1), loss, overflow
 
     mark = _fingerprint(examples, config, revisit, seed, params)
     losses: list[float] = []

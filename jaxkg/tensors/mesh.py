@@ -23,14 +23,14 @@ _EDGE_COLUMNS = ("head", "relation", "tail", "run_relation")
 
 
 def device_mesh(
-    *, data: int | None = None, graph: int = 1, devices: Sequence[jax.Device] | None = None
+    *, data: int | None = None, graph: int = 1, devices: Sequence[Any] | None = None
 ) -> Mesh:
     """A mesh of `data` times `graph` devices.
 
     Args:
         data: shards of the questions; None takes all that `graph` leaves.
         graph: shards of the graph's tables; 1 keeps them whole on every device.
-        devices: all of the process' by default.
+        devices: `jax.Device`s; all there are by default.
 
     Raises:
         JaxkgError: there are not that many devices, or they cannot be divided so.
@@ -61,7 +61,7 @@ def place_graph(graph: Graph, mesh: Mesh) -> Graph:
 
     def place(name: str) -> Any:
         column = getattr(graph, name)
-        if not isinstance(column, jax.Array):
+        if not isinstance(column, jax.Array):  # the static fields
             return column
         spec = PartitionSpec()
         if name in _EDGE_COLUMNS:
