@@ -7,16 +7,22 @@ over. The sizes are the same wherever possible, so that single operations compil
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import hyper_cases
 import jax
+import lm_cases
 import numpy as np
+import reknos_cases
+import scorer_cases
 from programs import frontier_of, random_plan, random_topics
 from random_graphs import random_graph_from
 
 from jaxkg import candidates, ops, select
 from jaxkg.candidates import Targets
-from jaxkg.learn import planner_training
-from jaxkg.score import planner
+from jaxkg.candidates.subgraph import question_subgraphs
+from jaxkg.learn import planner_training, priority_training
+from jaxkg.score import message_passing, planner, priority
 from jaxkg.systems import search
+from jaxkg.systems.pathmind_paths import heaviest_walks
 
 ROWS, STARTS, SLOTS, HOPS, CODES = 4, 16, 64, 2, 6
 WIDTH, DIM, BUCKETS, WORDS = 3, 8, 16, 5
@@ -116,6 +122,48 @@ def table_search(tensors, begin, table):
 
 def init_beam(begin):
     return search.init(begin, num_questions=2, width=WIDTH, hops=HOPS)
+
+
+def priorities(seed):
+    sizes = priority.PrioritySizes(
+        hops=HOPS,
+        buckets=BUCKETS,
+        width=DIM,
+        state=4,
+        features=5,
+        bases=2,
+        heads=2,
+        hidden=4,
+        text=5,
+    )
+    params = priority.init_priority(CODES // 2, sizes, key=jax.random.key(seed))
+    return params._replace(priority_out=floats(seed, 4), future_out=floats(seed, 4, 4))
+
+
+def read(seed):
+    weight, length = np.abs(floats(seed, ROWS, HOPS, CODES)), np.abs(floats(seed, ROWS, HOPS))
+    return priority.Question(weight, length, floats(seed, ROWS, 4), floats(seed + 1, ROWS, 4))
+
+
+def sums(seed, size=SLOTS):
+    return priority.PathSums(np.abs(floats(seed, size)), floats(seed, size, 2))
+
+
+def unrolled(tensors, begin, weight):
+    return question_subgraphs(
+        tensors, begin, weight, capacities=(SLOTS, SLOTS) * HOPS, fan_out=4, floor=0.05
+    )
+
+
+def path_sums(params, question, states, tensors, begin):
+    sub = unrolled(tensors, begin, question.weight)
+    code = tuple(level.edge % CODES for level in sub.trail[1:])
+    return priority.sum_over_paths(params, question, states, sub.trail, sub.place, code)
+
+
+def walks_of(question, tensors, begin):
+    sub = unrolled(tensors, begin, question.weight)
+    return heaviest_walks(sub, question, tensors.relation % CODES)
 
 
 CASES: dict[str, Case] = {
@@ -239,4 +287,48 @@ CASES: dict[str, Case] = {
     "systems.search.search": Case(
         table_search, lambda s: (graph(s), starts(s, 2), floats(s, 2, HOPS, CODES + 1))
     ),
+    "candidates.subgraph.question_subgraphs": Case(
+        unrolled, lambda s: (graph(s), starts(s), read(s).weight)
+    ),
+    "score.message_passing.inflow": Case(message_passing.inflow, lambda s: (graph(s),)),
+    "score.message_passing.pass_messages": Case(
+        lambda params, tensors, states: message_passing.pass_messages(
+            params, message_passing.inflow(tensors), states
+        ),
+        lambda s: (priorities(s).rounds[0], graph(s), floats(s, 16, 4)),
+    ),
+    "score.priority.read_questions": Case(
+        priority.read_questions,
+        lambda s: (
+            priorities(s),
+            words(s, ROWS),
+            floats(s, ROWS, 5),
+            words(s + 1, CODES // 2),
+            floats(s + 1, CODES // 2, 5),
+        ),
+    ),
+    "score.priority.sum_over_paths": Case(
+        path_sums, lambda s: (priorities(s), read(s), floats(s, 16, 4), graph(s), starts(s))
+    ),
+    "score.priority.entity_sums": Case(
+        lambda one, two, entity: priority.entity_sums((one, two), entity),
+        lambda s: (sums(s), sums(s + 1), ints(s, 2 * SLOTS, 2 * SLOTS, low=-1)),
+    ),
+    "score.priority.priority_logits": Case(
+        priority.priority_logits,
+        lambda s: (priorities(s), read(s), sums(s), ints(s, ROWS, SLOTS)),
+    ),
+    "learn.priority_training.priority_loss": Case(
+        lambda logit, row, right, wrong: priority_training.priority_loss(
+            logit, row, right, wrong & ~right, num_questions=ROWS, sharpness=1.0
+        ),
+        lambda s: (floats(s, SLOTS), ints(s, ROWS, SLOTS), mask(s, SLOTS), mask(s + 1, SLOTS)),
+    ),
+    "systems.pathmind_paths.heaviest_walks": Case(
+        walks_of, lambda s: (read(s), graph(s), starts(s))
+    ),
 }
+CASES |= {name: Case(*pair) for name, pair in hyper_cases.CASES.items()}
+CASES |= {name: Case(*pair) for name, pair in lm_cases.CASES.items()}
+CASES |= {name: Case(*pair) for name, pair in reknos_cases.CASES.items()}
+CASES |= {name: Case(*pair) for name, pair in scorer_cases.CASES.items()}

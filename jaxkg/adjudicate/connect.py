@@ -27,6 +27,7 @@ def connect(
     timeout: float = 120.0,
     backoff: Backoff | None = None,
     prices: PriceTable | None = None,
+    endpoint: Backend | None = None,
 ) -> Meter:
     """A backend that caches, keeps to its budgets and counts.
 
@@ -36,6 +37,8 @@ def connect(
     Args:
         model, base_url, api_key, headers, concurrency, timeout, backoff, prices: see
             `OpenAIBackend`.
+        endpoint: what answers in place of the OpenAI protocol, e.g. a model on this machine; the
+            arguments that are for `OpenAIBackend` are not looked at then.
         cache: file that keeps every reply; None keeps none.
         run: caps of everything this process pays for.
         question: caps per question.
@@ -48,16 +51,17 @@ def connect(
         ...     backend.model
         'my-model'
     """
-    endpoint = OpenAIBackend(
-        model,
-        base_url=base_url,
-        api_key=api_key,
-        headers=headers,
-        concurrency=concurrency,
-        timeout=timeout,
-        backoff=backoff,
-        prices=prices,
-    )
+    if endpoint is None:
+        endpoint = OpenAIBackend(
+            model,
+            base_url=base_url,
+            api_key=api_key,
+            headers=headers,
+            concurrency=concurrency,
+            timeout=timeout,
+            backoff=backoff,
+            prices=prices,
+        )
     try:
         backend: Backend = endpoint if run is None else Budget(endpoint, run=run)
         if cache is not None:

@@ -16,7 +16,7 @@ from jaxkg.cli.hypergraphs import hypergraphs
 from jaxkg.cli.models import models
 from jaxkg.cli.progress import errors
 from jaxkg.cli.scoring import score
-from jaxkg.cli.training import training
+from jaxkg.cli.training_scorers import training
 from jaxkg.records import JaxkgError
 
 app = typer.Typer(

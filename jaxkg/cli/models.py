@@ -80,9 +80,18 @@ def _connected(wanted: ModelOptions) -> Meter:
         raise JaxkgError(f"{other} wants kept replies, --no-cache keeps none: drop one of them")
     run = Caps(wanted.budget_calls, wanted.budget_tokens, wanted.budget_price)
     question = Caps(wanted.question_calls)
+    endpoint = None
+    if (wanted.llm or "").startswith("local:"):
+        from jaxkg.systems.local_lm import LocalLM
+
+        endpoint = LocalLM.open(wanted.llm)
     if wanted.replay:
         # Nothing is paid for, so the run's caps have nothing to hold back.
-        return Meter(Budget(Replay(replies, wanted.llm or ""), question=question))
+        return Meter(
+            Budget(
+                Replay(replies, endpoint.model if endpoint else wanted.llm or ""), question=question
+            )
+        )
     return connect(
         wanted.llm,
         base_url=wanted.base_url,
@@ -91,6 +100,7 @@ def _connected(wanted: ModelOptions) -> Meter:
         question=None if question == Caps() else question,
         concurrency=wanted.concurrency,
         timeout=wanted.timeout,
+        endpoint=endpoint,
     )
 
 

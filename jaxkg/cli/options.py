@@ -55,7 +55,8 @@ DatasetName = Annotated[
 ]
 
 LLM = Annotated[
-    str | None, typer.Option("--llm", help="Language model to ask, by its name at the endpoint.")
+    str | None,
+    typer.Option("--llm", help="Language model to ask: its name at the endpoint, or local:FOLDER."),
 ]
 BaseURL = Annotated[
     str | None,

@@ -106,17 +106,7 @@ class Parts:
         Raises:
             JaxkgError: there is no such encoder.
         """
-        named = self.wishes.pop("encoder", "minilm")
-        if named == "minilm":
-            from jaxkg.text.minilm import default_encoder
-
-            encoder = default_encoder()
-        elif named == "hashing":
-            from jaxkg.text.hashing import HashingEncoder
-
-            encoder = HashingEncoder()
-        else:
-            raise JaxkgError(f"the encoder is minilm or hashing, not {named!r}")
+        encoder = encoder_named(self.wishes.pop("encoder", "minilm"))
         self.marks["encoder"] = [encoder.name, encoder.revision]
         return encoder
 
@@ -215,3 +205,20 @@ def _value(text: str, annotation: Any) -> Any:
                 f"it is {'a whole number' if annotation is int else 'a number'}"
             ) from None
     raise ValueError("it can be set from Python only")
+
+
+def encoder_named(name: str) -> TextEncoder:
+    """An encoder of texts: "minilm", sentence vectors, or "hashing", which needs no weights.
+
+    Raises:
+        JaxkgError: there is no such encoder, or its weights are not found.
+    """
+    if name == "minilm":
+        from jaxkg.text.minilm import default_encoder
+
+        return default_encoder()
+    if name == "hashing":
+        from jaxkg.text.hashing import HashingEncoder
+
+        return HashingEncoder()
+    raise JaxkgError(f"the encoder is minilm or hashing, not {name!r}")

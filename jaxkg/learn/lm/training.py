@@ -1,0 +1,291 @@
+"""Training of a language model: on answers (SFT), or on preferred completions (DPO)."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from flax import nnx
+from jax.sharding import Mesh
+
+from jaxkg.learn.lm.checkpoint import LanguageModel
+from jaxkg.learn.lm.lora import LowRank, init_lora, merge
+from jaxkg.learn.lm.losses import answer_loss, dpo_loss, example_log_probabilities
+from jaxkg.learn.lm.model import Llama
+from jaxkg.learn.lm.packing import Example, Packed, pack
+from jaxkg.learn.lm.resume import load_state, save_state
+from jaxkg.learn.lm.sharding import DATA, place_batch, place_weights
+from jaxkg.learn.lm.tensor_files import digest_of
+from jaxkg.records import JaxkgError
+
+Progress = Callable[[int, int, float], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    """Schedule of a training run.
+
+    PathMind trains 8 billion parameters for 3 epochs in batches of 2 with a warm-up of 3 %, at
+    2e-5 (SFT) and 5e-6 (DPO); the defaults are those of a small model trained from scratch.
+
+    Attributes:
+        epochs: passes over the rows.
+        length: tokens of a row.
+        batch_size: rows a step.
+        learning_rate: peak; it falls to a tenth along a cosine.
+        warmup: share of the steps in which it rises.
+        weight_decay: of AdamW.
+        clip: largest norm of a gradient.
+        lora_rank: 0 trains all weights; 16 is the usual rank.
+        lora_alpha: scale of the change, over the rank.
+        beta: of DPO.
+        dtype: of the products; weights and sums stay float32 under "bfloat16".
+        every: steps between two states kept.
+    """
+
+    epochs: int = 3
+    length: int = 512
+    batch_size: int = 8
+    learning_rate: float = 1e-3
+    warmup: float = 0.03
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    lora_rank: int = 0
+    lora_alpha: float = 32.0
+    beta: float = 0.1
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    every: int = 100
+
+    def __post_init__(self) -> None:
+        if min(self.epochs, self.length, self.batch_size, self.every) < 1 or self.lora_rank < 0:
+            raise JaxkgError("epochs, length, batch_size and every are at least 1, lora_rank 0")
+
+    def schedule(self, steps: int) -> optax.Schedule:
+        """The learning rate of each of so many steps."""
+        return optax.warmup_cosine_decay_schedule(
+            0.0,
+            self.learning_rate,
+            max(1, round(self.warmup * steps)),
+            max(2, steps),
+            0.1 * self.learning_rate,
+        )
+
+    def optimiser(self, steps: int) -> optax.GradientTransformation:
+        """AdamW with clipped gradients."""
+        return optax.chain(
+            optax.clip_by_global_norm(self.clip),
+            optax.adamw(self.schedule(steps), b2=0.95, weight_decay=self.weight_decay),
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Trained:
+    """What training gives.
+
+    Attributes:
+        language: the model, a LoRA merged into it.
+        lora: the change alone, where one was trained.
+        losses: of every step.
+    """
+
+    language: LanguageModel
+    lora: Mapping[str, LowRank] | None
+    losses: tuple[float, ...]
+
+
+class Pairs(NamedTuple):
+    """Preferred and other completions, with their log-probabilities under the reference."""
+
+    preferred: Packed
+    other: Packed
+    reference_preferred: np.ndarray  # [N] float32
+    reference_other: np.ndarray  # [N] float32
+
+
+def train(
+    language: LanguageModel,
+    examples: Sequence[Example],
+    *,
+    config: TrainConfig = TrainConfig(),
+    checkpoints: str | os.PathLike[str] | None = None,
+    mesh: Mesh | None = None,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> Trained:
+    """Learn to write the answers of examples; their prompts are read, not learnt.
+
+    Args:
+        language: to start from.
+        examples: at most `config.length` tokens each; packed, several to a row.
+        config: schedule.
+        checkpoints: folder that keeps the state; the same run goes on from it, on one kind of
+            device bit for bit.
+        mesh: splits batches over "data" and weights over "model"; None takes one device.
+        seed: of the order, and of a LoRA's first factors.
+        on_progress: called with (steps done, steps, loss) wherever a state is kept.
+
+    Raises:
+        JaxkgError: no examples, one too long, or the folder holds another run.
+
+    Reference: PathMind, Eq. 7; LoRA as in Shrestha and Kim, Section III-A3, without dropout.
+    """
+    rows = pack(examples, length=config.length)
+    return _run(language, rows, config, checkpoints, mesh, seed, on_progress)
+
+
+def align(
+    language: LanguageModel,
+    pairs: Sequence[tuple[Example, Example]],
+    *,
+    config: TrainConfig = TrainConfig(epochs=1, learning_rate=1e-4),
+    checkpoints: str | os.PathLike[str] | None = None,
+    mesh: Mesh | None = None,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> Trained:
+    """Learn to prefer the first completion of each pair; the model as given is the reference.
+
+    Args and raises as `train`. In PathMind's pairs the prompt is the question, the first completion
+    its important paths, the second other paths of its subgraph.
+
+    Reference: PathMind, Eq. 8.
+    """
+    chosen = pack([first for first, _ in pairs], length=config.length, together=False)
+    others = pack([second for _, second in pairs], length=config.length, together=False)
+    graphdef, weights = nnx.split(language.model)
+
+    @jax.jit
+    def log_probabilities(weights: nnx.State, batch: Any) -> jax.Array:
+        return example_log_probabilities(nnx.merge(graphdef, weights), batch)
+
+    def under_reference(rows: Any) -> np.ndarray:
+        found = []
+        for first in range(0, len(pairs), config.batch_size):
+            at = np.arange(first, first + config.batch_size) % len(pairs)
+            found.append(log_probabilities(weights, _taken(rows, at)))
+        return np.concatenate(jax.device_get(found))[: len(pairs)]
+
+    rows = Pairs(chosen, others, under_reference(chosen), under_reference(others))
+    return _run(language, rows, config, checkpoints, mesh, seed, on_progress)
+
+
+def _loss(model: Llama, batch: Packed | Pairs, beta: float) -> jax.Array:
+    if isinstance(batch, Packed):
+        return answer_loss(model, batch)
+    return dpo_loss(
+        example_log_probabilities(model, batch.preferred),
+        example_log_probabilities(model, batch.other),
+        jnp.asarray(batch.reference_preferred),
+        jnp.asarray(batch.reference_other),
+        beta=beta,
+    )
+
+
+class _Program(NamedTuple):
+    """What is compiled of a run; runs of the same sizes and schedule share it."""
+
+    init: Callable[[Any], Any]  # the optimiser's state
+    whole: Callable[[Any, Any], Any]  # trained and starting weights to the model's
+    step: Callable[[Any, Any, Any], tuple[Any, jax.Array]]
+
+
+@functools.lru_cache(maxsize=8)
+def _program(graphdef: Any, config: TrainConfig, steps: int) -> _Program:
+    optimiser = config.optimiser(steps)
+
+    def whole(trained: Any, weights: Any) -> Any:
+        if not config.lora_rank:
+            return trained
+        return merge(weights, trained, alpha=config.lora_alpha)
+
+    @jax.jit
+    def step(state: Any, weights: Any, batch: Any) -> tuple[Any, jax.Array]:
+        def loss(trained: Any) -> jax.Array:
+            used = whole(trained, weights)
+            if config.dtype == "bfloat16":
+                used = jax.tree.map(lambda array: array.astype(jnp.bfloat16), used)
+            return _loss(nnx.merge(graphdef, used), batch, config.beta)
+
+        trained, inner = state
+        value, gradient = jax.value_and_grad(loss)(trained)
+        updates, inner = optimiser.update(gradient, inner, trained)
+        return (optax.apply_updates(trained, updates), inner), value
+
+    return _Program(optimiser.init, whole, step)
+
+
+def _run(
+    language: LanguageModel,
+    rows: Packed | Pairs,
+    config: TrainConfig,
+    checkpoints: str | os.PathLike[str] | None,
+    mesh: Mesh | None,
+    seed: int,
+    on_progress: Progress | None,
+) -> Trained:
+    count = len(jax.tree.leaves(rows)[0])
+    if mesh is not None and config.batch_size % mesh.shape[DATA]:
+        raise JaxkgError(f"batch_size {config.batch_size} is no multiple of the "
+                         f"{mesh.shape[DATA]} devices that share a batch")  # fmt: skip
+    per_epoch = -(-count // config.batch_size)
+    steps = config.epochs * per_epoch
+    graphdef, weights = nnx.split(language.model)
+    weights = place_weights(weights, mesh)
+    program = _program(graphdef, config, steps)
+    low_rank = config.lora_rank > 0
+    trained: Any = weights
+    if low_rank:
+        key = jax.random.key(seed)
+        trained = place_weights(init_lora(weights, rank=config.lora_rank, key=key), mesh)
+    state = (trained, place_weights(program.init(trained), mesh))
+    folder = None if checkpoints is None else Path(checkpoints)
+    run = {
+        "kind": type(rows).__name__,
+        "config": dataclasses.asdict(config),
+        "seed": seed,
+        "sizes": language.config.to_dict(),
+        "examples": _digest(rows),
+        "start": _digest(weights),
+    }
+    losses: list[float] = []
+    if folder is not None and (kept := load_state(folder, state, run=run)):
+        state, losses = place_weights(kept[0], mesh), kept[1]
+    unread: list[jax.Array] = []
+    # Without a LoRA the starting weights take no part; passing them would keep them alive.
+    base = weights if low_rank else nnx.State({})
+    for done in range(len(losses), steps):
+        epoch, number = divmod(done, per_epoch)
+        # The order depends on seed and epoch alone, so that a run can go on anywhere. The last
+        # batch is filled up from the front, so that one program serves all.
+        order = np.random.default_rng((seed, epoch)).permutation(count)
+        at = np.arange(number * config.batch_size, (number + 1) * config.batch_size) % count
+        batch = place_batch(_taken(rows, order[at]), mesh)
+        state, value = program.step(state, base, batch)
+        unread.append(value)
+        if (done + 1) % config.every == 0 or done + 1 == steps:
+            losses += np.asarray(jax.device_get(unread)).tolist()
+            unread = []
+            if folder is not None:
+                save_state(folder, state, run=run, losses=losses)
+            if on_progress:
+                on_progress(done + 1, steps, losses[-1])
+    model = nnx.merge(graphdef, program.whole(state[0], weights))
+    return Trained(
+        dataclasses.replace(language, model=model), state[0] if low_rank else None, tuple(losses)
+    )
+
+
+def _taken(tree: Any, at: np.ndarray) -> Any:
+    return jax.tree.map(lambda part: part[at], tree)
+
+
+def _digest(tree: Any) -> str:
+    return digest_of(map(np.asarray, jax.tree.leaves(tree)))
