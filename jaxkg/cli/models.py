@@ -81,7 +81,7 @@ def _connected(wanted: ModelOptions) -> Meter:
     run = Caps(wanted.budget_calls, wanted.budget_tokens, wanted.budget_price)
     question = Caps(wanted.question_calls)
     endpoint = None
-    if (wanted.llm or "").startswith("local:"):
+    if wanted.llm is not None and wanted.llm.startswith("local:"):
         from jaxkg.systems.local_lm import LocalLM
 
         endpoint = LocalLM.open(wanted.llm)

@@ -90,14 +90,15 @@ def _reknos(parts: Parts) -> System:
 def _pathhd(parts: Parts) -> System:
     from jaxkg.systems.pathhd import PathHD, PathHDSettings
 
+    untrained = parts.wishes.get("query") in ("text", "projection")
+    encoder = parts.encoder if untrained else None
     # The paper's model is offered three schemas; without one, an answer is the best schema's.
     top_k = 1 if parts.backend is None else 3
     settings = parts.settings(PathHDSettings, top_k=top_k)
-    untrained = settings.query in ("text", "projection")
     return PathHD.build(
         parts.kg,
         None if untrained else parts.planner,
-        encoder=parts.encoder if untrained else None,
+        encoder=encoder,
         tensors=parts.tensors,
         linker=parts.linker,
         settings=settings,

@@ -119,13 +119,11 @@ def kge(
     from jaxkg.learn.link_ranking import rank_links
     from jaxkg.score.embeddings import MODELS
 
-    kinds = {name: name for name in MODELS}
-    if model not in kinds:
+    if model not in MODELS:
         raise JaxkgError(f"the model is one of {', '.join(MODELS)}, not {model!r}")
     products = model in ("distmult", "complex")
-    losses = {name: name for name in LOSSES}
     wanted = loss or ("one-vs-all" if products else "self-adversarial")
-    if wanted not in losses:
+    if wanted not in LOSSES:
         raise JaxkgError(f"the loss is one of {', '.join(LOSSES)}, not {wanted!r}")
     keep_compiled_programs()
     graph = load_graph(kg)
@@ -134,8 +132,8 @@ def kge(
         if missing:
             print(f"{path}: {missing:,} facts left out, the training graph lacks their names")
     config = EmbeddingConfig(
-        model=kinds[model],
-        loss=losses[wanted],
+        model=model,
+        loss=wanted,
         dimension=dimension,
         epochs=epochs,
         learning_rate=learning_rate,
