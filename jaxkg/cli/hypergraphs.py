@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from jaxkg.cli import options
+from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.cli.parts import encoder_named
+from jaxkg.cli.progress import errors, progress_bars
+from jaxkg.records import JaxkgError
+
+if TYPE_CHECKING:
+    from jaxkg.kg.hypergraph import KnowledgeHypergraph
 
 hypergraphs = typer.Typer(
     help="Build and inspect hypergraphs.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Format = Literal["nary", "openie", "jsonl", "graph"]
+Format = Literal["corpus", "nary", "openie", "jsonl", "graph"]
 
 
 @hypergraphs.callback()
@@ -22,20 +31,37 @@ def _group() -> None:
 
 @hypergraphs.command("build")
 def build(
-    source: Annotated[Path, typer.Argument(help="The file; for `graph` whatever --kg takes.")],
+    source: Annotated[
+        Path, typer.Argument(help="File or folder; for `graph` whatever --kg takes.")
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the hypergraph.")],
     format: Annotated[
         Format,
         typer.Option(
-            help="nary: relation<TAB>e1<TAB>e2...; openie: passages with extracted triples; "
-            "jsonl: hyperedges and chunks; graph: the triples of a graph."
+            help="corpus: text files, or JSON lines of title and text; nary: "
+            "relation<TAB>e1<TAB>e2...; openie: passages with extracted triples; jsonl: hyperedges "
+            "and chunks; graph: the triples of a graph."
         ),
-    ],
+    ] = "corpus",
+    synonyms: Annotated[
+        str | None,
+        typer.Option(help="Join near names, told by minilm or hashing vectors; not done without."),
+    ] = None,
+    llm: options.LLM = None,
+    base_url: options.BaseURL = None,
+    budget_calls: options.BudgetCalls = None,
 ) -> None:
-    """Read a hypergraph and save it in a form that opens at once, for `--system proh`."""
+    """Make a hypergraph, and save it in a form that opens at once, for `--system proh`.
+
+    The facts of a corpus are stated by a language model where one is named, passage by passage;
+    replies are kept, so a run that was cut off goes on. Without one, rules find names: titles and
+    capitalised phrases, neither pronouns nor names in small letters.
+    """
     from jaxkg.kg import hypergraph_read as read
     from jaxkg.kg.hypergraph_store import save_hypergraph
 
+    if llm is not None and format != "corpus":
+        raise JaxkgError(f"--llm reads a corpus; {format} holds facts already: drop --llm")
     if format == "graph":
         from jaxkg.cli.loading import load_graph
 
@@ -44,10 +70,34 @@ def build(
         made = read.read_nary(source)
     elif format == "openie":
         made = read.read_openie(source)
-    else:
+    elif format == "jsonl":
         made = read.read_hyperedges(source)
+    else:
+        wanted = ModelOptions(llm=llm, base_url=base_url, budget_calls=budget_calls)
+        made = _of_corpus(source, wanted)
+    if synonyms is not None:
+        from jaxkg.systems.proh_synonyms import with_synonyms
+
+        made = with_synonyms(made, encoder_named(synonyms))
     save_hypergraph(made, output)
     print(f"{output}: {made!r}")
+
+
+def _of_corpus(source: Path, wanted: ModelOptions) -> KnowledgeHypergraph:
+    from jaxkg.systems.proh_build import build_hypergraph, read_corpus
+
+    documents = read_corpus(source)
+    with language_model(wanted) as model, progress_bars() as show:
+        built = build_hypergraph(
+            documents,
+            backend=None if model is None else model.backend,
+            on_progress=lambda done, total: show("read", done, total),
+        )
+    for what, count in built.counts.items():
+        print(f"  {what}: {count:,}")
+    for chunk in built.unread:
+        errors.print(f"not read: {chunk}", markup=False, highlight=False)
+    return built.graph
 
 
 @hypergraphs.command("stats")

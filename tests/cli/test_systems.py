@@ -1,4 +1,5 @@
 import dataclasses
+import json
 
 import pytest
 
@@ -125,3 +126,34 @@ def test_a_hypergraph_is_built_and_asked_by_its_own_system(jaxkg, tmp_path):
     code, out, err = jaxkg(*ask, "--set", "encoder=hashing", "--json")
     assert code in (0, 1), err
     assert Answer.from_json(out).question == "who is Hanna in Heat"
+
+
+def test_a_hypergraph_is_built_from_texts(jaxkg, tmp_path):
+    corpus, folder = tmp_path / "corpus", tmp_path / "hypergraph"
+    corpus.mkdir()
+    (corpus / "engine.txt").write_text("Charles Babbage designed the Difference Engine in London.")
+    code, out, err = jaxkg("hypergraph", "build", corpus, "-o", folder)
+    assert code == 0, err
+    assert "1 chunk)" in out
+    code, out, _ = jaxkg("hypergraph", "stats", folder)
+    assert code == 0
+    assert json.loads(out)["kinds"]["passage"] == 1
+    assert "Charles Babbage" in out
+
+    code, _, err = jaxkg("hypergraph", "build", tmp_path / "nothing", "-o", folder)
+    assert code == 2
+    assert "nothing" in err
+    build = ["hypergraph", "build", corpus / "engine.txt", "-o", folder]
+    code, _, err = jaxkg(*build, "--format", "nary", "--llm", "m")
+    assert code == 2
+    assert "drop --llm" in err
+
+
+def test_texts_alone_take_an_encoder_by_name(jaxkg):
+    plain = ["ask", "--system", "pathhd", "--set", "query=text", "who directed [Alien]?"]
+    code, out, err = jaxkg(*plain, "--set", "encoder=hashing", "--set", "dimension=256")
+    assert code == 0, err
+    assert "Ridley Scott" in out
+    code, _, err = jaxkg(*plain, "--set", "encoder=words")
+    assert code == 2
+    assert "'words'" in err
