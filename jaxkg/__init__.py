@@ -12,7 +12,8 @@ The folders are the pipeline:
     cite        CITE      paths to triples to sentences; `check` re-reads the graph
     evaluate    MEASURE   every published metric by its true name
     learn       TRAIN     supervision mined from answers, train steps
-    systems               the published methods, each a composition of the above
+    systems               the published methods, each a composition of the above: `planned`,
+                          `llm_planned`, `pathhd`, `reknos`, `pathmind`, `ranked`, `guided`, `proh`
 
     >>> import jaxkg
     >>> kg = jaxkg.demo_graph()
