@@ -3,6 +3,7 @@ tests of folders that never touch a device do not load jax."""
 
 import os
 import random
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,10 @@ _STRICT = {
     "JAX_PLATFORMS": "cpu",
 }
 os.environ.update(_STRICT)
+# Programs that took long to compile are kept: for the other worker, and for the next run.
+_ROOT = Path(__file__).parent.parent
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_ROOT / ".pytest_cache" / "programs"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 # Nearly all the time goes into compiling small programs that run for a millisecond.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
@@ -53,6 +58,24 @@ def _seeds(request: pytest.FixtureRequest) -> None:
     seed = zlib.crc32(request.node.nodeid.encode())
     random.seed(seed)
     np.random.seed(seed)
+
+
+_MAPPED = Path("/proc/self/maps")
+_MOST_MAPPED = 20_000
+_every: list[int] = [0]
+
+
+@pytest.fixture(autouse=True)
+def _room_for_programs() -> Iterator[None]:
+    """Every compiled program maps memory, and a Linux process may map 65,530 regions: thousands of
+    tests in one process reach that, and the compiler aborts."""
+    yield
+    _every[0] = (_every[0] + 1) % 16
+    if _every[0] or "jax" not in sys.modules or not _MAPPED.exists():
+        return
+    with _MAPPED.open("rb") as regions:
+        if sum(1 for _ in regions) > _MOST_MAPPED:
+            sys.modules["jax"].clear_caches()
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ def test_settings_reach_the_system_and_mark_the_run(parts):
 
 
 def test_a_model_takes_its_place_in_each_system(parts):
-    mine = parts("query=text", "dimension=64", model=True)
+    mine = parts("query=text", "encoder=hashing", "dimension=64", model=True)
     judged = build_system("pathhd", mine)
     assert isinstance(judged, AdjudicatedQA)
     assert isinstance(judged.inner, PathHD)
