@@ -20,6 +20,7 @@ from jaxkg.cite import grounded
 from jaxkg.evaluate import evaluate, prediction_line
 from jaxkg.kg import find_topics, read_graph, read_questions
 from jaxkg.learn.fit import fit_planner, masked_texts
+from jaxkg.learn.planner import Planner
 from jaxkg.systems.planned import PlannedQA
 from jaxkg.systems.planning import execute_paths
 from jaxkg.tensors import tensor_graph
@@ -57,6 +58,8 @@ def report(qa: PlannedQA, questions, *, use_given: bool, seed: int):
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("-o", "--output", type=Path, help="save the planner here")
+    parser.add_argument("--planner", type=Path, help="measure this planner, trained before")
+    parser.add_argument("--hops", type=int, nargs="+", default=(1, 2, 3), choices=(1, 2, 3))
     parser.add_argument("--split", default="test", choices=("dev", "test"), help="to measure on")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
@@ -64,21 +67,25 @@ def main(argv: list[str] | None = None) -> None:
     folder = Path(options.data) / "metaqa"
     kg = read_graph(folder / "kb.txt")
     tensors = tensor_graph(kg)
-    dev = [q for hop in (1, 2, 3) for q in read_questions(folder / f"{hop}-hop" / "qa_dev.txt")]
-    begin = time.perf_counter()
-    planner, fit = fit_planner(kg, tensors, dev, seed=options.seed)
-    seconds = time.perf_counter() - begin
-    if options.output:
-        planner.save(options.output)
     print(f"device {jax.devices()[0]}, jax {jax.__version__}, {os.cpu_count()} cores")
-    print(f"mining and training on {len(dev):,} dev questions: {seconds:.0f} s")
-    print(f"held-out expected F1 {fit.held_out_f1:.4f}, mined F1 {fit.mined_f1:.4f}\n")
+    if options.planner:
+        planner = Planner.open(options.planner)
+        print(f"planner of {options.planner}, {dict(planner.about)}\n")
+    else:
+        dev = [q for hop in (1, 2, 3) for q in read_questions(folder / f"{hop}-hop" / "qa_dev.txt")]
+        begin = time.perf_counter()
+        planner, fit = fit_planner(kg, tensors, dev, seed=options.seed)
+        seconds = time.perf_counter() - begin
+        if options.output:
+            planner.save(options.output)
+        print(f"mining and training on {len(dev):,} dev questions: {seconds:.0f} s")
+        print(f"held-out expected F1 {fit.held_out_f1:.4f}, mined F1 {fit.mined_f1:.4f}\n")
     qa = PlannedQA.build(kg, planner, tensors=tensors)
 
     print(f"| hops | topic | {' | '.join(METRICS)} | abstained |")
     print("|---" * (len(METRICS) + 3) + "|")
     speed = {}
-    for hop in (1, 2, 3):
+    for hop in options.hops:
         questions = read_questions(folder / f"{hop}-hop" / f"qa_{options.split}.txt")
         topics = find_topics(qa.linker, questions)
         throughput(qa, questions, topics)  # compile, and find the capacities
