@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
-from jaxkg.kg.array_folder import ArrayFolder, write_arrays
+from jaxkg.kg.array_folder import ArrayFolder, Layout, write_arrays
 from jaxkg.kg.hypergraph import KnowledgeHypergraph
 from jaxkg.records import JaxkgError
 
 HYPERGRAPH_FORMAT = "jaxkg-hypergraph"
 VERSION = 1
+_LAYOUT = Layout(
+    HYPERGRAPH_FORMAT, VERSION, "saved hypergraph", "open the folder given to save_hypergraph"
+)
 
 _TABLES = ("descriptions", "edge_names", "chunk_ids", "chunk_titles", "chunk_texts")
 _ARRAYS = ("edge_kind", "edge_chunk", "offsets", "members")
@@ -37,7 +39,7 @@ def save_hypergraph(graph: KnowledgeHypergraph, folder: str | os.PathLike[str]) 
         "has_names": named,
         "fingerprint": graph.fingerprint,
     }
-    return write_arrays(folder, arrays, notes, format=HYPERGRAPH_FORMAT, version=VERSION)
+    return write_arrays(folder, arrays, notes, _LAYOUT)
 
 
 def open_hypergraph(folder: str | os.PathLike[str], *, verify: bool = False) -> KnowledgeHypergraph:
@@ -50,15 +52,13 @@ def open_hypergraph(folder: str | os.PathLike[str], *, verify: bool = False) -> 
     Raises:
         JaxkgError: no such folder, not a saved hypergraph, of a newer version, or damaged.
     """
-    saved = ArrayFolder(folder, format=HYPERGRAPH_FORMAT, version=VERSION, verify=verify)
+    saved = ArrayFolder(folder, _LAYOUT, verify=verify)
     meta = saved.meta
     try:
-        ids = saved.names("entity_ids", ascending=True)
-        stored: dict[str, Any] = {name: saved.names(name) for name in _TABLES}
-        stored |= {name: saved.array(name) for name in _ARRAYS}
+        named = ("entity_names",) if meta["has_names"] else ()
+        stored = saved.load(_ARRAYS, ("entity_ids", *named, *_TABLES), ascending="entity_ids")
+        stored.setdefault("entity_names", stored["entity_ids"])
         graph = KnowledgeHypergraph(
-            entity_ids=ids,
-            entity_names=saved.names("entity_names") if meta["has_names"] else ids,
             kinds=tuple(meta["kinds"]),
             duplicates=meta["duplicates"],
             **stored,

@@ -70,6 +70,23 @@ class PathMindSettings:
             raise JaxkgError("floor is in [0, 1) and share in [0, 1]")
 
 
+@dataclasses.dataclass(frozen=True)
+class Ranking:
+    """What `PathMind.rank` finds of some questions.
+
+    Attributes:
+        topics: of each question.
+        masked: each question, its topics masked.
+        ranked: the entities around the topics.
+        clock: seconds at the start, with the topics linked and with the entities ranked.
+    """
+
+    topics: list[Topics]
+    masked: list[str]
+    ranked: Ranked
+    clock: tuple[float, float, float]
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class PathMind:
     """Answers questions over one graph.
@@ -142,6 +159,7 @@ class PathMind:
         *,
         use_given: bool = True,
         on_progress: Progress | None = None,
+        ranking: Ranking | None = None,
     ) -> list[Answer]:
         """Answer with the entities of highest priority, each with its heaviest walk.
 
@@ -149,13 +167,15 @@ class PathMind:
             questions: any number.
             use_given: see `find_topics`.
             on_progress: called with (stage, done, total).
+            ranking: of these questions, from `rank`; None ranks.
 
         Returns:
             An answer, or an abstention with its reason, for each question in order.
         """
         if not questions:
             return []
-        topics, masked, ranked, clock = self._ranked(questions, use_given, on_progress)
+        found = ranking or self.rank(questions, use_given=use_given, on_progress=on_progress)
+        topics, masked, ranked = found.topics, found.masked, found.ranked
         best = np.zeros(len(questions))
         np.maximum.at(best, ranked.row, ranked.priority)
         confidence = best * [self.model.known_share(text) for text in masked]
@@ -165,7 +185,7 @@ class PathMind:
         )
         row = ranked.row[taken]
         paths = self._cited(row, ranked.heaviest[taken], ranked.priority[taken])
-        usage = _usage(clock, len(questions))
+        usage = _usage(found.clock, len(questions))
         return [
             self._answer(
                 question, topics[i], paths[first:last], float(confidence[i]),
@@ -182,6 +202,7 @@ class PathMind:
         use_given: bool = True,
         seed: int = 0,
         on_progress: Progress | None = None,
+        ranking: Ranking | None = None,
     ) -> list[Answer]:
         """The paths to show to a reasoner, at most K T a question, whatever the confidence.
 
@@ -191,6 +212,7 @@ class PathMind:
             use_given: see `find_topics`.
             seed: of random walks.
             on_progress: called with (stage, done, total).
+            ranking: of these questions, from `rank`; None ranks.
 
         Returns:
             For each question an answer that holds the paths and ranks the entities they end in,
@@ -198,7 +220,8 @@ class PathMind:
         """
         if not questions:
             return []
-        topics, _, ranked, clock = self._ranked(questions, use_given, on_progress)
+        found = ranking or self.rank(questions, use_given=use_given, on_progress=on_progress)
+        topics, ranked = found.topics, found.ranked
         row, walks, score = choose_walks(
             ranked,
             self.tensors,
@@ -210,13 +233,44 @@ class PathMind:
             seed=seed,
         )
         paths = self._cited(row, walks, score)
-        usage = _usage(clock, len(questions))
+        usage = _usage(found.clock, len(questions))
         return [
             self._answer(
                 question, topics[i], paths[first:last], 1.0, bool(ranked.complete[i]), usage
             )
             for i, (question, first, last) in enumerate(_slices(questions, row))
         ]
+
+    def rank(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> Ranking:
+        """Every entity around the topics by priority; `answer` and `retrieve` can share it.
+
+        Args as `answer`.
+        """
+        tick = on_progress or (lambda stage, done, total: None)
+        began = time.perf_counter()
+        topics = find_topics(self.linker, questions, use_given=use_given)
+        linked = time.perf_counter()
+        masked = masked_texts(questions, topics)
+        ranked = rank_entities(
+            self.tensors,
+            self.model,
+            self.states,
+            masked,
+            self._encode(masked),
+            [some.entities for some in topics],
+            floor=self.settings.floor,
+            revisit=self.revisit,
+            batch_size=self.settings.batch_size,
+            on_progress=lambda done, total: tick("prioritise", done, total),
+        )
+        clock = (began, linked, time.perf_counter())
+        return Ranking(topics, masked, self._sayable(ranked), clock)
 
     @functools.cached_property
     def states(self) -> jax.Array:
@@ -243,29 +297,6 @@ class PathMind:
                 f"{self.model.sizes.text}; give the encoder it was trained with"
             )
         return vectors
-
-    def _ranked(
-        self, questions: Sequence[Question], use_given: bool, on_progress: Progress | None
-    ) -> tuple[list[Topics], list[str], Ranked, list[float]]:
-        tick = on_progress or (lambda stage, done, total: None)
-        clock = [time.perf_counter()]
-        topics = find_topics(self.linker, questions, use_given=use_given)
-        clock.append(time.perf_counter())
-        masked = masked_texts(questions, topics)
-        ranked = rank_entities(
-            self.tensors,
-            self.model,
-            self.states,
-            masked,
-            self._encode(masked),
-            [some.entities for some in topics],
-            floor=self.settings.floor,
-            revisit=self.revisit,
-            batch_size=self.settings.batch_size,
-            on_progress=lambda done, total: tick("prioritise", done, total),
-        )
-        clock.append(time.perf_counter())
-        return topics, masked, self._sayable(ranked), clock
 
     def _sayable(self, ranked: Ranked) -> Ranked:
         """Without nodes that have no name of their own: events and roles are no answers.
