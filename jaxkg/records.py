@@ -174,6 +174,24 @@ class Usage:
     seconds: float = 0.0
     stages: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
+    def __add__(self, other: Usage) -> Usage:
+        """Both together.
+
+        >>> (Usage(calls=1, stages={"plan": 2.0}) + Usage(calls=1, stages={"plan": 1.0})).stages
+        {'plan': 3.0}
+        """
+        stages = dict(self.stages)
+        for stage, seconds in other.stages.items():
+            stages[stage] = stages.get(stage, 0.0) + seconds
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            price=self.price + other.price,
+            seconds=self.seconds + other.seconds,
+            stages=stages,
+        )
+
 
 @dataclasses.dataclass(frozen=True)
 class Answer:

@@ -20,7 +20,7 @@ from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.delimit import block, line
 from jaxkg.adjudicate.match import Candidates, folded
 from jaxkg.adjudicate.requests import Message
-from jaxkg.records import Answer, JaxkgError, RankedEntity, SupportingPath, Usage
+from jaxkg.records import Answer, JaxkgError, RankedEntity, SupportingPath
 
 STAGE = "adjudicate"
 
@@ -216,7 +216,7 @@ def _concluded(
             reason = answer.abstained or "no path was retrieved"
             concluded.append(dataclasses.replace(answer, entities=(), abstained=reason))
             continue
-        answer = dataclasses.replace(answer, usage=_added(answer.usage, outcome.usage))
+        answer = dataclasses.replace(answer, usage=answer.usage + outcome.usage)
         if outcome.value is None:
             concluded.append(_failed(answer, outcome, keep_on_failure))
         else:
@@ -278,20 +278,6 @@ def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> 
         ),
         abstained=abstained,
         rationale=reply.rationale.strip() or None,
-        dropped=tuple(dropped),
-        refused=tuple(refused),
-    )
-
-
-def _added(first: Usage, second: Usage) -> Usage:
-    stages = dict(first.stages)
-    for stage, seconds in second.stages.items():
-        stages[stage] = stages.get(stage, 0.0) + seconds
-    return Usage(
-        calls=first.calls + second.calls,
-        prompt_tokens=first.prompt_tokens + second.prompt_tokens,
-        completion_tokens=first.completion_tokens + second.completion_tokens,
-        price=first.price + second.price,
-        seconds=first.seconds + second.seconds,
-        stages=stages,
+        dropped=(*answer.dropped, *dropped),
+        refused=(*answer.refused, *refused),
     )

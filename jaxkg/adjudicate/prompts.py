@@ -47,6 +47,20 @@ ADJUDICATE_FORM = (
 )
 """PathHD, Appendix C, Table 8, the required form of the assistant's turn."""
 
+REFINE_SYSTEM = (
+    "You are given a question and numbered relation patterns: ways to walk a knowledge graph from "
+    "the question's topic, → along a relation, ← against it. Choose the {most} patterns or fewer "
+    "whose last step reaches what the question asks for, best first. Reply with their numbers "
+    "alone; with none where no pattern fits.\n" + DATA_RULE
+)
+"""PathHD, Appendix K."""
+
+REFINE_USER = "Question:\n{question}\n\nCandidate relation patterns:\n{patterns}"
+"""PathHD, Appendix K."""
+
+REFINE_FORM = 'Reply with one JSON object and nothing else:\n{"patterns": [<number>, ...]}'
+"""PathHD, Appendix K: the indices alone."""
+
 PROBE_PLAIN = "Reply with the single word: ready"
 """Ours: the shortest question that shows an endpoint answers."""
 

@@ -45,14 +45,7 @@ def members_of(graph: Hypergraph, edge: jax.Array, valid: jax.Array, *, capacity
     Returns:
         S slots, hyperedge by hyperedge, nodes ascending within one.
     """
-    chex.assert_equal_shape([edge, valid])
-    safe = jnp.where(valid, edge, 0)
-    first = graph.member_offsets[safe]
-    count = jnp.where(valid, graph.member_offsets[safe + 1] - first, 0)
-    ragged = expand_ragged(count, capacity=capacity)
-    place = jnp.where(ragged.valid, first[ragged.row] + ragged.position, 0)
-    node = jnp.where(ragged.valid, graph.member[place], 0)
-    return Members(ragged.row, node, ragged.valid, ragged.needed, ragged.overflow)
+    return Members(*_lists(graph.member_offsets, graph.member, edge, valid, capacity))
 
 
 def incident_to(graph: Hypergraph, node: jax.Array, valid: jax.Array, *, capacity: int) -> Incident:
@@ -66,14 +59,21 @@ def incident_to(graph: Hypergraph, node: jax.Array, valid: jax.Array, *, capacit
     Returns:
         C slots, entity by entity, hyperedges ascending within one.
     """
-    chex.assert_equal_shape([node, valid])
-    safe = jnp.where(valid, node, 0)
-    first = graph.incident_offsets[safe]
-    count = jnp.where(valid, graph.incident_offsets[safe + 1] - first, 0)
+    return Incident(*_lists(graph.incident_offsets, graph.incident, node, valid, capacity))
+
+
+def _lists(
+    offsets: jax.Array, values: jax.Array, of: jax.Array, valid: jax.Array, capacity: int
+) -> tuple[jax.Array, ...]:
+    """The lists of some owners end to end: parent, value, valid, needed, overflow."""
+    chex.assert_equal_shape([of, valid])
+    safe = jnp.where(valid, of, 0)
+    first = offsets[safe]
+    count = jnp.where(valid, offsets[safe + 1] - first, 0)
     ragged = expand_ragged(count, capacity=capacity)
     place = jnp.where(ragged.valid, first[ragged.row] + ragged.position, 0)
-    edge = jnp.where(ragged.valid, graph.incident[place], 0)
-    return Incident(ragged.row, edge, ragged.valid, ragged.needed, ragged.overflow)
+    value = jnp.where(ragged.valid, values[place], 0)
+    return ragged.row, value, ragged.valid, ragged.needed, ragged.overflow
 
 
 class Overlaps(NamedTuple):

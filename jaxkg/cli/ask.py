@@ -53,7 +53,7 @@ def ask(
     With --llm a language model reads the paths found and decides, in one call, which of them answer
     the question. Exit code 1 where the answer is withheld for want of evidence.
     """
-    from jaxkg.systems.planned import as_question
+    from jaxkg.systems.answering import as_question
 
     if not question.strip():
         raise JaxkgError('the question is empty; try: jaxkg ask "who directed Alien?"')

@@ -102,6 +102,7 @@ def _pathhd(parts: Parts) -> System:
         tensors=parts.tensors,
         linker=parts.linker,
         settings=settings,
+        refiner=parts.backend,
         seed=parts.seed,
     )
 
@@ -112,9 +113,12 @@ def _pathmind(parts: Parts) -> System:
 
     model = PriorityModel.open(parts.folder("model", "pathmind"))
     parts.marks["priorities"] = dict(model.about)
+    # Most are trained on hashed words; one trained on an encoder's vectors must be given it.
+    encoder = parts.encoder if "encoder" in parts.wishes else None
     built = PathMind.build(
         parts.kg,
         model,
+        encoder=encoder,
         tensors=parts.tensors,
         linker=parts.linker,
         settings=parts.settings(PathMindSettings),
@@ -128,8 +132,14 @@ class _Retrieving:
 
     retrieve: Callable[..., list[Answer]]
 
-    def answer(self, questions: Sequence[Question], *, use_given: bool = True) -> list[Answer]:
-        return self.retrieve(questions, use_given=use_given)
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> list[Answer]:
+        return self.retrieve(questions, use_given=use_given, on_progress=on_progress)
 
 
 def _guided(parts: Parts) -> System:

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Protocol
 
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.one_shot import adjudicate, offered
 from jaxkg.records import Answer, Question
-
-
-class Answering(Protocol):
-    """Anything that answers questions with cited paths."""
-
-    def answer(self, questions: Sequence[Question], *, use_given: bool = True) -> list[Answer]:
-        """An answer, or an abstention with its reason, for each question in order."""
-        ...
+from jaxkg.systems.answering import Progress, QuestionAnswering
 
 
 @dataclasses.dataclass(frozen=True)
-class AdjudicatedQA:
+class AdjudicatedQA(QuestionAnswering):
     """A system and the model that judges what it retrieved: exactly one call a question.
 
     The model chooses among the paths; what it names beyond them is dropped, what it names without
@@ -37,25 +29,22 @@ class AdjudicatedQA:
     Reference: PathHD, Section 2.4.
     """
 
-    inner: Answering
+    inner: QuestionAnswering
     backend: Backend
     top_k: int | None = 50
     repair: bool = False
     keep_on_failure: bool = False
 
-    def ask(self, question: str | Question) -> Answer:
-        """Answer one question."""
-        if isinstance(question, str):
-            from jaxkg.systems.planned import as_question
-
-            question = as_question(question)
-        return self.answer([question])[0]
-
-    def answer(self, questions: Sequence[Question], *, use_given: bool = True) -> list[Answer]:
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
         """Retrieve for all questions, then ask the model about all of them in one batch."""
-        found = [
-            self._marked(answer) for answer in self.inner.answer(questions, use_given=use_given)
-        ]
+        found = self.inner.answer(questions, use_given=use_given, on_progress=on_progress)
+        found = [self._marked(answer) for answer in found]
         return adjudicate(
             self.backend,
             found,

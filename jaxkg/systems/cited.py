@@ -8,12 +8,10 @@ import numpy as np
 
 from jaxkg.cite import cite_paths
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.records import RankedEntity, SupportingPath
+from jaxkg.records import PlanCandidate, RankedEntity, SupportingPath
 from jaxkg.systems.planning import Reached
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
-
-OUTGROWN = "the search outgrew the largest bucket: answers may be missing"
 
 
 @dataclasses.dataclass
@@ -90,3 +88,32 @@ def cite_reached(
         cited[q].sizes[w] = sizes[row]
         cited[q].complete &= bool(reached.complete[row])
     return cited
+
+
+def plan_candidates(
+    kg: KnowledgeGraph,
+    relations: np.ndarray,
+    probability: np.ndarray,
+    used: np.ndarray,
+    cited: Cited,
+) -> tuple[PlanCandidate, ...]:
+    """One question's relation paths as records, those of probability 0 left out.
+
+    Args:
+        kg: the graph.
+        relations: [W, L] int32 codes, NULL past the end.
+        probability: [W] float.
+        used: [W] bool.
+        cited: what they reached.
+    """
+    return tuple(
+        PlanCandidate(
+            relations=tuple(
+                kg.relation_name(int(code)) for code in relations[place] if code != NULL
+            ),
+            probability=float(probability[place]),
+            reached=cited.sizes.get(place),
+            used=bool(used[place]),
+        )
+        for place in np.flatnonzero(probability > 0).tolist()
+    )

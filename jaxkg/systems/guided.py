@@ -20,9 +20,9 @@ from jaxkg.learn.edge_scorer import TrainedScorer
 from jaxkg.learn.fit import masked_texts
 from jaxkg.records import Answer, JaxkgError, PlanCandidate, Question, Usage
 from jaxkg.score.edges import EdgeTables, edge_tables
-from jaxkg.systems.cited import OUTGROWN, Cited, cite_reached
+from jaxkg.systems.answering import OUTGROWN, as_question
+from jaxkg.systems.cited import Cited, cite_reached
 from jaxkg.systems.guided_search import guided_paths
-from jaxkg.systems.planned import as_question
 from jaxkg.systems.planning import Plans, Reached, execute_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder

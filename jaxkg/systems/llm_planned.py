@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -23,9 +22,9 @@ from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.learn.fit import masked_texts
 from jaxkg.learn.traces import PlanTrace
 from jaxkg.records import Answer, JaxkgError, PlanCandidate, Question, Usage
-from jaxkg.systems.cited import OUTGROWN, Cited, cite_reached
+from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
+from jaxkg.systems.cited import Cited, cite_reached
 from jaxkg.systems.plan_schema import WIDTH, PlanSchema, ReadPlan, ReadPlans
-from jaxkg.systems.planned import as_question
 from jaxkg.systems.planning import Reached, execute_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text.hashing import HashingEncoder
@@ -62,7 +61,7 @@ class LLMPlannedSettings:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class LLMPlannedQA:
+class LLMPlannedQA(QuestionAnswering):
     """Answers questions over one graph by exactly one call each; none where no topic is found.
 
     The model never adds an entity, a relation or an edge: what it names is matched to the relations
@@ -94,38 +93,23 @@ class LLMPlannedQA:
         tensors = tensors or tensor_graph(kg)
         return cls(kg, tensors, backend, linker or Linker(kg), settings, on_trace)
 
-    def ask(self, question: str | Question) -> Answer:
-        """Answer one question."""
-        if isinstance(question, str):
-            question = as_question(question)
-        return self.answer([question])[0]
-
     def answer(
         self,
         questions: Sequence[Question],
         *,
         use_given: bool = True,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        on_progress: Progress | None = None,
     ) -> list[Answer]:
-        """Plan all questions in one batch of calls, execute all plans, cite.
-
-        Args:
-            questions: any number.
-            use_given: see `find_topics`.
-            on_progress: called with (stage, done, total).
-
-        Returns:
-            An answer, or an abstention with its reason, for each question in order.
-        """
+        """Plan all questions in one batch of calls, execute all plans, cite."""
         if not questions:
             return []
         tick = on_progress or (lambda stage, done, total: None)
-        clock = [time.perf_counter()]
+        clock = Stages()
         topics = find_topics(self.linker, questions, use_given=use_given)
-        clock.append(time.perf_counter())
+        clock.end("link")
         outcomes, offers = self._planned(questions, topics)
         tick("plan", len(questions), len(questions))
-        clock.append(time.perf_counter())
+        clock.end("plan")
         names = self.kg.relations
         known = {offer: Candidates((names[r], names[r]) for r in offer) for offer in set(offers)}
         read = [
@@ -134,13 +118,14 @@ class LLMPlannedQA:
         ]
         plans = self._table([each.plans for each in read])
         used, cited = self._executed(plans, topics, lambda done, total: tick("follow", done, total))
-        clock.append(time.perf_counter())
-        link, _, follow = (np.diff(clock) / len(questions)).tolist()
+        clock.end("follow")
+        shares = clock.usage(len(questions)).stages
         answers = []
         for i, question in enumerate(questions):
             answer = self._answer(question, topics[i], outcomes[i], read[i], used[i], cited[i])
             usage = answer.usage  # of the call
-            stages = {"link": link, **usage.stages, "follow": follow}
+            # The seconds of a call are its own, not a share of the batch's.
+            stages = {"link": shares["link"], **usage.stages, "follow": shares["follow"]}
             usage = dataclasses.replace(usage, seconds=sum(stages.values()), stages=stages)
             if len(offers[i]) < self.kg.num_relations and outcomes[i] is not None:
                 note = f"the model was told {len(offers[i])} of {self.kg.num_relations} relations"
@@ -275,9 +260,7 @@ class LLMPlannedQA:
         cited: Cited,
     ) -> Answer:
         entities = cited.ranked(self.kg)
-        notes = [f"the graph has no entity {topic!r}" for topic in topics.missing]
-        if not cited.complete:
-            notes.append(OUTGROWN)
+        notes = notes_on(topics, complete=cited.complete)
         plan = tuple(
             PlanCandidate(
                 relations=tuple("|".join(hop) for hop in some.names(self.kg)),
@@ -337,9 +320,7 @@ class LLMPlannedQA:
 def _why_not(topics: Topics, outcome: Outcome[PlanReply] | None, read: ReadPlans) -> str:
     """Why a question has no answer."""
     if outcome is None:
-        if topics.missing:
-            return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
-        return "no entity of the graph is recognised in the question"
+        return why_no_topic(topics)
     if outcome.error is not None:
         return f"planning failed ({outcome.error}: {outcome.detail})"
     if read.plans:

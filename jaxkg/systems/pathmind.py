@@ -27,8 +27,14 @@ from jaxkg.learn.priority import (
 )
 from jaxkg.records import Answer, JaxkgError, Question, RankedEntity, SupportingPath, Usage
 from jaxkg.score.priority import entity_states
-from jaxkg.systems.pathmind_paths import Ranked, Strategy, choose_walks, rank_entities
-from jaxkg.systems.planned import as_question
+from jaxkg.systems.answering import as_question
+from jaxkg.systems.pathmind_paths import (
+    Ranked,
+    Ranking,
+    Strategy,
+    choose_walks,
+    rank_entities,
+)
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
@@ -68,23 +74,6 @@ class PathMindSettings:
             raise JaxkgError("keep, iterations and batch_size are at least 1")
         if not (0 <= self.floor < 1 and 0 <= self.share <= 1):
             raise JaxkgError("floor is in [0, 1) and share in [0, 1]")
-
-
-@dataclasses.dataclass(frozen=True)
-class Ranking:
-    """What `PathMind.rank` finds of some questions.
-
-    Attributes:
-        topics: of each question.
-        masked: each question, its topics masked.
-        ranked: the entities around the topics.
-        clock: seconds at the start, with the topics linked and with the entities ranked.
-    """
-
-    topics: list[Topics]
-    masked: list[str]
-    ranked: Ranked
-    clock: tuple[float, float, float]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -174,8 +163,11 @@ class PathMind:
         """
         if not questions:
             return []
-        found = ranking or self.rank(questions, use_given=use_given, on_progress=on_progress)
+        found = self._known(ranking, questions) or self.rank(
+            questions, use_given=use_given, on_progress=on_progress
+        )
         topics, masked, ranked = found.topics, found.masked, found.ranked
+        began = time.perf_counter()
         best = np.zeros(len(questions))
         np.maximum.at(best, ranked.row, ranked.priority)
         confidence = best * [self.model.known_share(text) for text in masked]
@@ -185,7 +177,7 @@ class PathMind:
         )
         row = ranked.row[taken]
         paths = self._cited(row, ranked.heaviest[taken], ranked.priority[taken])
-        usage = _usage(found.clock, len(questions))
+        usage = _usage(found, began, len(questions))
         return [
             self._answer(
                 question, topics[i], paths[first:last], float(confidence[i]),
@@ -220,8 +212,11 @@ class PathMind:
         """
         if not questions:
             return []
-        found = ranking or self.rank(questions, use_given=use_given, on_progress=on_progress)
+        found = self._known(ranking, questions) or self.rank(
+            questions, use_given=use_given, on_progress=on_progress
+        )
         topics, ranked = found.topics, found.ranked
+        began = time.perf_counter()
         row, walks, score = choose_walks(
             ranked,
             self.tensors,
@@ -233,7 +228,7 @@ class PathMind:
             seed=seed,
         )
         paths = self._cited(row, walks, score)
-        usage = _usage(found.clock, len(questions))
+        usage = _usage(found, began, len(questions))
         return [
             self._answer(
                 question, topics[i], paths[first:last], 1.0, bool(ranked.complete[i]), usage
@@ -269,8 +264,8 @@ class PathMind:
             batch_size=self.settings.batch_size,
             on_progress=lambda done, total: tick("prioritise", done, total),
         )
-        clock = (began, linked, time.perf_counter())
-        return Ranking(topics, masked, self._sayable(ranked), clock)
+        seconds = (linked - began, time.perf_counter() - linked)
+        return Ranking(topics, masked, self._sayable(ranked), seconds)
 
     @functools.cached_property
     def states(self) -> jax.Array:
@@ -297,6 +292,13 @@ class PathMind:
                 f"{self.model.sizes.text}; give the encoder it was trained with"
             )
         return vectors
+
+    def _known(self, ranking: Ranking | None, questions: Sequence[Question]) -> Ranking | None:
+        if ranking is not None and len(ranking.masked) != len(questions):
+            raise JaxkgError(
+                f"the ranking is of {len(ranking.masked)} questions, not of {len(questions)}"
+            )
+        return ranking
 
     def _sayable(self, ranked: Ranked) -> Ranked:
         """Without nodes that have no name of their own: events and roles are no answers.
@@ -386,8 +388,8 @@ def _slices(questions: Sequence[Question], row: np.ndarray) -> list[tuple[Questi
     return list(zip(questions, bounds, bounds[1:]))
 
 
-def _usage(clock: Sequence[float], count: int) -> Usage:
-    seconds = np.diff([*clock, time.perf_counter()]) / count
+def _usage(found: Ranking, began: float, count: int) -> Usage:
+    seconds = np.array([*found.seconds, time.perf_counter() - began]) / count
     return Usage(
         seconds=float(seconds.sum()),
         stages=dict(zip(("link", "prioritise", "cite"), seconds.tolist())),

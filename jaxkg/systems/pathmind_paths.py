@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.candidates.subgraph import Subgraphs
+from jaxkg.kg import Topics
 from jaxkg.learn.priority import PriorityModel
 from jaxkg.learn.priority_subgraphs import prioritise
 from jaxkg.ops import edges_to, top_in_group
@@ -60,6 +61,23 @@ class Ranked:
     shortest: np.ndarray
     offsets: np.ndarray
     complete: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranking:
+    """What `PathMind.rank` finds of some questions.
+
+    Attributes:
+        topics: of each question.
+        masked: each question, its topics masked.
+        ranked: the entities around the topics.
+        seconds: that linking and ranking took.
+    """
+
+    topics: list[Topics]
+    masked: list[str]
+    ranked: Ranked
+    seconds: tuple[float, float]
 
 
 def heaviest_walks(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -14,10 +13,10 @@ from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.learn.fit import masked_texts
 from jaxkg.learn.planner import Planner
 from jaxkg.records import Answer, PlanCandidate, Question, Usage
-from jaxkg.systems.cited import OUTGROWN, Cited, cite_reached
+from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
+from jaxkg.systems.cited import Cited, cite_reached, plan_candidates
 from jaxkg.systems.planning import Plans, Reached, execute_paths, plan_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
-from jaxkg.types import NULL
 
 _LABELS_NOTE = (
     "this planner knows only the graph's relation labels; train one on questions with "
@@ -50,7 +49,7 @@ class PlannedSettings:
 
 
 @dataclasses.dataclass(frozen=True)
-class PlannedQA:
+class PlannedQA(QuestionAnswering):
     """Answers questions over one graph; `link`, `plan`, `execute` and `cite` are its steps.
 
     Example:
@@ -88,54 +87,35 @@ class PlannedQA:
         """The rule in force."""
         return self.settings.revisit or self.planner.about.get("revisit", "topic")
 
-    def ask(self, question: str | Question) -> Answer:
-        """Answer one question."""
-        if isinstance(question, str):
-            question = as_question(question)
-        return self.answer([question])[0]
-
     def answer(
         self,
         questions: Sequence[Question],
         *,
         use_given: bool = True,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        on_progress: Progress | None = None,
     ) -> list[Answer]:
-        """Answer many questions in batches.
-
-        Args:
-            questions: any number.
-            use_given: see `find_topics`.
-            on_progress: called with (stage, done, total).
-
-        Returns:
-            An answer, or an abstention with its reason, for each question in order.
-        """
+        """An answer, or an abstention with its reason, for each question in order."""
         if not questions:
             return []
         tick = on_progress or (lambda stage, done, total: None)
-        clock = [time.perf_counter()]
+        stages = Stages()
         topics = find_topics(self.linker, questions, use_given=use_given)
-        clock.append(time.perf_counter())
+        stages.end("link")
         masked = masked_texts(questions, topics)
         plans = self.plan(masked, topics, lambda done, total: tick("plan", done, total))
-        clock.append(time.perf_counter())
+        stages.end("plan")
         confidence = plans.probability[:, 0] * [self.planner.known_share(m) for m in masked]
         used = self.used(plans, confidence)
         reached = self.execute(plans, used, topics, lambda done, total: tick("follow", done, total))
-        clock.append(time.perf_counter())
+        stages.end("follow")
         cited = cite_reached(self.kg, self.tensors, plans.probability, used, reached)
-        clock.append(time.perf_counter())
-        seconds = np.diff(clock) / len(questions)
-        usage = Usage(
-            seconds=float(seconds.sum()),
-            stages=dict(zip(("link", "plan", "follow", "cite"), seconds.tolist())),
-        )
+        stages.end("cite")
+        usage = stages.usage(len(questions))
         answers = []
         for i, question in enumerate(questions):
             cited[i].complete &= bool(plans.complete[i])
-            candidates = self._candidates(
-                plans.relations[i], plans.probability[i], used[i], cited[i]
+            candidates = plan_candidates(
+                self.kg, plans.relations[i], plans.probability[i], used[i], cited[i]
             )
             answers.append(
                 self._answer(question, topics[i], candidates, float(confidence[i]), cited[i], usage)
@@ -198,11 +178,9 @@ class PlannedQA:
         cited: Cited,
         usage: Usage,
     ) -> Answer:
-        notes = [f"the graph has no entity {topic!r}" for topic in topics.missing]
+        notes = notes_on(topics, complete=cited.complete)
         if self.planner.about.get("labels_only"):
             notes.append(_LABELS_NOTE)
-        if not cited.complete:
-            notes.append(OUTGROWN)
         entities = cited.ranked(self.kg)
         return Answer(
             question=question.text,
@@ -217,30 +195,11 @@ class PlannedQA:
             system="planner",
         )
 
-    def _candidates(
-        self, relations: np.ndarray, probability: np.ndarray, used: np.ndarray, cited: Cited
-    ) -> tuple[PlanCandidate, ...]:
-        """One question's plans as records: [W, L] codes, [W] probabilities, [W] used."""
-        return tuple(
-            PlanCandidate(
-                relations=self._names(relations[place]),
-                probability=float(probability[place]),
-                reached=cited.sizes.get(place),
-                used=bool(used[place]),
-            )
-            for place in np.flatnonzero(probability > 0).tolist()
-        )
-
     def _why_not(
         self, topics: Topics, candidates: tuple[PlanCandidate, ...], confidence: float
     ) -> str:
         if not topics.entities:
-            if topics.missing:
-                return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
-            near = ", ".join(f"{link.name!r} ({link.score:.2f})" for link in topics.links[:3])
-            return "no entity of the graph is recognised in the question" + (
-                f"; nearest: {near}" if near else ""
-            )
+            return why_no_topic(topics)
         if not candidates:
             return "no relation path the planner knows leaves the topic"
         best = " → ".join(candidates[0].relations)
@@ -250,14 +209,3 @@ class PlannedQA:
                 f"threshold of {self.settings.threshold:.2f}"
             )
         return f"the relation path {best} leads nowhere but back to the topic"
-
-    def _names(self, codes: np.ndarray) -> tuple[str, ...]:
-        return tuple(self.kg.relation_name(int(code)) for code in codes if code != NULL)
-
-
-def as_question(text: str) -> Question:
-    """A question typed by a person; `[...]` around the topic is accepted."""
-    from jaxkg.kg.questions import split_brackets
-
-    bare, mention = split_brackets(text)
-    return Question(id="q1", text=bare, mention=mention)

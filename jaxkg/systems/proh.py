@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from jaxkg.adjudicate import Backend
@@ -20,7 +20,7 @@ from jaxkg.records import (
     SupportingPath,
     Usage,
 )
-from jaxkg.systems.planned import as_question
+from jaxkg.systems.answering import Progress, QuestionAnswering, as_question
 from jaxkg.systems.proh_calls import Calls
 from jaxkg.systems.proh_index import Encode, HyperIndex, hyper_index
 from jaxkg.systems.proh_reason import Reasoning, reason
@@ -32,7 +32,7 @@ _ENTITIES, _PATHS, _PASSAGES = 10, 10, 10
 
 
 @dataclasses.dataclass(frozen=True)
-class ProhQA:
+class ProhQA(QuestionAnswering):
     """Answers questions over a hypergraph.
 
     With a backend the whole method runs: anchoring, plans, states, retrieval, judge. Without one,
@@ -72,16 +72,12 @@ class ProhQA:
         """The hypergraph that is asked."""
         return self.index.graph
 
-    def ask(self, question: str | Question) -> Answer:
-        """Answer one question."""
-        return self.answer([as_question(question) if isinstance(question, str) else question])[0]
-
     def answer(
         self,
         questions: Sequence[Question],
         *,
         use_given: bool = True,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        on_progress: Progress | None = None,
     ) -> list[Answer]:
         """Answer many questions.
 
@@ -101,8 +97,7 @@ class ProhQA:
 
     def trace(self, question: str | Question) -> tuple[Answer, dict[str, Any]]:
         """An answer, and every state, path and score that was considered on the way."""
-        if isinstance(question, str):
-            question = as_question(question)
+        question = as_question(question)
         if self.backend is None:
             answer = self.answer([question])[0]
             return answer, {"format": TRACE_FORMAT, "answer": answer.to_dict()}
@@ -201,7 +196,7 @@ class ProhQA:
         self,
         questions: Sequence[Question],
         use_given: bool,
-        on_progress: Callable[[str, int, int], None] | None,
+        on_progress: Progress | None,
     ) -> list[Answer]:
         started = time.perf_counter()
         anchors = self.retriever.anchor([question.text for question in questions])

@@ -6,7 +6,6 @@ No LLM: a learned ranker scores every relation path of one or two steps around t
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,8 +16,8 @@ from jaxkg.learn.fit import masked_texts
 from jaxkg.learn.ranker import PathRanker
 from jaxkg.learn.ranker_paths import surrounding_paths
 from jaxkg.records import Answer, PlanCandidate, Question, Usage
-from jaxkg.systems.cited import OUTGROWN, Cited, cite_reached
-from jaxkg.systems.planned import as_question
+from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
+from jaxkg.systems.cited import Cited, cite_reached
 from jaxkg.systems.planning import Plans, Reached, execute_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
@@ -51,7 +50,7 @@ class RankedSettings:
 
 
 @dataclasses.dataclass(frozen=True)
-class RankedPaths:
+class RankedPaths(QuestionAnswering):
     """Answers questions over one graph; `rank` and `execute` are its steps.
 
     A relation path may be walked either way along each edge. An entity is as probable as the paths
@@ -84,48 +83,29 @@ class RankedPaths:
         ranker.check(kg.relations, encoder)
         return cls(kg, tensors or tensor_graph(kg), ranker, encoder, linker or Linker(kg), settings)
 
-    def ask(self, question: str | Question) -> Answer:
-        """Answer one question."""
-        if isinstance(question, str):
-            question = as_question(question)
-        return self.answer([question])[0]
-
     def answer(
         self,
         questions: Sequence[Question],
         *,
         use_given: bool = True,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        on_progress: Progress | None = None,
     ) -> list[Answer]:
-        """Answer many questions in batches.
-
-        Args:
-            questions: any number.
-            use_given: see `find_topics`.
-            on_progress: called with (stage, done, total).
-
-        Returns:
-            An answer, or an abstention with its reason, for each question in order.
-        """
+        """An answer, or an abstention with its reason, for each question in order."""
         if not questions:
             return []
         tick = on_progress or (lambda stage, done, total: None)
-        clock = [time.perf_counter()]
+        stages = Stages()
         topics = find_topics(self.linker, questions, use_given=use_given)
-        clock.append(time.perf_counter())
+        stages.end("link")
         plans = self.rank(questions, topics, lambda done, total: tick("rank", done, total))
-        clock.append(time.perf_counter())
+        stages.end("rank")
         used = plans.probability > 0
         reached = self.execute(plans, used, topics)
-        clock.append(time.perf_counter())
+        stages.end("follow")
         cited = cite_reached(self.kg, self.tensors, plans.probability, used, reached)
         self._weigh_mentions(questions, topics, np.nonzero(used)[0], reached, cited)
-        clock.append(time.perf_counter())
-        seconds = np.diff(clock) / len(questions)
-        usage = Usage(
-            seconds=float(seconds.sum()),
-            stages=dict(zip(("link", "rank", "follow", "cite"), seconds.tolist())),
-        )
+        stages.end("cite")
+        usage = stages.usage(len(questions))
         return [
             self._answer(question, topics[i], plans, i, cited[i], usage)
             for i, question in enumerate(questions)
@@ -228,9 +208,7 @@ class RankedPaths:
         cited: Cited,
         usage: Usage,
     ) -> Answer:
-        notes = [f"the graph has no entity {topic!r}" for topic in topics.missing]
-        if not (cited.complete and plans.complete[row]):
-            notes.append(OUTGROWN)
+        notes = notes_on(topics, complete=cited.complete and bool(plans.complete[row]))
         entities = cited.ranked(self.kg)
         if entities:
             least = self.settings.share * entities[0].score
@@ -267,6 +245,4 @@ class RankedPaths:
 def _why_not(topics: Topics) -> str:
     if topics.entities:
         return "no relation path of one or two steps leads from the topic to another entity"
-    if topics.missing:
-        return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
-    return "no entity of the graph is recognised in the question"
+    return why_no_topic(topics)

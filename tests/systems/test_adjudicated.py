@@ -6,15 +6,16 @@ from cited_answers import answer_along
 from jaxkg.adjudicate import Scripted
 from jaxkg.kg import demo_graph
 from jaxkg.systems.adjudicated import AdjudicatedQA
+from jaxkg.systems.answering import QuestionAnswering
 
 
-class Retrieved:
+class Retrieved(QuestionAnswering):
     """A system that always finds the same two answers, a path each."""
 
     def __init__(self):
         self.options = []
 
-    def answer(self, questions, *, use_given=True):
+    def answer(self, questions, *, use_given=True, on_progress=None):
         self.options.append(use_given)
         kg = demo_graph()
         return [
@@ -46,7 +47,7 @@ def test_any_system_can_be_judged_one_call_a_question(inner):
 
 def test_lines_left_out_are_told(inner):
     kg = demo_graph()
-    inner.answer = lambda questions, use_given=True: [
+    inner.answer = lambda questions, **options: [
         answer_along(kg, ["Alien", "Gladiator"], ("directed_by",), "who")
     ]
     qa = AdjudicatedQA(inner, Scripted(lambda request: said(1)), top_k=1)

@@ -11,7 +11,8 @@ from jaxkg.learn.planner import Planner
 from jaxkg.records import Answer, JaxkgError, Question
 from jaxkg.score.planner import PlannerParams
 from jaxkg.systems import planned, planning
-from jaxkg.systems.planned import PlannedQA, PlannedSettings, as_question
+from jaxkg.systems.answering import as_question
+from jaxkg.systems.planned import PlannedQA, PlannedSettings
 from jaxkg.systems.planner_cache import planner_for
 from jaxkg.systems.planning import Plans
 from jaxkg.tensors import Capacities, tensor_graph

@@ -6,7 +6,8 @@ import pytest
 from jaxkg.kg import demo_graph
 from jaxkg.records import Answer, Question
 from jaxkg.systems import trace
-from jaxkg.systems.planned import PlannedQA, PlannedSettings, as_question
+from jaxkg.systems.answering import as_question
+from jaxkg.systems.planned import PlannedQA, PlannedSettings
 from jaxkg.systems.planner_cache import planner_for
 from jaxkg.systems.trace import trace_question
 from jaxkg.tensors import tensor_graph

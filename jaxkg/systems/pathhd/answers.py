@@ -11,7 +11,8 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Topics
 from jaxkg.records import Answer, PlanCandidate, Question, RankedEntity
-from jaxkg.systems.cited import OUTGROWN, Cited, cite_reached
+from jaxkg.systems.answering import notes_on, why_no_topic
+from jaxkg.systems.cited import Cited, cite_reached
 from jaxkg.systems.planning import Reached, execute_paths
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
@@ -150,9 +151,8 @@ def answers_from(
     cited = cite_reached(qa.kg, qa.tensors, found.score, grounded.used, grounded.reached)
     answers = []
     for i, question in enumerate(questions):
-        told = [f"the graph has no entity {topic!r}" for topic in topics[i].missing]
-        if not (asked.complete[i] and found.complete[i] and grounded.complete[i]):
-            told.append(OUTGROWN)
+        complete = bool(asked.complete[i] and found.complete[i] and grounded.complete[i])
+        told = notes_on(topics[i], complete=complete)
         if (reason := reasons[i]) is not None:
             told.append(reason)
         entities = _entities(qa.kg, cited[i])
@@ -205,9 +205,7 @@ def _candidates(
 
 def _why_not(qa: PathHD, topics: Topics, plan: Sequence[PlanCandidate], confidence: float) -> str:
     if not topics.entities:
-        if topics.missing:
-            return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
-        return "no entity of the graph is recognised in the question"
+        return why_no_topic(topics)
     if not plan:
         return "no relation of the graph leaves the topic"
     if confidence < qa.settings.threshold:

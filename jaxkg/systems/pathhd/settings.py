@@ -35,6 +35,8 @@ class PathHDSettings:
         keep: candidates a question that are calibrated.
         top_k: K, schemas whose walks an answer gives; its entities are those of the best. 1 is
             enough without a language model, the paper offers it 3.
+        refine: schemas that a language model may choose of the candidates, by one short call before
+            they are executed (Appendix K); 0 asks none, as in the paper's experiments.
         metric: "block" (Eq. 5) or "flat" cosine (Algorithm 1).
         precision: of listed schemas: "float32", "bfloat16" or "int8".
         plans: plans a bundle is made of.
@@ -55,6 +57,7 @@ class PathHDSettings:
     beam: int = 16
     keep: int = 16
     top_k: int = 1
+    refine: int = 0
     metric: Literal["block", "flat"] = "block"
     precision: Literal["float32", "bfloat16", "int8"] = "float32"
     plans: int = 4
@@ -68,6 +71,8 @@ class PathHDSettings:
             raise JaxkgError(
                 "dimension, hops, beam, keep, top_k, plans and batch_size are at least 1"
             )
+        if self.refine < 0:
+            raise JaxkgError(f"refine is 0 or more schemas, not {self.refine}")
         if (self.hops or 1) > MAX_LENGTH:
             raise JaxkgError(f"hops are at most {MAX_LENGTH}, not {self.hops}")
 

@@ -7,31 +7,30 @@ hyperdimensional retrieval", Sections 2 and 3, Algorithm 1.
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable, Sequence
 
 import jax
 import numpy as np
 
+from jaxkg.adjudicate.backend import Backend
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.learn.fit import masked_texts
 from jaxkg.learn.planner import Planner
-from jaxkg.records import Answer, JaxkgError, Question, Usage
+from jaxkg.records import Answer, JaxkgError, Question
+from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.pathhd.answers import Grounded, answers_from, ground_schemas
 from jaxkg.systems.pathhd.calibration import Calibration
 from jaxkg.systems.pathhd.explain import explain_paths
 from jaxkg.systems.pathhd.queries import PlanQuery, Query, encode_queries
+from jaxkg.systems.pathhd.refine import refine_schemas
 from jaxkg.systems.pathhd.retrieval import Nearest, retrieve_grown, retrieve_listed
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
 from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, listed_schemas
-from jaxkg.systems.planned import as_question
 from jaxkg.systems.planning import plan_paths
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
-
-Progress = Callable[[str, int, int], None]
 
 _SCORES = 1 << 23
 """Scores a batch of grown candidates may hold at a time."""
@@ -70,7 +69,7 @@ class Retrieved:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PathHD:
+class PathHD(QuestionAnswering):
     """Answers questions over one graph; `read`, `retrieve` and `ground` are its steps.
 
     Without a planner nothing is trained: the question's text is compared with the relation labels.
@@ -95,6 +94,7 @@ class PathHD:
     named: np.ndarray
     planner: Planner | None = None
     calibration: Calibration | None = None
+    refiner: Backend | None = None
 
     @classmethod
     def build(
@@ -107,6 +107,7 @@ class PathHD:
         linker: Linker | None = None,
         settings: PathHDSettings | None = None,
         calibration: Calibration | None = None,
+        refiner: Backend | None = None,
         seed: int = 0,
     ) -> PathHD:
         """Put the parts together.
@@ -118,11 +119,12 @@ class PathHD:
             tensors, linker: of the graph; None makes them.
             settings: knobs.
             calibration: from `fit_calibration`; none by default.
+            refiner: chooses among the candidates where the settings say `refine`.
             seed: of the hypervectors.
 
         Raises:
-            JaxkgError: the planner is of another graph, the query needs one, or the operator cannot
-                do what the graph or the query needs.
+            JaxkgError: the planner is of another graph, the query needs one, the operator cannot
+                do what the graph or the query needs, or nobody is there to refine.
         """
         settings = settings or PathHDSettings()
         kind = settings.query or ("text" if planner is None else "bundle")
@@ -135,6 +137,8 @@ class PathHD:
                 'random symbols say nothing of a text: give symbols="labels", or '
                 'query="projection" for the paper\'s projection'
             )
+        if settings.refine and refiner is None:
+            raise JaxkgError("refine needs a language model: give one (--llm MODEL), or refine=0")
         tensors = tensors or tensor_graph(kg)
         if encoder is None and (settings.symbols == "labels" or kind == "projection"):
             encoder = HashingEncoder()
@@ -169,6 +173,7 @@ class PathHD:
             named=np.array([kg.has_name(i) for i in range(kg.num_entities)]),
             planner=planner,
             calibration=calibration,
+            refiner=refiner if settings.refine else None,
         )
 
     @property
@@ -184,12 +189,6 @@ class PathHD:
             return self.settings.length_weight[: self.hops]
         return (1.0,) * self.hops
 
-    def ask(self, question: str | Question) -> Answer:
-        """Answer one question."""
-        if isinstance(question, str):
-            question = as_question(question)
-        return self.answer([question])[0]
-
     def answer(
         self,
         questions: Sequence[Question],
@@ -197,28 +196,26 @@ class PathHD:
         use_given: bool = True,
         on_progress: Progress | None = None,
     ) -> list[Answer]:
-        """Answer many questions in batches.
-
-        Args:
-            questions: any number.
-            use_given: see `find_topics`.
-            on_progress: called with (stage, done, total).
-
-        Returns:
-            An answer, or an abstention with its reason, for each question in order.
-        """
+        """An answer, or an abstention with its reason, for each question in order."""
         if not questions:
             return []
-        clock = [time.perf_counter()]
+        stages = Stages()
         topics = find_topics(self.linker, questions, use_given=use_given)
-        clock.append(time.perf_counter())
+        stages.end("link")
         asked = self.read(masked_texts(questions, topics), topics, on_progress=on_progress)
-        clock.append(time.perf_counter())
+        stages.end("plan")
         found = self.retrieve(asked, topics, on_progress=on_progress)
-        clock.append(time.perf_counter())
+        stages.end("retrieve")
+        refined = None
+        if self.refiner is not None:
+            refined = refine_schemas(
+                self.refiner, self.kg, questions, found, most=self.settings.refine
+            )
+            found = refined.found
+            stages.skip()
         wanted = asked.confidence >= self.settings.threshold
         grounded = self.ground(found, topics, count=self.settings.top_k, wanted=wanted)
-        clock.append(time.perf_counter())
+        stages.end("follow")
         best = grounded.best(found.relations)
         reasons = explain_paths(
             self.kg,
@@ -229,12 +226,22 @@ class PathHD:
             batch_size=self.settings.batch_size,
         )
         answers = answers_from(self, questions, topics, asked, found, grounded, reasons)
-        clock.append(time.perf_counter())
-        seconds = np.diff(clock) / len(questions)
-        names = ("link", "plan", "retrieve", "follow", "cite")
-        stages: dict[str, float] = dict(zip(names, seconds.tolist()))
-        usage = Usage(seconds=float(seconds.sum()), stages=stages)
-        return [dataclasses.replace(answer, usage=usage) for answer in answers]
+        stages.end("cite")
+        usage = stages.usage(len(questions))
+        answers = [dataclasses.replace(answer, usage=usage) for answer in answers]
+        return (
+            answers
+            if refined is None
+            else [
+                dataclasses.replace(
+                    answer,
+                    usage=answer.usage + refined.usage[i],
+                    notes=(*answer.notes, *refined.notes[i]),
+                    dropped=refined.dropped[i],
+                )
+                for i, answer in enumerate(answers)
+            ]
+        )
 
     def read(
         self,

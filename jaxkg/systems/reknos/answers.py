@@ -9,6 +9,7 @@ import numpy as np
 from jaxkg.cite import cite_paths
 from jaxkg.kg import KnowledgeGraph, Topics
 from jaxkg.records import Answer, PlanCandidate, Question, RankedEntity, SupportingPath, Usage
+from jaxkg.systems.answering import notes_on, why_no_topic
 from jaxkg.systems.planning import Plans, Reached
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
@@ -90,9 +91,6 @@ def finished(
     notes: Sequence[str] = (),
 ) -> Answer:
     """The record of one question; an abstention where there is no entity."""
-    told = [f"the graph has no entity {topic!r}" for topic in topics.missing]
-    if not complete:
-        told.append(OUTGROWN)
     return Answer(
         question=question.text,
         question_id=question.id,
@@ -102,7 +100,7 @@ def finished(
         plan=plan,
         usage=usage,
         abstained=None if entities else why_not(topics),
-        notes=(*told, *notes),
+        notes=(*notes_on(topics, complete=complete), *notes),
         system=SYSTEM,
     )
 
@@ -156,6 +154,4 @@ def why_not(topics: Topics) -> str:
     """Why a question has no answer."""
     if topics.entities:
         return "no super-relation leads from the topic to another entity"
-    if topics.missing:
-        return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
-    return "no entity of the graph is recognised in the question"
+    return why_no_topic(topics)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -30,7 +29,8 @@ from jaxkg.systems.reknos.trace import Solved, entities_by_path, read_traces, sl
 from jaxkg.types import NULL
 
 if TYPE_CHECKING:
-    from jaxkg.systems.reknos.system import Progress, ReKnoS
+    from jaxkg.systems.answering import Progress
+    from jaxkg.systems.reknos.system import ReKnoS
 
 _SHOWN = 20
 """Entities of a path that the sufficiency prompt names; it says how many more there are."""
@@ -256,7 +256,7 @@ class LLMSession:
                 entities,
                 paths[mine],
                 plan=tuple(PlanCandidate(*path, used=True) for path in relation_paths.items()),
-                usage=_total(ledger.usages),
+                usage=sum(ledger.usages, Usage()),
                 complete=complete,
                 notes=notes,
             )
@@ -287,17 +287,3 @@ class LLMSession:
         named = np.array([self._system.kg.has_name(n) for n in node.tolist()], bool)
         order = np.lexsort((node, place, -score, ~named, question))
         return question[order], score[order], edges[order], node[order]
-
-
-def _total(usages: Sequence[Usage]) -> Usage:
-    stages: Counter[str] = Counter()
-    for usage in usages:
-        stages.update(usage.stages)
-    return Usage(
-        calls=sum(usage.calls for usage in usages),
-        prompt_tokens=sum(usage.prompt_tokens for usage in usages),
-        completion_tokens=sum(usage.completion_tokens for usage in usages),
-        price=sum(usage.price for usage in usages),
-        seconds=sum(usage.seconds for usage in usages),
-        stages=dict(stages),
-    )

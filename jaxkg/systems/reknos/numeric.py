@@ -29,7 +29,8 @@ from jaxkg.tensors import bucket, pad, starts_table
 from jaxkg.types import NULL
 
 if TYPE_CHECKING:
-    from jaxkg.systems.reknos.system import Progress, ReKnoS
+    from jaxkg.systems.answering import Progress
+    from jaxkg.systems.reknos.system import ReKnoS
 
 
 @functools.partial(jax.jit, static_argnames=("rows", "width", "hops"))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import jax
@@ -15,8 +14,8 @@ from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, find_topics
 from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.learn.fit import masked_texts
-from jaxkg.records import Answer, JaxkgError, Question, Usage
-from jaxkg.systems.planned import as_question
+from jaxkg.records import Answer, JaxkgError, Question
+from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.planning import Plans, execute_paths
 from jaxkg.systems.reknos.answers import answer_from_paths
 from jaxkg.systems.reknos.llm import LLMScorer, solve_with_llm
@@ -26,8 +25,6 @@ from jaxkg.systems.reknos.scorers import NumericScorer, PlannerScorer
 from jaxkg.systems.reknos.trace import Solved
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text.hashing import HashingEncoder
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +74,7 @@ class ReKnoSSettings:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class ReKnoS:
+class ReKnoS(QuestionAnswering):
     """Answers questions over one graph.
 
     Example:
@@ -138,12 +135,6 @@ class ReKnoS:
             trained = self.scorer.planner.about.get("revisit", "topic")
         return self.settings.revisit or trained
 
-    def ask(self, question: str | Question) -> Answer:
-        """Answer one question."""
-        if isinstance(question, str):
-            question = as_question(question)
-        return self.answer([question])[0]
-
     def answer(
         self,
         questions: Sequence[Question],
@@ -174,12 +165,12 @@ class ReKnoS:
         """
         if not questions:
             return []
-        started = time.perf_counter()
+        stages = Stages()
         topics = find_topics(self.linker, questions, use_given=use_given)
-        linked = (time.perf_counter() - started) / len(questions)
+        stages.end("link")
         if isinstance(self.scorer, LLMScorer):
+            linked = stages.usage(len(questions)).seconds
             return solve_with_llm(self, self.scorer, questions, topics, linked, on_progress)
-        started = time.perf_counter()
         plans, traces = search_numerically(
             self,
             self.scorer,
@@ -196,8 +187,8 @@ class ReKnoS:
             revisit=self.revisit,
             batch_size=8 * self.settings.batch_size,
         )
-        searched = (time.perf_counter() - started) / len(questions)
-        usage = Usage(seconds=linked + searched, stages={"link": linked, "search": searched})
+        stages.end("search")
+        usage = stages.usage(len(questions))
         answers = answer_from_paths(
             self.kg, self.tensors, questions, topics, plans, used, reached, usage
         )

@@ -197,3 +197,50 @@ def test_what_does_not_fit_is_refused(planned):
 def test_arrays_stay_on_the_device_between_encoding_and_retrieval(labels):
     assert isinstance(labels.symbols.space.table, jax.Array)
     assert isinstance(labels.schemas.paths, jax.Array)
+
+
+def refining(labels, reply, *, most=1):
+    backend = Scripted(reply)
+    settings = dataclasses.replace(labels.settings, refine=most)
+    return dataclasses.replace(labels, settings=settings, refiner=backend), backend
+
+
+def test_a_model_may_choose_among_the_candidate_schemas(labels):
+    question = asked("directed by", "Alien")
+
+    def reply(request):
+        lines = request.messages[-1].content.splitlines()
+        [number] = [line.partition(".")[0] for line in lines if line.endswith(". → written by")]
+        return json.dumps({"patterns": [int(number), 99]})
+
+    qa, backend = refining(labels, reply)
+    [answer] = qa.answer([question])
+    assert names(answer) == {"Dan O'Bannon"}
+    assert answer.dropped == ("pattern 99",)
+    assert (answer.usage.calls, len(backend.requests)) == (1, 1)
+    assert answer.usage.seconds == pytest.approx(sum(answer.usage.stages.values()))
+    said = '{"answers": [], "supporting_paths": [1], "rationale": "So."}'
+    judge = Scripted(lambda request: said)
+    [judged] = AdjudicatedQA(qa, judge).answer([question])
+    assert (judged.usage.calls, names(judged)) == (2, {"Dan O'Bannon"})
+    assert judged.dropped == ("pattern 99",)
+
+
+@pytest.mark.parametrize(
+    ("reply", "note"),
+    [('{"patterns": []}', "chose none"), ("I cannot say.", "not refined (unparsed")],
+)
+def test_without_a_choice_all_candidates_are_kept(labels, reply, note):
+    question = asked("directed by", "Alien")
+    qa, _ = refining(labels, lambda request: reply)
+    [answer], [plain] = qa.answer([question]), labels.answer([question])
+    assert answer.entities == plain.entities
+    assert any(note in told for told in answer.notes)
+
+
+def test_few_candidates_cost_no_call_and_nobody_refines_without_a_model(labels):
+    qa, backend = refining(labels, "unused", most=labels.settings.keep)
+    assert qa.answer([asked("directed by", "Alien")])[0].entities
+    assert not backend.requests
+    with pytest.raises(JaxkgError, match="needs a language model"):
+        PathHD.build(LABELS, settings=dataclasses.replace(SMALL, refine=2))

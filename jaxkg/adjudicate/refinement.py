@@ -1,0 +1,78 @@
+"""Which relation patterns a question means, by one short call.
+
+PathHD, Appendix K: the candidate patterns go in by number, the numbers of the few that fit come
+out. The model can only choose among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pydantic import AliasChoices, BaseModel, Field
+
+from jaxkg.adjudicate import prompts
+from jaxkg.adjudicate.ask import Outcome, Prompted, ask
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.requests import Message
+
+STAGE = "refine"
+
+
+class PatternReply(BaseModel):
+    """The reply's schema."""
+
+    patterns: list[int] = Field(
+        validation_alias=AliasChoices("patterns", "indices", "schemas", "paths", "numbers"),
+        description="numbers of the relation patterns that fit the question, best first",
+    )
+
+
+class Unrefined(NamedTuple):
+    """A question with candidate patterns."""
+
+    question: str
+    question_id: str
+    patterns: tuple[str, ...]  # in words, numbered from 1
+
+
+def choose_patterns(
+    backend: Backend, asked: Sequence[Unrefined], *, most: int, repair: bool = False
+) -> list[Outcome[PatternReply]]:
+    """Let a language model choose the patterns that a question means, one call a question.
+
+    Args:
+        backend: who answers.
+        asked: questions with their candidates.
+        most: patterns wanted of each.
+        repair: allow one more call for a reply that cannot be read.
+
+    Returns:
+        One outcome per question, in order; a number may be of no pattern.
+
+    Reference: PathHD, Appendix K.
+    """
+    prompted = [
+        Prompted(
+            messages=(
+                Message("system", prompts.REFINE_SYSTEM.format(most=most)),
+                Message(
+                    "user",
+                    prompts.REFINE_USER.format(
+                        question=block([each.question], "question"),
+                        patterns=block(
+                            f"{number}. {line(words)}"
+                            for number, words in enumerate(each.patterns, start=1)
+                        ),
+                    ),
+                ),
+            ),
+            schema=PatternReply,
+            form=prompts.REFINE_FORM,
+            question=each.question_id or each.question,
+            stage=STAGE,
+        )
+        for each in asked
+    ]
+    return ask(backend, prompted, repair=repair)

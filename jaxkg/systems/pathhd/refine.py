@@ -1,0 +1,84 @@
+"""Schemas that a language model chooses among the retrieved ones, by one short call a question."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.refinement import Unrefined, choose_patterns
+from jaxkg.cite.words import relation_path_words
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.records import Question, Usage
+from jaxkg.types import NULL
+
+if TYPE_CHECKING:
+    from jaxkg.systems.pathhd.system import Retrieved
+
+
+class Refined(NamedTuple):
+    """What the calls left and cost, one of each for every question."""
+
+    found: Retrieved
+    usage: list[Usage]
+    notes: list[tuple[str, ...]]
+    dropped: list[tuple[str, ...]]  # what was named beyond the offered
+
+
+def refine_schemas(
+    backend: Backend,
+    kg: KnowledgeGraph,
+    questions: Sequence[Question],
+    found: Retrieved,
+    *,
+    most: int,
+) -> Refined:
+    """Keep the schemas that a language model chooses; they stay in order of their scores.
+
+    A question with no more candidates than wanted costs no call. Where a call fails, or nothing
+    offered is chosen, all candidates are kept and the note says so.
+
+    Args:
+        backend: who chooses.
+        kg: the graph.
+        questions: Q of them.
+        found: their candidates.
+        most: schemas wanted of each question.
+
+    Reference: PathHD, Appendix K.
+    """
+    there = np.isfinite(found.score)
+    unsure = np.flatnonzero(there.sum(axis=1) > most).tolist()
+    offered = {row: np.flatnonzero(there[row]) for row in unsure}
+    asked = [
+        Unrefined(
+            questions[row].text,
+            questions[row].id,
+            tuple(
+                relation_path_words(kg.relation_name(int(c)) for c in codes if c != NULL)
+                for codes in found.relations[row, places]
+            ),
+        )
+        for row, places in offered.items()
+    ]
+    score = found.score.copy()
+    usage = [Usage() for _ in questions]
+    notes: list[tuple[str, ...]] = [() for _ in questions]
+    dropped: list[tuple[str, ...]] = [() for _ in questions]
+    for row, outcome in zip(unsure, choose_patterns(backend, asked, most=most), strict=True):
+        usage[row] = outcome.usage
+        if outcome.value is None:
+            notes[row] = (f"schemas not refined ({outcome.error}: {outcome.detail})",)
+            continue
+        numbers = list(dict.fromkeys(outcome.value.patterns))
+        real = [n for n in numbers if 1 <= n <= len(offered[row])]
+        dropped[row] = tuple(f"pattern {n}" for n in numbers if n not in real)
+        if not real:
+            notes[row] = ("schemas not refined: the model chose none of them",)
+            continue
+        chosen = offered[row][np.array(real[:most]) - 1]
+        score[row, np.setdiff1d(offered[row], chosen)] = -np.inf
+    return Refined(dataclasses.replace(found, score=score), usage, notes, dropped)
