@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import jax
 import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.embedding_fit import TrainedEmbeddings
+from jaxkg.learn.model_folder import ModelFolder
 from jaxkg.records import JaxkgError
 from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, init_edge_scorer
 from jaxkg.tensors import bucket
 from jaxkg.text import TextEncoder, label_words
 
-_FORMAT = "jaxkg-edge-scorer"
-_VERSION = 1
+_FOLDER = ModelFolder("edge scorer", "edges", "jaxkg-edge-scorer", 2, "`jaxkg train guided`")
+"""2: inner layers are layer-normalised."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,34 +73,15 @@ class TrainedScorer:
         Raises:
             JaxkgError: the folder holds something else.
         """
-        target = Path(folder)
-        if target.exists() and any(target.iterdir()) and not (target / "edges.json").exists():
-            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
-        target.mkdir(parents=True, exist_ok=True)
-        leaves = {str(i): np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(self.params))}
+        leaves = {str(i): leaf for i, leaf in enumerate(jax.tree.leaves(self.params))}
+        graph = {"relation_graph": self.relation_graph, "node_graph": self.node_graph}
         meta = {
-            "format": _FORMAT,
-            "version": _VERSION,
             "sizes": dataclasses.asdict(self.sizes),
             "relations": self.relations,
             "encoder": self.encoder,
             "about": dict(self.about),
         }
-        with tempfile.NamedTemporaryFile(dir=target, suffix=".tmp", delete=False) as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                relation_graph=self.relation_graph,
-                node_graph=self.node_graph,
-                **leaves,
-            )
-        os.replace(file.name, target / "edges.npz")
-        with tempfile.NamedTemporaryFile(
-            "w", dir=target, suffix=".tmp", delete=False, encoding="utf-8"
-        ) as file:
-            json.dump(meta, file, ensure_ascii=False, indent=1)
-        os.replace(file.name, target / "edges.json")
-        return target
+        return _FOLDER.save(folder, meta, graph | leaves)
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> TrainedScorer:
@@ -111,36 +90,24 @@ class TrainedScorer:
         Raises:
             JaxkgError: there is none, or it is damaged or of a newer version.
         """
-        source = Path(folder)
-        try:
-            meta = json.loads((source / "edges.json").read_text(encoding="utf-8"))
-            if meta["format"] != _FORMAT or meta["version"] > _VERSION:
-                raise JaxkgError(
-                    f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
-                    f"{_FORMAT} up to version {_VERSION}"
-                )
+        with _FOLDER.reading(folder) as (meta, arrays):
             inner = {key: tuple(meta["sizes"][key]) for key in ("attention", "classifier")}
             sizes = EdgeSizes(**{**meta["sizes"], **inner})
             shape = jax.eval_shape(lambda: init_edge_scorer(sizes, key=jax.random.key(0)))
             wanted, tree = jax.tree.flatten(shape)
-            with (
-                (source / "edges.npz").open("rb") as file,
-                np.load(file, allow_pickle=False) as arrays,
-            ):
-                leaves = [arrays[str(place)] for place in range(len(wanted))]
-                relation, node = arrays["relation_graph"], arrays["node_graph"]
+            leaves = [arrays[str(place)] for place in range(len(wanted))]
+            if [leaf.shape for leaf in leaves] != [leaf.shape for leaf in wanted]:
+                raise ValueError("weights and sizes disagree")
             name, revision = meta["encoder"]
-            relations, about = tuple(meta["relations"]), meta["about"]
-        except FileNotFoundError as error:
-            raise JaxkgError(f"no edge scorer in {source}") from error
-        except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
-            if isinstance(error, JaxkgError):
-                raise
-            raise JaxkgError(f"the edge scorer in {source} is damaged: {error}") from error
-        if [leaf.shape for leaf in leaves] != [leaf.shape for leaf in wanted]:
-            raise JaxkgError(f"the edge scorer in {source} is damaged: weights and sizes disagree")
-        params = jax.tree.unflatten(tree, leaves)
-        return cls(params, sizes, relations, relation, node, (name, revision), about)
+            return cls(
+                jax.tree.unflatten(tree, leaves),
+                sizes,
+                tuple(meta["relations"]),
+                arrays["relation_graph"],
+                arrays["node_graph"],
+                (name, revision),
+                meta["about"],
+            )
 
 
 def edge_inputs(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from jaxkg.learn.embedding_training import (
     run_steps,
 )
 from jaxkg.learn.link_ranking import rank_links
+from jaxkg.learn.model_folder import read_npz, write_npz
 from jaxkg.records import JaxkgError
 from jaxkg.score.embeddings import Embeddings
 from jaxkg.types import NULL
@@ -215,17 +215,13 @@ def _write(folder: Path, name: str, meta: Mapping[str, Any], arrays: Mapping[str
     """`name.npz`, arrays and description in one file, through a temporary name."""
     folder.mkdir(parents=True, exist_ok=True)
     text = np.frombuffer(json.dumps(meta, ensure_ascii=False).encode(), np.uint8)
-    with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp", delete=False) as file:
-        np.savez(file, allow_pickle=False, meta=text, **jax.device_get(dict(arrays)))
-    os.replace(file.name, folder / f"{name}.npz")
+    write_npz(folder / f"{name}.npz", {"meta": text, **jax.device_get(dict(arrays))})
 
 
 def _read(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     path = folder / f"{name}.npz"
     try:
-        # np.load leaves a damaged file open where it opened it itself.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
+        arrays = read_npz(path)
         meta = json.loads(arrays.pop("meta").tobytes())
     except FileNotFoundError as error:
         raise JaxkgError(

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from jaxkg.learn.model_folder import ModelFolder
 from jaxkg.learn.planner_training import PlannerConfig
 from jaxkg.records import JaxkgError
 from jaxkg.score.planner import PlannerParams
 from jaxkg.text import NgramHasher, label_words
 
-_FORMAT = "jaxkg-planner"
-_VERSION = 1
+_FOLDER = ModelFolder("planner", "planner", "jaxkg-planner", 1, "`jaxkg train planner`")
 _LABEL_WIDTH = 24
 QUESTION_WIDTH = 96
 """N-grams kept of a question: all of them up to 33 words."""
@@ -111,29 +108,14 @@ class Planner:
         Raises:
             JaxkgError: the folder holds something that is no planner.
         """
-        target = Path(folder)
-        if target.exists() and any(target.iterdir()) and not (target / "planner.json").exists():
-            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
-        target.mkdir(parents=True, exist_ok=True)
-        arrays = {name: np.asarray(value) for name, value in self.params._asdict().items()}
         meta = {
-            "format": _FORMAT,
-            "version": _VERSION,
             "relations": self.relations,
             "buckets": self.hasher.buckets,
             "longest": self.hasher.longest,
             "hops": self.hops,
             "about": dict(self.about),
         }
-        with tempfile.NamedTemporaryFile(dir=target, suffix=".tmp", delete=False) as file:
-            np.savez(file, allow_pickle=False, seen=self.seen, **arrays)
-        os.replace(file.name, target / "planner.npz")
-        with tempfile.NamedTemporaryFile(
-            "w", dir=target, suffix=".tmp", delete=False, encoding="utf-8"
-        ) as file:
-            json.dump(meta, file, ensure_ascii=False, indent=1)
-        os.replace(file.name, target / "planner.json")
-        return target
+        return _FOLDER.save(folder, meta, {"seen": self.seen, **self.params._asdict()})
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Planner:
@@ -142,40 +124,17 @@ class Planner:
         Raises:
             JaxkgError: there is none, or it is damaged or of a newer version.
         """
-        source = Path(folder)
-        try:
-            meta = json.loads((source / "planner.json").read_text(encoding="utf-8"))
-            if meta["format"] != _FORMAT or meta["version"] > _VERSION:
-                raise JaxkgError(
-                    f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
-                    f"{_FORMAT} up to version {_VERSION}"
-                )
-            # np.load leaves a damaged file open where it opened it itself.
-            with (
-                (source / "planner.npz").open("rb") as file,
-                np.load(file, allow_pickle=False) as arrays,
-            ):
-                params = PlannerParams(**{name: arrays[name] for name in PlannerParams._fields})
-                seen = arrays["seen"]
+        with _FOLDER.reading(folder) as (meta, arrays):
             planner = cls(
-                params=params,
+                params=PlannerParams(**{name: arrays[name] for name in PlannerParams._fields}),
                 relations=tuple(meta["relations"]),
                 hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
                 hops=meta["hops"],
-                seen=seen,
+                seen=arrays["seen"],
                 about=meta["about"],
             )
-        except FileNotFoundError as error:
-            raise JaxkgError(
-                f"no planner in {source} ({Path(error.filename).name} is missing); make one with "
-                "`jaxkg train planner`"
-            ) from error
-        except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
-            if isinstance(error, JaxkgError):
-                raise
-            raise JaxkgError(f"the planner in {source} is damaged: {error}") from error
-        sizes = (len(params.previous), len(params.ngram), len(seen), len(params.step))
-        buckets = planner.hasher.buckets
-        if sizes != (2 * len(planner.relations), buckets, buckets, planner.hops + 1):
-            raise JaxkgError(f"the planner in {source} is damaged: weights and names disagree")
+            params, buckets = planner.params, planner.hasher.buckets
+            sizes = (len(params.previous), len(params.ngram), len(planner.seen), len(params.step))
+            if sizes != (2 * len(planner.relations), buckets, buckets, planner.hops + 1):
+                raise ValueError("weights and names disagree")
         return planner

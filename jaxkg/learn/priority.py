@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import jax
 import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.model_folder import ModelFolder
 from jaxkg.learn.planner import label_table, question_table
 from jaxkg.records import JaxkgError
 from jaxkg.score.message_passing import Inflow, inflow
@@ -24,8 +22,7 @@ from jaxkg.text import NgramHasher, label_words
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 
-_FORMAT = "jaxkg-priority"
-_VERSION = 1
+_FOLDER = ModelFolder("priority model", "priority", "jaxkg-priority", 1, "`jaxkg train pathmind`")
 _CHUNK = 1024
 
 
@@ -127,16 +124,7 @@ class PriorityModel:
         Raises:
             JaxkgError: the folder holds something else.
         """
-        target = Path(folder)
-        if target.exists() and any(target.iterdir()) and not (target / "priority.json").exists():
-            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
-        target.mkdir(parents=True, exist_ok=True)
-        write_arrays(
-            target / "priority.npz", [*jax.tree.leaves(self.params), self.seen, self.label_text]
-        )
         meta = {
-            "format": _FORMAT,
-            "version": _VERSION,
             "relations": self.relations,
             "buckets": self.hasher.buckets,
             "longest": self.hasher.longest,
@@ -144,8 +132,8 @@ class PriorityModel:
             "graph": self.graph,
             "about": dict(self.about),
         }
-        write_json(target / "priority.json", meta)
-        return target
+        leaves = [*jax.tree.leaves(self.params), self.seen, self.label_text]
+        return _FOLDER.save(folder, meta, numbered(leaves))
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> PriorityModel:
@@ -154,14 +142,7 @@ class PriorityModel:
         Raises:
             JaxkgError: there is none, or it is damaged or of a newer version.
         """
-        source = Path(folder)
-        try:
-            meta = json.loads((source / "priority.json").read_text(encoding="utf-8"))
-            if meta["format"] != _FORMAT or meta["version"] > _VERSION:
-                raise JaxkgError(
-                    f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
-                    f"{_FORMAT} up to version {_VERSION}"
-                )
+        with _FOLDER.reading(folder) as (meta, arrays):
             sizes = PrioritySizes(**meta["sizes"])
             relations = tuple(meta["relations"])
             shapes = jax.eval_shape(
@@ -169,9 +150,7 @@ class PriorityModel:
             )
             seen = jax.ShapeDtypeStruct((meta["buckets"],), np.dtype(bool))
             text = jax.ShapeDtypeStruct((len(relations), sizes.text), np.dtype(np.float32))
-            *leaves, seen, text = read_arrays(
-                source / "priority.npz", [*jax.tree.leaves(shapes), seen, text]
-            )
+            *leaves, seen, text = leaves_like(arrays, [*jax.tree.leaves(shapes), seen, text])
             return cls(
                 params=jax.tree.unflatten(jax.tree.structure(shapes), leaves),
                 relations=relations,
@@ -182,14 +161,6 @@ class PriorityModel:
                 graph=meta["graph"],
                 about=meta["about"],
             )
-        except FileNotFoundError as error:
-            raise JaxkgError(
-                f"no priority model in {source} ({Path(error.filename).name} is missing)"
-            ) from error
-        except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
-            if isinstance(error, JaxkgError):
-                raise
-            raise JaxkgError(f"the priority model in {source} is damaged: {error}") from error
 
 
 def entity_features(kg: KnowledgeGraph, encoder: Encoder, *, rows: int, width: int) -> np.ndarray:
@@ -207,33 +178,19 @@ def graph_inflow(tensors: TensorGraph) -> Inflow:
     return jax.jit(inflow, static_argnames="edges")(tensors.graph, edges=edges)
 
 
-def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
-    """Arrays in order as one npz file, through a temporary name."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-        named = {f"a{n}": np.asarray(array) for n, array in enumerate(arrays)}
-        np.savez(file, allow_pickle=False, **named)
-    os.replace(file.name, path)
+def numbered(leaves: Sequence[Any]) -> dict[str, Any]:
+    """Arrays in order, by the names they are written under."""
+    return {f"a{place}": leaf for place, leaf in enumerate(leaves)}
 
 
-def read_arrays(path: Path, like: Sequence[Any]) -> list[np.ndarray]:
-    """Arrays written by `write_arrays`.
+def leaves_like(arrays: Mapping[str, np.ndarray], like: Sequence[Any]) -> list[np.ndarray]:
+    """The arrays that `numbered` named, in order.
 
     Raises:
-        ValueError: their number, shapes or dtypes are not those of `like`.
+        KeyError, ValueError: their number, shapes or dtypes are not those of `like`.
     """
-    # np.load leaves a damaged file open where it opened it itself.
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-        arrays = [stored[f"a{n}"] for n in range(len(stored.files))]
-    found = [(array.shape, array.dtype) for array in arrays]
+    leaves = [arrays[f"a{place}"] for place in range(len(arrays))]
+    found = [(leaf.shape, leaf.dtype) for leaf in leaves]
     if found != [(tuple(want.shape), np.dtype(want.dtype)) for want in like]:
         raise ValueError("weights and sizes disagree")
-    return arrays
-
-
-def write_json(path: Path, value: Any) -> None:
-    """A JSON file, through a temporary name."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8"
-    ) as file:
-        json.dump(value, file, ensure_ascii=False, indent=1)
-    os.replace(file.name, path)
+    return leaves

@@ -17,7 +17,8 @@ import optax
 from jaxkg.candidates import Revisit
 from jaxkg.candidates.relation_paths import is_target
 from jaxkg.learn.mine import targets_table
-from jaxkg.learn.priority import read_arrays, write_arrays, write_json
+from jaxkg.learn.model_folder import read_npz, write_json, write_npz
+from jaxkg.learn.priority import leaves_like, numbered
 from jaxkg.learn.priority_subgraphs import prioritise
 from jaxkg.records import JaxkgError
 from jaxkg.score.message_passing import Inflow
@@ -277,7 +278,7 @@ def _fingerprint(
 def _checkpoint(folder: Path, state: TrainState, losses: list[float], mark: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     step = len(losses)
-    write_arrays(folder / f"step{step}.npz", jax.tree.leaves(jax.device_get(state)))
+    write_npz(folder / f"step{step}.npz", numbered(jax.tree.leaves(jax.device_get(state))))
     meta = {"mark": mark, "step": step, "losses": losses}
     # The JSON is what names the arrays: until it is replaced, the older checkpoint holds.
     write_json(folder / "training.json", meta)
@@ -297,6 +298,6 @@ def _resume(folder: Path, state: TrainState, mark: str) -> tuple[TrainState, lis
             f"the checkpoint in {folder} is of another training (other questions, settings, seed "
             "or sizes); give another folder, or delete it"
         )
-    leaves = read_arrays(folder / f"step{meta['step']}.npz", jax.tree.leaves(state))
+    leaves = leaves_like(read_npz(folder / f"step{meta['step']}.npz"), jax.tree.leaves(state))
     restored = jax.tree.unflatten(jax.tree.structure(state), leaves)
     return restored, meta["losses"]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +16,7 @@ import numpy as np
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, entity_rows, find_topics
 from jaxkg.learn.fit import masked_texts, revisit_rule
 from jaxkg.learn.mine import mine_paths
+from jaxkg.learn.model_folder import ModelFolder
 from jaxkg.learn.ranker_paths import surrounding_paths
 from jaxkg.learn.ranker_training import RankerConfig, RankerExamples, train_ranker
 from jaxkg.records import JaxkgError, Question
@@ -27,8 +25,7 @@ from jaxkg.tensors import TensorGraph, bucket, pad
 from jaxkg.text import NgramHasher, TextEncoder, label_words
 from jaxkg.types import NULL
 
-_FORMAT = "jaxkg-path-ranker"
-_VERSION = 1
+_FOLDER = ModelFolder("path ranker", "ranker", "jaxkg-path-ranker", 1, "`jaxkg train ranked`")
 _NGRAMS = 64
 _ENOUGH = 0.5
 """Least F1 of a mined path that counts as right."""
@@ -121,18 +118,12 @@ class PathRanker:
         Raises:
             JaxkgError: the folder holds something else.
         """
-        target = Path(folder)
-        if target.exists() and any(target.iterdir()) and not (target / "ranker.json").exists():
-            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
-        target.mkdir(parents=True, exist_ok=True)
         arrays = {
-            f"{name}.{place}": np.asarray(value)
+            f"{name}.{place}": value
             for place, params in enumerate(self.members)
             for name, value in params._asdict().items()
         }
         meta = {
-            "format": _FORMAT,
-            "version": _VERSION,
             "members": len(self.members),
             "relations": self.relations,
             "buckets": self.hasher.buckets,
@@ -140,15 +131,7 @@ class PathRanker:
             "encoder": self.encoder,
             "about": dict(self.about),
         }
-        with tempfile.NamedTemporaryFile(dir=target, suffix=".tmp", delete=False) as file:
-            np.savez(file, allow_pickle=False, labels=self.labels, **arrays)
-        os.replace(file.name, target / "ranker.npz")
-        with tempfile.NamedTemporaryFile(
-            "w", dir=target, suffix=".tmp", delete=False, encoding="utf-8"
-        ) as file:
-            json.dump(meta, file, ensure_ascii=False, indent=1)
-        os.replace(file.name, target / "ranker.json")
-        return target
+        return _FOLDER.save(folder, meta, {"labels": self.labels, **arrays})
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> PathRanker:
@@ -157,41 +140,22 @@ class PathRanker:
         Raises:
             JaxkgError: there is none, or it is damaged or of a newer version.
         """
-        source = Path(folder)
-        try:
-            meta = json.loads((source / "ranker.json").read_text(encoding="utf-8"))
-            if meta["format"] != _FORMAT or meta["version"] > _VERSION:
-                raise JaxkgError(
-                    f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
-                    f"{_FORMAT} up to version {_VERSION}"
-                )
-            with (
-                (source / "ranker.npz").open("rb") as file,
-                np.load(file, allow_pickle=False) as arrays,
-            ):
-                members = tuple(
-                    RankerParams(*(arrays[f"{name}.{place}"] for name in RankerParams._fields))
-                    for place in range(meta["members"])
-                )
-                labels = arrays["labels"]
+        with _FOLDER.reading(folder) as (meta, arrays):
             name, revision = meta["encoder"]
             ranker = cls(
-                members=members,
+                members=tuple(
+                    RankerParams(*(arrays[f"{field}.{place}"] for field in RankerParams._fields))
+                    for place in range(meta["members"])
+                ),
                 relations=tuple(meta["relations"]),
-                labels=labels,
+                labels=arrays["labels"],
                 hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
                 encoder=(name, revision),
                 about=meta["about"],
             )
-        except FileNotFoundError as error:
-            raise JaxkgError(f"no path ranker in {source}") from error
-        except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
-            if isinstance(error, JaxkgError):
-                raise
-            raise JaxkgError(f"the path ranker in {source} is damaged: {error}") from error
-        sizes = {(len(m.relation), len(m.ngram)) for m in ranker.members}
-        if sizes != {(len(ranker.relations), ranker.hasher.buckets)}:
-            raise JaxkgError(f"the path ranker in {source} is damaged: weights and names disagree")
+            sizes = {(len(m.relation), len(m.ngram)) for m in ranker.members}
+            if sizes != {(len(ranker.relations), ranker.hasher.buckets)}:
+                raise ValueError("weights and names disagree")
         return ranker
 
 
