@@ -84,6 +84,11 @@ def main(argv: list[str] | None = None) -> None:
         def table(count: int, width: int) -> np.ndarray:
             return draw.normal(size=(count, width)).astype(np.float32)
 
+        # Output layers start at 0, and every score with them.
+        params = jax.tree.map(
+            lambda leaf: leaf + 0.02 * draw.normal(size=leaf.shape).astype(np.float32), params
+        )
+
         vectors, questions, edges = jax.device_put(
             (
                 [

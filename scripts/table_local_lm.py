@@ -1,11 +1,15 @@
-"""MetaQA 3-hop, PathMind with a language model of its own: SFT, then SFT and DPO.
+"""MetaQA, PathMind with a language model of its own: SFT, then SFT and DPO; which paths to show.
 
 Important paths of dev questions, with their answers, teach a small model from scratch to name the
 paths that bear the answer (SFT, Eq. 7); then the important paths are preferred to random ones of
 the subgraph (DPO, Eq. 8). Both models judge the important paths of test questions under a grammar.
 Training goes on where it was stopped.
 
+With --strategies, random, shortest and important paths stand in front of one reasoner (PathMind,
+Table 3): it was taught on all three alike, each shown for a third of the dev questions.
+
     python scripts/table_local_lm.py -o runs/local-lm --priority runs/pathmind-metaqa
+    python scripts/table_local_lm.py -o runs/paths --priority runs/pathmind-metaqa --strategies
 
 On a GPU: --width 768 --layers 12 --batch 64 --train 14000 --epochs 3 --dtype bfloat16.
 """
@@ -17,7 +21,7 @@ import dataclasses
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import jax
@@ -28,17 +32,18 @@ from jaxkg.cite import grounded
 from jaxkg.evaluate import Report, compare, evaluate, prediction_line
 from jaxkg.kg import KnowledgeGraph, entity_rows, read_graph, read_questions
 from jaxkg.learn.lm import Example, LanguageModel, LMConfig, LMTokenizer, TrainConfig, train
-from jaxkg.learn.lm.training import align
+from jaxkg.learn.lm.training import Trained, align
 from jaxkg.learn.priority import PriorityModel
 from jaxkg.learn.priority_fit import fit_priority
 from jaxkg.learn.priority_training import PriorityConfig
 from jaxkg.records import Answer, Question
 from jaxkg.systems.local_lm import LocalLM, bearing, teach
-from jaxkg.systems.local_prompts import Offer, offer_of_answer
+from jaxkg.systems.local_prompts import offer_of_answer
 from jaxkg.systems.pathmind import PathMind, PathMindSettings
 from jaxkg.tensors import tensor_graph
 
 METRICS = ("hits_at_1", "f1", "hit_any", "grounded")
+STRATEGIES = ("important", "shortest", "random")
 
 
 def sample(questions: Sequence[Question], count: int, seed: int) -> list[Question]:
@@ -70,12 +75,16 @@ def priority(kg, tensors, folder: Path, data: Path, seed: int) -> PriorityModel:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("-o", "--output", type=Path, required=True, help="models and checkpoints")
     parser.add_argument("--priority", type=Path, help="trained path priority; else one is made")
+    parser.add_argument("--strategies", action="store_true", help="compare choices of paths")
+    parser.add_argument("--hops", type=int, default=3, choices=(1, 2, 3), help="question set")
     parser.add_argument("--train", type=int, default=3000, help="dev questions to teach")
     parser.add_argument("--pairs", type=int, default=300, help="of them for DPO")
-    parser.add_argument("--test", type=int, default=500, help="test questions to measure on")
+    parser.add_argument("--test", type=int, default=2000, help="test questions to measure on")
     parser.add_argument("--keep", type=int, default=3, help="K, entities an iteration")
     parser.add_argument("--iterations", type=int, default=4, help="T")
     parser.add_argument("--width", type=int, default=128)
@@ -101,25 +110,16 @@ def main(argv: list[str] | None = None) -> None:
         print(f"{what}: {time.perf_counter() - clock:.0f} s", flush=True)
         clock = time.perf_counter()
 
+    def tell(done: int, steps: int, loss: float) -> None:
+        print(f"  step {done} of {steps}, loss {loss:.3f}", flush=True)
+
     model = priority(kg, tensors, options.priority or options.output / "priority", data, seed)
     settings = PathMindSettings(keep=options.keep, iterations=options.iterations)
     qa = PathMind.build(kg, model, tensors=tensors, settings=settings)
     lap("path priority")
-    taught = sample(read_questions(data / "3-hop" / "qa_dev.txt"), options.train, seed)
-    asked = sample(read_questions(data / "3-hop" / "qa_test.txt"), options.test, seed)
-    shown, tested = qa.retrieve(taught), qa.retrieve(asked)
-    other = qa.retrieve(taught[: options.pairs], strategy="random", seed=seed)
-    lap("paths")
-
-    offers = [(q, offer) for q, a in zip(taught, shown) if (offer := offer_of_answer(a))]
-    texts = [text for _, offer in offers for _, text in offer.turns((), compact=True)]
-    tokenizer = LMTokenizer.train(texts, vocab_size=options.vocab)
-    examples = [teach(tokenizer, offer, bearing(offer, gold(kg, q))) for q, offer in offers]
-    fitting = [each for each in examples if each.length <= options.length]
-    print(f"{len(fitting):,} examples of {len(taught):,} questions, "
-          f"{np.mean([each.length for each in fitting]):.0f} tokens each")  # fmt: skip
-    sizes = LMConfig.small(tokenizer.size, width=options.width, layers=options.layers)
-    start = LanguageModel.create(tokenizer, sizes, seed=seed, about={"prompts": "compact"})
+    folder = data / f"{options.hops}-hop"
+    taught = sample(read_questions(folder / "qa_dev.txt"), options.train, seed)
+    asked = sample(read_questions(folder / "qa_test.txt"), options.test, seed)
     config = TrainConfig(
         epochs=options.epochs,
         length=options.length,
@@ -128,54 +128,115 @@ def main(argv: list[str] | None = None) -> None:
         every=20,
     )
 
-    def tell(done: int, steps: int, loss: float) -> None:
-        print(f"  step {done} of {steps}, loss {loss:.3f}", flush=True)
+    def shown_for(questions: Sequence[Question]) -> dict[str, list[Answer]]:
+        ranking = qa.rank(questions)
+        chosen = STRATEGIES if options.strategies else STRATEGIES[:1]
+        return {
+            strategy: qa.retrieve(questions, strategy=strategy, seed=seed, ranking=ranking)
+            for strategy in chosen
+        }
 
-    sft = train(
-        start, fitting, config=config, checkpoints=options.output / "sft", seed=seed,
-        on_progress=tell,
-    )  # fmt: skip
-    sft.language.save(options.output / "model-sft")
+    shown, tested = shown_for(taught), shown_for(asked)
+    lap("paths")
+    # Each strategy's paths are shown for as many questions, so that none is the one it knows.
+    mixed = [(q, shown[STRATEGIES[i % len(shown)]][i]) for i, q in enumerate(taught)]
+    sft = reasoner(kg, mixed, config, options, tell)
     lap("SFT")
 
-    pairs = []
-    for question, first, second in zip(taught, shown, other):
-        one, two = offer_of_answer(first), offer_of_answer(second)
-        if one and two and one.lines != two.lines:
-            pair = preference(tokenizer, question, one), preference(tokenizer, question, two)
-            if max(each.length for each in pair) <= options.length:
-                pairs.append(pair)
-    config = dataclasses.replace(config, epochs=1, learning_rate=1e-4)
-    dpo = align(
-        sft.language, pairs, config=config, checkpoints=options.output / "dpo", seed=seed,
-        on_progress=tell,
-    )  # fmt: skip
-    dpo.language.save(options.output / "model-dpo")
-    lap(f"DPO on {len(pairs):,} pairs")
+    def measured(answers: Sequence[Answer], language: LanguageModel | None = None) -> Report:
+        if language is not None:
+            with LocalLM(language, batch_size=64) as backend:
+                answers = adjudicate(backend, answers)
+        return report(kg, asked, answers, seed)
 
-    reports = {"retrieval alone": report(kg, asked, tested, seed)}
-    for name, language in {"SFT": sft.language, "SFT + DPO": dpo.language}.items():
-        with LocalLM(language) as backend:
-            reports[name] = report(kg, asked, adjudicate(backend, tested), seed)
-        lap(f"{name}, {len(asked):,} test questions")
-    print("\n" + compare(reports, metrics=METRICS, seed=seed))
+    reports = {}
+    if options.strategies:
+        for strategy, answers in tested.items():
+            reports[strategy] = measured(answers, sft.language)
+            same = [
+                [path.citations for path in one.paths] == [path.citations for path in other.paths]
+                for one, other in zip(answers, tested["important"])
+            ]
+            print(f"{strategy}: the important paths in {np.mean(same):.1%} of the questions")
+            lap(f"{strategy}, {len(asked):,} test questions")
+        print("\n" + compare(reports, metrics=METRICS, seed=seed))
+        losses = {"sft": sft.losses}
+    else:
+        other = qa.retrieve(taught[: options.pairs], strategy="random", seed=seed)
+        pairs = preferences(sft.language.tokenizer, taught, shown["important"], other)
+        pairs = [some for some in pairs if max(each.length for each in some) <= options.length]
+        dpo = align(
+            sft.language, pairs, config=dataclasses.replace(config, epochs=1, learning_rate=1e-4),
+            checkpoints=options.output / "dpo", seed=seed, on_progress=tell,
+        )  # fmt: skip
+        dpo.language.save(options.output / "model-dpo")
+        lap(f"DPO on {len(pairs):,} pairs")
+        reports["retrieval alone"] = measured(tested["important"])
+        for name, language in {"SFT": sft.language, "SFT + DPO": dpo.language}.items():
+            reports[name] = measured(tested["important"], language)
+            lap(f"{name}, {len(asked):,} test questions")
+        print("\n" + compare(reports, metrics=METRICS, seed=seed))
+        changed = {name: reports[name] for name in ("SFT", "SFT + DPO")}
+        print("What DPO changes, question by question:\n")
+        print(compare(changed, metrics=METRICS, seed=seed))
+        losses = {"sft": sft.losses, "dpo": dpo.losses}
     if options.json:
         told = {
             name: {m: dataclasses.asdict(found.metrics[m]) for m in METRICS}
             for name, found in reports.items()
         }
-        losses = {"sft": sft.losses, "dpo": dpo.losses}
         options.json.write_text(json.dumps({"rows": told, **losses}, indent=1), encoding="utf-8")
+
+
+def reasoner(
+    kg: KnowledgeGraph,
+    shown: Sequence[tuple[Question, Answer]],
+    config: TrainConfig,
+    options: argparse.Namespace,
+    tell: Callable[[int, int, float], None],
+) -> Trained:
+    """A model taught to name the shown paths that bear the answer; kept in the output folder."""
+    offers = [(q, offer) for q, answer in shown if (offer := offer_of_answer(answer))]
+    texts = [text for _, offer in offers for _, text in offer.turns((), compact=True)]
+    tokenizer = LMTokenizer.train(texts, vocab_size=options.vocab)
+    examples = [teach(tokenizer, offer, bearing(offer, gold(kg, q))) for q, offer in offers]
+    fitting = [each for each in examples if each.length <= options.length]
+    print(f"{len(fitting):,} examples of {len(shown):,} questions, "
+          f"{np.mean([each.length for each in fitting]):.0f} tokens each")  # fmt: skip
+    sizes = LMConfig.small(tokenizer.size, width=options.width, layers=options.layers)
+    start = LanguageModel.create(tokenizer, sizes, seed=options.seed, about={"prompts": "compact"})
+    sft = train(
+        start, fitting, config=config, checkpoints=options.output / "sft", seed=options.seed,
+        on_progress=tell,
+    )  # fmt: skip
+    sft.language.save(options.output / "model-sft")
+    return sft
+
+
+def preferences(
+    tokenizer: LMTokenizer,
+    questions: Sequence[Question],
+    first: Sequence[Answer],
+    second: Sequence[Answer],
+) -> list[tuple[Example, Example]]:
+    """Pairs of what is preferred behind a question and what is not: lines of paths."""
+    pairs = []
+    for question, preferred, other in zip(questions, first, second):
+        one, two = offer_of_answer(preferred), offer_of_answer(other)
+        if one and two and one.lines != two.lines:
+            turns = [("user", question.text)]
+            pairs.append(
+                (
+                    Example.of_chat(tokenizer, turns, one.lines),
+                    Example.of_chat(tokenizer, turns, two.lines),
+                )
+            )
+    return pairs
 
 
 def gold(kg: KnowledgeGraph, question: Question) -> set[str]:
     """Names of a question's answers, as the graph writes them."""
     return {kg.name(row) for answer in question.answers or () for row in entity_rows(kg, answer)}
-
-
-def preference(tokenizer: LMTokenizer, question: Question, offer: Offer) -> Example:
-    """The paths of an offer as what follows a question."""
-    return Example.of_chat(tokenizer, [("user", question.text)], offer.lines)
 
 
 if __name__ == "__main__":

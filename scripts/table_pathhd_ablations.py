@@ -41,7 +41,7 @@ from jaxkg.kg import (
     read_questions,
     split_questions,
 )
-from jaxkg.learn.fit import fit_planner, masked_texts
+from jaxkg.learn.fit import fit_planner
 from jaxkg.learn.planner import Planner
 from jaxkg.learn.planner_training import PlannerConfig
 from jaxkg.records import Question
@@ -194,7 +194,7 @@ def run(case: Case, seed: int, calibration: Calibration | str | None, **changes:
 
 
 def answered(qa: PathHD, questions: Sequence[Question], topics: Sequence[Topics], keep: int):
-    found = qa.retrieve(qa.read(masked_texts(questions, topics), topics), topics)
+    found = qa.retrieve(qa.read(questions, topics), topics)
     return qa.ground(found, topics, count=keep)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from jaxkg.cite import grounded
 from jaxkg.evaluate import evaluate, prediction_line
 from jaxkg.kg import find_topics, read_graph, read_questions
-from jaxkg.learn.fit import fit_planner, masked_texts
+from jaxkg.learn.fit import fit_planner
 from jaxkg.learn.planner import Planner
 from jaxkg.records import Question
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
@@ -35,7 +35,7 @@ def stages(qa: PathHD, questions: Sequence[Question]) -> dict[str, float]:
     """Seconds of each stage for all questions, topics already linked."""
     topics = find_topics(qa.linker, questions)
     clock = [time.perf_counter()]
-    asked = qa.read(masked_texts(questions, topics), topics)
+    asked = qa.read(questions, topics)
     clock.append(time.perf_counter())
     found = qa.retrieve(asked, topics)
     clock.append(time.perf_counter())

@@ -21,7 +21,6 @@ import numpy as np
 
 from jaxkg.evaluate.intervals import ratio_estimates
 from jaxkg.kg import Linker, entity_rows, find_topics, read_graph, read_questions
-from jaxkg.learn.fit import masked_texts
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.tensors import tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
@@ -56,7 +55,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         drawn = np.random.default_rng(0).permutation(len(questions))[: options.limit]
         questions = [questions[i] for i in sorted(drawn.tolist())]
     topics = find_topics(linker, questions)
-    masked = masked_texts(questions, topics)
     gold = [
         {row for answer in question.answers or () for row in entity_rows(kg, answer)}
         for question in questions
@@ -86,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 kg, encoder=encoder, tensors=tensors, linker=linker, settings=settings, seed=seed
             )
             begin = time.perf_counter()
-            found = qa.retrieve(qa.read(masked, topics), topics)
+            found = qa.retrieve(qa.read(questions, topics), topics)
             best = qa.ground(found, topics, count=3)
             rate = len(questions) / (time.perf_counter() - begin)
             share = best.hits(gold, qa.named)

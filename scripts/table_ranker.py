@@ -1,7 +1,8 @@
 """WebQSP and CWQ over the pooled Freebase graph: the path ranker, no LLM.
 
 Trained on the WebQSP training paths alone; CWQ is unseen. 95 % bootstrap intervals over questions.
-Text vectors are kept in a file, so that a second run encodes nothing.
+Text vectors are kept in a file, so that a second run encodes nothing. `--fed` adds PathHD and
+ReKnoS with the ranker as their scorer, on WebQSP.
 
     python scripts/table_ranker.py --vectors runs/minilm.vectors -o runs/ranker
 """
@@ -27,7 +28,10 @@ from jaxkg.kg.linking import Linker
 from jaxkg.learn.ranker import PathRanker, fit_ranker
 from jaxkg.learn.ranker_training import RankerConfig
 from jaxkg.records import Question
+from jaxkg.systems.answering import QuestionAnswering
+from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.ranked import RankedPaths, RankedSettings
+from jaxkg.systems.reknos import RankerScorer, ReKnoS, ReKnoSSettings
 from jaxkg.tensors import tensor_graph
 from jaxkg.text import HashingEncoder
 from jaxkg.text.minilm import MiniLM
@@ -58,6 +62,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--ranker", type=Path, help="use this one and train none")
     parser.add_argument("--vectors", type=Path, help="keep text vectors in this file")
     parser.add_argument("--hashing", action="store_true", help="hash words instead of MiniLM")
+    parser.add_argument("--fed", action="store_true", help="also PathHD and ReKnoS, fed by it")
     parser.add_argument("--epochs", type=int, default=RankerConfig().epochs)
     parser.add_argument("--members", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
@@ -90,24 +95,40 @@ def main(argv: list[str] | None = None) -> None:
     def name_of(id: str) -> str | None:
         return kg.name(row[0]) if (row := kg.entity_ids.rows(id)) else None
 
-    print(f"\n| set | questions | {' | '.join(METRICS)} | answer_recall_at_3 paths | s/question |")
-    print("|---" * (len(METRICS) + 4) + "|")
+    shared = {"tensors": tensors, "linker": linker}
+    trials: list[tuple[str, str, QuestionAnswering]] = [
+        ("ranked", "webqsp_test", qa),
+        ("ranked", "cwq_test", qa),
+    ]
+    if options.fed:
+        hops = ranker.hops
+        pathhd = PathHD.build(kg, ranked=qa, settings=PathHDSettings(hops=hops), **shared)
+        reknos = ReKnoS.build(kg, RankerScorer(qa), settings=ReKnoSSettings(hops=hops), **shared)
+        trials += [("pathhd", "webqsp_test", pathhd), ("reknos", "webqsp_test", reknos)]
+    columns = [*METRICS, "answer_recall_at_3 paths", "s/question"]
+    print(f"\n| system | set | questions | {' | '.join(columns)} |")
+    print("|---" * (len(METRICS) + 5) + "|")
     rows = {}
-    for name in ("webqsp_test", "cwq_test"):
+    for system, name, built in trials:
         questions = read_questions(folder / f"{name}.jsonl")
         begin = time.perf_counter()
-        answers = qa.answer(questions)
+        answers = built.answer(questions)
         seconds = (time.perf_counter() - begin) / len(questions)
         found = evaluate(
             prediction_line(q, a, check=lambda some: grounded(kg, some), name_of=name_of)
             for q, a in zip(questions, answers)
         )
         estimates = [found.metrics[metric] for metric in METRICS]
-        estimates.append(path_answer_recall(qa, questions, 3))
+        if built is qa:
+            estimates.append(path_answer_recall(qa, questions, 3))
         cells = [f"{e.value:.4f} ({e.low:.4f}–{e.high:.4f})" for e in estimates]
-        print(f"| {name} | {len(questions)} | {' | '.join(cells)} | {seconds:.4f} |", flush=True)
+        cells += [""] * (len(METRICS) + 1 - len(cells))
+        print(
+            f"| {system} | {name} | {len(questions)} | {' | '.join(cells)} | {seconds:.4f} |",
+            flush=True,
+        )
         keys = (*METRICS, "answer_recall_at_3_paths")
-        rows[name] = {key: e.to_dict() for key, e in zip(keys, estimates)}
+        rows[f"{system} {name}"] = {key: e.to_dict() for key, e in zip(keys, estimates)}
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 

@@ -62,7 +62,12 @@ def edge_scorer(seed):
     sizes = edges.EdgeSizes(
         text=DIM, graph=4, question=DIM, hops=HOPS, width=6, attention=(10, 7), classifier=(5, 4)
     )
-    return edges.init_edge_scorer(sizes, key=jax.random.key(seed))
+    params = edges.init_edge_scorer(sizes, key=jax.random.key(seed))
+    # Output layers start at 0, where no input would matter.
+    draw = rng(seed)
+    return jax.tree.map(
+        lambda leaf: leaf + draw.normal(size=leaf.shape).astype(np.float32) / 4, params
+    )
 
 
 def edge_inputs(seed):
@@ -130,6 +135,17 @@ CASES = {
         lambda params, *rows: edges.score_from_tables(params, rows),
         lambda s: (edge_scorer(s), *(floats(s + i, SLOTS, 15) for i in range(edges.PARTS))),
     ),
+    "score.edges.score_state_edges": (
+        edges.score_state_edges,
+        lambda s: (
+            edge_scorer(s),
+            edge_inputs(s),
+            floats(s, ROWS, DIM),
+            floats(s + 1, ROWS, 2 * HOPS),
+            ints(s, 14, ROWS),
+            *(ints(s, high, SLOTS) for high in (ROWS, CODES, 14)),
+        ),
+    ),
     "learn.edge_training.edge_loss": (
         lambda params, inputs, questions, *columns: edge_training.edge_loss(
             params,
@@ -145,8 +161,10 @@ CASES = {
             edge_scorer(s),
             edge_inputs(s),
             floats(s, ROWS, DIM),
-            *(ints(s, high, SLOTS) for high in (ROWS, HOPS, 14, CODES, 14)),
+            *(ints(s, high, ROWS) for high in (ROWS, HOPS, 14)),
+            *(ints(s, high, SLOTS) for high in (ROWS, CODES, 14)),
             mask(s, SLOTS),
+            mask(s + 1, SLOTS),
         ),
     ),
     "systems.guided_search.relation_scores": (

@@ -50,7 +50,6 @@ def test_it_runs_top_to_bottom(notebook, cache, tmp_path):
     environment = {name: value for name, value in os.environ.items() if name not in strict}
     environment |= {
         "JAXKG_CACHE": str(cache),
-        "JAX_COMPILATION_CACHE_DIR": str(cache / "programs"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "PYTHONPATH": str(ROOT),
     }

@@ -9,6 +9,7 @@ import typer
 
 from jaxkg.cli.ask import ask, explain
 from jaxkg.cli.comparing import compare
+from jaxkg.cli.datasets import datasets
 from jaxkg.cli.distilling import distill
 from jaxkg.cli.evaluating import evaluate
 from jaxkg.cli.graphs import graphs
@@ -34,6 +35,7 @@ app.command("eval")(evaluate)
 app.command("score")(score)
 app.command("compare")(compare)
 app.command("distill")(distill)
+app.command("datasets")(datasets)
 app.add_typer(graphs, name="kg")
 app.add_typer(hypergraphs, name="hypergraph")
 app.add_typer(training, name="train")

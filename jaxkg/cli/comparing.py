@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.datasets import material
+from jaxkg.cli.datasets import NAMES, Dataset, benchmarks, concerns, dataset, material
 from jaxkg.cli.loading import keep_compiled_programs, load_graph
-from jaxkg.cli.models import Model, ModelOptions, language_model
+from jaxkg.cli.models import ModelOptions, language_model
 from jaxkg.cli.parts import Parts, wishes_from
 from jaxkg.cli.progress import errors, progress_bars
 from jaxkg.cli.running import run_questions
-from jaxkg.cli.systems import SYSTEMS, build_system
-from jaxkg.records import JaxkgError
+from jaxkg.cli.side_by_side import Memory, Outcome, as_json, write_comparison
+from jaxkg.cli.systems import SYSTEMS, System, build_system
+from jaxkg.records import Answer, JaxkgError, Question
 
 if TYPE_CHECKING:
-    from jaxkg.evaluate import Report
+    from jaxkg.learn.planner import Planner
+    from jaxkg.text import TextEncoder
 
+OWN = "questions"
+"""What the user's own questions are called beside benchmarks."""
 _WITH_LLM = "+llm"
-_METRICS = (
-    *("hits_at_1", "f1", "micro_f1", "exact_set", "rog_hit", "grounded"),
-    *("calls", "prompt_tokens", "completion_tokens", "price", "seconds_p50", "seconds_p95"),
-)
 
 
 def compare(
@@ -44,18 +47,35 @@ def compare(
     questions: Annotated[
         list[Path] | None, typer.Option(help="Question files with answers.")
     ] = None,
-    dataset: options.DatasetName = None,
+    datasets: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            help=f"Benchmarks with commas between, of {', '.join(NAMES)}; metaqa means all three, "
+            "likewise pq.",
+        ),
+    ] = None,
     kg: options.Graph = None,
     names: options.Names = None,
-    planner: options.PlannerFolder = None,
+    planners: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--planner",
+            help="Folder of a trained planner, or DATASET=FOLDER; may be given several times.",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A setting, SYSTEM.NAME=VALUE; may be given several times."),
+        typer.Option(
+            "--set",
+            help="A setting, SYSTEM.NAME=VALUE or DATASET:SYSTEM.NAME=VALUE; may be given several "
+            "times.",
+        ),
     ] = None,
     link: options.Link = False,
     limit: Annotated[int | None, typer.Option(min=1, help="First questions only.")] = None,
     fresh: Annotated[bool, typer.Option(help="Start anew in existing folders.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    to_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     llm: options.LLM = None,
     base_url: options.BaseURL = None,
     top_k: options.TopK = 50,
@@ -73,16 +93,24 @@ def compare(
     """Run systems side by side: quality with paired differences, calls, tokens, seconds, memory.
 
     Writes compare.md, compare.json and, with matplotlib, compare.png (accuracy against latency).
-    Every system has a run folder of its own, resumed where it stopped.
+    Every system has a run folder of its own, resumed where it stopped. A system that lacks a
+    trained part is told in the table, with what it lacks; the others run. On a benchmark a planner
+    is one that was trained (`jaxkg train planner --dataset NAME`), none is made.
     """
     import jax
 
-    from jaxkg.evaluate import provenance, report_run
+    from jaxkg.evaluate import provenance
 
     chosen = _chosen(systems, llm)
-    wishes = _wishes(settings or (), chosen)
-    given = material(dataset, kg, names, questions, part="test")
-    asked = given.questions[:limit]
+    sets = (OWN,) if datasets is None else tuple(benchmarks(datasets))
+    wishes = {name: _wishes(settings or (), chosen, name, sets) for name in sets}
+    folders = {name: _planner(planners or (), name, sets) for name in sets}
+    if datasets is None:
+        given = {OWN: material(None, kg, names, questions, part="test")}
+    elif kg is not None or names is not None or questions:
+        raise JaxkgError("--dataset brings its graph and questions; give it or your own")
+    else:
+        given = {name: dataset(name) for name in sets}
     wanted = ModelOptions(
         llm=llm,
         base_url=base_url,
@@ -95,36 +123,124 @@ def compare(
         concurrency=concurrency,
         timeout=timeout,
     )
-    about = provenance(seed=seed, data=given.hashed, command=["jaxkg", *sys.argv[1:]])
-    reports: dict[str, Report] = {}
-    memory: dict[str, float] = {}
+    files = list(dict.fromkeys(file for each in given.values() for file in each.hashed))
+    about = provenance(seed=seed, data=files, command=["jaxkg", *sys.argv[1:]])
+    about["unknown_data"] = [str(file) for each in given.values() for file in each.unknown]
+    outcomes: dict[str, dict[str, Outcome]] = {name: {} for name in given}
     with language_model(wanted) as model, progress_bars() as show:
         keep_compiled_programs()
         about["device"] = str(jax.devices()[0])
-        graph = load_graph(given.graph, names=given.names)
-        parts = Parts(graph, show, planner_folder=planner, top_k=top_k, repair=repair, seed=seed)
-        for name in chosen:
-            base, with_llm = name.removesuffix(_WITH_LLM), _asks(name)
-            backend = model.backend if model is not None and with_llm else None
-            parts = parts.beside(backend, wishes[name])
-            built = build_system(base, parts)
-            folder = output / name
-            run_questions(
-                folder,
-                asked,
-                built,
-                parts,
-                name=name,
-                link=link,
-                fresh=fresh,
-                show=lambda stage, done, total, name=name: show(f"{name}: {stage}", done, total),
+        for group in _by_graph(given):
+            first = given[group[0]]
+            graph = load_graph(first.graph, names=first.names)
+            kind = Parts if datasets is None else _TrainedParts
+            parts = kind(graph, show, top_k=top_k, repair=repair, seed=seed)
+            for name in chosen:
+                backend = model.backend if model is not None and _asks(name) else None
+                key, system = None, None
+                for each in group:
+                    folder = output / name if each == OWN else output / each / name
+                    memory = Memory(folder)
+                    wanted_now = (folders[each], wishes[each][name])
+                    try:
+                        if system is None or key != wanted_now:
+                            system = None
+                            parts = parts.beside(backend, dict(wishes[each][name]))
+                            parts.planner_folder = folders[each]
+                            system, key = _built(name, parts), wanted_now
+                        run_questions(
+                            folder,
+                            given[each].questions[:limit],
+                            system,
+                            parts,
+                            name=name,
+                            link=link,
+                            fresh=fresh,
+                            show=functools.partial(_show, show, f"{each}, {name}"),
+                        )
+                    except _Unfit as error:
+                        told = f"{each}: {name} is left out: {error}"
+                        errors.print(told, markup=False, highlight=False, soft_wrap=True)
+                        outcomes[each][name] = Outcome(lacks=str(error))
+                        continue
+                    outcomes[each][name] = Outcome.of_run(
+                        folder, memory, directed=given[each].directed, provenance=about, seed=seed
+                    )
+    if not any(outcome.report for some in outcomes.values() for outcome in some.values()):
+        raise JaxkgError("no system could be built, see above")
+    found = as_json(outcomes, about, seed)
+    write_comparison(output, outcomes, found, seed)
+    print(json.dumps(found, indent=1) if to_json else (output / "compare.md").read_text("utf-8"))
+    if model is not None:
+        errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
+
+
+class _TrainedParts(Parts):
+    """Parts of a benchmark: a planner made of relation labels alone is none to be compared."""
+
+    @functools.cached_property
+    def planner(self) -> Planner:
+        """The planner named.
+
+        Raises:
+            JaxkgError: none is.
+        """
+        if self.planner_folder is None:
+            raise JaxkgError(
+                "no trained planner: --planner DATASET=FOLDER, "
+                "made by `jaxkg train planner --dataset DATASET`"
             )
-            reports[name] = report_run(folder, provenance=about, seed=seed)
-            memory[name] = _peak_mib()
-    found = _as_json(reports, memory, about, seed)
-    _write(output, reports, memory, found, seed)
-    print(json.dumps(found, indent=1) if as_json else (output / "compare.md").read_text("utf-8"))
-    _tell_calls(model)
+        return super().planner
+
+    @functools.cached_property
+    def encoder(self) -> TextEncoder:
+        """As of `Parts`; sentence vectors are kept, for the next system and the next call."""
+        from jaxkg.systems.planner_cache import cache_folder
+        from jaxkg.text import HashingEncoder
+        from jaxkg.text.vectors import CachedEncoder
+
+        encoder = super().encoder
+        if isinstance(encoder, HashingEncoder):
+            return encoder
+        which = hashlib.sha256(f"{encoder.name} {encoder.revision}".encode()).hexdigest()[:16]
+        return CachedEncoder(encoder, cache_folder() / "vectors" / f"{which}.sqlite")
+
+
+class _Unfit(JaxkgError):
+    """What a system lacks, or says that cannot answer what it is asked."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Told:
+    """A system whose own complaints are told from those about its run folder."""
+
+    system: System
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.system, name)
+
+    def answer(self, questions: Sequence[Question], *, use_given: bool = True) -> list[Answer]:
+        """See `System`."""
+        try:
+            return self.system.answer(questions, use_given=use_given)
+        except JaxkgError as error:
+            raise _Unfit(str(error)) from error
+
+
+def _built(name: str, parts: Parts) -> System:
+    base = name.removesuffix(_WITH_LLM)
+    if base == "proh" and (folder := parts.wishes.pop("hypergraph", None)):
+        parts.hypergraph = Path(folder)
+    try:
+        return _Told(build_system(base, parts))
+    except JaxkgError as error:
+        raise _Unfit(str(error)) from error
+
+
+def _show(
+    show: Callable[[str, int, int], None], who: str, stage: str, done: int, total: int
+) -> None:
+    show(f"{who}: {stage}", done, total)
 
 
 def _chosen(systems: str, llm: str | None) -> list[str]:
@@ -143,89 +259,50 @@ def _asks(name: str) -> bool:
     return name.endswith(_WITH_LLM) or SYSTEMS[name].model == "needed"
 
 
-def _wishes(settings: Sequence[str], chosen: Sequence[str]) -> dict[str, dict[str, str]]:
+def _by_graph(given: Mapping[str, Dataset]) -> list[list[str]]:
+    """Question sets of one graph together, so that it is read and every system built once."""
+    groups: dict[Any, list[str]] = {}
+    for name, some in given.items():
+        groups.setdefault((some.graph, some.names), []).append(name)
+    return list(groups.values())
+
+
+def _wishes(
+    settings: Sequence[str], chosen: Sequence[str], dataset: str, datasets: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Settings of every system for one question set; what names it more closely counts."""
     wishes: dict[str, dict[str, str]] = {name: {} for name in chosen}
+    told: list[tuple[str, str, str]] = []
     for setting in settings:
-        system, dot, rest = setting.partition(".")
+        before, dot, rest = setting.partition(".")
+        word, colon, system = before.rpartition(":")
         if not dot or system not in wishes:
             raise JaxkgError(
                 f"--set {setting}: write it SYSTEM.NAME=VALUE, SYSTEM one of {', '.join(chosen)}"
             )
+        if colon:
+            _check_dataset(word, datasets, f"--set {setting}")
+        if not colon or concerns(word, dataset):
+            told.append((word, system, rest))
+    for _, system, rest in sorted(told, key=lambda each: len(each[0])):
         wishes[system] |= wishes_from([rest])
     return wishes
 
 
-def _as_json(
-    reports: Mapping[str, Report], memory: Mapping[str, float], about: Any, seed: int
-) -> dict[str, Any]:
-    from jaxkg.evaluate import paired_differences
-
-    (base, baseline), *others = reports.items()
-    systems = {
-        name: {
-            "metrics": {n: e.to_dict() for n, e in report.metrics.items()},
-            "counts": dict(report.counts),
-            "peak_memory_mib": memory[name],
-        }
-        for name, report in reports.items()
-    }
-    differences = {
-        name: {
-            metric: estimate.to_dict()
-            for metric, estimate in paired_differences(report, baseline, seed=seed).items()
-        }
-        for name, report in others
-    }
-    return {
-        "baseline": base,
-        "systems": systems,
-        "differences": differences,
-        "provenance": dict(about),
-    }
+def _planner(planners: Sequence[str], dataset: str, datasets: Sequence[str]) -> Path | None:
+    """Folder of the planner for one question set; what names it more closely counts."""
+    told: list[tuple[str, str]] = []
+    for given in planners:
+        word, equals, folder = given.partition("=")
+        if not equals or Path(given).exists():
+            told.append(("", given))
+            continue
+        _check_dataset(word, datasets, f"--planner {given}")
+        if concerns(word, dataset):
+            told.append((word, folder))
+    return Path(max(told, key=lambda each: len(each[0]))[1]) if told else None
 
 
-def _write(
-    output: Path,
-    reports: Mapping[str, Report],
-    memory: Mapping[str, float],
-    found: dict[str, Any],
-    seed: int,
-) -> None:
-    from jaxkg.evaluate import compare as table
-    from jaxkg.evaluate.plots import save_latency_plot
-    from jaxkg.evaluate.runs import write_text
-    from jaxkg.evaluate.tables import markdown_table
-
-    shown = [name for name in _METRICS if any(name in r.metrics for r in reports.values())]
-    kinds = ("asked", "answered", "abstained", "unparsed", "failed")
-    rows = [
-        [name, *(str(report.counts[kind]) for kind in kinds), f"{memory[name]:,.0f}"]
-        for name, report in reports.items()
-    ]
-    known = json.dumps(found["provenance"], ensure_ascii=False, indent=2)
-    parts = [
-        "# Comparison",
-        table(reports, metrics=shown, seed=seed).rstrip(),
-        markdown_table(["system", *kinds, "peak MiB so far"], rows),
-        "Seconds are of a question within its batch, compiling included where it happened.",
-        f"## Provenance\n\n```json\n{known}\n```",
-    ]
-    write_text(output / "compare.md", "\n\n".join(parts) + "\n")
-    write_text(output / "compare.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
-    try:
-        save_latency_plot(reports, output / "compare.png")
-    except JaxkgError as error:
-        errors.print(f"no plot: {error}", markup=False, highlight=False)
-
-
-def _peak_mib() -> float:
-    """Most memory this process has ever held, the systems before this one included."""
-    import resource  # not on every system
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
-
-
-def _tell_calls(model: Model | None) -> None:
-    if model is not None:
-        errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
+def _check_dataset(word: str, datasets: Sequence[str], where: str) -> None:
+    if not any(concerns(word, name) for name in datasets):
+        raise JaxkgError(f"{where}: {word!r} is none of {', '.join(datasets)}")

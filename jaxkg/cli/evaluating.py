@@ -115,6 +115,7 @@ def evaluate(
             data=given.hashed,
             command=["jaxkg", *sys.argv[1:]],
         ),
+        directed=given.directed,
         seed=seed,
     )
     print(report.to_json() if as_json else report.to_markdown())

@@ -1,4 +1,4 @@
-"""`jaxkg kg build` and `jaxkg kg stats`."""
+"""`jaxkg kg build`, `jaxkg kg stats` and `jaxkg kg synthesize`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 
 from jaxkg.cli.loading import load_graph
 from jaxkg.cli.progress import errors, progress_bars
+from jaxkg.records import JaxkgError
 
 graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -60,6 +61,46 @@ def stats(
     """Sizes, degrees, hubs, relations and names of a graph."""
     found = load_graph(path).stats()
     print(json.dumps(found, ensure_ascii=False, indent=1) if as_json else _lines(found))
+
+
+@graphs.command("synthesize")
+def synthesize(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the files.")],
+    edges: Annotated[int, typer.Option(min=100, help="Facts.")] = 10_000,
+    degree: Annotated[float, typer.Option(help="Facts for every entity.")] = 4.0,
+    skew: Annotated[float, typer.Option(help="Zipf exponent of the hubs; 0 for none.")] = 0.9,
+    distractors: Annotated[
+        int, typer.Option(min=0, help="Relations that no question asks about.")
+    ] = 8,
+    missing: Annotated[
+        float, typer.Option(help="Share of the facts that answers rest on and the graph lacks.")
+    ] = 0.0,
+    train: Annotated[int, typer.Option(min=0, help="Training questions.")] = 2000,
+    test: Annotated[int, typer.Option(min=0, help="Test questions.")] = 500,
+    hops: Annotated[str, typer.Option(help="Numbers of hops, of 1 to 4.")] = "1,2,3",
+    nary: Annotated[int, typer.Option(min=0, help="Facts of 3 to 6 entities, as JF17K.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+) -> None:
+    """Make up a graph and questions: facts.tsv, train.jsonl, test.jsonl, and nary.txt if wanted."""
+    from jaxkg.evaluate import synthetic
+    from jaxkg.kg import write_questions
+
+    try:
+        numbers = tuple(int(hop) for hop in hops.split(","))
+    except ValueError:
+        raise JaxkgError(f"--hops {hops!r}: write it as numbers with commas, as in 1,2,3") from None
+    config = synthetic.WorldConfig(edges, degree, skew, distractors, missing)
+    asked = synthetic.QuestionConfig(train=train, test=test, hops=numbers)
+    world = synthetic.make_world(config, seed=seed)
+    parts = synthetic.make_questions(world, asked, seed=seed)
+    output.mkdir(parents=True, exist_ok=True)
+    synthetic.write_triples(world.graph, output / "facts.tsv")
+    for name, questions in zip(("train", "test"), parts):
+        write_questions(questions, output / f"{name}.jsonl")
+    if nary:
+        hypergraph = synthetic.make_hypergraph(world, nary, skew=skew, seed=seed)
+        synthetic.write_nary(hypergraph, output / "nary.txt")
+    print(f"{output}: {world.graph!r}, {train:,} training and {test:,} test questions")
 
 
 def _lines(found: dict[str, Any], *, indent: str = "", most: int = 12) -> str:

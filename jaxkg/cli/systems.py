@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jaxkg.cli.parts import Parts
 from jaxkg.records import Answer, JaxkgError, Question
+
+if TYPE_CHECKING:
+    from jaxkg.systems.ranked import RankedPaths
 
 
 class System(Protocol):
@@ -64,7 +67,14 @@ def _llm_planned(parts: Parts) -> System:
 
 
 def _reknos(parts: Parts) -> System:
-    from jaxkg.systems.reknos import LabelScorer, LLMScorer, PlannerScorer, ReKnoS, ReKnoSSettings
+    from jaxkg.systems.reknos import (
+        LabelScorer,
+        LLMScorer,
+        PlannerScorer,
+        RankerScorer,
+        ReKnoS,
+        ReKnoSSettings,
+    )
 
     named = parts.wishes.pop("scorer", "planner" if parts.backend is None else "llm")
     if named == "planner":
@@ -73,9 +83,12 @@ def _reknos(parts: Parts) -> System:
         scorer = LabelScorer(parts.kg.relations)
     elif named == "llm" and parts.backend is not None:
         scorer = LLMScorer(parts.backend, repair=parts.repair)
+    elif named == "ranker":
+        scorer = RankerScorer(_ranked_paths(parts, "reknos with scorer=ranker"))
     else:
         raise JaxkgError(
-            f"the scorer of reknos is planner, labels, or llm with --llm MODEL; not {named!r}"
+            "the scorer of reknos is planner, labels, ranker with model=FOLDER, or llm with --llm "
+            f"MODEL; not {named!r}"
         )
     parts.marks["scorer"] = named
     return ReKnoS.build(
@@ -90,7 +103,10 @@ def _reknos(parts: Parts) -> System:
 def _pathhd(parts: Parts) -> System:
     from jaxkg.systems.pathhd import PathHD, PathHDSettings
 
-    untrained = parts.wishes.get("query") in ("text", "projection")
+    untrained = parts.wishes.get("query") in ("text", "projection", "ranked")
+    ranked = None
+    if parts.wishes.get("query") == "ranked":
+        ranked = _ranked_paths(parts, "pathhd with query=ranked")
     encoder = parts.encoder if untrained else None
     # The paper's model is offered three schemas; without one, an answer is the best schema's.
     top_k = 1 if parts.backend is None else 3
@@ -98,6 +114,7 @@ def _pathhd(parts: Parts) -> System:
     return PathHD.build(
         parts.kg,
         None if untrained else parts.planner,
+        ranked=ranked,
         encoder=encoder,
         tensors=parts.tensors,
         linker=parts.linker,
@@ -159,18 +176,21 @@ def _guided(parts: Parts) -> System:
 
 
 def _ranked(parts: Parts) -> System:
-    from jaxkg.learn.ranker import PathRanker
-    from jaxkg.systems.ranked import RankedPaths, RankedSettings
+    from jaxkg.systems.ranked import RankedSettings
 
-    ranker = PathRanker.open(parts.folder("model", "ranked"))
+    ranked = _ranked_paths(parts, "ranked")
+    return dataclasses.replace(ranked, settings=parts.settings(RankedSettings))
+
+
+def _ranked_paths(parts: Parts, system: str) -> RankedPaths:
+    """A path ranker at work, with settings of its own."""
+    from jaxkg.learn.ranker import PathRanker
+    from jaxkg.systems.ranked import RankedPaths
+
+    ranker = PathRanker.open(parts.folder("model", system))
     parts.marks["ranker"] = dict(ranker.about)
     return RankedPaths.build(
-        parts.kg,
-        ranker,
-        parts.encoder,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=parts.settings(RankedSettings),
+        parts.kg, ranker, parts.encoder, tensors=parts.tensors, linker=parts.linker
     )
 
 

@@ -7,6 +7,8 @@
 | set runs side by side | `compare`, `paired_differences`, `jaxkg.evaluate.plots.save_bar_plot` |
 | rank entities | `link_prediction` |
 | rescore other projects' files | `score_predictions` |
+| make up graphs and questions | `jaxkg.evaluate.synthetic` |
+| damage graphs and questions | `jaxkg.evaluate.perturb` |
 
 The definitions are in `strict`, `published` and `retrieval`, each a function of one question.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jaxkg.evaluate.report import Report
 from jaxkg.records import JaxkgError
@@ -68,34 +68,67 @@ def save_latency_plot(
     Raises:
         JaxkgError: matplotlib is not installed, or no report has the metric and seconds.
     """
+    save_latency_plots({"": reports}, path, metric=metric)
+
+
+def save_latency_plots(
+    sets: Mapping[str, Mapping[str, Report]],
+    path: str | os.PathLike[str],
+    *,
+    metric: str = "f1",
+) -> None:
+    """Draw `save_latency_plot` for several question sets side by side, on the same axes.
+
+    Args:
+        sets: by question set, reports by system name; a set without any to draw is left out.
+        path, metric: see `save_latency_plot`.
+
+    Raises:
+        JaxkgError: matplotlib is not installed, or no report has the metric and seconds.
+    """
     Figure = _figure()
     told = {
-        system: report
-        for system, report in reports.items()
-        if {metric, "seconds_p50"} <= report.metrics.keys()
+        name: {
+            system: report
+            for system, report in reports.items()
+            if {metric, "seconds_p50"} <= report.metrics.keys()
+        }
+        for name, reports in sets.items()
     }
+    told = {name: reports for name, reports in told.items() if reports}
     if not told:
         raise JaxkgError(f"no report has both {metric!r} and seconds to draw")
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.add_subplot()
-    for system, report in told.items():
-        estimate, seconds = report.metrics[metric], report.metrics["seconds_p50"].value
-        calls = report.metrics["calls"].value if "calls" in report.metrics else 0.0
-        error = [[max(estimate.value - estimate.low, 0)], [max(estimate.high - estimate.value, 0)]]
-        axes.errorbar(seconds, estimate.value, yerr=error, capsize=3, fmt="none", color="0.6")
-        axes.scatter(seconds, estimate.value, s=40 + 60 * calls)
-        axes.annotate(
-            f"{system}, {calls:.3g} calls",
-            (seconds, estimate.value),
-            xytext=(6, 6),
-            textcoords="offset points",
-        )
-    if all(report.metrics["seconds_p50"].value > 0 for report in told.values()):
-        axes.set_xscale("log")
-    axes.set_xlabel("median seconds of a question")
-    axes.set_ylabel(f"{metric}, with 95 % interval")
-    axes.set_ylim(0, 1.05)
-    axes.margins(x=0.3)
+    systems = list(dict.fromkeys(system for reports in told.values() for system in reports))
+    figure = Figure(figsize=(3 + 3 * len(told), 4), layout="constrained")
+    spots: dict[str, Any] = {}
+    panels = figure.subplots(1, len(told), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, (name, reports) in zip(panels, told.items()):
+        for system, report in reports.items():
+            estimate, seconds = report.metrics[metric], report.metrics["seconds_p50"].value
+            calls = report.metrics["calls"].value if "calls" in report.metrics else 0.0
+            low, high = estimate.value - estimate.low, estimate.high - estimate.value
+            error = [[max(low, 0.0)], [max(high, 0.0)]]
+            color = f"C{systems.index(system) % 10}"
+            axes.errorbar(seconds, estimate.value, yerr=error, capsize=3, fmt="none", color="0.6")
+            spot = axes.scatter(seconds, estimate.value, s=40 + 60 * calls, color=color)
+            spots.setdefault(system, spot)
+            words = [system] if len(told) == 1 else []
+            words += [f"{calls:.3g} calls"] if calls or words else []
+            axes.annotate(
+                ", ".join(words),
+                (seconds, estimate.value),
+                xytext=(6, 6),
+                textcoords="offset points",
+            )
+        axes.set_title(name)
+        axes.margins(x=0.3)
+    if all(r.metrics["seconds_p50"].value > 0 for some in told.values() for r in some.values()):
+        panels[0].set_xscale("log")
+    panels[0].set_ylim(0, 1.05)
+    panels[0].set_ylabel(f"{metric}, with 95 % interval")
+    if len(told) > 1:
+        figure.legend(spots.values(), spots.keys(), loc="outside right upper")
+    figure.supxlabel("median seconds of a question", fontsize="medium")
     figure.savefig(path)
 
 

@@ -43,14 +43,16 @@ class EdgeStates:
 
 
 class EdgeBatch(NamedTuple):
-    """Edges of a training step."""
+    """S states of a training step, and F edges that leave from them."""
 
-    question: np.ndarray  # [F] int32
-    hop: np.ndarray  # [F] int32
-    node: np.ndarray  # [F] int32
+    question: np.ndarray  # [S] int32
+    hop: np.ndarray  # [S] int32
+    node: np.ndarray  # [S] int32, the one its edges leave from
+    state: np.ndarray  # [F] int32
     relation: np.ndarray  # [F] int32 code
     target: np.ndarray  # [F] int32
     right: np.ndarray  # [F] bool
+    valid: np.ndarray  # [F] bool
 
 
 def agreed_paths(
@@ -193,24 +195,37 @@ def draw_edges(
 
     The search compares means per relation, so every relation of a node weighs the same, however
     many edges it has.
+
+    Args:
+        tensors: the graph.
+        states: to draw from.
+        size: F, edges of F / 4 states (rounded up); more are cut off, fewer padded.
+        draw: of states, nodes and edges.
     """
     run_offsets = np.asarray(tensors.graph.run_offsets)
     run_start = np.asarray(tensors.graph.run_start)
-    state = draw.integers(0, len(states.question), size)
-    lengths = np.diff(states.offsets)[state]
-    node = states.nodes[states.offsets[state] + (draw.random(size) * lengths).astype(np.int64)]
+    some = draw.integers(0, len(states.question), -(-size // 4))
+    lengths = np.diff(states.offsets)[some]
+    node = states.nodes[states.offsets[some] + (draw.random(len(some)) * lengths).astype(np.int64)]
     count = run_offsets[node + 1] - run_offsets[node]
-    row = np.repeat(np.arange(size), count)[:size]
+    state = np.repeat(np.arange(len(some), dtype=np.int32), count)[:size]
     begins = np.cumsum(count) - count
-    run = (run_offsets[node] - begins)[row] + np.arange(len(row))
+    run = (run_offsets[node] - begins)[state] + np.arange(len(state))
     edges = run_start[run + 1] - run_start[run]
     edge = run_start[run] + (draw.random(len(run)) * edges).astype(np.int64)
     relation = tensors.relation[edge]
     return EdgeBatch(
-        question=states.question[state[row]],
-        hop=states.hop[state[row]],
-        node=node[row],
-        relation=relation,
-        target=tensors.tail[edge],
-        right=relation == states.relation[state[row]],
+        states.question[some],
+        states.hop[some],
+        node,
+        *(
+            pad(column, size)
+            for column in (
+                state,
+                relation,
+                tensors.tail[edge],
+                relation == states.relation[some[state]],
+                np.ones(len(state), bool),
+            )
+        ),
     )

@@ -60,7 +60,7 @@ class ModelFolder:
     @contextlib.contextmanager
     def reading(
         self, folder: str | os.PathLike[str]
-    ) -> Iterator[tuple[dict[str, Any], dict[str, np.ndarray]]]:
+    ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """The description and the arrays; what goes wrong while they are read is damage.
 
         Raises:

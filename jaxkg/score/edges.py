@@ -17,7 +17,16 @@ import jax
 import jax.numpy as jnp
 from jax.typing import DTypeLike
 
-from jaxkg.score.fusion import Dense, Fusion, dense, fuse, init_dense, init_fusion, layer_norm
+from jaxkg.score.fusion import (
+    Dense,
+    Fusion,
+    dense,
+    fuse,
+    init_dense,
+    init_fusion,
+    layer_norm,
+    multiply,
+)
 
 PARTS = 5
 """Components of an edge: question, node, relation, target, hop context."""
@@ -71,14 +80,20 @@ class EdgeInputs(NamedTuple):
 
 
 def init_edge_scorer(sizes: EdgeSizes = EdgeSizes(), *, key: jax.Array) -> EdgeScorer:
-    """Random weights."""
-    keys = iter(jax.random.split(key, 12))
+    """Random weights; output layers start at 0, so that at first no gate, edge or depth stands out.
+
+    From random output layers the first steps mostly shrink those, and with them what is below.
+    """
+    keys = iter(jax.random.split(key, 9))
     width = sizes.width
     outer, inner = sizes.attention
     wide, narrow = sizes.classifier
 
     def layer(inputs: int, outputs: int) -> Dense:
         return init_dense(inputs, outputs, key=next(keys))
+
+    def output(inputs: int, outputs: int) -> Dense:
+        return Dense(jnp.zeros((inputs, outputs)), jnp.zeros(outputs))
 
     def fusion() -> Fusion:
         return init_fusion(sizes.text, sizes.graph, width, key=next(keys))
@@ -89,9 +104,9 @@ def init_edge_scorer(sizes: EdgeSizes = EdgeSizes(), *, key: jax.Array) -> EdgeS
         relation=fusion(),
         target=fusion(),
         context=layer(2 * sizes.hops, width),
-        attention=(layer(PARTS * width, outer), layer(outer, inner), layer(inner, PARTS)),
-        classifier=(layer(width, wide), layer(wide, narrow), layer(narrow, 1)),
-        depth=layer(width, sizes.hops),
+        attention=(layer(PARTS * width, outer), layer(outer, inner), output(inner, PARTS)),
+        classifier=(layer(width, wide), layer(wide, narrow), output(narrow, 1)),
+        depth=output(width, sizes.hops),
     )
 
 
@@ -129,6 +144,15 @@ def hop_context(depth: jax.Array, hop: jax.Array) -> jax.Array:
     return jnp.concatenate([jnp.exp(depth), at], axis=-1)
 
 
+def activate(states: jax.Array) -> jax.Array:
+    """[..., W] of an inner layer, layer-normalised and rectified.
+
+    Vectors of texts have much in common. Without the norm the first steps of training move every
+    unit by what they share, past where rectified units still learn.
+    """
+    return jax.nn.relu(layer_norm(states))
+
+
 def score_edges(
     params: EdgeScorer,
     inputs: EdgeInputs,
@@ -138,7 +162,6 @@ def score_edges(
     relation: jax.Array,
     target: jax.Array,
     *,
-    hidden: tuple[jax.Array, jax.Array] | None = None,
     dtype: DTypeLike = jnp.float32,
 ) -> jax.Array:
     """Score edges one by one.
@@ -149,8 +172,6 @@ def score_edges(
         questions: [F, Q] float32, the question's text vector at each edge.
         context: [F, 2L] float32 from `hop_context`.
         node, relation, target: [F] int32.
-        hidden: dropout masks of the classifier's inner layers, [F, C] and [F, C'], scaled; None
-            for no dropout.
         dtype: of the products.
 
     Returns:
@@ -172,13 +193,11 @@ def score_edges(
     ]
     states = jnp.concatenate(parts, axis=-1)
     for layer in params.attention[:2]:
-        states = jax.nn.relu(dense(layer, states, dtype=dtype))
+        states = activate(dense(layer, states, dtype=dtype))
     gates = jax.nn.softmax(dense(params.attention[2], states), axis=-1)
     mixed = jnp.einsum("fp,fpw->fw", gates, jnp.stack(parts, axis=1))
-    for place, layer in enumerate(params.classifier[:2]):
-        mixed = jax.nn.relu(dense(layer, mixed, dtype=dtype))
-        if hidden is not None:
-            mixed = mixed * hidden[place]
+    for layer in params.classifier[:2]:
+        mixed = activate(dense(layer, mixed, dtype=dtype))
     return dense(params.classifier[2], mixed)[:, 0]
 
 
@@ -194,37 +213,70 @@ def edge_tables(params: EdgeScorer, inputs: EdgeInputs) -> EdgeTables:
     """Everything about nodes and relations that does not depend on a question."""
     text, graph = inputs.node_text, inputs.node_graph
     return EdgeTables(
-        node=_first_layers(params, fuse(params.node, text, graph), 1),
-        relation=_first_layers(
-            params, fuse(params.relation, inputs.relation_text, inputs.relation_graph), 2
-        ),
-        target=_first_layers(params, fuse(params.target, text, graph), 3),
+        node=node_rows(params, text, graph),
+        relation=relation_rows(params, inputs.relation_text, inputs.relation_graph),
+        target=target_rows(params, text, graph),
     )
 
 
-def question_rows(params: EdgeScorer, questions: jax.Array) -> jax.Array:
+def question_rows(
+    params: EdgeScorer, questions: jax.Array, *, dtype: DTypeLike = jnp.float32
+) -> jax.Array:
     """[B, Q] text vectors to their [B, A + C] share of the first layers."""
-    return _first_layers(params, project_questions(params, questions), 0)
+    return _first_layers(params, project_questions(params, questions, dtype=dtype), 0, dtype)
 
 
-def context_rows(params: EdgeScorer, context: jax.Array) -> jax.Array:
+def node_rows(
+    params: EdgeScorer, text: jax.Array, graph: jax.Array, *, dtype: DTypeLike = jnp.float32
+) -> jax.Array:
+    """[M, T] and [M, G] vectors of nodes that edges leave to their [M, A + C] share."""
+    return _first_layers(params, fuse(params.node, text, graph, dtype=dtype), 1, dtype)
+
+
+def relation_rows(
+    params: EdgeScorer, text: jax.Array, graph: jax.Array, *, dtype: DTypeLike = jnp.float32
+) -> jax.Array:
+    """[M, T] and [M, G] vectors of relations to their [M, A + C] share."""
+    return _first_layers(params, fuse(params.relation, text, graph, dtype=dtype), 2, dtype)
+
+
+def target_rows(
+    params: EdgeScorer, text: jax.Array, graph: jax.Array, *, dtype: DTypeLike = jnp.float32
+) -> jax.Array:
+    """[M, T] and [M, G] vectors of nodes that edges lead to, to their [M, A + C] share."""
+    return _first_layers(params, fuse(params.target, text, graph, dtype=dtype), 3, dtype)
+
+
+def context_rows(
+    params: EdgeScorer, context: jax.Array, *, dtype: DTypeLike = jnp.float32
+) -> jax.Array:
     """[..., 2L] hop contexts to their [..., A + C] share of the first layers."""
-    return _first_layers(params, dense(params.context, context), 4)
+    return _first_layers(params, dense(params.context, context, dtype=dtype), 4, dtype)
 
 
-def _first_layers(params: EdgeScorer, part: jax.Array, place: int) -> jax.Array:
+def _first_layers(params: EdgeScorer, part: jax.Array, place: int, dtype: DTypeLike) -> jax.Array:
     """A component's part of the gates' first layer beside its own classifier's first layer."""
     width = part.shape[-1]
     gates = params.attention[0].kernel[place * width : (place + 1) * width]
-    return jnp.concatenate([part @ gates, part @ params.classifier[0].kernel], axis=-1)
+    kernel = jnp.concatenate([gates, params.classifier[0].kernel], axis=1)
+    return multiply(part, kernel, dtype=dtype)
 
 
-def score_from_tables(params: EdgeScorer, rows: tuple[jax.Array, ...]) -> jax.Array:
+def score_from_tables(
+    params: EdgeScorer,
+    rows: tuple[jax.Array, ...],
+    *,
+    hidden: tuple[jax.Array, jax.Array] | None = None,
+    dtype: DTypeLike = jnp.float32,
+) -> jax.Array:
     """Score edges from the rows of their five components.
 
     Args:
         params: weights.
         rows: five arrays [F, A + C] float32: question, node, relation, target, context.
+        hidden: dropout masks of the classifier's inner layers, [F, C] and [F, C'], scaled; None
+            for no dropout.
+        dtype: of the products.
 
     Returns:
         [F] float32 logits, those of `score_edges`.
@@ -233,9 +285,61 @@ def score_from_tables(params: EdgeScorer, rows: tuple[jax.Array, ...]) -> jax.Ar
     chex.assert_equal_shape(rows)
     wide = params.attention[0].bias.shape[0]
     first = sum(row[:, :wide] for row in rows) + params.attention[0].bias[None]
-    states = jax.nn.relu(dense(params.attention[1], jax.nn.relu(first)))
+    states = activate(dense(params.attention[1], activate(first), dtype=dtype))
     gates = jax.nn.softmax(dense(params.attention[2], states), axis=-1)
     mixed = sum(gates[:, p, None] * row[:, wide:] for p, row in enumerate(rows))
-    mixed = jax.nn.relu(mixed + params.classifier[0].bias[None])
-    mixed = jax.nn.relu(dense(params.classifier[1], mixed))
+    mixed = activate(mixed + params.classifier[0].bias[None])
+    if hidden is not None:
+        mixed = mixed * hidden[0]
+    mixed = activate(dense(params.classifier[1], mixed, dtype=dtype))
+    if hidden is not None:
+        mixed = mixed * hidden[1]
     return dense(params.classifier[2], mixed)[:, 0]
+
+
+def score_state_edges(
+    params: EdgeScorer,
+    inputs: EdgeInputs,
+    questions: jax.Array,
+    context: jax.Array,
+    node: jax.Array,
+    state: jax.Array,
+    relation: jax.Array,
+    target: jax.Array,
+    *,
+    hidden: tuple[jax.Array, jax.Array] | None = None,
+    dtype: DTypeLike = jnp.float32,
+) -> jax.Array:
+    """Score edges that share states, each component once for what it depends on.
+
+    Where weights change at every step, tables of the whole graph do not pay; those of a step's
+    states and relations do.
+
+    Args:
+        params: weights.
+        inputs: vectors of nodes and relations.
+        questions: [S, Q] float32, the question's text vector at each state.
+        context: [S, 2L] float32 from `hop_context`.
+        node: [S] int32, where its edges leave.
+        state, relation, target: [F] int32 of each edge.
+        hidden: see `score_from_tables`.
+        dtype: of the products.
+
+    Returns:
+        [F] float32 logits, those of `score_edges`.
+    """
+    chex.assert_rank([questions, context, node, state], [2, 2, 1, 1])
+    text, graph = inputs.node_text, inputs.node_graph
+    codes = (inputs.relation_text, inputs.relation_graph)
+    if len(codes[0]) <= len(relation):
+        of_relation = relation_rows(params, *codes, dtype=dtype)[relation]
+    else:
+        of_relation = relation_rows(params, *(some[relation] for some in codes), dtype=dtype)
+    rows = (
+        question_rows(params, questions, dtype=dtype)[state],
+        node_rows(params, text[node], graph[node], dtype=dtype)[state],
+        of_relation,
+        target_rows(params, text[target], graph[target], dtype=dtype),
+        context_rows(params, context, dtype=dtype)[state],
+    )
+    return score_from_tables(params, rows, hidden=hidden, dtype=dtype)

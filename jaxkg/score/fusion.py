@@ -32,14 +32,19 @@ def init_dense(inputs: int, outputs: int, *, key: jax.Array) -> Dense:
     return Dense(kernel, jnp.zeros(outputs))
 
 
-def dense(layer: Dense, inputs: jax.Array, *, dtype: DTypeLike = jnp.float32) -> jax.Array:
-    """[..., I] to [..., O] float32; the product is taken in `dtype` and summed in float32."""
-    product = jnp.einsum(
+def multiply(inputs: jax.Array, kernel: jax.Array, *, dtype: DTypeLike = jnp.float32) -> jax.Array:
+    """[..., I] by [I, O] to [..., O] float32; taken in `dtype` and summed in float32."""
+    return jnp.einsum(
         "...i,io->...o",
         inputs.astype(dtype),
-        layer.kernel.astype(dtype),
+        kernel.astype(dtype),
         preferred_element_type=jnp.float32,
     )
+
+
+def dense(layer: Dense, inputs: jax.Array, *, dtype: DTypeLike = jnp.float32) -> jax.Array:
+    """[..., I] to [..., O] float32, see `multiply`."""
+    product = multiply(inputs, layer.kernel, dtype=dtype)
     return product + layer.bias.reshape((1,) * (product.ndim - 1) + (-1,))
 
 

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import jax
 import numpy as np
@@ -41,6 +42,7 @@ class GuidedSettings:
             every edge of the frontier.
         margin: paths whose log chain score is this far below the best are dropped.
         revisit: which nodes a path may return to.
+        dtype: of the scorer's products, float32 or bfloat16.
         batch_size: questions a batch.
     """
 
@@ -49,6 +51,7 @@ class GuidedSettings:
     sample: int | None = 8
     margin: float = 5.0
     revisit: Revisit = "topic"
+    dtype: Literal["float32", "bfloat16"] = "float32"
     batch_size: int = 256
 
     def __post_init__(self) -> None:
@@ -164,6 +167,7 @@ class GuidedSearch:
             margin=self.settings.margin,
             revisit=self.settings.revisit,
             use_context=self.scorer.sizes.context,
+            dtype=self.settings.dtype,
             batch_size=self.settings.batch_size,
             on_progress=on_progress,
         )

@@ -119,7 +119,16 @@ def hazard(depth: jax.Array, hop: int) -> tuple[jax.Array, jax.Array]:
 
 @functools.partial(
     jax.jit,
-    static_argnames=("rows", "width", "sample", "capacities", "margin", "revisit", "use_context"),
+    static_argnames=(
+        "rows",
+        "width",
+        "sample",
+        "capacities",
+        "margin",
+        "revisit",
+        "use_context",
+        "dtype",
+    ),
 )
 def guided_batch(
     graph: Graph,
@@ -136,6 +145,7 @@ def guided_batch(
     margin: float,
     revisit: Revisit,
     use_context: bool,
+    dtype: str = "float32",
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """Guided search of one padded batch.
 
@@ -148,6 +158,7 @@ def guided_batch(
         sample: see `relation_scores`; static.
         capacities: 5L slots, hop by hop; static.
         use_context: False where the scorer was trained without hop context; static.
+        dtype: of the products; static.
 
     Returns:
         relations [B, W, L] int32, log chain score [B, W] float32, needed [5L] int32, overflow [].
@@ -172,7 +183,7 @@ def guided_batch(
                 tables.target[tail],
                 of_context[slot_row // width],
             )
-            return jax.nn.sigmoid(score_from_tables(params, parts))
+            return jax.nn.sigmoid(score_from_tables(params, parts, dtype=dtype))
 
         found = relation_scores(
             graph,
@@ -207,14 +218,14 @@ def guided_batch(
     return beam.relations, beam.score, jnp.concatenate(needed), overflow
 
 
-def _first_slots(rows: int, hops: int) -> tuple[int, ...]:
+def _first_slots(rows: int, hops: int, sample: int | None) -> tuple[int, ...]:
     """Where capacities start: a program is dear to compile, so most should fit at once."""
     slots = []
     for hop in range(hops):
         runs, looked, scored, copied, walked = (
             32 << 2 * hop,
             128 << 2 * hop,
-            64,
+            8 * (sample or 8),
             16 << hop,
             64 << hop,
         )
@@ -235,6 +246,7 @@ def guided_paths(
     margin: float = 5.0,
     revisit: Revisit = "topic",
     use_context: bool = True,
+    dtype: str = "float32",
     batch_size: int = 256,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Plans:
@@ -247,7 +259,7 @@ def guided_paths(
         topics: topic nodes of each question.
         hops: L, longest path.
         width: W, partial paths kept; 1 is the greedy variant.
-        sample, margin, revisit, use_context: see `guided_batch`.
+        sample, margin, revisit, use_context, dtype: see `guided_batch`.
         batch_size: questions a batch.
         on_progress: called with (done, total) questions.
 
@@ -277,9 +289,10 @@ def guided_paths(
             margin=margin,
             revisit=revisit,
             use_context=use_context,
+            dtype=dtype,
         )
 
-    capacities = Capacities(slots=_first_slots(batch_size * width, hops))
+    capacities = Capacities(slots=_first_slots(batch_size * width, hops, sample))
     for indices, found, complete in stream(
         count, batch_size, run, lambda result: result[2:], capacities
     ):

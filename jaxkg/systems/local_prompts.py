@@ -19,6 +19,7 @@ from jaxkg.adjudicate.planning import STAGE as PLAN
 from jaxkg.adjudicate.planning import Wanted, plan_prompt
 from jaxkg.adjudicate.requests import Message, Request
 from jaxkg.records import Answer
+from jaxkg.text import mask_mentions
 
 _ENDS = " Ends in: "
 _FORM = {
@@ -64,10 +65,11 @@ class Offer:
     def turns(self, messages: Sequence[Message], *, compact: bool) -> list[tuple[str, str]]:
         """The chat as the model reads it."""
         if compact:
-            # The question comes first, so that every line is read in its light. The relations of a
-            # plan are in the model's weights, and in the grammar.
-            rest = self.topics if self.stage == PLAN else self.lines
-            return [("user", "\n".join([self.question, *rest]))]
+            # The relations of a plan are in the model's weights, and in the grammar.
+            if self.stage == PLAN:
+                return [("user", mask_topics(self.question, self.topics))]
+            # The question comes first, so that every line is read in its light.
+            return [("user", "\n".join([self.question, *self.lines]))]
         turns = [(message.role, message.content) for message in messages]
         role, last = turns[-1]
         return [*turns[:-1], (role, f"{last}\n\n{_FORM[self.stage]}")]
@@ -85,6 +87,26 @@ class Offer:
             numbers = [n for n, ends in enumerate(self.ends, start=1) if {*ends} & {*names}]
         reply = {"answers": names, "supporting_paths": numbers, "rationale": ""}
         return json.dumps(reply, ensure_ascii=False)
+
+
+def mask_topics(question: str, topics: Sequence[str]) -> str:
+    """A question with its topics' names masked, so that a planner learns wordings and not names.
+
+    Letter case is looked at only where it finds the name; names that the question does not have
+    follow it on lines of their own.
+
+    >>> mask_topics("who wrote alien?", ["Alien", "Lem"]).encode()
+    b'who wrote \\x02topic?\\nLem'
+    """
+    spans: list[tuple[int, int]] = []
+    rest = []
+    for name in topics:
+        pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+        ways = (re.finditer(pattern, question, flags) for flags in (0, re.IGNORECASE))
+        found = next((some for way in ways if (some := [match.span() for match in way])), [])
+        spans += found
+        rest += [] if found else [name]
+    return "\n".join([mask_mentions(question, spans), *rest])
 
 
 def read_offer(request: Request) -> Offer | None:

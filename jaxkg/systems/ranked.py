@@ -6,6 +6,7 @@ No LLM: a learned ranker scores every relation path of one or two steps around t
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -246,3 +247,27 @@ def _why_not(topics: Topics) -> str:
     if topics.entities:
         return "no relation path of one or two steps leads from the topic to another entity"
     return why_no_topic(topics)
+
+
+def either_way(plans: Plans, num_relations: int) -> tuple[np.ndarray, np.ndarray]:
+    """Relation paths for searches that walk edges one way: every mix of directions of each.
+
+    Args:
+        plans: Q times W paths of relations below R.
+        num_relations: R.
+
+    Returns:
+        [Q, W * 2^L, L] int32 codes below 2R and [Q, W * 2^L] float32 weights, 0 where a mix is told
+        by another one or there is no path.
+    """
+    relations, weights = [], []
+    hops = plans.relations.shape[2]
+    walked = plans.relations != NULL
+    for backward in itertools.product((0, num_relations), repeat=hops):
+        relations.append(np.where(walked, plans.relations + np.array(backward, np.int32), NULL))
+        new = np.all(walked | (np.array(backward) == 0), axis=2) & walked[:, :, 0]
+        weights.append(np.where(new, plans.probability, 0.0))
+    return (
+        np.concatenate(relations, axis=1).astype(np.int32),
+        np.concatenate(weights, axis=1).astype(np.float32),
+    )

@@ -73,6 +73,27 @@ def place_graph(graph: Graph, mesh: Mesh) -> Graph:
     return Graph(**{field.name: place(field.name) for field in dataclasses.fields(graph)})
 
 
+def place_rows(tables: T, mesh: Mesh) -> T:
+    """Tables of a graph's nodes, edges or hyperedges on a mesh, their rows divided over "graph".
+
+    For entity states, an edge scorer's tables, messages, embeddings. Weights, which every question
+    reads whole, need no placing.
+
+    Args:
+        tables: a pytree of arrays; one whose first axis does not divide (or has none) is held
+            whole by every device.
+        mesh: from `device_mesh`.
+    """
+    shards = mesh.shape["graph"]
+
+    def place(table: Any) -> jax.Array:
+        divides = np.ndim(table) > 0 and np.shape(table)[0] % shards == 0
+        spec = PartitionSpec("graph") if divides else PartitionSpec()
+        return jax.device_put(table, NamedSharding(mesh, spec))
+
+    return jax.tree.map(place, tables)
+
+
 def place_questions(shards: Sequence[T], mesh: Mesh) -> T:
     """The arguments of each shard's own questions, stacked and placed.
 

@@ -1,11 +1,14 @@
 import json
 import sys
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-from jaxkg.cli.systems import SYSTEMS
+from jaxkg.cli.systems import SYSTEMS, Entry
 from jaxkg.kg import demo_questions, write_questions
 from jaxkg.learn.planner import Planner
+from jaxkg.records import Answer, RankedEntity, Usage
 
 
 @pytest.fixture
@@ -47,6 +50,7 @@ def test_systems_stand_side_by_side(jaxkg, serve, gold, eight, tmp_path):
     found = json.loads(out)
     assert code == 0
     assert found == json.loads((folder / "compare.json").read_text("utf-8"))
+    found = found["datasets"]["questions"]
     systems = found["systems"]
     assert list(systems) == ["planner", "planner+llm", "llm-planned"]
     assert systems["planner"]["metrics"]["calls"]["value"] == 0
@@ -61,6 +65,7 @@ def test_systems_stand_side_by_side(jaxkg, serve, gold, eight, tmp_path):
     told = (folder / "compare.md").read_text("utf-8")
     assert "| metric | planner | planner+llm | llm-planned | planner+llm − planner |" in told
     assert "| `hits_at_1` |" in told
+    assert "| questions | llm-planned | 8 | 8 | 1.000 [" in told
     assert "| system | asked | answered |" in told
     assert (folder / "compare.png").read_bytes()[:4] == b"\x89PNG"
     assert (folder / "llm-planned" / "traces.jsonl").exists()
@@ -78,6 +83,7 @@ def test_without_matplotlib_there_is_no_plot(jaxkg, eight, tmp_path, monkeypatch
     assert "no plot: plots need matplotlib" in err
     assert not (folder / "compare.png").exists()
     found = json.loads((folder / "compare.json").read_text("utf-8"))
+    found = found["datasets"]["questions"]
     assert found["differences"]["twin"]["f1"] == {"value": 0, "low": 0, "high": 0, "n": 8}
 
 
@@ -93,6 +99,7 @@ def test_without_matplotlib_there_is_no_plot(jaxkg, eight, tmp_path, monkeypatch
         (["--systems", "planner,reknos", "--dataset", "frob"], "no dataset is called 'frob'"),
         (["--systems", "planner,reknos", "--dataset", "pq-2h"], "name it by JAXKG_DATA"),
         (["--systems", "planner,reknos", "--dataset", "pq-2h", "--kg", "x"], "or your own"),
+        (["--systems", "planner,reknos", "--dataset", "pq,pq-2h"], "one comes twice"),
     ],
 )
 def test_what_cannot_be_compared(jaxkg, tmp_path, monkeypatch, arguments, why):
@@ -101,6 +108,126 @@ def test_what_cannot_be_compared(jaxkg, tmp_path, monkeypatch, arguments, why):
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert why in err
+
+
+class Oracle:
+    """Answers with the gold answers; says what it was built of and what it was asked."""
+
+    told: ClassVar[list] = []
+
+    def __init__(self, parts):
+        self.right = parts.wishes.pop("right", "yes") == "yes"
+        parts.marks["right"] = self.right
+        self.told.append(("built", self.right, parts.planner_folder))
+
+    def answer(self, questions, *, use_given=True, on_progress=None):
+        self.told.append(len(questions))
+        usage = Usage(seconds=0.5, calls=1, prompt_tokens=10, completion_tokens=2)
+        return [
+            Answer(
+                question=question.text,
+                question_id=question.id,
+                entities=(
+                    RankedEntity(question.answers[0] if self.right else "nobody", "", 1.0, ()),
+                ),
+                usage=usage,
+                system="oracle",
+            )
+            for question in questions
+        ]
+
+
+@pytest.fixture
+def benchmark(tmp_path, monkeypatch):
+    """A folder of benchmark data, small, and systems that need no training."""
+    root = tmp_path / "data"
+    for hop, asked in enumerate(("who made [Heat]\tMann", "who made [Ali]\tMann"), 1):
+        for part in ("test", "dev"):
+            file = root / "metaqa" / f"{hop}-hop" / f"qa_{part}.txt"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{asked}\n{asked.replace('who', 'and who')}\n", encoding="utf-8")
+    (root / "metaqa" / "kb.txt").write_text("Heat|made|Mann\nAli|made|Mann\n", encoding="utf-8")
+    monkeypatch.setenv("JAXKG_DATA", str(root))
+    Oracle.told.clear()
+    entry = Entry(Oracle, "after", "knows")
+    monkeypatch.setitem(SYSTEMS, "oracle", entry)
+    monkeypatch.setitem(SYSTEMS, "other", entry)
+    return root
+
+
+def test_benchmarks_make_one_table_and_what_lacks_a_part_is_told(jaxkg, benchmark, tmp_path):
+    folder = tmp_path / "out"
+    command = (
+        *("compare", "--systems", "pathmind,oracle,other,planner", "-o", folder, "--json"),
+        *("--dataset", "metaqa-1,metaqa-2", "--set", "other.right=no"),
+    )
+    code, out, err = jaxkg(*command)
+    assert code == 0
+    found = json.loads(out)["datasets"]
+    assert list(found) == ["metaqa-1", "metaqa-2"]
+    assert Oracle.told == [("built", True, None), 2, 2, ("built", False, None), 2, 2]
+    for each in found.values():
+        assert each["baseline"] == "oracle"
+        assert "needs a trained model: --set model=FOLDER" in each["left_out"]["pathmind"]
+        assert "jaxkg train planner --dataset" in each["left_out"]["planner"]
+        assert each["systems"]["oracle"]["metrics"]["hits_at_1"]["value"] == 1
+        assert each["systems"]["oracle"]["seconds"] == 1.0
+        assert each["systems"]["other"]["peak_memory_mib"] > 10
+        assert each["differences"]["other"]["hits_at_1"]["value"] == -1
+    assert "metaqa/kb.txt, metaqa/1-hop/qa_test.txt: other content" in err
+    assert "metaqa-1: pathmind is left out" in err
+    told = (folder / "compare.md").read_text("utf-8")
+    assert "| metaqa-2 | other | 2 | 2 | 0.000 [0.000, 0.000] | -1.000 [-1.000, -1.000] |" in told
+    assert "| 1 | 12 | 1.0 |" in told
+    assert "| metaqa-1 | pathmind | left out: --system pathmind needs" in told
+    assert (folder / "compare.png").exists()
+    # Again: nothing is asked, and what was measured is kept.
+    (folder / "metaqa-1" / "other" / "memory.json").write_text('{"peak_mib": 7.0}', "utf-8")
+    Oracle.told.clear()
+    code, out, _ = jaxkg(*command)
+    assert code == 0
+    again = json.loads(out)["datasets"]
+    assert [each for each in Oracle.told if isinstance(each, int)] == []
+    assert again["metaqa-1"]["systems"]["other"]["peak_memory_mib"] == 7.0
+    assert again["metaqa-2"] == found["metaqa-2"]
+
+
+def test_what_names_a_benchmark_more_closely_counts(jaxkg, benchmark, tmp_path):
+    (tmp_path / "a=b").mkdir()
+    code, _, err = jaxkg(
+        *("compare", "--systems", "oracle,other", "-o", tmp_path / "out"),
+        *("--dataset", "metaqa-1,metaqa-2", "--limit", 1),
+        *("--set", "metaqa-2:oracle.right=yes", "--set", "metaqa:oracle.right=no"),
+        *("--planner", "metaqa-1=near", "--planner", tmp_path / "a=b"),
+    )
+    assert code == 0, err
+    far = tmp_path / "a=b"
+    assert Oracle.told == [
+        *(("built", False, Path("near")), 1, ("built", True, far), 1),
+        *(("built", True, Path("near")), 1, ("built", True, far), 1),
+    ]
+    for wrong, why in (
+        (("--set", "pq:oracle.right=no"), "'pq' is none of metaqa-1"),
+        (("--planner", "webqsp=x"), "'webqsp' is none of metaqa-1"),
+        (("--systems", "pathmind,planner"), "no system could be built"),
+        (("--dataset", "metaqa"), "has no metaqa/3-hop/qa_test.txt; `jaxkg datasets` says"),
+    ):
+        code, out, err = jaxkg(
+            *("compare", "--systems", "oracle,other", "-o", tmp_path / "new"),
+            *("--dataset", "metaqa-1", *wrong),
+        )
+        assert (code, out) == (2, "")
+        assert why in err
+
+
+def test_a_page_says_where_benchmarks_come_from(jaxkg, benchmark, monkeypatch):
+    code, out, err = jaxkg("datasets")
+    assert (code, err) == (0, "")
+    assert "https://github.com/yuyuz/MetaQA" in out
+    assert "  other content metaqa/kb.txt" in out
+    assert "  absent        metaqa/3-hop/qa_test.txt" in out
+    monkeypatch.delenv("JAXKG_DATA")
+    assert "JAXKG_DATA is not set" in jaxkg("datasets")[1]
 
 
 @pytest.mark.usefixtures("standard_promotion")
@@ -133,5 +260,7 @@ def test_benchmarks_are_found_by_name(data_dir, monkeypatch):
         test, train = dataset(name), dataset(name, "train")
         assert test.graph == train.graph
         assert all(file.is_file() for file in (*test.hashed, *train.hashed))
+        assert test.unknown == train.unknown == ()
+        assert test.directed == (name != "webqsp")
         shared = {q.text for q in test.questions} & {q.text for q in train.questions}
         assert len(shared) < 0.02 * len(test.questions)

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from jaxkg.evaluate import evaluate
-from jaxkg.evaluate.plots import save_bar_plot, save_latency_plot
+from jaxkg.evaluate.plots import save_bar_plot, save_latency_plot, save_latency_plots
 from jaxkg.records import JaxkgError
 
 
@@ -44,5 +44,10 @@ def test_accuracy_against_latency(tmp_path, report, make_line):
     drawn = path.read_text("utf-8")
     assert "system 3, 3 calls" in drawn
     assert "untold" not in drawn
+    both = tmp_path / "both.svg"
+    save_latency_plots({"easy": told, "hard": told, "untold": {"x": report}}, both)
+    words = both.read_text("utf-8")
+    assert words.count("<!-- 3 calls -->") == words.count("<!-- f1, with 95 % interval -->") * 2
+    assert words.count("<!-- system 3 -->") == words.count("<!-- hard -->") == 1
     with pytest.raises(JaxkgError, match="no report has both 'f1' and seconds"):
         save_latency_plot({"untold": report}, path)

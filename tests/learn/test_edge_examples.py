@@ -54,17 +54,31 @@ def test_every_edge_drawn_is_of_the_graph_and_labelled_by_its_relation(world):
     kg, tensors = world
     path, found = states(world)
     batch = draw_edges(tensors, found, 200, np.random.default_rng(1))
-    assert len(batch.node) == 200
     rows = {kg.entity(h): {} for h in kg.entity_ids}
     for h, r, t in kg.triples.tolist():
         rows[h].setdefault(r, set()).add(t)
         rows[t].setdefault(r + kg.num_relations, set()).add(h)
     right = {(0, h): r for h, r in enumerate(path)} | {(2, 0): path[2]}
-    assert {(q, h) for q, h in zip(batch.question.tolist(), batch.hop.tolist())} == set(right)
-    for q, h, v, r, u, good in zip(*(column.tolist() for column in batch)):
-        assert u in rows[v][r]
-        assert good == (right[q, h] == r)
-    assert 0.2 < batch.right.mean() < 0.9
+    drawn = list(zip(batch.question.tolist(), batch.hop.tolist()))
+    assert len(drawn) == 50
+    assert set(drawn) == set(right)
+    assert batch.valid.tolist() == [True] * batch.valid.sum() + [False] * (~batch.valid).sum()
+    edges = zip(*(column[batch.valid].tolist() for column in batch[3:7]))
+    seen = [[] for _ in drawn]
+    for s, r, u, good in edges:
+        assert u in rows[int(batch.node[s])][r]
+        assert good == (right[drawn[s]] == r)
+        seen[s].append(r)
+    # Every relation of a state's node, once.
+    assert [sorted(some) for some in seen] == [sorted(rows[v]) for v in batch.node.tolist()]
+    assert not batch.right[~batch.valid].any()
+
+
+def test_edges_past_the_size_are_cut_off(world):
+    _, tensors = world
+    _, found = states(world)
+    sizes = [draw_edges(tensors, found, 1, np.random.default_rng(n)) for n in range(4)]
+    assert {(len(b.node), len(b.state), int(b.valid.sum())) for b in sizes} == {(1, 1, 1)}
 
 
 def test_questions_worded_alike_outvote_an_accident():

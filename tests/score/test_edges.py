@@ -1,6 +1,7 @@
 """The edge scorer against a loop in NumPy float64, and its two forms against each other."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from jaxkg.score.edges import (
     question_rows,
     score_edges,
     score_from_tables,
+    score_state_edges,
 )
 
 SMALL = {"question": 7, "hops": 3, "width": 8, "attention": (12, 10), "classifier": (6, 5)}
@@ -40,9 +42,9 @@ def factored(params, tables, questions, context, node, relation, target):
 def case(rng, text, graph):
     sizes = EdgeSizes(text=text, graph=graph, **SMALL)
     params = init_edge_scorer(sizes, key=jax.random.key(3))
-    # Biases start at 0, where a forgotten one would not show.
+    # Biases and output layers start at 0, where a forgotten one would not show.
     params = jax.tree.map(
-        lambda leaf: leaf + 0.1 * rng.normal(size=leaf.shape).astype(np.float32), params
+        lambda leaf: leaf + 0.3 * rng.normal(size=leaf.shape).astype(np.float32), params
     )
 
     def table(rows, width):
@@ -88,11 +90,11 @@ def loop(params, inputs, questions, context, edges):
         ]
         state = np.concatenate(parts)
         for layer in params.attention[:2]:
-            state = np.maximum(dense(layer, state), 0)
+            state = np.maximum(norm(dense(layer, state)), 0)
         gates = np.exp(dense(params.attention[2], state))
         mixed = sum(g * part for g, part in zip(gates / gates.sum(), parts))
         for layer in params.classifier[:2]:
-            mixed = np.maximum(dense(layer, mixed), 0)
+            mixed = np.maximum(norm(dense(layer, mixed)), 0)
         scores.append(dense(params.classifier[2], mixed)[0])
     return np.asarray(scores)
 
@@ -126,16 +128,53 @@ def test_the_context_tells_the_hops_wanted_and_the_hop_at_hand():
     )
 
 
-def test_dropout_masks_reach_the_classifier(rng):
-    params, inputs, questions, context, edges = case(rng, 7, 5)
-    ones = (np.ones((EDGES, 6), np.float32), np.ones((EDGES, 5), np.float32))
-    plain = score_edges(params, inputs, questions, context, *edges)
-    np.testing.assert_array_equal(
-        score_edges(params, inputs, questions, context, *edges, hidden=ones), plain
+def shared_states(rng):
+    """Edges of five states, and the same with each state's vectors at every edge."""
+    questions, context = (rng.normal(size=(5, n)).astype(np.float32) for n in (7, 6))
+    node = rng.integers(0, NODES, 5).astype(np.int32)
+    state = np.sort(rng.integers(0, 5, EDGES)).astype(np.int32)
+    relation, target = (rng.integers(0, n, EDGES).astype(np.int32) for n in (CODES, NODES))
+    return (
+        (questions, context, node, state, relation, target),
+        (questions[state], context[state], node[state], relation, target),
     )
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_edges_that_share_states_score_the_same_with_the_same_gradients(rng, few):
+    params, inputs, *_ = case(rng, 7, 5)
+    if not few:  # more relations than edges, so each edge's own is looked up
+        inputs = inputs._replace(
+            relation_text=np.tile(inputs.relation_text, (6, 1)),
+            relation_graph=np.tile(inputs.relation_graph, (6, 1)),
+        )
+    shared, alone = shared_states(rng)
+    weight = rng.normal(size=EDGES).astype(np.float32)
+
+    def value(form, edges):
+        def total(params, inputs):
+            logits = form(params, inputs, *edges)
+            return jnp.sum(logits * weight), logits
+
+        return jax.jit(jax.grad(total, argnums=(0, 1), has_aux=True))(params, inputs)
+
+    found, logits = value(score_state_edges, shared)
+    expected, plain = value(score_edges, alone)
+    np.testing.assert_allclose(logits, plain, atol=1e-4)
+    assert np.ptp(np.asarray(plain)) > 0.1
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-4)
+
+
+def test_dropout_masks_reach_the_classifier(rng):
+    params, inputs, *_ = case(rng, 7, 5)
+    edges, _ = shared_states(rng)
+    ones = (np.ones((EDGES, 6), np.float32), np.ones((EDGES, 5), np.float32))
+    plain = score_state_edges(params, inputs, *edges)
+    np.testing.assert_array_equal(score_state_edges(params, inputs, *edges, hidden=ones), plain)
     for place in (0, 1):
         masks = [ones[0], ones[1]]
         masks[place] = np.zeros_like(masks[place])
-        dropped = score_edges(params, inputs, questions, context, *edges, hidden=tuple(masks))
+        dropped = score_state_edges(params, inputs, *edges, hidden=tuple(masks))
         assert np.ptp(np.asarray(dropped)) == 0
         assert np.ptp(np.asarray(plain)) > 0

@@ -78,7 +78,7 @@ def test_stopping_and_going_on_share_what_is_left():
 
 
 def test_the_learning_rate_restarts_after_one_two_and_four_cycles():
-    config = EdgeConfig(steps=10, epochs=50, restart=2, learning_rate=1e-4, floor=1e-6)
+    config = EdgeConfig(steps=10, epochs=50, restart=2, learning_rate=1e-4, floor=1e-6, warm_up=0)
     rate = warm_restarts(config)
     for start in (0, 20, 60, 140):
         assert float(rate(start)) == pytest.approx(1e-4)
@@ -88,11 +88,20 @@ def test_the_learning_rate_restarts_after_one_two_and_four_cycles():
     assert float(rate(40)) == pytest.approx((1e-4 + 1e-6) / 2, rel=1e-3)
 
 
+def test_the_learning_rate_rises_first():
+    config = EdgeConfig(steps=1000, restart=10, learning_rate=1e-3, warm_up=4)
+    rate = warm_restarts(config)
+    rising = [float(rate(step)) for step in range(6)]
+    np.testing.assert_allclose(rising, [2e-4, 4e-4, 6e-4, 8e-4, 1e-3, 1e-3], rtol=1e-3)
+
+
 FILMS = [f"Film {n}" for n in range(24)]
 SIZES = EdgeSizes(
     text=256, graph=0, question=256, hops=2, width=32, attention=(48, 32), classifier=(16, 16)
 )
-CONFIG = EdgeConfig(batch_size=128, steps=40, epochs=4, learning_rate=5e-3, dropout=0.1, restart=4)
+CONFIG = EdgeConfig(
+    batch_size=128, steps=40, epochs=4, learning_rate=5e-3, warm_up=10, dropout=0.1, restart=4
+)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +176,8 @@ def test_text_alone_runs_on_another_graph_and_other_encoders_are_refused(trained
     other = KnowledgeGraph.from_triples(
         [("Opus 1", "released_in", "1999"), ("Opus 1", "directed_by", "Somebody")]
     )
-    qa = GuidedSearch.build(other, scorer, HashingEncoder(buckets=256))
+    settings = GuidedSettings(dtype="bfloat16")
+    qa = GuidedSearch.build(other, scorer, HashingEncoder(buckets=256), settings=settings)
     assert qa.ask("who directed [Opus 1]").entities[0].name == "Somebody"
     with pytest.raises(JaxkgError, match="reads vectors of hashing"):
         GuidedSearch.build(other, scorer, HashingEncoder(buckets=128))

@@ -17,6 +17,7 @@ from jaxkg.records import JaxkgError
 from jaxkg.systems.llm_planned import LLMPlannedQA
 from jaxkg.systems.local_lm import LocalLM, teach
 from jaxkg.systems.local_prompts import offer_of_answer, offer_of_plan, read_offer
+from jaxkg.text.ngrams import TOPIC_WORD
 
 SIZES = dataclasses.replace(LLAMA, max_position_embeddings=1024, rope_scaling=None)
 LONG = dataclasses.replace(SIZES, max_position_embeddings=4096)
@@ -59,6 +60,10 @@ def test_an_offer_is_what_the_prompt_says(retrieved):
         assert plan.options(compact=compact) == ("directed_by", "^directed_by", "genre", "^genre")
     assert (plan.most, plan.topics) == (2, ("A", "B"))
     assert plan.turns((), compact=True) == [("user", "q\nA\nB")]
+    asked = dataclasses.replace(plan, question="a or b, Abba?", topics=("B", "Bb", "A"))
+    assert asked.turns((), compact=True) == [("user", f"{TOPIC_WORD} or {TOPIC_WORD}, Abba?\nBb")]
+    twice = dataclasses.replace(plan, question="who wrote Who?", topics=("Who",))
+    assert twice.turns((), compact=True) == [("user", f"who wrote {TOPIC_WORD}?")]
     hops = json.loads(plan.reply(["^genre", "genre"], compact=True))["hops"]
     assert hops == [["^genre"], ["genre"]]
 
@@ -165,6 +170,11 @@ def test_examples_are_what_the_backend_shows(student, retrieved):
     assert student.tokenizer.decode(example.answer) == "1"
     with pytest.raises(JaxkgError, match="'2' is not offered"):
         teach(student.tokenizer, offer, ["2"])
+    wanted = Wanted("who directed Alien?", "", ("Alien",), ("directed_by: x → y",))
+    example = teach(student.tokenizer, offer_of_plan(wanted, hops=2), ["^directed_by"])
+    assert student.tokenizer.decode(example.prompt).count(f"who directed {TOPIC_WORD}?") == 1
+    assert "Alien" not in student.tokenizer.decode(example.prompt)
+    assert student.tokenizer.decode(example.answer) == "^directed_by"
 
 
 def adjudication_request(answer):

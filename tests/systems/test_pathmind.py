@@ -121,6 +121,15 @@ def test_a_reasoner_is_shown_the_best_first_and_no_more_than_asked_for(qa):
     wild, again = (qa.retrieve(some, strategy="random", seed=5) for _ in range(2))
     assert [a.paths for a in wild] == [a.paths for a in again]
     assert [a.paths for a in wild] != [a.paths for a in qa.retrieve(some, strategy="random")]
+    ranking = qa.rank(some)
+    for strategy, answers in (("important", important), ("shortest", shortest)):
+        shared = qa.retrieve(some, strategy=strategy, ranking=ranking)
+        assert [a.paths for a in shared] == [a.paths for a in answers]
+    assert [a.entities for a in qa.answer(some, ranking=ranking)] == [
+        a.entities for a in qa.answer(some)
+    ]
+    with pytest.raises(JaxkgError, match="48 questions, not of 2"):
+        qa.answer(some[:2], ranking=ranking)
     for answers in (important, shortest, wild):
         assert check_all(qa.kg, answers) == [()] * len(answers)
         assert max(len(a.paths) for a in answers) == 2

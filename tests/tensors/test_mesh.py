@@ -1,19 +1,32 @@
 """On four and eight devices every core finds what it finds on one."""
 
+import functools
+
 import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from random_graphs import random_graph_from
+from hyper_cases import SETTINGS, random_hypergraph_from, texts
+from random_graphs import NODES, random_graph_from
 
 from jaxkg.candidates import follow, start
 from jaxkg.records import JaxkgError
-from jaxkg.score import hdc
+from jaxkg.score import edges, hdc, priority
 from jaxkg.score.embeddings import init_embeddings, score_against
+from jaxkg.score.message_passing import inflow
+from jaxkg.systems.guided_search import guided_batch
+from jaxkg.systems.pathmind_paths import prioritise_batch
+from jaxkg.systems.proh_search import explore
 from jaxkg.systems.search import search
 from jaxkg.tensors import starts_table
-from jaxkg.tensors.mesh import device_mesh, over_questions, place_graph, place_questions
+from jaxkg.tensors.mesh import (
+    device_mesh,
+    over_questions,
+    place_graph,
+    place_questions,
+    place_rows,
+)
 
 ROWS, SLOTS = 8, 64
 MESHES = [(4, 1), (8, 1), (4, 2), (2, 4)]
@@ -25,12 +38,32 @@ def mesh(request):
     return device_mesh(data=data, graph=graph)
 
 
+@pytest.fixture(params=[(2, 2), (2, 4)], ids=str)
+def both_ways(request):
+    """Four and eight devices, both axes divided, for programs that take long to compile."""
+    data, graph = request.param
+    return device_mesh(data=data, graph=graph)
+
+
 def check(mesh, function, shared, placed, shards):
     """One program over the mesh gives what each shard gives alone."""
     together = jax.device_get(over_questions(function, mesh)(placed, place_questions(shards, mesh)))
     alone = [jax.device_get(jax.jit(function)(shared, own)) for own in shards]
     stacked = jax.tree.map(lambda *parts: np.stack(parts), *alone)
     chex.assert_trees_all_close(together, stacked, rtol=1e-5, atol=1e-6)
+    return together
+
+
+def topics(rng):
+    return starts_table([[int(n)] for n in rng.integers(12, size=ROWS)], num_rows=ROWS)
+
+
+def drawn(init, rng):
+    """Weights of the shapes that an initialiser makes, all of them random."""
+    return jax.tree.map(
+        lambda weight: (0.5 * rng.normal(size=weight.shape)).astype(np.float32),
+        jax.eval_shape(lambda: init(key=jax.random.key(0))),
+    )
 
 
 def test_relation_paths_are_followed(mesh, rng):
@@ -84,13 +117,121 @@ def test_hypervector_paths_are_scored(mesh):
         best = hdc.exhaustive(algebra, table, queries, k=4, max_length=2)
         return best.paths, best.score
 
-    check(mesh, run, table, table, shards)
+    check(mesh, run, table, place_rows(table, mesh), shards)
 
 
 def test_embeddings_are_ranked(mesh):
     table = init_embeddings("complex", 32, 2, dimension=8, key=jax.random.key(0)).entity
     shards = [0.1 * (i + 1) * table[i : i + 3] for i in range(mesh.shape["data"])]
-    check(mesh, lambda t, own: score_against("complex", own, t), table, table, shards)
+    check(
+        mesh,
+        lambda t, own: score_against("complex", own, t),
+        table,
+        place_rows(table, mesh),
+        shards,
+    )
+
+
+def guided(shared, own):
+    return guided_batch(
+        *shared,
+        *own,
+        rows=ROWS,
+        width=2,
+        sample=4,
+        capacities=(512,) * 5,
+        margin=100.0,
+        revisit="topic",
+        use_context=True,
+    )
+
+
+def test_a_guided_search_takes_its_paths(both_ways, rng):
+    mesh = both_ways
+    graph = random_graph_from(3).graph
+    codes = 2 * graph.num_relations
+    sizes = edges.EdgeSizes(
+        text=8, graph=4, question=8, hops=2, width=6, attention=(10, 7), classifier=(5, 4)
+    )
+    params = drawn(functools.partial(edges.init_edge_scorer, sizes), rng)
+    shapes = ((NODES, 8), (NODES, 4), (codes, 8), (codes, 4))
+    inputs = edges.EdgeInputs(*(rng.normal(size=shape).astype(np.float32) for shape in shapes))
+
+    tables = jax.jit(edges.edge_tables)(params, inputs)
+    spread = jax.jit(edges.edge_tables)(params, place_rows(inputs, mesh))
+    chex.assert_trees_all_close(jax.device_get(spread), jax.device_get(tables), atol=1e-5)
+    shards = [
+        (*topics(rng), rng.normal(size=(ROWS, 8)).astype(np.float32))
+        for _ in range(mesh.shape["data"])
+    ]
+    placed = (place_graph(graph, mesh), params, spread)
+    relations, *_, overflow = check(mesh, guided, (graph, params, tables), placed, shards)
+    assert not overflow.any()
+    assert len(np.unique(relations[:, :, 0], axis=1)) > 1
+
+
+def prioritised(shared, own):
+    found = prioritise_batch(*shared, *own, capacities=(256, 512), floor=0.0, revisit="topic")
+    # The walks of other slots are not to be read.
+    there = found.valid[:, None]
+    return found._replace(
+        logit=jnp.where(found.valid, found.logit, 0.0),
+        heaviest=jnp.where(there, found.heaviest, 0),
+        shortest=jnp.where(there, found.shortest, 0),
+    )
+
+
+def test_messages_are_passed_and_entities_prioritised(both_ways, rng):
+    mesh = both_ways
+    graph = random_graph_from(5).graph
+    sizes = priority.PrioritySizes(
+        hops=1, buckets=16, width=8, state=8, features=5, bases=2, heads=2, hidden=4, text=5
+    )
+    params = drawn(functools.partial(priority.init_priority, graph.num_relations, sizes), rng)
+    features = rng.normal(size=(NODES, 5)).astype(np.float32)
+    into = jax.jit(inflow)(graph)
+    states = jax.jit(priority.entity_states)(params, into, features)
+    spread = jax.jit(priority.entity_states)(params, *place_rows((into, features), mesh))
+    np.testing.assert_allclose(spread, states, rtol=1e-5, atol=1e-5)
+    labels = rng.integers(16, size=(graph.num_relations, 3)).astype(np.int32)
+    label_text = rng.normal(size=(graph.num_relations, 5)).astype(np.float32)
+
+    shards = [
+        (
+            *topics(rng),
+            rng.integers(16, size=(ROWS, 4)).astype(np.int32),
+            rng.normal(size=(ROWS, 5)).astype(np.float32),
+        )
+        for _ in range(mesh.shape["data"])
+    ]
+    shared = (graph, params, states, labels, label_text)
+    placed = (place_graph(graph, mesh), params, place_rows(states, mesh), labels, label_text)
+    found = check(mesh, prioritised, shared, placed, shards)
+    assert not found.overflow.any()
+    assert found.valid.sum() > 5 * mesh.shape["data"]
+
+
+def explored(shared, own):
+    graph, told = shared
+    question, columns = own
+    return explore(
+        graph,
+        told._replace(question=question),
+        *columns,
+        settings=SETTINGS,
+        capacities=(64, 256, 1024, 256),
+    )
+
+
+def test_hyperedges_are_explored():
+    mesh = device_mesh(data=2, graph=4)
+    made = [random_hypergraph_from(seed) for seed in range(mesh.shape["data"])]
+    graph, told = made[0].tensors, texts(0)
+
+    shards = [(each.question, each.columns()) for each in made]
+    found = check(mesh, explored, (graph, told), place_rows((graph, told), mesh), shards)
+    assert not found.overflow.any()
+    assert (found.path >= 0).sum() > 10 * mesh.shape["data"]
 
 
 def test_a_mesh_takes_what_there_is_and_no_more():

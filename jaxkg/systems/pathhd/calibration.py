@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.kg import Topics, entity_rows, find_topics
-from jaxkg.learn.fit import masked_texts
 from jaxkg.records import Question
 from jaxkg.score.hdc import calibrate, grid_search, idf
 from jaxkg.types import NULL
@@ -145,7 +144,7 @@ def fit_calibration(
 
     def candidates_of(questions: Sequence[Question]) -> tuple[Retrieved, list[Topics]]:
         topics = find_topics(qa.linker, questions)
-        return plain.retrieve(plain.read(masked_texts(questions, topics), topics), topics), topics
+        return plain.retrieve(plain.read(questions, topics), topics), topics
 
     counted = Calibration.counted(
         candidates_of(training)[0].relations, num_codes=codes, scaled=scaled

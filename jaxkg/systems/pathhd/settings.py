@@ -10,7 +10,7 @@ from jaxkg.records import JaxkgError
 from jaxkg.score import hdc
 from jaxkg.score.hdc.factored import MAX_LENGTH
 
-QueryKind = Literal["bundle", "plan", "text", "projection"]
+QueryKind = Literal["bundle", "plan", "ranked", "text", "projection"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,8 +19,9 @@ class PathHDSettings:
 
     Attributes:
         query: a weighted "bundle" over the planner's plans, its best "plan" alone (the paper's
-            default), the "text" among the relation labels, or the paper's text "projection"
-            (Eq. 2). None takes "bundle" with a planner and "text" without.
+            default), a bundle over the paths that a path ranker puts first ("ranked"), the "text"
+            among the relation labels, or the paper's text "projection" (Eq. 2). None takes
+            "bundle" with a planner, "ranked" with a ranker and "text" without either.
         operator: of `hdc.OPERATORS`.
         dimension: d.
         block: m, block size of GHRR.

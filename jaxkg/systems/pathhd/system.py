@@ -27,7 +27,8 @@ from jaxkg.systems.pathhd.refine import refine_schemas
 from jaxkg.systems.pathhd.retrieval import Nearest, retrieve_grown, retrieve_listed
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
 from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, listed_schemas
-from jaxkg.systems.planning import plan_paths
+from jaxkg.systems.planning import Plans, plan_paths
+from jaxkg.systems.ranked import RankedPaths, either_way
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
@@ -93,6 +94,7 @@ class PathHD(QuestionAnswering):
     schemas: ListedSchemas | None
     named: np.ndarray
     planner: Planner | None = None
+    ranked: RankedPaths | None = None
     calibration: Calibration | None = None
     refiner: Backend | None = None
 
@@ -102,6 +104,7 @@ class PathHD(QuestionAnswering):
         kg: KnowledgeGraph,
         planner: Planner | None = None,
         *,
+        ranked: RankedPaths | None = None,
         encoder: Encoder | None = None,
         tensors: TensorGraph | None = None,
         linker: Linker | None = None,
@@ -114,7 +117,9 @@ class PathHD(QuestionAnswering):
 
         Args:
             kg: the graph.
-            planner: trained for it; None compares text with labels.
+            planner: trained for it.
+            ranked: a path ranker at work on it, whose best paths are bundled. Without planner and
+                ranker the question's text is compared with the relation labels.
             encoder: of label and question texts; None hashes their words and letters.
             tensors, linker: of the graph; None makes them.
             settings: knobs.
@@ -127,11 +132,13 @@ class PathHD(QuestionAnswering):
                 do what the graph or the query needs, or nobody is there to refine.
         """
         settings = settings or PathHDSettings()
-        kind = settings.query or ("text" if planner is None else "bundle")
+        kind = settings.query or ("bundle" if planner else "ranked" if ranked else "text")
         if planner is not None:
             planner.check_graph(kg.relations)
         elif kind in ("bundle", "plan"):
             raise JaxkgError(f'a query from a {kind} needs a planner; give one, or query="text"')
+        if kind == "ranked" and ranked is None:
+            raise JaxkgError('a query from ranked paths needs a path ranker; or query="text"')
         if kind == "text" and settings.symbols == "random":
             raise JaxkgError(
                 'random symbols say nothing of a text: give symbols="labels", or '
@@ -142,7 +149,7 @@ class PathHD(QuestionAnswering):
         tensors = tensors or tensor_graph(kg)
         if encoder is None and (settings.symbols == "labels" or kind == "projection"):
             encoder = HashingEncoder()
-        bandwidth = settings.bandwidth or (0.5 if kind in ("bundle", "plan") else 0.7)
+        bandwidth = settings.bandwidth or (0.7 if kind in ("text", "projection") else 0.5)
         symbols = SymbolSpace.build(
             make_algebra(settings),
             kg.relations,
@@ -150,7 +157,7 @@ class PathHD(QuestionAnswering):
             bandwidth=bandwidth if settings.symbols == "labels" else None,
             key=jax.random.key(seed),
         )
-        trained = () if planner is None else (planner.hops,)
+        trained = (planner.hops,) if planner else (ranked.ranker.hops,) if ranked else ()
         schemas, hops = None, 0
         for hops in (settings.hops,) if settings.hops else trained or (3, 2):
             schemas = listed_schemas(tensors, symbols, hops=hops, precision=settings.precision)
@@ -172,6 +179,7 @@ class PathHD(QuestionAnswering):
             schemas=schemas,
             named=np.array([kg.has_name(i) for i in range(kg.num_entities)]),
             planner=planner,
+            ranked=ranked if kind == "ranked" else None,
             calibration=calibration,
             refiner=refiner if settings.refine else None,
         )
@@ -202,7 +210,7 @@ class PathHD(QuestionAnswering):
         stages = Stages()
         topics = find_topics(self.linker, questions, use_given=use_given)
         stages.end("link")
-        asked = self.read(masked_texts(questions, topics), topics, on_progress=on_progress)
+        asked = self.read(questions, topics, on_progress=on_progress)
         stages.end("plan")
         found = self.retrieve(asked, topics, on_progress=on_progress)
         stages.end("retrieve")
@@ -245,14 +253,25 @@ class PathHD(QuestionAnswering):
 
     def read(
         self,
-        masked: Sequence[str],
+        questions: Sequence[Question],
         topics: Sequence[Topics],
         *,
         on_progress: Progress | None = None,
     ) -> Asked:
-        """Questions with their topics masked, as queries."""
+        """Questions, their topics masked, as queries."""
+        masked = masked_texts(questions, topics)
         count = len(masked)
         everything = np.ones(count, bool)
+        if self.ranked is not None:
+            tick = _stage(on_progress, "rank")
+            ranked = self.ranked.rank(questions, topics, tick)
+            best = Plans(
+                ranked.relations[:, : self.settings.plans],
+                ranked.probability[:, : self.settings.plans],
+                ranked.complete,
+            )
+            query = PlanQuery(*either_way(best, self.kg.num_relations))
+            return Asked(query, np.ones(count), best.complete)
         if self.kind == "text":
             return Asked(self.symbols.text_query(masked), np.ones(count), everything)
         if self.kind == "projection":

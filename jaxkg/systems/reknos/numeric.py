@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.candidates import start
+from jaxkg.kg import Topics
+from jaxkg.records import Question
 from jaxkg.systems import search as relation_search
 from jaxkg.systems.planning import Plans
 from jaxkg.systems.reknos.loop import Outgrown, Room, run_search
@@ -39,9 +41,7 @@ def _first_beam(row: jax.Array, node: jax.Array, *, rows: int, width: int, hops:
 
 
 @functools.partial(jax.jit, static_argnames=("logits", "capacity"))
-def _look(
-    graph, named, weights: Any, reading: jax.Array, beam: Beam, *, logits: Logits, capacity: int
-):
+def _look(graph, named, weights: Any, reading: Any, beam: Beam, *, logits: Logits, capacity: int):
     """What each relation path of the beam may take next, and how probable each is.
 
     A path that has reached nothing with a name of its own (events, roles) is not whole.
@@ -94,7 +94,7 @@ class NumericSession:
         system: ReKnoS,
         scorer: NumericScorer,
         weights: Any,
-        reading: np.ndarray,
+        reading: Any,
         topics: Sequence[Sequence[int]],
         room: Room,
         *,
@@ -103,7 +103,7 @@ class NumericSession:
         self._system, self._logits, self._weights = system, scorer.logits, weights
         self._room, self._lenient = room, lenient
         self._rows = bucket(len(topics))
-        self._reading = jax.device_put(pad(reading, self._rows))
+        self._reading = jax.device_put(jax.tree.map(lambda x: pad(x, self._rows), reading))
         self._starts = jax.device_put(starts_table(topics, num_rows=self._rows))
         self._step, self.complete = 0, True
         self._options, self._beam, self._scores = self._look(self._fresh(), "look 0")
@@ -189,8 +189,8 @@ class NumericSession:
 def search_numerically(
     system: ReKnoS,
     scorer: NumericScorer,
-    masked: Sequence[str],
-    topics: Sequence[Sequence[int]],
+    questions: Sequence[Question],
+    topics: Sequence[Topics],
     on_progress: Progress | None,
 ) -> tuple[Plans, list[Trace]]:
     """Search for any number of questions; a batch that is too large is halved.
@@ -198,20 +198,20 @@ def search_numerically(
     Args:
         system: graph, super-relations and settings.
         scorer: without a language model.
-        masked: questions with their topics masked.
-        topics: topic nodes of each question.
+        questions: any number.
+        topics: of each question.
         on_progress: called with (stage, done, total).
 
     Returns:
         Relation paths within the best super-relation paths, and a trace of each question.
     """
     settings = system.settings
-    count, width = len(masked), settings.beam_width
+    count, width = len(questions), settings.beam_width
     relations = np.full((count, width, settings.hops), NULL, np.int32)
     score = np.full((count, width), -np.inf, np.float32)
     completes = np.ones(count, bool)
     traces: list[Trace] = []
-    reading = scorer.read(masked)
+    reading = scorer.read(questions, topics)
     weights = jax.device_put(scorer.weights())
     size = min(settings.batch_size, bucket(count))
     room = system.room
@@ -219,11 +219,10 @@ def search_numerically(
     while waiting:
         indices = waiting.pop()
         lenient = len(indices) == 1
-        starts = [topics[i] for i in indices.tolist()]
+        view = jax.tree.map(lambda column, rows=indices: column[rows], reading)
+        starts = [topics[i].entities for i in indices.tolist()]
         try:
-            session = NumericSession(
-                system, scorer, weights, reading[indices], starts, room, lenient=lenient
-            )
+            session = NumericSession(system, scorer, weights, view, starts, room, lenient=lenient)
             search, best = run_search(system, session, starts, room, lenient=lenient)
             paths, found = session.relation_paths(best.groups)
         except Outgrown:

@@ -16,9 +16,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxkg.kg import Topics
+from jaxkg.learn.fit import masked_texts
 from jaxkg.learn.planner import Planner
-from jaxkg.records import JaxkgError
+from jaxkg.records import JaxkgError, Question
 from jaxkg.score.planner import label_vectors, next_relation_logits, read_question
+from jaxkg.systems.ranked import RankedPaths
 from jaxkg.systems.search import Beam
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
@@ -52,8 +55,8 @@ class NumericScorer(Protocol):
         """Arrays of the graph and the scorer, moved to the device once."""
         ...
 
-    def read(self, masked: Sequence[str]) -> np.ndarray:
-        """[Q, ...] arrays of questions whose topics are masked."""
+    def read(self, questions: Sequence[Question], topics: Sequence[Topics]) -> Any:
+        """[Q, ...] arrays: what the scorer sees of the questions."""
         ...
 
 
@@ -98,10 +101,10 @@ class LabelScorer:
         """[2] float32: temperature and stop."""
         return np.asarray([self.temperature, self.stop], np.float32)
 
-    def read(self, masked: Sequence[str]) -> np.ndarray:
-        """[Q, R] float32 cosines of questions and labels."""
+    def read(self, questions: Sequence[Question], topics: Sequence[Topics]) -> np.ndarray:
+        """[Q, R] float32 cosines of questions, their topics masked, and labels."""
         hinted = []
-        for text in masked:
+        for text in masked_texts(questions, topics):
             said = set(text.lower().split())
             hinted.append(" ".join([text, *(self.hints[w] for w in self.hints if w in said)]))
         return self._encoder(hinted) @ self._labels.T
@@ -142,9 +145,9 @@ class PlannerScorer:
         """The planner's weights and its labels' n-grams."""
         return self.planner.params, self.planner.label_ngrams()
 
-    def read(self, masked: Sequence[str]) -> np.ndarray:
-        """[Q, T] int32 n-grams."""
-        return self.planner.ngrams(masked)
+    def read(self, questions: Sequence[Question], topics: Sequence[Topics]) -> np.ndarray:
+        """[Q, T] int32 n-grams of questions, their topics masked."""
+        return self.planner.ngrams(masked_texts(questions, topics))
 
 
 def planner_logits(weights: Any, ngrams: jax.Array, beam: Beam) -> jax.Array:
@@ -161,6 +164,61 @@ def planner_logits(weights: Any, ngrams: jax.Array, beam: Beam) -> jax.Array:
         return next_relation_logits(params, labels, question, taken)[beam.hop]
 
     return jax.vmap(lambda q, paths: jax.vmap(lambda p: of_path(q, p))(paths))(reading, relations)
+
+
+@dataclasses.dataclass(frozen=True)
+class RankerScorer:
+    """Scores a relation by the relation paths through it that a path ranker puts first.
+
+    Attributes:
+        ranked: the ranker at work on the graph.
+        paths: paths of each question that count.
+    """
+
+    ranked: RankedPaths
+    paths: int = 64
+
+    @property
+    def logits(self) -> Logits:
+        """See `NumericScorer`."""
+        return ranker_logits
+
+    def check(self, relations: Sequence[str], hops: int) -> None:
+        """See `NumericScorer`; where the search takes more steps, paths end before."""
+        self.ranked.ranker.check(relations, self.ranked.encoder)
+
+    def weights(self) -> Any:
+        """[R] bool, whose length is what the logits need to know of the graph."""
+        return np.ones(self.ranked.kg.num_relations, bool)
+
+    def read(self, questions: Sequence[Question], topics: Sequence[Topics]) -> Any:
+        """[Q, K, L] int32 relations below R and [Q, K] float32 probabilities of the best paths."""
+        settings = dataclasses.replace(self.ranked.settings, width=self.paths)
+        plans = dataclasses.replace(self.ranked, settings=settings).rank(questions, topics)
+        return plans.relations, plans.probability
+
+
+def ranker_logits(
+    weights: jax.Array, reading: tuple[jax.Array, jax.Array], beam: Beam
+) -> jax.Array:
+    """Logits of `RankerScorer`: the mass of the paths that begin like the beam's, both ways."""
+    paths, probability = reading
+    batch, width, steps = beam.relations.shape
+    count = weights.shape[0]
+    longest = max(paths.shape[2], steps) + 1
+    paths = jnp.pad(paths, ((0, 0), (0, 0), (0, longest - paths.shape[2])), constant_values=NULL)
+    taken = jnp.where(beam.relations == NULL, NULL, beam.relations % count)
+    taken = jnp.pad(taken, ((0, 0), (0, 0), (0, longest - steps)), constant_values=NULL)
+    ahead = jnp.arange(longest) >= beam.hop
+    same = (taken[:, :, None, :] == paths[:, None, :, :]) | ahead[None, None, None, :]
+    mass = jnp.where(jnp.all(same, axis=3), probability[:, None, :], 0.0)  # [B, W, K]
+    following = jnp.take(paths, beam.hop, axis=2)
+    place = jnp.where(following == NULL, count, following)
+    row = jnp.arange(batch, dtype=jnp.int32)[:, None, None]
+    column = jnp.arange(width, dtype=jnp.int32)[None, :, None]
+    table = jnp.zeros((batch, width, count + 1))
+    logits = jnp.log(table.at[row, column, place[:, None, :]].add(mass) + 1e-9)
+    return jnp.concatenate([logits[..., :-1], logits], axis=-1)
 
 
 def probabilities(logits: jax.Array, options: jax.Array, may_stop: jax.Array) -> jax.Array:

@@ -13,7 +13,6 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, find_topics
 from jaxkg.kg.super_relations import SuperRelations
-from jaxkg.learn.fit import masked_texts
 from jaxkg.records import Answer, JaxkgError, Question
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.planning import Plans, execute_paths
@@ -174,8 +173,8 @@ class ReKnoS(QuestionAnswering):
         plans, traces = search_numerically(
             self,
             self.scorer,
-            masked_texts(questions, topics),
-            [some.entities for some in topics],
+            questions,
+            topics,
             on_progress,
         )
         used = _used(plans, self.settings.share)

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import jax
 import numpy as np
@@ -10,12 +12,13 @@ import pytest
 from jaxkg.adjudicate import Scripted
 from jaxkg.cite import check_all
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_questions, find_topics
-from jaxkg.learn.fit import masked_texts
 from jaxkg.records import JaxkgError, Question
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
 from jaxkg.systems.pathhd.queries import PlanQuery
 from jaxkg.systems.planner_cache import planner_for
+from jaxkg.systems.planning import Plans
+from jaxkg.systems.ranked import either_way
 from jaxkg.tensors import tensor_graph
 
 SMALL = PathHDSettings(dimension=128, block=2, threshold=0.05, batch_size=8)
@@ -89,7 +92,7 @@ def test_the_hops_contributions_add_up_to_the_similarity(planned):
 def test_one_plan_is_a_bundle_of_one(planned):
     questions = demo_questions()[:8]
     topics = find_topics(planned.linker, questions)
-    one = dataclasses.replace(planned, kind="plan").read(masked_texts(questions, topics), topics)
+    one = dataclasses.replace(planned, kind="plan").read(questions, topics)
     assert isinstance(one.query, PlanQuery)
     assert one.query.relations.shape[1] == 1
     found = planned.retrieve(one, topics)
@@ -175,8 +178,9 @@ def test_calibration_is_fitted_from_questions(labels):
 def test_projected_texts_rank_random_symbols_by_chance_and_run_all_the_same():
     settings = dataclasses.replace(SMALL, query="projection", symbols="random", hops=1)
     qa = PathHD.build(LABELS, settings=settings)
-    topics = find_topics(qa.linker, [asked("directed by", "Alien")])
-    found = qa.retrieve(qa.read(["directed by"], topics), topics)
+    questions = [asked("directed by", "Alien")]
+    topics = find_topics(qa.linker, questions)
+    found = qa.retrieve(qa.read(questions, topics), topics)
     assert np.abs(found.similarity[np.isfinite(found.similarity)]).max() < 0.5
     assert found.complete.all()
 
@@ -244,3 +248,27 @@ def test_few_candidates_cost_no_call_and_nobody_refines_without_a_model(labels):
     assert not backend.requests
     with pytest.raises(JaxkgError, match="needs a language model"):
         PathHD.build(LABELS, settings=dataclasses.replace(SMALL, refine=2))
+
+
+def test_the_paths_a_ranker_puts_first_are_a_query_walked_either_way():
+    directed, born = (LABELS.relations.index(name) for name in ("directed by", "born in"))
+    plans = Plans(
+        relations=np.array([[[directed, born], [directed, -1]]], np.int32),
+        probability=np.array([[0.7, 0.3]], np.float32),
+        complete=np.ones(1, bool),
+    )
+    count = LABELS.num_relations
+    relations, weight = either_way(plans, count)
+    told = {tuple(path): w for path, w in zip(relations[0].tolist(), weight[0].tolist()) if w}
+    both = {(a, b) for a in (directed, directed + count) for b in (born, born + count)}
+    assert {path for path, w in told.items() if w == np.float32(0.7)} == both
+    assert set(told) - both == {(directed, -1), (directed + count, -1)}
+    ranked: Any = SimpleNamespace(
+        rank=lambda questions, topics, tick: plans, ranker=SimpleNamespace(hops=2)
+    )
+    settings = dataclasses.replace(SMALL, dimension=512, plans=1)
+    qa = PathHD.build(LABELS, ranked=ranked, settings=settings)
+    assert qa.kind == "ranked"
+    assert names(qa.answer([asked("whatever", "Alien")])[0]) == {"South Shields"}
+    with pytest.raises(JaxkgError, match="needs a path ranker"):
+        PathHD.build(LABELS, settings=dataclasses.replace(SMALL, query="ranked"))

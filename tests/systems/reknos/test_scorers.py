@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from programs import frontier_of
 
+from jaxkg.kg import Topics
 from jaxkg.learn.planner import Planner
-from jaxkg.records import JaxkgError
+from jaxkg.records import JaxkgError, Question
 from jaxkg.score.planner import init_planner
 from jaxkg.systems.reknos.scorers import (
     LabelScorer,
@@ -15,6 +16,7 @@ from jaxkg.systems.reknos.scorers import (
     label_logits,
     planner_logits,
     probabilities,
+    ranker_logits,
     stop_share,
     within,
 )
@@ -22,6 +24,11 @@ from jaxkg.systems.search import init
 from jaxkg.text import NgramHasher
 
 RELATIONS = ("film.film.directed_by", "people.person.place_of_birth", "location.country.languages")
+
+
+def asked(*texts):
+    """Questions without topics."""
+    return [Question(id=text, text=text) for text in texts], [Topics((), (), ())] * len(texts)
 
 
 def beam_of(relations, score=None, finished=None):
@@ -36,7 +43,7 @@ def beam_of(relations, score=None, finished=None):
 
 def test_a_label_scores_by_its_likeness_both_ways():
     scorer = LabelScorer(RELATIONS, hints={}, temperature=0.5, stop=0.25)
-    reading = scorer.read(["who directed ⟨topic⟩", "what languages does ⟨topic⟩ have"])
+    reading = scorer.read(*asked("who directed it", "what languages does it have"))
     assert reading.shape == (2, 3)
     logits = np.asarray(label_logits(scorer.weights(), reading, beam_of(np.full((2, 2, 3), -1))))
     assert logits.shape == (2, 2, 7)
@@ -47,9 +54,9 @@ def test_a_label_scores_by_its_likeness_both_ways():
 
 
 def test_question_words_hint_at_labels():
-    asked = "where is ⟨topic⟩ from"
-    plain = LabelScorer(RELATIONS, hints={}).read([asked])[0]
-    hinted = LabelScorer(RELATIONS).read([asked])[0]
+    question = asked("where is it from")
+    plain = LabelScorer(RELATIONS, hints={}).read(*question)[0]
+    hinted = LabelScorer(RELATIONS).read(*question)[0]
     assert hinted[1] > plain[1]
 
 
@@ -73,7 +80,7 @@ def planner(hops):
 
 def test_a_planner_may_know_longer_paths_than_the_search_takes():
     scorer = PlannerScorer(planner(hops=3))
-    ngrams = scorer.read(["who directed it", "languages"])
+    ngrams = scorer.read(*asked("who directed it", "languages"))
     short, long = beam_of(np.full((2, 1, 2), -1)), beam_of(np.full((2, 1, 3), -1))
     one, other = (planner_logits(scorer.weights(), ngrams, beam) for beam in (short, long))
     assert one.shape == (2, 1, 7)
@@ -139,3 +146,20 @@ def test_relation_paths_stay_within_super_relation_paths(rng):
 
 def _starts(path, taken):
     return path[: len(taken)] == taken
+
+
+def test_a_ranker_scores_the_mass_of_the_paths_that_begin_alike():
+    paths = np.asarray([[[0, -1], [0, 1], [2, 1], [-1, -1]]], np.int32)
+    reading = paths, np.asarray([[0.4, 0.3, 0.2, 0.0]], np.float32)
+    graph = np.ones(3, bool)
+    first = np.exp(ranker_logits(graph, reading, beam_of(np.full((1, 2, 3), -1))))
+    # Relations 0 and 2, either way; no path is empty.
+    np.testing.assert_allclose(first[0, 1], [0.7, 0, 0.2, 0.7, 0, 0.2, 0], atol=1e-6)
+    taken = beam_of([[[0, -1, -1], [5, -1, -1], [1, -1, -1]]])._replace(hop=np.int32(1))
+    second = np.exp(ranker_logits(graph, reading, taken))
+    np.testing.assert_allclose(second[0, 0], [0, 0.3, 0, 0, 0.3, 0, 0.4], atol=1e-6)
+    np.testing.assert_allclose(second[0, 1], [0, 0.2, 0, 0, 0.2, 0, 0], atol=1e-6)
+    assert (second[0, 2] < 1e-6).all()
+    whole = beam_of([[[0, 1, -1]]])._replace(hop=np.int32(2))
+    third = np.exp(ranker_logits(graph, reading, whole))
+    np.testing.assert_allclose(third[0, 0], [0, 0, 0, 0, 0, 0, 0.3], atol=1e-6)

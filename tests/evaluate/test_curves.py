@@ -1,0 +1,30 @@
+import sys
+
+import pytest
+
+from jaxkg.evaluate import Estimate
+from jaxkg.evaluate.curves import save_curve_plot
+from jaxkg.records import JaxkgError
+
+
+def test_curves_of_two_panels(tmp_path):
+    pytest.importorskip("matplotlib")
+    curve = [(0.0, Estimate(0.9, 0.8, 1.0, 9)), (0.5, Estimate(0.4, 0.2, 0.6, 9))]
+    path = tmp_path / "curves.svg"
+    panels = {"left": {"one": curve, "two": [(0.0, 0.5)]}, "right": {"one": curve[:1]}}
+    save_curve_plot(panels, path, x=["share", "edits"], y="f1")
+    drawn = path.read_text("utf-8")
+    for said in ("left", "right", "edits", "<!-- one -->", "<!-- two -->"):
+        assert said in drawn
+    assert drawn.count("<!-- one -->") == 1, "one name stands in the legend once"
+    save_curve_plot({"": {"one": [(10, 0.1), (100, 1.0)]}}, path, x="edges", y="s", log=True)
+    assert "10^{2}" in path.read_text("utf-8")
+
+
+def test_what_cannot_be_drawn(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    with pytest.raises(JaxkgError, match="at least one curve"):
+        save_curve_plot({"left": {"one": []}}, tmp_path / "x.svg", x="", y="")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(JaxkgError, match=r"pip install 'jaxkg\[plot\]'"):
+        save_curve_plot({}, tmp_path / "x.svg", x="", y="")
