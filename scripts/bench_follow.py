@@ -14,7 +14,9 @@ import functools
 import os
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -178,7 +180,7 @@ def main(argv: list[str] | None = None) -> None:
     tensors = tensor_graph(kg)
     count = len(questions)
 
-    runs = {
+    runs: dict[str, tuple[Callable[[], Any], Callable[[Any], list[set[int]]]]] = {
         "dict of sets": (dict_of_sets(kg, topics, paths), lambda found: found),
     }
     for name, in_place in (("by sparse algebra", False), ("in place", True)):

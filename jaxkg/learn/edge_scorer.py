@@ -19,8 +19,10 @@ from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, init_edge_score
 from jaxkg.tensors import bucket
 from jaxkg.text import TextEncoder, label_words
 
-_FOLDER = ModelFolder("edge scorer", "edges", "jaxkg-edge-scorer", 2, "`jaxkg train guided`")
-"""2: inner layers are layer-normalised."""
+_FOLDER = ModelFolder(
+    "edge scorer", "edges", "jaxkg-edge-scorer", 2, "`jaxkg train guided`", oldest=2
+)
+"""Version 2 normalises inner layers; weights of version 1 would score wrongly."""
 
 
 @dataclasses.dataclass(frozen=True)

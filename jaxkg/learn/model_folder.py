@@ -25,6 +25,7 @@ class ModelFolder:
         what: the model in words.
         name: of its two files.
         format, version: marks of the folder.
+        oldest: version that is still read.
         made_by: what makes one.
     """
 
@@ -33,6 +34,7 @@ class ModelFolder:
     format: str
     version: int
     made_by: str
+    oldest: int = 1
 
     def save(
         self,
@@ -70,10 +72,12 @@ class ModelFolder:
         source = Path(folder)
         try:
             meta = json.loads((source / f"{self.name}.json").read_text(encoding="utf-8"))
-            if meta["format"] != self.format or meta["version"] > self.version:
+            known = self.oldest <= meta["version"] <= self.version
+            if meta["format"] != self.format or not known:
+                versions = f"from {self.oldest} " * (self.oldest > 1) + f"up to {self.version}"
                 raise JaxkgError(
                     f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
-                    f"{self.format} up to version {self.version}"
+                    f"{self.format} of versions {versions}: make one anew with {self.made_by}"
                 )
             yield meta, read_npz(source / f"{self.name}.npz")
         except FileNotFoundError as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -21,13 +20,18 @@ from jaxkg.learn.edge_scorer import TrainedScorer
 from jaxkg.learn.fit import masked_texts
 from jaxkg.records import Answer, JaxkgError, PlanCandidate, Question, Usage
 from jaxkg.score.edges import EdgeTables, edge_tables
-from jaxkg.systems.answering import OUTGROWN, as_question
-from jaxkg.systems.cited import Cited, cite_reached
+from jaxkg.systems.answering import (
+    Progress,
+    QuestionAnswering,
+    Stages,
+    notes_on,
+    why_no_topic,
+)
+from jaxkg.systems.cited import Cited, cite_reached, plan_candidates
 from jaxkg.systems.guided_search import guided_paths
 from jaxkg.systems.planning import Plans, Reached, execute_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
-from jaxkg.types import NULL
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +52,7 @@ class GuidedSettings:
 
     width: int = 1
     share: float = 1.0
-    sample: int | None = 8
+    sample: int | None = 4
     margin: float = 5.0
     revisit: Revisit = "topic"
     dtype: Literal["float32", "bfloat16"] = "float32"
@@ -60,7 +64,7 @@ class GuidedSettings:
 
 
 @dataclasses.dataclass(frozen=True)
-class GuidedSearch:
+class GuidedSearch(QuestionAnswering):
     """Answers questions over one graph; `search` and `execute` are its steps."""
 
     kg: KnowledgeGraph
@@ -97,49 +101,30 @@ class GuidedSearch:
         inputs = self.scorer.inputs(self.kg, self.encoder)
         return jax.jit(edge_tables)(self.scorer.params, inputs)
 
-    def ask(self, question: str | Question) -> Answer:
-        """Answer one question."""
-        if isinstance(question, str):
-            question = as_question(question)
-        return self.answer([question])[0]
-
     def answer(
         self,
         questions: Sequence[Question],
         *,
         use_given: bool = True,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        on_progress: Progress | None = None,
     ) -> list[Answer]:
-        """Answer many questions in batches.
-
-        Args:
-            questions: any number.
-            use_given: see `find_topics`.
-            on_progress: called with (stage, done, total).
-
-        Returns:
-            An answer, or an abstention with its reason, for each question in order.
-        """
+        """An answer, or an abstention with its reason, for each question in order."""
         if not questions:
             return []
         tick = on_progress or (lambda stage, done, total: None)
-        clock = [time.perf_counter()]
+        stages = Stages()
         topics = find_topics(self.linker, questions, use_given=use_given)
-        clock.append(time.perf_counter())
+        stages.end("link")
         plans = self.search(
             masked_texts(questions, topics), topics, lambda done, total: tick("search", done, total)
         )
-        clock.append(time.perf_counter())
+        stages.end("search")
         used = self.used(plans)
         reached = self.execute(plans, used, topics)
-        clock.append(time.perf_counter())
+        stages.end("follow")
         cited = cite_reached(self.kg, self.tensors, plans.probability, used, reached)
-        clock.append(time.perf_counter())
-        seconds = np.diff(clock) / len(questions)
-        usage = Usage(
-            seconds=float(seconds.sum()),
-            stages=dict(zip(("link", "search", "follow", "cite"), seconds.tolist())),
-        )
+        stages.end("cite")
+        usage = stages.usage(len(questions))
         return [
             self._answer(question, topics[i], plans, used, i, cited[i], usage)
             for i, question in enumerate(questions)
@@ -197,22 +182,10 @@ class GuidedSearch:
         cited: Cited,
         usage: Usage,
     ) -> Answer:
-        notes = [f"the graph has no entity {topic!r}" for topic in topics.missing]
-        if not (cited.complete and plans.complete[row]):
-            notes.append(OUTGROWN)
+        complete = cited.complete and bool(plans.complete[row])
         entities = cited.ranked(self.kg)
-        plan = tuple(
-            PlanCandidate(
-                relations=tuple(
-                    self.kg.relation_name(int(code))
-                    for code in plans.relations[row, place]
-                    if code != NULL
-                ),
-                probability=float(plans.probability[row, place]),
-                reached=cited.sizes.get(place),
-                used=bool(used[row, place]),
-            )
-            for place in np.flatnonzero(plans.probability[row] > 0).tolist()
+        plan = plan_candidates(
+            self.kg, plans.relations[row], plans.probability[row], used[row], cited
         )
         return Answer(
             question=question.text,
@@ -223,7 +196,7 @@ class GuidedSearch:
             plan=plan,
             usage=usage,
             abstained=None if entities else _why_not(topics, plan),
-            notes=tuple(notes),
+            notes=tuple(notes_on(topics, complete=complete)),
             system="guided",
         )
 
@@ -233,6 +206,4 @@ def _why_not(topics: Topics, plan: tuple[PlanCandidate, ...]) -> str:
         return f"the relation path {' → '.join(plan[0].relations)} leads nowhere but to the topic"
     if topics.entities:
         return "no edge leaves the topic"
-    if topics.missing:
-        return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
-    return "no entity of the graph is recognised in the question"
+    return why_no_topic(topics)

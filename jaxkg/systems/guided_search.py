@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.candidates import Revisit, expand, start
-from jaxkg.ops import running_sum, top_in_group
+from jaxkg.ops import running_sum
 from jaxkg.score.edges import (
     EdgeScorer,
     EdgeTables,
@@ -61,11 +61,12 @@ def relation_scores(
         frontier: nodes of partial paths, `row` being the path.
         score: of edges.
         num_rows: P; static.
-        sample: edges that stand for a relation of a path; None scores them all. Static.
+        sample: about how many edges stand for a relation of a path, all where it has no more, and
+            always one; None scores them all. Static.
         capacities: slots for the edges looked at, and for those scored; static.
 
     Returns:
-        Means, which with a sample are estimates: the sample is spread over the edges by a hash.
+        Means, which with a sample are estimates: a hash of the edges draws it.
     """
     looked, scored = capacities
     edges = expand(graph, frontier, capacity=looked)
@@ -74,14 +75,14 @@ def relation_scores(
     group = jnp.where(edges.valid, edges.row * codes + relation, 0)
     chosen = edges.valid
     if sample is not None:
+        # An exact number a group takes a pass over all edges for each; a share of them takes one.
+        slots = jnp.arange(looked, dtype=jnp.int32)
+        safe = jnp.where(edges.valid, group, num_rows * codes)
+        size = jnp.zeros(num_rows * codes + 1).at[safe].add(1.0)[safe]
+        first = jnp.full(num_rows * codes + 1, looked, jnp.int32).at[safe].min(slots)[safe]
         mixed = edges.edge.astype(jnp.uint32) * jnp.uint32(0x9E3779B1)
-        priority = (mixed >> 8).astype(jnp.int32).astype(jnp.float32)
-        best = top_in_group(
-            group, priority, edges.valid, num_groups=num_rows * codes, k=sample
-        ).ravel()
-        chosen = (
-            jnp.zeros(looked, bool).at[jnp.where(best == NULL, looked, best)].set(True, mode="drop")
-        )
+        draw = (mixed >> 8).astype(jnp.int32).astype(jnp.float32) * 2.0**-24
+        chosen &= (draw * size < sample) | (first == slots)
     place = running_sum(chosen.astype(jnp.int32)) - 1
     slot = jnp.zeros(scored, jnp.int32)
     slot = slot.at[jnp.where(chosen, place, scored)].set(
@@ -242,7 +243,7 @@ def guided_paths(
     *,
     hops: int,
     width: int = 1,
-    sample: int | None = 8,
+    sample: int | None = 4,
     margin: float = 5.0,
     revisit: Revisit = "topic",
     use_context: bool = True,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import jax
 import numpy as np
@@ -27,7 +27,7 @@ from jaxkg.learn.priority import (
 )
 from jaxkg.records import Answer, JaxkgError, Question, RankedEntity, SupportingPath, Usage
 from jaxkg.score.priority import entity_states
-from jaxkg.systems.answering import as_question
+from jaxkg.systems.answering import Progress, QuestionAnswering, notes_on, why_no_topic
 from jaxkg.systems.pathmind_paths import (
     Ranked,
     Ranking,
@@ -40,9 +40,6 @@ from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 
 SYSTEM = "pathmind"
-_OUTGROWN = "the subgraph outgrew the largest bucket: answers may be missing"
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +74,7 @@ class PathMindSettings:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PathMind:
+class PathMind(QuestionAnswering):
     """Answers questions over one graph.
 
     Example:
@@ -135,12 +132,6 @@ class PathMind:
     def revisit(self) -> Revisit:
         """The rule in force."""
         return self.settings.revisit or self.model.about.get("revisit", "topic")
-
-    def ask(self, question: str | Question) -> Answer:
-        """Answer one question."""
-        if isinstance(question, str):
-            question = as_question(question)
-        return self.answer([question])[0]
 
     def answer(
         self,
@@ -338,9 +329,6 @@ class PathMind:
         complete: bool,
         usage: Usage,
     ) -> Answer:
-        notes = [f"the graph has no entity {topic!r}" for topic in topics.missing]
-        if not complete:
-            notes.append(_OUTGROWN)
         return Answer(
             question=question.text,
             question_id=question.id,
@@ -349,15 +337,13 @@ class PathMind:
             paths=tuple(paths),
             usage=usage,
             abstained=None if paths else self._why_not(topics, confidence),
-            notes=tuple(notes),
+            notes=tuple(notes_on(topics, complete=complete)),
             system=SYSTEM,
         )
 
     def _why_not(self, topics: Topics, confidence: float) -> str:
         if not topics.entities:
-            if topics.missing:
-                return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
-            return "no entity of the graph is recognised in the question"
+            return why_no_topic(topics)
         if 0 < confidence < self.settings.threshold:
             return (
                 f"the best entity has confidence {confidence:.2f}, below the threshold of "

@@ -187,7 +187,7 @@ def test_damage_and_other_things_are_refused(fitted, tmp_path):
     with pytest.raises(JaxkgError, match="weights and sizes disagree"):
         PriorityModel.open(folder)
     (folder / "priority.json").write_text(text.replace('"version": 1', '"version": 9'))
-    with pytest.raises(JaxkgError, match="up to version 1"):
+    with pytest.raises(JaxkgError, match="versions up to 1"):
         PriorityModel.open(folder)
 
 
