@@ -18,7 +18,7 @@ os.environ.update(_STRICT)
 # Programs that took long to compile are kept: for the other worker, and for the next run.
 _ROOT = Path(__file__).parent.parent
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_ROOT / ".pytest_cache" / "programs"))
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 # Nearly all the time goes into compiling small programs that run for a millisecond.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"

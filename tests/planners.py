@@ -3,6 +3,8 @@
 A conftest that wants the fixtures imports them; the folder is the same for all.
 """
 
+import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +37,15 @@ def programs_kept() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Value for `JAXKG_CACHE`; holds the demo planner of seed 0, smaller than a user's."""
+    mine = tmp_path_factory.getbasetemp()
+    # Beside the folders of all workers of this run, where there are several.
+    folder = (mine.parent if os.environ.get("PYTEST_XDIST_WORKER") else mine) / "jaxkg-cache"
+    with _alone(folder):
+        _make_planner(folder)
+    return folder
+
+
+def _make_planner(folder: Path) -> None:
     import jax
 
     from jaxkg.cli.loading import keep_compiled_programs
@@ -43,7 +54,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from jaxkg.systems import planner_cache
     from jaxkg.tensors import tensor_graph
 
-    folder = tmp_path_factory.getbasetemp() / "jaxkg-cache"
     kg = demo_graph()
     standard = jax.numpy_dtype_promotion("standard")
     with pytest.MonkeyPatch.context() as patch, programs_kept(), standard:
@@ -52,7 +62,24 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
         small = PlannerConfig(width=48, epochs=6, learning_rate=6e-3)
         patch.setattr(planner_cache, "PlannerConfig", lambda epochs: small)
         planner_cache.planner_for(kg, tensor_graph(kg))
-    return folder
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One worker at a time; the others find what the first has made."""
+    lock = folder.with_suffix(".lock")
+    for _ in range(3000):
+        try:
+            lock.mkdir()
+            break
+        except FileExistsError:
+            time.sleep(0.1)
+    else:
+        raise TimeoutError(f"{lock} was held for five minutes")
+    try:
+        yield
+    finally:
+        lock.rmdir()
 
 
 @pytest.fixture

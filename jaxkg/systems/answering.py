@@ -47,8 +47,8 @@ def as_question(question: str | Question) -> Question:
     """A question typed by a person; `[...]` around the topic is accepted.
 
     Example:
-        >>> as_question("who wrote [Alien]?").mention
-        'Alien'
+        >>> as_question("who wrote [Alien]?").text
+        'who wrote Alien?'
     """
     if isinstance(question, Question):
         return question
