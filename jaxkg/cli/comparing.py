@@ -15,7 +15,7 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.datasets import NAMES, Dataset, benchmarks, concerns, dataset, material
-from jaxkg.cli.loading import keep_compiled_programs, load_graph
+from jaxkg.cli.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.cli.models import ModelOptions, language_model
 from jaxkg.cli.parts import Parts, wishes_from
 from jaxkg.cli.progress import errors, progress_bars
@@ -145,6 +145,7 @@ def compare(
                     try:
                         if system is None or key != wanted_now:
                             system = None
+                            make_room()
                             parts = parts.beside(backend, dict(wishes[each][name]))
                             parts.planner_folder = folders[each]
                             system, key = _built(name, parts), wanted_now

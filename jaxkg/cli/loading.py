@@ -34,3 +34,27 @@ def keep_compiled_programs() -> None:
     jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "programs"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def make_room(share: float = 0.4) -> bool:
+    """Forget compiled programs where they fill the process; they are loaded again from disk.
+
+    Every compiled program maps memory, and Linux lets a process map so many regions and no more:
+    a command that asks many systems of many graphs would end in the compiler's abort.
+
+    Args:
+        share: of the regions allowed, from which on there is no room.
+
+    Returns:
+        Whether there was none.
+    """
+    mapped, most = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
+    if not (mapped.exists() and most.exists()):
+        return False
+    with mapped.open("rb") as regions:
+        if sum(1 for _ in regions) <= share * int(most.read_text()):
+            return False
+    import jax
+
+    jax.clear_caches()
+    return True

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jaxkg.cli.loading import make_room
 from jaxkg.cli.parts import Parts
 from jaxkg.cli.systems import System, faults
 from jaxkg.records import Answer, JaxkgError, Question
@@ -73,6 +74,7 @@ def run_questions(
         total, done = len(asked), len(asked) - len(pending)
         show("answer", done, total)
         for first in range(0, len(pending), size):
+            make_room()
             chunk = pending[first : first + size]
             answers = system.answer(chunk, use_given=not link)
             _check_outage(answers)
