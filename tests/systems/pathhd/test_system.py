@@ -260,6 +260,7 @@ def test_the_paths_a_ranker_puts_first_are_a_query_walked_either_way():
     count = LABELS.num_relations
     relations, weight = either_way(plans, count)
     told = {tuple(path): w for path, w in zip(relations[0].tolist(), weight[0].tolist()) if w}
+    assert len(told) == np.count_nonzero(weight) == 6, "no path counts twice"
     both = {(a, b) for a in (directed, directed + count) for b in (born, born + count)}
     assert {path for path, w in told.items() if w == np.float32(0.7)} == both
     assert set(told) - both == {(directed, -1), (directed + count, -1)}
