@@ -26,10 +26,10 @@ from pathlib import Path
 
 import jax
 import numpy as np
+from table_pathmind import report
 
 from jaxkg.adjudicate import adjudicate
-from jaxkg.cite import grounded
-from jaxkg.evaluate import Report, compare, evaluate, prediction_line
+from jaxkg.evaluate import Report, compare
 from jaxkg.kg import KnowledgeGraph, entity_rows, read_graph, read_questions
 from jaxkg.learn.lm import Example, LanguageModel, LMConfig, LMTokenizer, TrainConfig, train
 from jaxkg.learn.lm.training import Trained, align
@@ -49,19 +49,6 @@ STRATEGIES = ("important", "shortest", "random")
 def sample(questions: Sequence[Question], count: int, seed: int) -> list[Question]:
     order = np.random.default_rng(seed).permutation(len(questions))[:count]
     return [questions[i] for i in sorted(order.tolist())]
-
-
-def report(
-    kg: KnowledgeGraph, questions: Sequence[Question], answers: Sequence[Answer], seed: int
-) -> Report:
-    def name_of(id: str) -> str | None:
-        return kg.name(row[0]) if (row := kg.entity_ids.rows(id)) else None
-
-    lines = [
-        prediction_line(question, answer, check=lambda a: grounded(kg, a), name_of=name_of)
-        for question, answer in zip(questions, answers)
-    ]
-    return evaluate(lines, seed=seed)
 
 
 def priority(kg, tensors, folder: Path, data: Path, seed: int) -> PriorityModel:

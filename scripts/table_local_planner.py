@@ -22,11 +22,9 @@ from pathlib import Path
 
 import jax
 import numpy as np
+from table_llm_planned import gold_teacher, report
 
-from jaxkg.adjudicate import Request, Scripted
 from jaxkg.adjudicate.planning import Wanted
-from jaxkg.cite import grounded
-from jaxkg.evaluate import Report, evaluate, prediction_line
 from jaxkg.kg import KnowledgeGraph, Linker, read_graph, read_questions
 from jaxkg.learn.lm import Example, LanguageModel, LMConfig, LMTokenizer, TrainConfig, train
 from jaxkg.learn.traces import PlanTrace
@@ -41,17 +39,6 @@ from jaxkg.types import NULL
 METRICS = ("micro_f1", "f1", "hits_at_1", "exact_set", "grounded", "calls")
 HOPS = (1, 2, 3)
 CHUNK = 2048
-
-
-def gold_teacher(questions: Sequence[Question]) -> Scripted:
-    """A backend that replies with each question's gold relation path, as JSON."""
-    gold = {question.id: question.paths[0] for question in questions}
-
-    def reply(request: Request) -> str:
-        path = gold[request.question]
-        return json.dumps({"reasoning": "gold", "hops": [[name] for name in path]})
-
-    return Scripted(reply, model="gold-plan")
 
 
 def teacher_traces(
@@ -83,22 +70,6 @@ def walks_of_graph(kg: KnowledgeGraph, tensors: TensorGraph, count: int, seed: i
     _, edges, _ = random_walks(tensors, topics, hops=max(HOPS), count=1, seed=seed)
     for walk in edges.tolist():
         yield [kg.relation_name(int(tensors.relation[edge])) for edge in walk if edge != NULL]
-
-
-def report(
-    qa: LLMPlannedQA, kg: KnowledgeGraph, questions: Sequence[Question], seed: int
-) -> Report:
-    def name_of(id: str) -> str | None:
-        return kg.name(row[0]) if (row := kg.entity_ids.rows(id)) else None
-
-    lines = []
-    for first in range(0, len(questions), CHUNK):
-        chunk = questions[first : first + CHUNK]
-        lines += [
-            prediction_line(question, answer, check=lambda a: grounded(kg, a), name_of=name_of)
-            for question, answer in zip(chunk, qa.answer(chunk))
-        ]
-    return evaluate(lines, seed=seed)
 
 
 def main(argv: list[str] | None = None) -> None:

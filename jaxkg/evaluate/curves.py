@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from jaxkg.evaluate.intervals import Estimate
-from jaxkg.evaluate.plots import _figure
+from jaxkg.evaluate.plots import figure_class
 from jaxkg.records import JaxkgError
 
 Curve = Sequence[tuple[float, Estimate | float]]
@@ -32,7 +32,7 @@ def save_curve_plot(
     Raises:
         JaxkgError: matplotlib is not installed, or there is nothing to draw.
     """
-    Figure = _figure()
+    Figure = figure_class()
     if not panels or not any(len(curve) for some in panels.values() for curve in some.values()):
         raise JaxkgError("a plot needs at least one curve with a point")
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))

@@ -29,7 +29,7 @@ def save_bar_plot(
     Raises:
         JaxkgError: matplotlib is not installed, or a report lacks a metric.
     """
-    Figure = _figure()
+    Figure = figure_class()
     if not reports or not metrics:
         raise JaxkgError("a plot needs at least one report and one metric")
     for system, report in reports.items():
@@ -86,7 +86,7 @@ def save_latency_plots(
     Raises:
         JaxkgError: matplotlib is not installed, or no report has the metric and seconds.
     """
-    Figure = _figure()
+    Figure = figure_class()
     told = {
         name: {
             system: report
@@ -132,7 +132,12 @@ def save_latency_plots(
     figure.savefig(path)
 
 
-def _figure() -> type[Figure]:
+def figure_class() -> type[Figure]:
+    """Matplotlib's figure, imported where something is drawn.
+
+    Raises:
+        JaxkgError: matplotlib is not installed.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

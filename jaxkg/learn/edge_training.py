@@ -10,7 +10,6 @@ import dataclasses
 import functools
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import numpy as np
 import optax
 
 from jaxkg.learn.edge_examples import EdgeBatch, EdgeStates, draw_edges
+from jaxkg.learn.model_folder import read_npz, write_npz
 from jaxkg.records import JaxkgError
 from jaxkg.score.edges import (
     EdgeInputs,
@@ -255,23 +255,16 @@ def _step(optimiser, config, sizes, weight, learned, state, inputs, questions, w
 
 def _keep(path: Path, tree: Any, about: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-        np.savez(
-            file,
-            allow_pickle=False,
-            about=np.asarray(json.dumps(about)),
-            **{str(place): leaf for place, leaf in enumerate(leaves)},
-        )
-    os.replace(file.name, path)
+    leaves = {str(place): leaf for place, leaf in enumerate(jax.tree.leaves(tree))}
+    write_npz(path, {"about": json.dumps(about), **leaves})
 
 
 def _restore(path: Path, tree: Any, mark: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     leaves, shape = jax.tree.flatten(tree)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            about = json.loads(str(arrays["about"]))
-            kept = [arrays[str(place)] for place in range(len(leaves))]
+        arrays = read_npz(path)
+        about = json.loads(str(arrays["about"]))
+        kept = [arrays[str(place)] for place in range(len(leaves))]
     except (OSError, EOFError, KeyError, ValueError, BadZipFile) as error:
         raise JaxkgError(f"the training state {path} is damaged: {error}") from error
     other = [name for name in mark if json.loads(json.dumps(mark[name])) != about.get(name)]

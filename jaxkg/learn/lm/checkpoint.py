@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from jaxkg.learn.lm.config import LMConfig
 from jaxkg.learn.lm.model import Llama
 from jaxkg.learn.lm.tensor_files import open_tensors, write_tensors
 from jaxkg.learn.lm.tokenizer import LMTokenizer
+from jaxkg.learn.model_folder import write_json
 from jaxkg.records import JaxkgError
 from jaxkg.text.weights import read_json
 
@@ -108,8 +107,8 @@ class LanguageModel:
         target = Path(folder)
         self.tokenizer.save(target)
         write_tensors(target / _WEIGHTS, dict(named_tensors(self.model)), {"format": "pt"})
-        _write_json(target / "config.json", self.config.to_dict())
-        _write_json(target / _ABOUT, dict(self.about))
+        write_json(target / "config.json", self.config.to_dict())
+        write_json(target / _ABOUT, dict(self.about))
 
 
 def load_llama(
@@ -213,11 +212,3 @@ class _Tensors(Mapping[str, jax.Array]):
 
     def __len__(self) -> int:
         return len(self._where)
-
-
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8"
-    ) as file:
-        json.dump(content, file, ensure_ascii=False, indent=1)
-    os.replace(file.name, path)
