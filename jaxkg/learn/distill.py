@@ -14,15 +14,10 @@ import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.planner import (
-    Planner,
-    hasher_for,
-    label_table,
-    question_table,
-    seen_buckets,
-)
+from jaxkg.learn.planner import Planner, hasher_for
 from jaxkg.learn.planner_training import Examples, PlannerConfig, train_planner
 from jaxkg.learn.traces import PlanTrace
+from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import JaxkgError
 from jaxkg.text import mask_mentions
 from jaxkg.types import NULL

@@ -10,15 +10,10 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, entity_rows, find_topics
 from jaxkg.learn.mine import MinedPaths, mine_paths
-from jaxkg.learn.planner import (
-    Planner,
-    hasher_for,
-    label_table,
-    question_table,
-    seen_buckets,
-)
+from jaxkg.learn.planner import Planner, hasher_for
 from jaxkg.learn.planner_training import Examples, PlannerConfig, train_planner
 from jaxkg.learn.synthesize import label_examples
+from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import JaxkgError, Question
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import mask_mentions

@@ -12,24 +12,12 @@ import numpy as np
 
 from jaxkg.learn.model_folder import ModelFolder
 from jaxkg.learn.planner_training import PlannerConfig
+from jaxkg.learn.words import ReadsWords
 from jaxkg.records import JaxkgError
 from jaxkg.score.planner import PlannerParams
-from jaxkg.text import NgramHasher, label_words
+from jaxkg.text import NgramHasher
 
 _FOLDER = ModelFolder("planner", "planner", "jaxkg-planner", 1, "`jaxkg train planner`")
-_LABEL_WIDTH = 24
-QUESTION_WIDTH = 96
-"""N-grams kept of a question: all of them up to 33 words."""
-
-
-def label_table(hasher: NgramHasher, relations: Sequence[str]) -> np.ndarray:
-    """[R, 24] int32 n-gram buckets of the relation labels, NULL where there are fewer."""
-    return hasher.table([label_words(name) for name in relations], width=_LABEL_WIDTH)
-
-
-def question_table(hasher: NgramHasher, masked: Sequence[str]) -> np.ndarray:
-    """[Q, T] int32 n-gram buckets of questions whose topics are masked."""
-    return hasher.table(masked, width=QUESTION_WIDTH)
 
 
 def hasher_for(masked: Sequence[str], config: PlannerConfig) -> NgramHasher:
@@ -39,15 +27,8 @@ def hasher_for(masked: Sequence[str], config: PlannerConfig) -> NgramHasher:
     return NgramHasher(buckets=config.buckets)
 
 
-def seen_buckets(hasher: NgramHasher, masked: Sequence[str]) -> np.ndarray:
-    """[V] bool, the n-grams that some training question has."""
-    seen = np.zeros(hasher.buckets, bool)
-    seen[np.unique([bucket for text in masked for bucket in hasher.ids(text)])] = True
-    return seen
-
-
 @dataclasses.dataclass(frozen=True)
-class Planner:
+class Planner(ReadsWords):
     """Everything needed to plan on one graph.
 
     Attributes:
@@ -65,21 +46,6 @@ class Planner:
     hops: int
     seen: np.ndarray
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    def label_ngrams(self) -> np.ndarray:
-        """[R, T'] int32, see `label_table`."""
-        return label_table(self.hasher, self.relations)
-
-    def ngrams(self, masked: Sequence[str]) -> np.ndarray:
-        """See `question_table`."""
-        return question_table(self.hasher, masked)
-
-    def known_share(self, masked: str) -> float:
-        """Share of a question's words that training has shown; 1 for a question without words."""
-        words = self.hasher.words(masked)
-        if not words:
-            return 1.0
-        return float(np.mean(self.seen[self.hasher.ids(masked)[: len(words)]]))
 
     def check_graph(self, relations: Sequence[str]) -> None:
         """Refuse a graph this planner was not trained for.

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from jaxkg.learn.words import hide_words
 from jaxkg.records import JaxkgError
 from jaxkg.score.planner import (
     PlannerParams,
@@ -35,6 +36,7 @@ class PlannerConfig:
         learning_rate: peak of a one-cycle cosine schedule.
         temperature: how sharply a path with a lower F1 than the question's best is discounted.
         dropout: share of n-grams hidden in training, so that no single one is relied on.
+        hidden_words: share of a question's words hidden in training at most, see `hide_words`.
     """
 
     hops: int = 3
@@ -46,12 +48,13 @@ class PlannerConfig:
     learning_rate: float = 3e-3
     temperature: float = 0.05
     dropout: float = 0.1
+    hidden_words: float = 0.5
 
 
 class Examples(NamedTuple):
     """Planner examples as arrays; the first axis runs over questions."""
 
-    ngrams: np.ndarray  # [Q, T] int32
+    ngrams: np.ndarray  # [Q, T] int32 of `question_table`
     paths: np.ndarray  # [Q, K, L] int32 codes
     f1: np.ndarray  # [Q, K] float32
 
@@ -167,8 +170,7 @@ def train_planner(
     # The n-gram table is by far the largest thing here: it is changed in place.
     @functools.partial(jax.jit, donate_argnums=(0, 1))
     def step(params, state, ngrams, paths, f1, key):
-        hidden = jax.random.bernoulli(key, config.dropout, ngrams.shape)
-        ngrams = jnp.where(hidden, -1, ngrams)
+        ngrams = hide_words(ngrams, key, words=config.hidden_words, each=config.dropout)
 
         def loss(params):
             scores = mined_log_probabilities(params, labels, ngrams, paths)

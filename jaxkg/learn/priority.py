@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.model_folder import ModelFolder
-from jaxkg.learn.planner import label_table, question_table
+from jaxkg.learn.words import ReadsWords
 from jaxkg.records import JaxkgError
 from jaxkg.score.message_passing import Inflow, inflow
 from jaxkg.score.priority import PriorityParams, PrioritySizes, init_priority
@@ -57,7 +57,7 @@ def label_features(encoder: Encoder, labels: Sequence[str], *, width: int) -> np
 
 
 @dataclasses.dataclass(frozen=True)
-class PriorityModel:
+class PriorityModel(ReadsWords):
     """Everything needed to prioritise paths on a graph with these relations.
 
     With states from label features (the default) the entities may be new: names are all that is
@@ -82,21 +82,6 @@ class PriorityModel:
     label_text: np.ndarray
     graph: str | None = None
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    def label_ngrams(self) -> np.ndarray:
-        """[R, T'] int32 n-gram buckets of the relation labels."""
-        return label_table(self.hasher, self.relations)
-
-    def ngrams(self, masked: Sequence[str]) -> np.ndarray:
-        """[Q, T] int32 n-gram buckets of questions whose topics are masked."""
-        return question_table(self.hasher, masked)
-
-    def known_share(self, masked: str) -> float:
-        """Share of a question's words that training has shown; 1 for a question without words."""
-        words = self.hasher.words(masked)
-        if not words:
-            return 1.0
-        return float(np.mean(self.seen[self.hasher.ids(masked)[: len(words)]]))
 
     def check_graph(self, kg: KnowledgeGraph) -> None:
         """Refuse a graph this model was not trained for.

@@ -20,6 +20,7 @@ from jaxkg.learn.mine import targets_table
 from jaxkg.learn.model_folder import read_npz, write_json, write_npz
 from jaxkg.learn.priority import leaves_like, numbered
 from jaxkg.learn.priority_subgraphs import prioritise
+from jaxkg.learn.words import hide_words
 from jaxkg.records import JaxkgError
 from jaxkg.score.message_passing import Inflow
 from jaxkg.score.priority import (
@@ -45,6 +46,7 @@ class PriorityConfig:
         fan_out: past the first hop, runs of more edges are left out of the training subgraphs.
         learning_rate: peak of a one-cycle cosine schedule.
         dropout: share of n-grams hidden, so that no single one is relied on.
+        hidden_words: share of a question's words hidden at most, see `hide_words`.
         sharpness: how much more a wrong entity of high priority weighs than one of low priority.
         checkpoint_every: steps between checkpoints, where they are written.
     """
@@ -55,6 +57,7 @@ class PriorityConfig:
     fan_out: int = 64
     learning_rate: float = 5e-3
     dropout: float = 0.1
+    hidden_words: float = 0.5
     sharpness: float = 1.0
     checkpoint_every: int = 100
 
@@ -64,7 +67,7 @@ class PriorityExamples(NamedTuple):
 
     topics: list[tuple[int, ...]]
     answers: list[tuple[int, ...]]
-    ngrams: np.ndarray  # [Q, T] int32
+    ngrams: np.ndarray  # [Q, T] int32 of `question_table`
     text: np.ndarray  # [Q, G] float32
     paths: np.ndarray  # [Q, K, L] int32 relations whatever their direction, NULL where none
     sizes: np.ndarray  # [Q, 2L] int64, slots each subgraph wants, see `subgraph_sizes`
@@ -203,10 +206,12 @@ def train_priority(
     @jax.jit
     def advance(state, graph, inflow, features, batch_in, targets):
         row, node, ngrams, text, paths = batch_in
-        hidden = jax.random.bernoulli(
-            jax.random.fold_in(key, state.step), config.dropout, ngrams.shape
+        ngrams = hide_words(
+            ngrams,
+            jax.random.fold_in(key, state.step),
+            words=config.hidden_words,
+            each=config.dropout,
         )
-        ngrams = jnp.where(hidden, NULL, ngrams)
 
         def loss_of(params):
             states = entity_states(params, inflow, features)

@@ -8,20 +8,16 @@ by its own words at once; questions of one's own train a better one.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.planner import (
-    Planner,
-    hasher_for,
-    label_table,
-    question_table,
-    seen_buckets,
-)
+from jaxkg.learn.planner import Planner, hasher_for
 from jaxkg.learn.planner_training import Examples, PlannerConfig, train_planner
+from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import TOPIC_WORD, label_words
 from jaxkg.types import NULL
@@ -193,7 +189,7 @@ def planner_from_labels(
 
     Args:
         kg, tensors: the graph.
-        config: sizes and schedule.
+        config: sizes and schedule; no words are hidden.
         most: relation paths of two or more hops to say.
         per_path: wordings of each path; single relations get twice as many.
         seed: of paths, wordings and training.
@@ -205,6 +201,8 @@ def planner_from_labels(
     texts, table = label_examples(
         kg, tensors, hops=config.hops, most=most, per_path=per_path, seed=seed
     )
+    # A label says its relation in few words: without one of them most say another.
+    config = dataclasses.replace(config, hidden_words=0.0)
     hasher = hasher_for(texts, config)
     examples = Examples(
         question_table(hasher, texts), table[:, None], np.ones((len(texts), 1), np.float32)

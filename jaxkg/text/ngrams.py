@@ -59,12 +59,33 @@ class NgramHasher:
     def ids(self, text: str) -> list[int]:
         """Bucket of every n-gram of a text, unigrams first."""
         words = self.words(text)
-        mask = self.buckets - 1
         return [
-            zlib.crc32(" ".join(words[i : i + n]).encode()) & mask
+            self._bucket(words[i : i + n])
             for n in range(1, self.longest + 1)
             for i in range(len(words) - n + 1)
         ]
+
+    def _bucket(self, words: Sequence[str]) -> int:
+        return zlib.crc32(" ".join(words).encode()) & (self.buckets - 1)
+
+    def grid(self, texts: Sequence[str], *, words: int) -> np.ndarray:
+        """Buckets of several texts, each n-gram where its first word is.
+
+        Args:
+            texts: Q texts.
+            words: W, the first words of a text that are read.
+
+        Returns:
+            [Q, n W] int32: an n-gram of k words that starts at word i is in column (k - 1) W + i;
+            NULL where there is none.
+        """
+        table = np.full((len(texts), self.longest, words), -1, np.int32)
+        for row, text in enumerate(texts):
+            read = self.words(text)[:words]
+            for n in range(1, self.longest + 1):
+                for i in range(len(read) - n + 1):
+                    table[row, n - 1, i] = self._bucket(read[i : i + n])
+        return table.reshape(len(texts), self.longest * words)
 
     @classmethod
     def fitting(cls, texts: Sequence[str], *, longest: int = 3) -> NgramHasher:

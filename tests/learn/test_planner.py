@@ -5,7 +5,8 @@ import jax
 import numpy as np
 import pytest
 
-from jaxkg.learn.planner import Planner, label_table, question_table, seen_buckets
+from jaxkg.learn.planner import Planner
+from jaxkg.learn.words import QUESTION_WORDS, label_table, question_table, seen_buckets
 from jaxkg.records import JaxkgError
 from jaxkg.score.planner import init_planner
 from jaxkg.text import TOPIC_WORD, NgramHasher
@@ -129,7 +130,20 @@ def test_tables_are_those_of_the_hasher(planner):
     assert [row[row != -1].tolist() for row in labels] == [
         planner.hasher.ids(words) for words in ("directed by", "odd", "starring")
     ]
-    questions = planner.ngrams(["who directed it", ""])
-    assert np.array_equal(questions, question_table(planner.hasher, ["who directed it", ""]))
-    assert questions[0, :5].tolist() == planner.hasher.ids("who directed it")
-    assert (questions[1] == -1).all()
+
+
+def test_a_question_is_read_without_the_ngrams_that_nothing_was_learned_of():
+    # As many buckets as make it sure that none of these share one.
+    hasher = NgramHasher(buckets=1 << 20, longest=2)
+    params = init_planner(len(NAMES), hops=2, width=8, buckets=4, key=jax.random.key(0))
+    seen = seen_buckets(hasher, [f"who directed {TOPIC_WORD}"])
+    planner = Planner(params, NAMES, hasher, hops=2, seen=seen)
+    texts = [f"who directed {TOPIC_WORD}", "who was starring odd", ""]
+    read = planner.ngrams(texts).reshape(3, 2, QUESTION_WORDS)
+    whole = question_table(hasher, texts).reshape(3, 2, QUESTION_WORDS)
+    assert np.array_equal(read[0], whole[0])
+    # "who" is of a training question, "starring" and "odd" are labels; "was" and all pairs are not.
+    assert read[1, 0, :4].tolist() == [whole[1, 0, 0], -1, whole[1, 0, 2], whole[1, 0, 3]]
+    assert (whole[1, 1, :3] >= 0).all()
+    assert (read[1, 1] == -1).all()
+    assert (read[2] == -1).all()

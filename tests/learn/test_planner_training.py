@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from jaxkg.learn.mine import mine_paths
-from jaxkg.learn.planner import label_table
 from jaxkg.learn.planner_training import (
     Examples,
     PlannerConfig,
@@ -17,6 +16,7 @@ from jaxkg.learn.planner_training import (
     mined_log_probabilities,
     train_planner,
 )
+from jaxkg.learn.words import label_table, question_table
 from jaxkg.records import JaxkgError
 from jaxkg.score.planner import (
     init_planner,
@@ -110,7 +110,7 @@ def film_task():
                 answers.append(sorted(reached - {topic}))
                 meant.append(path)
     mined = mine_paths(tensors, topics, answers, hops=SMALL.hops, keep=8)
-    examples = Examples(hasher.table(texts, width=24), mined.relations, mined.f1)
+    examples = Examples(question_table(hasher, texts), mined.relations, mined.f1)
     shuffled = rng.permutation(len(texts))
     cut = len(texts) // 4
     parts = (Examples(*(part[some] for part in examples)) for some in np.split(shuffled, [cut]))

@@ -54,6 +54,20 @@ def test_the_table_pads_with_null_and_drops_the_longest_ngrams_first():
     assert table[2, 5] == bucket_of("a b", 256)
 
 
+def test_the_grid_has_every_ngram_where_its_first_word_is():
+    hasher = NgramHasher(buckets=256, longest=2)
+    grid = hasher.grid(["a b", "", "a b c d e"], words=3)
+    assert grid.dtype == np.int32
+    assert grid.shape == (3, 6)
+    one, two = (
+        [bucket_of(ngram, 256) for ngram in some] for some in (["a", "b", "c"], ["a b", "b c"])
+    )
+    assert grid[0].tolist() == [*one[:2], -1, two[0], -1, -1]
+    assert grid[1].tolist() == [-1] * 6
+    assert grid[2].tolist() == [*one, *two, -1]
+    assert hasher.grid([], words=3).shape == (0, 6)
+
+
 def test_mentions_are_masked_from_all_over_the_text():
     text = "did Ann and Bob star in Heat"
     assert mask_mentions(text, [(24, 28), (4, 7)]) == (
