@@ -21,11 +21,14 @@ from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_WIDTHS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-"""Tokens of a padded text: two lengths to an octave, one compiled program each."""
+_WIDTHS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256, 384, 512)
+"""Tokens of a padded text, one compiled program each: close where most texts are."""
 
 _ROWS = (1, 8, 64)
-"""Texts of the last, short batch of a width; a full one holds `_TOKENS` tokens."""
+"""Texts of a batch that is short; a full one holds `_TOKENS` tokens."""
+
+_SHORTEST = 0.6
+"""A batch takes texts down to this share of its width, rather than leave rows empty."""
 
 _TOKENS = 1024
 
@@ -138,13 +141,16 @@ def _compiled(model: Bert) -> tuple[Callable[..., jax.Array], nnx.State]:
 def _batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray, int, int]]:
     """Texts of similar length together: (rows, padded number of rows, padded number of tokens)."""
     widths = [*(width for width in _WIDTHS if width < longest), longest]
-    width_of = np.searchsorted(widths, lengths)
-    for place, width in enumerate(widths):
-        rows = np.flatnonzero(width_of == place)
+    order = np.argsort(lengths, kind="stable")[::-1]
+    falling = np.asarray(lengths)[order]
+    first = 0
+    while first < len(order):
+        width = widths[int(np.searchsorted(widths, falling[first]))]
         full = max(_ROWS[-1], _TOKENS // width)
-        for first in range(0, len(rows), full):
-            some = rows[first : first + full]
-            yield some, next(size for size in (*_ROWS, full) if size >= len(some)), width
+        similar = int(np.searchsorted(-falling, -_SHORTEST * width, side="right"))
+        some = order[first : min(first + full, max(similar, first + 1))]
+        yield some, next(size for size in (*_ROWS, full) if size >= len(some)), width
+        first += len(some)
 
 
 def _read_tokenizer(path: Path) -> Tokenizer:
