@@ -124,7 +124,7 @@ def flat_frontiers(
     tensors: TensorGraph, topics: np.ndarray, table: np.ndarray, *, batch: int, witnesses: bool
 ):
     """jaxkg, in batches; the result on the host is part of the time."""
-    capacities = Capacities(slots=(batch,) * table.shape[1])
+    capacities = Capacities(slots=(batch,) * table.shape[1], close=True)
 
     def dispatch(indices: np.ndarray, slots: tuple[int, ...]):
         row, node = starts_table([(t,) for t in topics[indices]], num_rows=batch)

@@ -243,6 +243,12 @@ CASES: dict[str, Case] = {
         lambda scores: select.choose(scores, width=WIDTH, margin=1.0),
         lambda s: (floats(s, 2, WIDTH, CODES),),
     ),
+    "select.best_in_rows": Case(
+        lambda row, valid, values: select.best_in_rows(
+            row, valid, lambda slot: values[slot], num_rows=ROWS, most=2
+        ),
+        lambda s: (ints(s, ROWS, SLOTS), mask(s, SLOTS), floats(s, SLOTS)),
+    ),
     "select.witness_paths": Case(
         select.witness_paths,
         lambda s: (trail(s), (mask(1, STARTS), mask(2, SLOTS), mask(3, SLOTS))),

@@ -93,7 +93,7 @@ CASES = {
             floats(s, CODES, DIM),
             floats(s, ROWS, 2 * DIM),
             words(s, ROWS),
-            path(s, ROWS, 3),
+            path(s, 7),
         ),
     ),
     "learn.ranker_training.log_share": (
@@ -134,6 +134,14 @@ CASES = {
     "score.edges.score_from_tables": (
         lambda params, *rows: edges.score_from_tables(params, rows),
         lambda s: (edge_scorer(s), *(floats(s + i, SLOTS, 15) for i in range(edges.PARTS))),
+    ),
+    "score.edges.score_at": (
+        lambda params, *args: edges.score_at(params, args[:5], args[5:], block=24),
+        lambda s: (
+            edge_scorer(s),
+            *(floats(s + i, n, 15) for i, n in enumerate((ROWS, 14, CODES, 14, ROWS))),
+            *(ints(s + i, n, SLOTS) for i, n in enumerate((ROWS, 14, CODES, 14, ROWS))),
+        ),
     ),
     "score.edges.score_state_edges": (
         edges.score_state_edges,

@@ -1,11 +1,12 @@
 """FIND: which nodes, edges and relation paths a question can reach. Pure and jit-compiled."""
 
 from jaxkg.candidates.advance import advance, available
-from jaxkg.candidates.expand import Revisit, barred, expand, find_run, prune, start, walk
+from jaxkg.candidates.expand import Keep, Revisit, barred, expand, find_run, prune, start, walk
 from jaxkg.candidates.follow import answers, follow, path_length
 from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
 
 __all__ = [
+    "Keep",
     "RelationPaths",
     "Revisit",
     "Targets",

@@ -4,7 +4,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxkg.candidates.expand import Revisit, barred, find_run, walk
+from jaxkg.candidates.expand import Keep, Revisit, barred, find_run, walk
 from jaxkg.ops import expand_ragged, first_of_each, running_sum
 from jaxkg.types import NULL, Frontier, Graph
 
@@ -47,6 +47,7 @@ def advance(
     rows_per_question: int,
     capacities: tuple[int, int],
     revisit: Revisit = "topic",
+    keep: Keep | None = None,
 ) -> tuple[Frontier, jax.Array]:
     """Extend partial paths by one relation each; several may extend the same path.
 
@@ -59,6 +60,7 @@ def advance(
         rows_per_question: P / B; static.
         capacities: slots for the copied nodes, and for the edges walked; static.
         revisit: "topic" drops returns to a start; the other rules bar nothing here. Static.
+        keep: see `Keep`; the rows of the edges are the new paths. None keeps every edge.
 
     Returns:
         The nodes of the new paths, each once, without back-pointers; [2] int32 slots needed. Its
@@ -89,6 +91,8 @@ def advance(
     valid = reached.valid
     if revisit == "topic":
         valid &= ~barred(reached.row // rows_per_question, reached.node, valid, starts)
+    if keep is not None:
+        valid &= keep(reached._replace(valid=valid))
     alone = first_of_each((reached.row, reached.node), valid)
     valid &= alone == jnp.arange(capacities[1], dtype=jnp.int32)
     needed = jnp.stack([copied.needed, reached.needed])

@@ -1,5 +1,6 @@
 """One hop: from a frontier along chosen runs of edges to the next frontier."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import chex
@@ -12,6 +13,10 @@ from jaxkg.types import NULL, Frontier, Graph
 Revisit = Literal["topic", "none", "any"]
 """Which nodes a search may return to: "topic" all but where it started, "none" none that it reached
 at an earlier hop, "any" all."""
+
+Keep = Callable[[Frontier], jax.Array]
+"""From the edges walked, returns that are forbidden left out, to [F] bool: those that bring their
+targets along. Pure."""
 
 
 def start(row: jax.Array, node: jax.Array) -> Frontier:
@@ -142,7 +147,12 @@ def barred(question: jax.Array, node: jax.Array, valid: jax.Array, starts: Front
     return valid & (first[size:] < size)
 
 
-def prune(frontier: Frontier, earlier: tuple[Frontier, ...], revisit: Revisit) -> Frontier:
+def prune(
+    frontier: Frontier,
+    earlier: tuple[Frontier, ...],
+    revisit: Revisit,
+    keep: Keep | None = None,
+) -> Frontier:
     """Keep each (row, node) once, and drop returns that the rule forbids.
 
     The survivor is the first slot, so its `parent` and `edge` are one witness of the node; every
@@ -152,6 +162,7 @@ def prune(frontier: Frontier, earlier: tuple[Frontier, ...], revisit: Revisit) -
         frontier: result of a walk.
         earlier: the frontiers of all hops before, hop 0 first.
         revisit: see `Revisit`.
+        keep: see `Keep`; None keeps every edge.
 
     Returns:
         The same slots with fewer valid ones.
@@ -163,7 +174,10 @@ def prune(frontier: Frontier, earlier: tuple[Frontier, ...], revisit: Revisit) -
     row = jnp.concatenate([block.row for block in blocks])
     node = jnp.concatenate([block.node for block in blocks])
     valid = jnp.concatenate([block.valid for block in blocks])
-    first = first_of_each((row, node), valid)
     offset = row.shape[0] - frontier.row.shape[0]
-    slots = jnp.arange(offset, row.shape[0], dtype=jnp.int32)
-    return frontier._replace(valid=first[offset:] == slots)
+    first = first_of_each((row, node), valid)[offset:] - offset
+    if keep is not None:
+        allowed = frontier.valid & (first >= 0)
+        kept = allowed & keep(frontier._replace(valid=allowed))
+        first = first_of_each((frontier.row, frontier.node), kept)
+    return frontier._replace(valid=first == jnp.arange(frontier.row.shape[0], dtype=jnp.int32))

@@ -1,5 +1,8 @@
 """Execution of relation paths, all questions of a batch at once."""
 
+import functools
+from collections.abc import Callable
+
 import chex
 import jax
 import jax.numpy as jnp
@@ -15,6 +18,7 @@ def follow(
     *,
     capacities: tuple[int, ...],
     revisit: Revisit = "topic",
+    keep: Callable[[int, Frontier], jax.Array] | None = None,
 ) -> tuple[Frontier, ...]:
     """Execute one relation path (or sequence of relation sets) per row.
 
@@ -29,6 +33,8 @@ def follow(
             of one row are distinct.
         capacities: slots of each hop's frontier, length L; static.
         revisit: which nodes may be reached again; static.
+        keep: from the hops taken before and the edges walked to [F] bool, see `expand.Keep`; None
+            keeps every edge.
 
     Returns:
         L + 1 frontiers, hop 0 first, linked by `parent`. Where one has `overflow`, it and all later
@@ -51,7 +57,7 @@ def follow(
         count = jnp.where(before.valid[:, None], count, 0)
         parent = jnp.repeat(jnp.arange(before.node.shape[0], dtype=jnp.int32), width)
         reached = walk(graph, before, parent, first.ravel(), count.ravel(), capacity=capacity)
-        trail = (*trail, prune(reached, trail, revisit))
+        trail = (*trail, prune(reached, trail, revisit, keep and functools.partial(keep, hop)))
     return trail
 
 

@@ -155,6 +155,7 @@ def train_edge_scorer(
     folder: str | os.PathLike[str] | None = None,
     seed: int = 0,
     on_epoch: Callable[[int, float, float], bool] | None = None,
+    on_step: Callable[[int], None] | None = None,
 ) -> tuple[EdgeScorer, EdgeInputs, float]:
     """Train, keep the epoch that validates best, and go on where a folder says it stopped.
 
@@ -165,10 +166,12 @@ def train_edge_scorer(
         questions: [Q, T] float32 text vectors.
         wanted: [Q] int32, hops of each question's right path; 0 where it has none.
         sizes, config: of the scorer and its training.
-        validate: how good a scorer is, e.g. the F1 of a search with it; None takes the last epoch.
+        validate: how good a scorer is, e.g. the F1 of a search with it; at 1 there is nothing left
+            to learn and training ends. None takes the last epoch.
         folder: keeps the state after every epoch; None keeps none.
         seed: of weights, drawing and dropout; an epoch's draw depends on it and the epoch alone.
         on_epoch: called with (epoch, mean loss, validation); False stops for now.
+        on_step: called with the number of steps taken.
 
     Returns:
         The scorer, its inputs (with learned relation vectors) and its validation.
@@ -196,18 +199,22 @@ def train_edge_scorer(
         (learned, state, best), about = _restore(path, (learned, state, best), mark)
         begin, best_score, since = about["epoch"], about["best"], about["since"]
     for epoch in range(begin, config.epochs):
-        if since >= config.patience:
+        if since >= config.patience or (validate and best_score >= 1):
+            if on_step:
+                on_step(config.epochs * config.steps)
             break
         draw = np.random.default_rng((seed, epoch))
         key = jax.random.fold_in(jax.random.key(seed + 1), epoch)
         losses = []
-        for _ in range(config.steps):
+        for taken in range(config.steps):
             batch = draw_edges(tensors, states, config.batch_size, draw)
             key, now = jax.random.split(key)
             learned, state, value = step(
                 learned, state, inputs, questions_on, wanted_on, batch, now
             )
             losses.append(value)
+            if on_step:
+                on_step(epoch * config.steps + taken + 1)
         loss = float(np.mean(jax.device_get(losses)))
         trained = inputs._replace(relation_graph=learned[1])
         score = validate(learned[0], trained) if validate else float(epoch)

@@ -190,7 +190,7 @@ def mine_paths(
     sizes = [len(some) for some in targets]
     goals = max((sum(sizes[i : i + batch_size]) for i in range(0, count, batch_size)), default=0)
     walks = walk_counts(tensors, topics[:batch_size], hops=hops, fan_out=fan_out)
-    capacities = Capacities(slots=())
+    capacities = Capacities(slots=(), close=True)
     capacities.slots = tuple(
         min(capacities.limit, bucket(n + n // 2, floor=_LEAST_SLOTS, steps=4)) for n in walks
     )
@@ -216,7 +216,7 @@ def mine_paths(
             tensors.graph, row, node, paths, wanted, capacities=slots, revisit=revisit
         )
 
-    capacities = Capacities(slots=(1 << 14,) * hops)
+    capacities = Capacities(slots=(1 << 14,) * hops, close=True)
     for indices, (f1, _, _), complete in stream(
         len(question), executed, execute, lambda r: r[1:], capacities
     ):

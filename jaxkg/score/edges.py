@@ -27,9 +27,13 @@ from jaxkg.score.fusion import (
     layer_norm,
     multiply,
 )
+from jaxkg.types import NULL
 
 PARTS = 5
 """Components of an edge: question, node, relation, target, hop context."""
+
+_BLOCK = 256
+"""Edges a CPU scores at a time: enough for a product, few enough for its cache."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -295,6 +299,49 @@ def score_from_tables(
     if hidden is not None:
         mixed = mixed * hidden[1]
     return dense(params.classifier[2], mixed)[:, 0]
+
+
+def score_at(
+    params: EdgeScorer,
+    tables: tuple[jax.Array, ...],
+    places: tuple[jax.Array, ...],
+    *,
+    block: int | None = None,
+    dtype: DTypeLike = jnp.float32,
+) -> jax.Array:
+    """Score edges from tables of their five components, a block of edges at a time.
+
+    The rows of an edge are thousands of numbers. Those of a block stay in a CPU's cache from where
+    they are gathered to where they are multiplied; those of all edges would go out to memory and
+    back at every step.
+
+    Args:
+        params: weights.
+        tables: five arrays [*, A + C] float32: questions, nodes, relations, targets, contexts.
+        places: five arrays [F] int32, the row of each edge in each. NULL in the first marks an
+            edge that nobody asks for; blocks after the last edge asked for are skipped.
+        block: edges at a time; None takes what suits the device. Static.
+        dtype: of the products.
+
+    Returns:
+        [F] float32 logits, those of `score_edges` where asked for, finite elsewhere.
+    """
+    chex.assert_equal_shape(places)
+    size = places[0].shape[0]
+    if block is None:
+        block = _BLOCK if jax.default_backend() == "cpu" else size
+    count = -(-size // block)
+    padded = [jnp.pad(place, (0, count * block - size), constant_values=NULL) for place in places]
+    asked = jnp.where(padded[0] == NULL, 0, jnp.arange(1, count * block + 1, dtype=jnp.int32))
+
+    def fill(at: jax.Array, scores: jax.Array) -> jax.Array:
+        some = (jax.lax.dynamic_slice(place, (at * block,), (block,)) for place in padded)
+        rows = tuple(table[jnp.maximum(place, 0)] for table, place in zip(tables, some))
+        made = score_from_tables(params, rows, dtype=dtype)
+        return jax.lax.dynamic_update_slice(scores, made, (at * block,))
+
+    blocks = (jnp.max(asked) + block - 1) // block
+    return jax.lax.fori_loop(0, blocks, fill, jnp.zeros(count * block))[:size]
 
 
 def score_state_edges(

@@ -36,6 +36,7 @@ def fit_edge_scorer(
     graph: tuple[np.ndarray, np.ndarray] | None = None,
     sizes: EdgeSizes | None = None,
     config: EdgeConfig = EdgeConfig(),
+    hops: int = 3,
     mined: MinedPaths | None = None,
     held_out: float = 0.1,
     validated: int = 512,
@@ -55,6 +56,7 @@ def fit_edge_scorer(
             alone, and such a scorer runs on other graphs too.
         sizes: of the scorer; None takes the paper's, with the encoder's and the graph's dimensions.
         config: schedule.
+        hops: L, longest path; of `sizes` where they are given.
         mined: result of `mine_paths` for all questions, where it is at hand.
         held_out: share of the questions that only choose the epoch.
         validated: of those, how many are searched after each epoch.
@@ -74,7 +76,7 @@ def fit_edge_scorer(
         tuple(dict.fromkeys(row for a in question.answers or () for row in entity_rows(kg, a)))
         for question in questions
     ]
-    hops = sizes.hops if sizes else 3
+    hops = sizes.hops if sizes else hops
     ends = [(s, g) for s, g in zip(starts, goals) if s and g]
     if not ends:
         raise JaxkgError("no question has both a topic and an answer that the graph has")
@@ -91,13 +93,16 @@ def fit_edge_scorer(
     masked = masked_texts(questions, topics)
     distinct, place = np.unique(masked, return_inverse=True)
     vectors = encoder(distinct.tolist())[place]
+    tick("encode questions", len(distinct), len(distinct))
     paths = agreed_paths(mined, masked, vectors)
     order = np.random.default_rng(seed).permutation(len(questions))
     aside = order[: round(held_out * len(order))]
     learning = paths.copy()
     learning[aside] = NULL
     states = states_along(tensors, starts, learning, revisit=revisit)
+    tick("encode names", 0, kg.num_entities)
     inputs = edge_inputs(kg, encoder, graph)
+    tick("encode names", kg.num_entities, kg.num_entities)
     sizes = sizes or EdgeSizes(
         text=encoder.dimension,
         question=encoder.dimension,
@@ -130,7 +135,9 @@ def fit_edge_scorer(
         folder=folder,
         seed=seed,
         on_epoch=on_epoch,
+        on_step=lambda done: tick("train", done, config.epochs * config.steps),
     )
+    tick("train", config.epochs * config.steps, config.epochs * config.steps)
     return TrainedScorer(
         params=jax.device_get(params),
         sizes=sizes,

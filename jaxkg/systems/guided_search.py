@@ -6,6 +6,7 @@ planning and embedding-guided search", Algorithm 2.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -16,15 +17,8 @@ import numpy as np
 
 from jaxkg.candidates import Revisit, expand, start
 from jaxkg.ops import running_sum
-from jaxkg.score.edges import (
-    EdgeScorer,
-    EdgeTables,
-    context_rows,
-    depth_log_probabilities,
-    hop_context,
-    question_rows,
-    score_from_tables,
-)
+from jaxkg.score.edges import EdgeScorer, EdgeTables, depth_log_probabilities
+from jaxkg.systems.edge_scores import BestTargets, EdgeScores, asked
 from jaxkg.systems.planning import Plans
 from jaxkg.systems.search import ask, init, tell
 from jaxkg.tensors import Capacities, TensorGraph, bucket, starts_table, stream
@@ -32,9 +26,6 @@ from jaxkg.types import NULL, Frontier, Graph
 
 _STEPS = 5
 """Capacities of a hop: runs, edges looked at, edges scored, nodes copied, edges walked."""
-
-EdgeScores = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
-"""From [F] int32 rows of the beam, nodes, relation codes and targets to [F] float32 in [0, 1]."""
 
 
 class RelationScores(NamedTuple):
@@ -59,7 +50,7 @@ def relation_scores(
     Args:
         graph: padded tensors.
         frontier: nodes of partial paths, `row` being the path.
-        score: of edges.
+        score: of edges, in [0, 1].
         num_rows: P; static.
         sample: about how many edges stand for a relation of a path, all where it has no more, and
             always one; None scores them all. Static.
@@ -91,7 +82,8 @@ def relation_scores(
     wanted = place[-1] + 1
     there = jnp.arange(scored, dtype=jnp.int32) < wanted
     edge = edges.edge[slot]
-    value = score(edges.row[slot], graph.head[edge], relation[slot], graph.tail[edge])
+    row = jnp.where(there, edges.row[slot], NULL)
+    value = score(row, graph.head[edge], relation[slot], graph.tail[edge])
     at = jnp.where(there, group[slot], num_rows * codes)
     total = jnp.zeros(num_rows * codes).at[at].add(value, mode="drop")
     count = jnp.zeros(num_rows * codes).at[at].add(1.0, mode="drop")
@@ -129,6 +121,7 @@ def hazard(depth: jax.Array, hop: int) -> tuple[jax.Array, jax.Array]:
         "revisit",
         "use_context",
         "dtype",
+        "targets",
     ),
 )
 def guided_batch(
@@ -147,6 +140,7 @@ def guided_batch(
     revisit: Revisit,
     use_context: bool,
     dtype: str = "float32",
+    targets: int | None = None,
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """Guided search of one padded batch.
 
@@ -158,8 +152,8 @@ def guided_batch(
         rows, width, margin, revisit: see `search.search`; static.
         sample: see `relation_scores`; static.
         capacities: 5L slots, hop by hop; static.
-        use_context: False where the scorer was trained without hop context; static.
-        dtype: of the products; static.
+        use_context, dtype: see `asked`; static.
+        targets: M, edges of a path whose targets go on to the next hop; None takes all. Static.
 
     Returns:
         relations [B, W, L] int32, log chain score [B, W] float32, needed [5L] int32, overflow [].
@@ -167,24 +161,18 @@ def guided_batch(
     """
     hops = len(capacities) // _STEPS
     depth = depth_log_probabilities(params, questions)
-    of_question = question_rows(params, questions)
     beam = init(start(row, node), num_questions=rows, width=width, hops=hops)
     needed, overflow = [], jnp.zeros((), bool)
+    keep = None
+    if targets is not None:
+        keep = BestTargets(graph, params, tables, questions, targets, width, use_context, dtype)
     for hop in range(hops):
         runs, looked, scored, copied, walked = capacities[_STEPS * hop : _STEPS * (hop + 1)]
         options, beam = ask(graph, beam, capacity=runs)
-        context = hop_context(depth, jnp.full(rows, hop, jnp.int32))
-        of_context = context_rows(params, context if use_context else jnp.zeros_like(context))
+        of_edges = asked(params, tables, questions, hop, use_context=use_context, dtype=dtype)
 
-        def score(slot_row, head, relation, tail, of_context=of_context):
-            parts = (
-                of_question[slot_row // width],
-                tables.node[head],
-                tables.relation[relation],
-                tables.target[tail],
-                of_context[slot_row // width],
-            )
-            return jax.nn.sigmoid(score_from_tables(params, parts, dtype=dtype))
+        def score(row, *edge, of_edges=of_edges):
+            return jax.nn.sigmoid(of_edges(row // width, *edge))
 
         found = relation_scores(
             graph,
@@ -212,11 +200,23 @@ def guided_batch(
             capacities=(copied, walked),
             margin=margin,
             revisit=revisit,
+            keep=keep and functools.partial(keep, hop),
         )
         wants = beam.needed[3 * hop : 3 * hop + 3]
         needed.append(jnp.concatenate([wants[:1], found.needed, wants[1:]]))
         overflow |= before.overflow | found.overflow | beam.overflow
     return beam.relations, beam.score, jnp.concatenate(needed), overflow
+
+
+@dataclasses.dataclass(frozen=True)
+class GuidedPlans(Plans):
+    """Relation paths, and the text vectors that they were found with.
+
+    Attributes:
+        questions: [Q, T] float32.
+    """
+
+    questions: np.ndarray
 
 
 def _first_slots(rows: int, hops: int, sample: int | None) -> tuple[int, ...]:
@@ -244,13 +244,14 @@ def guided_paths(
     hops: int,
     width: int = 1,
     sample: int | None = 4,
+    targets: int | None = None,
     margin: float = 5.0,
     revisit: Revisit = "topic",
     use_context: bool = True,
     dtype: str = "float32",
     batch_size: int = 256,
     on_progress: Callable[[int, int], None] | None = None,
-) -> Plans:
+) -> GuidedPlans:
     """Relation paths that the edge scorer leads along, hop count included.
 
     Args:
@@ -260,7 +261,7 @@ def guided_paths(
         topics: topic nodes of each question.
         hops: L, longest path.
         width: W, partial paths kept; 1 is the greedy variant.
-        sample, margin, revisit, use_context, dtype: see `guided_batch`.
+        sample, targets, margin, revisit, use_context, dtype: see `guided_batch`.
         batch_size: questions a batch.
         on_progress: called with (done, total) questions.
 
@@ -291,6 +292,7 @@ def guided_paths(
             revisit=revisit,
             use_context=use_context,
             dtype=dtype,
+            targets=targets,
         )
 
     capacities = Capacities(slots=_first_slots(batch_size * width, hops, sample))
@@ -302,4 +304,4 @@ def guided_paths(
         completes[indices] = complete
         if on_progress:
             on_progress(int(indices[-1]) + 1, count)
-    return Plans(relations, np.exp(score), completes)
+    return GuidedPlans(relations, np.exp(score), completes, questions)

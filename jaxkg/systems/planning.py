@@ -19,12 +19,15 @@ from jaxkg.score.planner import (
 from jaxkg.select import Witnessed, witness_paths
 from jaxkg.systems.search import Beam, search
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
-from jaxkg.types import NULL, Graph
+from jaxkg.types import NULL, Frontier, Graph
 
 _FEWEST_SLOTS = 4096
 """Capacity that even one question gets: it costs microseconds, growing into it costs a program."""
 
 Progress = Callable[[int, int], None]
+
+Keep = Callable[[int, Frontier], jax.Array]
+"""See `candidates.follow`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,8 +176,13 @@ def plan_paths(
             revisit=revisit,
         )
 
-    first = bucket(4 * batch_size, floor=_FEWEST_SLOTS)
-    capacities = Capacities(slots=(first, first, 2 * first) * hops)
+    capacities = Capacities(
+        slots=tuple(
+            bucket(wants * batch_size << 2 * hop, floor=_FEWEST_SLOTS)
+            for hop in range(hops)
+            for wants in (8, 2, 8)  # runs, copied nodes and edges
+        )
+    )
     for indices, found, complete in stream(
         count, batch_size, run, lambda result: result[2:], capacities
     ):
@@ -192,6 +200,7 @@ def execute_batch(
     row: jax.Array,
     node: jax.Array,
     relations: jax.Array,
+    keep: Keep | None = None,
     *,
     capacities: tuple[int, ...],
     revisit: Revisit,
@@ -202,12 +211,15 @@ def execute_batch(
         graph: padded tensors.
         row, node: [S] int32 starts.
         relations: [P, L, W] int32 codes.
+        keep: a pytree, see `candidates.follow`; None keeps every edge.
         capacities, revisit: see `candidates.follow`; static.
 
     Returns:
         Walks, slots needed [L] int32, overflow [] bool.
     """
-    trail = follow(graph, start(row, node), relations, capacities=capacities, revisit=revisit)
+    trail = follow(
+        graph, start(row, node), relations, capacities=capacities, revisit=revisit, keep=keep
+    )
     found = witness_paths(trail, answers(trail, relations))
     needed = jnp.stack([frontier.needed for frontier in trail[1:]])
     return found, needed, jnp.any(jnp.stack([frontier.overflow for frontier in trail]))
@@ -219,6 +231,7 @@ def execute_paths(
     relations: np.ndarray,
     *,
     revisit: Revisit = "topic",
+    keep: Callable[[np.ndarray], Keep] | None = None,
     batch_size: int = 1024,
     on_progress: Progress | None = None,
 ) -> Reached:
@@ -229,6 +242,8 @@ def execute_paths(
         topics: topic nodes of each path.
         relations: [P, L] int32 codes, or [P, L, W] where a hop allows several; NULL-padded.
         revisit: which nodes a path may return to.
+        keep: from [B] indices of paths, one for every row of a batch, to what `execute_batch` keeps
+            in them; rows past the last path repeat the first ones. None keeps every edge.
         batch_size: paths a batch.
         on_progress: called with (done, total) paths.
 
@@ -248,13 +263,14 @@ def execute_paths(
             row,
             node,
             pad(relations[indices], rows),
+            keep and keep(np.resize(indices, rows)),
             capacities=slots,
             revisit=revisit,
         )
 
     parts, completes = [], np.ones(count, bool)
     capacities = Capacities(
-        slots=tuple(bucket(batch_size << (hop + 1), floor=_FEWEST_SLOTS) for hop in range(hops))
+        slots=tuple(bucket(8 * batch_size << 2 * hop, floor=_FEWEST_SLOTS) for hop in range(hops))
     )
     for indices, (found, _, _), complete in stream(
         count, batch_size, run, lambda result: result[1:], capacities

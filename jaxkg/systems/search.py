@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxkg.candidates import Revisit, advance, available
+from jaxkg.candidates import Keep, Revisit, advance, available
 from jaxkg.select import choose
 from jaxkg.types import NULL, Frontier, Graph
 
@@ -87,6 +87,7 @@ def tell(
     capacities: tuple[int, int],
     margin: float = float("inf"),
     revisit: Revisit = "topic",
+    keep: Keep | None = None,
 ) -> Beam:
     """Take the best continuations, given what each would score.
 
@@ -98,6 +99,7 @@ def tell(
         capacities: slots for the copied nodes, and for the edges walked; static.
         margin: paths that score this much below the question's best are dropped.
         revisit: which nodes a path may return to; static.
+        keep: see `candidates.Keep`; rows are places of the new beam. None keeps every edge.
 
     Returns:
         The beam one hop on. Finished paths keep their place as long as they are good enough; a path
@@ -127,6 +129,7 @@ def tell(
         rows_per_question=width,
         capacities=capacities,
         revisit=revisit,
+        keep=keep,
     )
     # A path whose only way on was back to its topic has reached nothing.
     there = frontier.valid.astype(jnp.int32)

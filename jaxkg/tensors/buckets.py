@@ -20,21 +20,29 @@ def bucket(size: int, *, floor: int = 8, steps: int = 1) -> int:
     return max(floor, -(-int(size) // unit) * unit)
 
 
-_STEPS = 4
-"""Capacities have four buckets to an octave: the cost of a step is its capacity, full or not."""
+_CLOSE = 4
+"""Buckets to an octave of capacities that fit closely."""
+_APART = 1 << 16
+"""Capacities up to this many slots are powers of four."""
 
 
 @dataclasses.dataclass
 class Capacities:
     """Slots per step of a fixed-capacity program; they grow when a run reports overflow.
 
+    They grow to few sizes, far apart, the same for all questions and graphs: every mix of sizes is
+    a program of its own, and compiling one takes as long as hundreds of batches.
+
     Attributes:
         slots: current capacity of each step.
         limit: largest capacity of a step; a batch that needs more must be split.
+        close: grow to little more than what is needed, for a program that runs so often that empty
+            slots cost more than further programs.
     """
 
     slots: tuple[int, ...]
     limit: int = 1 << 22
+    close: bool = False
 
     def fit(self, needed: Sequence[int]) -> tuple[int, ...] | None:
         """Capacities that hold what a run asked for.
@@ -47,10 +55,20 @@ class Capacities:
 
         Returns:
             Capacities for a rerun; None where a step wants more than `limit`.
+
+        >>> Capacities((8, 4096)).fit([9, 5000]), Capacities((8, 4096), close=True).fit([9, 5000])
+        ((16, 16384), (10, 5120))
         """
         pairs = list(zip(self.slots, needed, strict=True))
         if max(needed) > self.limit:
             return None
-        fits = tuple(max(now, bucket(want, steps=_STEPS)) for now, want in pairs)
+        fits = tuple(now if want <= now else self._room_for(want) for now, want in pairs)
         self.slots = tuple(min(4 * now, fit) for now, fit in zip(self.slots, fits))
         return fits
+
+    def _room_for(self, want: int) -> int:
+        if self.close:
+            return bucket(want, steps=_CLOSE)
+        size = bucket(want)
+        # An odd power of two is no power of four.
+        return 2 * size if size < _APART and size.bit_length() % 2 == 0 else size

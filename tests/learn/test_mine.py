@@ -83,7 +83,7 @@ def test_what_outgrows_the_largest_bucket_is_counted(random_graph, monkeypatch, 
     topics = [[0], [1], [0]]
     targets = [sorted(set(world.facts.tails(0, hub_codes[0])) - {0}), [2], [2, 3]]
 
-    def small(slots):
+    def small(slots, close):
         # The enumeration sizes its slots itself, up to the limit.
         if too_small == "enumeration":
             return Capacities(slots=slots, limit=1 << 20 if slots else 4)

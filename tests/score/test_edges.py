@@ -1,5 +1,7 @@
 """The edge scorer against a loop in NumPy float64, and its two forms against each other."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,8 +16,8 @@ from jaxkg.score.edges import (
     hop_context,
     init_edge_scorer,
     question_rows,
+    score_at,
     score_edges,
-    score_from_tables,
     score_state_edges,
 )
 
@@ -25,18 +27,10 @@ tabled = jax.jit(edge_tables)
 plainly = jax.jit(score_edges)
 
 
-@jax.jit
-def factored(params, tables, questions, context, node, relation, target):
-    return score_from_tables(
-        params,
-        (
-            question_rows(params, questions),
-            tables.node[node],
-            tables.relation[relation],
-            tables.target[target],
-            context_rows(params, context),
-        ),
-    )
+@functools.partial(jax.jit, static_argnames="block")
+def factored(params, tables, questions, context, asked, node, relation, target, *, block):
+    parts = (question_rows(params, questions), *tables, context_rows(params, context))
+    return score_at(params, parts, (asked, node, relation, target, asked), block=block)
 
 
 def case(rng, text, graph):
@@ -107,8 +101,25 @@ def test_both_forms_equal_the_loop(rng, text, graph):
     np.testing.assert_allclose(
         plainly(params, inputs, questions, context, *edges), expected, atol=1e-4
     )
-    found = factored(params, tabled(params, inputs), questions, context, *edges)
-    np.testing.assert_allclose(found, expected, atol=1e-4)
+    every = np.arange(EDGES, dtype=np.int32)
+    tables = tabled(params, inputs)
+    for block in (6, 20):
+        found = factored(params, tables, questions, context, every, *edges, block=block)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_blocks_that_nobody_asks_for_are_skipped(rng):
+    params, inputs, questions, context, edges = case(rng, 7, 5)
+    expected = loop(params, inputs, questions, context, edges)
+    asked = np.arange(EDGES, dtype=np.int32)
+    asked[[2, *range(13, EDGES)]] = -1
+    edges = [np.where(asked == -1, -1, column) for column in edges]
+    tables = tabled(params, inputs)
+    found = np.asarray(factored(params, tables, questions, context, asked, *edges, block=6))
+    np.testing.assert_allclose(found[asked >= 0], expected[asked >= 0], atol=1e-4)
+    assert found[17] != 0  # in the block of the last edge asked for
+    assert (found[18:] == 0).all()
+    assert np.isfinite(found).all()
 
 
 def test_the_papers_sizes_make_6_8_million_weights_46_percent_in_attention():

@@ -1,5 +1,6 @@
 """Guided search: its means against a loop, and a small scorer trained from answers."""
 
+import dataclasses
 import functools
 
 import jax
@@ -8,13 +9,13 @@ import pytest
 from programs import frontier_of
 
 from jaxkg.cite import grounded
-from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg import KnowledgeGraph, find_topics
 from jaxkg.learn.edge_scorer import TrainedScorer, graph_vectors
 from jaxkg.learn.edge_training import EdgeConfig, warm_restarts
 from jaxkg.learn.embedding_fit import TrainedEmbeddings
 from jaxkg.learn.embedding_training import EmbeddingConfig
 from jaxkg.records import JaxkgError, Question
-from jaxkg.score.edges import EdgeSizes
+from jaxkg.score.edges import EdgeSizes, depth_log_probabilities, hop_context, score_edges
 from jaxkg.score.embeddings import Embeddings
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
 from jaxkg.systems.guided_fit import fit_edge_scorer
@@ -127,30 +128,25 @@ def questions():
 
 
 @pytest.fixture(scope="module")
-def trained(world, tmp_path_factory):
-    """A scorer, and the same trained in two sittings."""
-    kg, tensors = world
-    encoder = HashingEncoder(buckets=256)
-    fit = functools.partial(
-        fit_edge_scorer, kg, tensors, list(questions()), encoder, sizes=SIZES, config=CONFIG
-    )
-    folder = tmp_path_factory.mktemp("state")
+def trained(world):
     with jax.numpy_dtype_promotion("standard"):
-        whole = fit()
-        fit(folder=folder, on_epoch=lambda epoch, loss, score: epoch < 2)
-        resumed = fit(folder=folder)
-        with pytest.raises(JaxkgError, match="another seed"):
-            fit(folder=folder, seed=5)
-    return whole, resumed
+        return fit(world)
+
+
+def fit(world, config=CONFIG, **options):
+    encoder = HashingEncoder(buckets=256)
+    return fit_edge_scorer(
+        *world, list(questions()), encoder, sizes=SIZES, config=config, **options
+    )
 
 
 def test_a_scorer_trained_from_answers_leads_to_cited_answers(world, trained, tmp_path):
     kg, tensors = world
-    scorer, _ = trained
+    scorer = trained
     encoder = HashingEncoder(buckets=256)
     assert scorer.about["held_out_f1"] > 0.9
     opened = TrainedScorer.open(scorer.save(tmp_path / "scorer"))
-    settings = GuidedSettings(width=3, sample=None, margin=100.0)
+    settings = GuidedSettings(width=3, sample=None, margin=100.0, threshold=0.0)
     qa = GuidedSearch.build(kg, opened, encoder, tensors=tensors, settings=settings)
     every = [*questions(), Question("typed", "who directed nobody at all")]
     *answers, nobody = qa.answer(every)
@@ -166,27 +162,119 @@ def test_a_scorer_trained_from_answers_leads_to_cited_answers(world, trained, tm
     assert len(two.plan) == 3
     assert two.plan[0].probability >= two.plan[1].probability >= two.plan[2].probability
     assert [plan.used for plan in two.plan] == [True, False, False]
+    strict = dataclasses.replace(settings, threshold=two.plan[0].probability + 1e-4)
+    unsure = dataclasses.replace(qa, settings=strict).answer(every)
+    for answer, other in zip(answers, unsure):
+        assert bool(other.entities) == (answer.plan[0].probability >= strict.threshold)
+        assert bool(other.entities) != ("below the threshold" in (other.abstained or ""))
+    b3 = next(a for a in unsure if a.question_id == "b3")
+    assert [plan.used for plan in b3.plan] == [False] * 3
+    assert qa.revisit == scorer.about["revisit"] == "topic"
+    back = dataclasses.replace(opened, about={**opened.about, "revisit": "any"})
+    assert dataclasses.replace(qa, scorer=back).revisit == "any"
 
 
-def test_training_in_two_sittings_gives_the_same_scorer(trained):
-    whole, resumed = trained
+def edge_logits(world, scorer, question):
+    """[2, E] of the first and the second hop, and (head, code, tail) of every edge."""
+    kg, tensors = world
+    encoder = HashingEncoder(buckets=256)
+    count = 2 * kg.num_triples
+    head, code, tail = (
+        np.asarray(column)[:count]
+        for column in (tensors.graph.head, tensors.graph.relation, tensors.graph.tail)
+    )
+    vectors = encoder([question])
+    depth = depth_log_probabilities(scorer.params, vectors)
+    logits = [
+        score_edges(
+            scorer.params,
+            scorer.inputs(kg, encoder),
+            np.repeat(vectors, count, axis=0),
+            np.repeat(hop_context(depth, np.full(1, hop, np.int32)), count, axis=0),
+            head,
+            code,
+            tail,
+        )
+        for hop in range(2)
+    ]
+    return np.asarray(logits), list(zip(head.tolist(), code.tolist(), tail.tolist())), depth[0]
+
+
+def best_walks(edges, logits, nodes, code, topic, most):
+    """Edges kept from some nodes along a relation, the topic left out."""
+    found = [i for i, (h, r, t) in enumerate(edges) if h in nodes and r == code and t != topic]
+    return sorted(found, key=lambda i: -logits[i])[:most]
+
+
+def test_a_cap_on_targets_holds_while_searching_and_while_answering(world, trained):
+    kg, tensors = world
+    scorer = trained
+    texts = ["who made films that were shown when and where", "when was the birthplace of a film"]
+    people = ["Person 0", "Person 1"]
+    settings = GuidedSettings(
+        width=7, sample=None, targets=2, margin=100.0, share=1e-30, threshold=0.0
+    )
+    qa = GuidedSearch.build(
+        kg, scorer, HashingEncoder(buckets=256), tensors=tensors, settings=settings
+    )
+    topics = find_topics(qa.linker, [Question(who, who, (who,)) for who in people])
+    plans = qa.search(texts, topics)
+    used = qa.used(plans)
+    reached = qa.execute(plans, used, topics)
+    assert used.sum(axis=1).tolist() == [4, 4]
+    cut = 0
+    for row, (asked, place) in enumerate(np.argwhere(used)):
+        logits, edges, depth = edge_logits(world, scorer, texts[asked])
+        topic = kg.entity(people[asked])
+        path = [code for code in plans.relations[asked, place].tolist() if code != -1]
+        nodes, chance, kept = {topic}, float(np.exp(depth[len(path) - 1])), []
+        for hop, code in enumerate(path):
+            shares = [i for i, (h, r, _) in enumerate(edges) if h in nodes and r == code]
+            chance *= np.mean(1 / (1 + np.exp(-logits[hop][shares])))
+            kept = best_walks(edges, logits[hop], nodes, code, topic, 2)
+            cut += len(best_walks(edges, logits[hop], nodes, code, topic, 99)) - len(kept)
+            nodes = {edges[i][2] for i in kept}
+        assert plans.probability[asked, place] == pytest.approx(chance, rel=1e-3)
+        mine = reached.row == row
+        assert set(reached.node[mine].tolist()) == nodes
+        assert {walk[walk >= 0][-1] for walk in reached.edges[mine]} <= set(kept)
+    assert cut == 8
+
+
+def test_training_in_two_sittings_gives_the_same_scorer(world, tmp_path):
+    config = dataclasses.replace(CONFIG, steps=4, epochs=20, learning_rate=2e-3)
+    fit_some = functools.partial(fit, world, config, folder=tmp_path)
+    ticks, later = [], []
+    with jax.numpy_dtype_promotion("standard"):
+        whole = fit(world, config)
+        fit_some(on_epoch=lambda epoch, loss, score: epoch < 2)
+        resumed = fit_some(
+            on_progress=lambda *tick: ticks.append(tick),
+            on_epoch=lambda epoch, loss, score: later.append(epoch) is None,
+        )
+    # The first sitting has left something to learn.
+    assert later[0] == 3
+    assert ticks[-1] == ("train", 80, 80)
     assert whole.about["held_out_f1"] == pytest.approx(resumed.about["held_out_f1"])
     for one, other in zip(jax.tree.leaves(whole.params), jax.tree.leaves(resumed.params)):
         np.testing.assert_allclose(one, other, atol=1e-5)
+    with pytest.raises(JaxkgError, match="another seed"):
+        fit_some(seed=5)
 
 
 def test_text_alone_runs_on_another_graph_and_other_encoders_are_refused(trained):
-    scorer, _ = trained
+    scorer = trained
     other = KnowledgeGraph.from_triples(
         [("Opus 1", "released_in", "1999"), ("Opus 1", "directed_by", "Somebody")]
     )
-    settings = GuidedSettings(dtype="bfloat16")
+    settings = GuidedSettings(dtype="bfloat16", threshold=0.0)
     qa = GuidedSearch.build(other, scorer, HashingEncoder(buckets=256), settings=settings)
     assert qa.ask("who directed [Opus 1]").entities[0].name == "Somebody"
     with pytest.raises(JaxkgError, match="reads vectors of hashing"):
         GuidedSearch.build(other, scorer, HashingEncoder(buckets=128))
-    with pytest.raises(JaxkgError, match="width and sample"):
-        GuidedSettings(width=0)
+    for wrong in ("width", "sample", "targets"):
+        with pytest.raises(JaxkgError, match="width, sample and targets"):
+            GuidedSettings(**{wrong: 0})
 
 
 def test_graph_vectors_come_in_the_graphs_order_and_inverses_are_negated():
@@ -211,7 +299,7 @@ def test_graph_vectors_come_in_the_graphs_order_and_inverses_are_negated():
 
 
 def test_damage_is_told(trained, tmp_path):
-    scorer, _ = trained
+    scorer = trained
     folder = scorer.save(tmp_path / "scorer")
     data = (folder / "edges.npz").read_bytes()
     (folder / "edges.npz").write_bytes(data[: len(data) // 2])

@@ -30,17 +30,25 @@ def test_the_floor_can_be_moved():
     assert bucket(5, floor=32) == 32
 
 
-def test_a_rerun_gets_what_was_asked_for():
-    capacities = Capacities(slots=(8, 16, 32))
-    assert capacities.fit([100, 16, 33]) == (112, 16, 40)
+def test_a_rerun_has_room_for_what_was_asked_for():
+    assert Capacities(slots=(8, 16, 32)).fit([100, 16, 33]) == (256, 16, 64)
+    assert Capacities(slots=(8, 16, 32), close=True).fit([100, 16, 33]) == (112, 16, 40)
+
+
+@given(st.integers(9, 1 << 22))
+def test_capacities_grow_to_few_sizes(want):
+    (got,) = Capacities(slots=(8,)).fit([want]) or ()
+    assert want <= got <= (4 if got <= 1 << 16 else 2) * want
+    assert got.bit_count() == 1
+    assert got > 1 << 16 or got.bit_length() % 2 == 1, "a power of four"
 
 
 def test_what_is_kept_grows_at_most_fourfold_and_never_shrinks():
     capacities = Capacities(slots=(8, 16, 32))
     capacities.fit([1000, 20, 1])
-    assert capacities.slots == (32, 20, 32)
+    assert capacities.slots == (32, 64, 32)
     capacities.fit([1000, 0, 0])
-    assert capacities.slots == (128, 20, 32)
+    assert capacities.slots == (128, 64, 32)
 
 
 def test_more_than_the_limit_does_not_fit_and_teaches_nothing():

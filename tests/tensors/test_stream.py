@@ -81,7 +81,7 @@ def test_a_rerun_has_the_slots_and_the_batches_after_it_pay_at_most_fourfold():
     assert got == [([0, 1], True), ([2, 3], True), ([4, 5], True)]
     first = [slots for batch, slots in program.calls if batch == (0, 1)]
     # The second step's need is known once the first no longer hides it.
-    assert first == [(8, 8), (512, 16), (512, 1024)]
+    assert first == [(8, 8), (1024, 16), (1024, 1024)]
     assert capacities.slots == (128, 64)
     assert ((4, 5), (128, 64)) in program.calls
 
