@@ -11,14 +11,17 @@ answer is wrong. Gold answers are those of the undamaged graph.
 | typos | edits | letters of the topic dropped, doubled, swapped or hit beside; topics are linked |
 | paraphrase | 0 to 3 | synonyms; also function words dropped; also words moved (rules of thumb) |
 | relations | share | relations get names that say nothing; planners are made from labels alone |
-| unknown | 0 or 1 | the topic is a name that the graph has not; topics are linked |
+| unknown | 1 | the topic is a name that the graph has not; topics are linked |
 
-Without --dataset or --kg the built-in demo graph is asked, or with --synthetic EDGES a made-up one,
-for which a planner is trained. Every level has a run folder for each system, resumed where it
-stopped.
+Without --dataset or --kg the built-in demo graph is asked. Trained parts are looked for in a
+folder, KIND each, as `jaxkg train KIND` makes them; a system that lacks its part, or whose part was
+trained for other relation names, is not asked, and the report says why. Every level has a run
+folder for each system, resumed where it stopped.
 
-    python scripts/study_robustness.py -o runs/robustness --systems planner,pathhd,reknos
-    JAXKG_DATA=... python scripts/study_robustness.py -o runs/r3 --dataset metaqa-3 --planner DIR
+    for kind in pathmind guided "ranked --hops 3"; do jaxkg train $kind -o parts/${kind%% *}; done
+    python scripts/study_robustness.py -o runs/robustness --parts parts \
+        --systems planner,pathhd,reknos,pathmind,guided,ranked
+    JAXKG_DATA=... python scripts/study_robustness.py -o runs/r3 --dataset metaqa-3 --parts DIR
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ import jax
 import numpy as np
 
 from jaxkg.cli.datasets import material
-from jaxkg.cli.loading import keep_compiled_programs, load_graph
+from jaxkg.cli.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.cli.parts import Parts, wishes_from
 from jaxkg.cli.running import run_questions
 from jaxkg.cli.systems import build_system
@@ -55,11 +58,8 @@ from jaxkg.evaluate.perturb import (
 )
 from jaxkg.evaluate.runs import write_text
 from jaxkg.evaluate.scores import score_line
-from jaxkg.evaluate.synthetic import QuestionConfig, WorldConfig, make_questions, make_world
 from jaxkg.evaluate.tables import markdown_table
-from jaxkg.kg import KnowledgeGraph, demo_questions, entity_rows
-from jaxkg.learn.fit import fit_planner
-from jaxkg.learn.planner import Planner
+from jaxkg.kg import KnowledgeGraph, entity_rows
 from jaxkg.learn.synthesize import planner_from_labels
 from jaxkg.records import JaxkgError, Question
 from jaxkg.systems.planner_cache import planner_for
@@ -69,8 +69,8 @@ LEVELS: dict[str, tuple[float, ...]] = {
     "facts": (0, 0.1, 0.2, 0.3, 0.4, 0.5),
     "typos": (0, 1, 2, 3),
     "paraphrase": (0, 1, 2, 3),
-    "relations": (0, 0.25, 0.5, 1),
-    "unknown": (0, 1),
+    "relations": (0, 0.5, 1),
+    "unknown": (1,),
 }
 AXES = {
     "facts": "share of facts removed",
@@ -79,116 +79,35 @@ AXES = {
     "relations": "share of relations renamed",
     "unknown": "topic unknown",
 }
-METRICS = ("hits_at_1", "f1", "abstained", "wrong")
-PLANNED = ("planner", "pathhd", "reknos")
-"""Systems that a planner serves and that are therefore made anew for renamed relations."""
+METRICS = {"hits_at_1": "hits@1", "abstained": "abstained", "wrong": "answered wrongly"}
+"""Those of the table and the plot; F1 is in the JSON."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Level:
-    """A graph and questions, damaged."""
+    """A graph and questions, damaged; `link` where topics are to be found in the text."""
 
     kg: KnowledgeGraph
     questions: list[Question]
-    link: bool
+    link: bool = False
 
 
 def damaged(
     kind: str, level: float, kg: KnowledgeGraph, questions: Sequence[Question], seed: int
 ) -> Level:
     """One level of one kind of damage."""
-    shown = {id: kg.name(entity_rows(kg, id)[0]) for q in questions for id in q.topics}
-    names = [shown[q.topics[0]] if q.topics else None for q in questions]
-    asked = list(zip(questions, names))
+    named = [(q, kg.name(entity_rows(kg, q.topics[0])[0])) for q in questions]
     if kind == "facts":
-        return Level(remove_facts(kg, level, seed=seed), list(questions), False)
+        return Level(remove_facts(kg, level, seed=seed), list(questions))
     if kind == "typos":
-        changed = [misspell(q, int(level), name=name, seed=seed) for q, name in asked]
-        return Level(kg, changed, True)
+        return Level(kg, [misspell(q, int(level), name=n, seed=seed) for q, n in named], link=True)
     if kind == "paraphrase":
-        changed = [paraphrase(q, int(level), name=name, seed=seed) for q, name in asked]
-        return Level(kg, changed, False)
+        return Level(kg, [paraphrase(q, int(level), name=n, seed=seed) for q, n in named])
     if kind == "relations":
         new = opaque_names(kg, level, seed=seed)
-        return Level(rename_relations(kg, new), [rename_paths(q, new) for q in questions], False)
+        return Level(rename_relations(kg, new), [rename_paths(q, new) for q in questions])
     known = set(kg.entity_names) | set(kg.aliases.names)
-    bare = [misspell(q, 0, name=name, seed=seed) for q, name in asked]
-    if not level:
-        return Level(kg, bare, True)
-    return Level(kg, [unknown_topic(q, known, name=n, seed=seed) for q, n in asked], True)
-
-
-def columns_of(folder: Path) -> dict[str, np.ndarray]:
-    """Per-question scores of a run."""
-    rows: list[dict[str, float]] = []
-    for line in read_predictions(folder):
-        scores = score_line(line)
-        answered = status(line) == "answered"
-        first = 0.0 if not line["gold"] else scores["hits_at_1"]
-        row = {name: scores[name] for name in ("hits_at_1", "f1") if line["gold"]}
-        row |= {"abstained": float(status(line) == "abstained"), "wrong": answered * (1 - first)}
-        rows.append(row)
-    return {name: np.array([row.get(name, np.nan) for row in rows]) for name in METRICS}
-
-
-def estimates_of(folder: Path, seed: int) -> dict[str, Estimate]:
-    columns = columns_of(folder)
-    there = {name: column for name, column in columns.items() if not np.isnan(column).all()}
-    return column_estimates(there, seed=seed)
-
-
-def planner_of_labels(level: Level, folder: Path, seed: int) -> Planner:
-    """Made from relation names alone, and kept."""
-    if not (folder / "planner.json").exists():
-        planner_from_labels(level.kg, tensor_graph(level.kg), seed=seed).save(folder)
-    return Planner.open(folder)
-
-
-def answered(
-    level: Level, folder: Path, systems: Mapping[str, list[str]], planner: Planner, seed: int
-) -> Iterator[tuple[str, dict[str, Estimate] | str]]:
-    """Every system's estimates, or why it cannot be asked."""
-    parts = Parts(level.kg, lambda stage, done, total: None, seed=seed)
-    for name, settings in systems.items():
-        parts = parts.beside(None, wishes_from(settings))
-        parts.__dict__["planner"] = planner
-        parts.marks["planner"] = dict(planner.about)
-        try:
-            built = build_system(name, parts)
-        except JaxkgError as error:
-            yield name, str(error)
-            continue
-        run_questions(
-            folder / name, level.questions, built, parts,
-            name=name, link=level.link, fresh=False, show=parts.show,
-        )  # fmt: skip
-        yield name, estimates_of(folder / name, seed)
-
-
-def given_material(
-    options: argparse.Namespace,
-) -> tuple[KnowledgeGraph, list[Question], Planner, list[Path]]:
-    """Graph, questions, a planner for them, and the files they were read from."""
-    if options.synthetic:
-        world = make_world(WorldConfig(edges=options.synthetic), seed=options.seed)
-        train, test = make_questions(world, QuestionConfig(), seed=options.seed)
-        folder = options.output / "planner"
-        if not (folder / "planner.json").exists():
-            print(f"training a planner on {len(train):,} made-up questions", flush=True)
-            tensors = tensor_graph(world.graph)
-            fit_planner(world.graph, tensors, train, seed=options.seed)[0].save(folder)
-        return world.graph, test, Planner.open(folder), []
-    if options.dataset or options.questions:
-        given = material(options.dataset, options.kg, options.names, options.questions, part="test")
-        kg, asked, hashed = (
-            load_graph(given.graph, names=given.names),
-            given.questions,
-            given.hashed,
-        )
-    else:
-        kg, asked, hashed = load_graph(None), demo_questions(), []
-    planner = planner_for(kg, tensor_graph(kg), folder=options.planner, seed=options.seed)
-    return kg, list(asked), planner, hashed
+    return Level(kg, [unknown_topic(q, known, name=n, seed=seed) for q, n in named], link=True)
 
 
 def usable(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
@@ -206,40 +125,97 @@ def usable(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
     return kept
 
 
-def report(rows: Sequence[dict[str, Any]], about: str) -> str:
-    parts = ["# Robustness", about]
+def estimates_of(folder: Path, seed: int) -> dict[str, Estimate]:
+    """Measures of a run, those that none of its questions has left out."""
+    rows: list[dict[str, float]] = []
+    for line in read_predictions(folder):
+        scores, how = score_line(line), status(line)
+        right = scores["hits_at_1"] if line["gold"] else 0.0
+        row = {name: scores[name] for name in ("hits_at_1", "f1") if line["gold"]}
+        rows.append(row | {"abstained": how == "abstained", "wrong": (how == "answered") - right})
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: np.array([float(row.get(name, np.nan)) for row in rows]) for name in names}
+    return column_estimates(columns, seed=seed)
+
+
+def answered(
+    level: Level,
+    folder: Path,
+    systems: Mapping[str, list[str]],
+    planner: Path,
+    trained: Mapping[str, Path],
+    seed: int,
+) -> Iterator[tuple[str, dict[str, Estimate] | str]]:
+    """Every system's estimates, or why it cannot be asked."""
+    parts = Parts(
+        level.kg, lambda stage, done, total: None,
+        planner_folder=planner, trained=trained, seed=seed,
+    )  # fmt: skip
+    for name, settings in systems.items():
+        make_room()
+        parts = parts.beside(None, wishes_from(settings))
+        try:
+            built = build_system(name, parts)
+        except JaxkgError as error:
+            yield name, str(error)
+            continue
+        run_questions(
+            folder / name, level.questions, built, parts,
+            name=name, link=level.link, fresh=False, show=parts.show,
+        )  # fmt: skip
+        yield name, estimates_of(folder / name, seed)
+
+
+def report(rows: Sequence[Mapping[str, Any]], about: str) -> str:
+    """A table for each kind of damage: one row a level, one column a system."""
+    half = [
+        (each["high"] - each["low"]) / 2
+        for row in rows
+        for name, each in row.get("metrics", {}).items()
+        if name in METRICS
+    ]
+    parts = [
+        "# Robustness",
+        about,
+        f"{' / '.join(METRICS.values())}, shares of all questions; 95 % intervals, up to "
+        f"± {max(half, default=0):.2f} here, are in robustness.json.",
+    ]
     for kind in dict.fromkeys(row["kind"] for row in rows):
-        table = []
-        for row in (row for row in rows if row["kind"] == kind):
-            found = row.get("metrics", {})
-            cells = [_cell(found[name]) if name in found else "–" for name in METRICS]
-            table.append([f"{row['level']:g}", row["system"], *cells])
-        said = {row["refused"] for row in rows if row["kind"] == kind and "refused" in row}
-        parts += [f"## {AXES[kind]}", markdown_table(["level", "system", *METRICS], table)]
-        parts += [f"Not asked: {reason}" for reason in sorted(said)]
+        mine = [row for row in rows if row["kind"] == kind]
+        systems = list(dict.fromkeys(row["system"] for row in mine))
+        cells = {(row["level"], row["system"]): _cell(row) for row in mine}
+        table = [
+            [f"{level:g}", *(cells.get((level, system), "") for system in systems)]
+            for level in dict.fromkeys(row["level"] for row in mine)
+        ]
+        parts.append(f"## {kind}: {AXES[kind]}")
+        parts.append(markdown_table(["level", *systems], table))
+        refused = dict.fromkeys((r["system"], r["refused"]) for r in mine if "refused" in r)
+        parts += [f"{system} is not asked: {reason}" for system, reason in refused]
     return "\n\n".join(parts) + "\n"
 
 
-def _cell(estimate: Mapping[str, float]) -> str:
-    return f"{estimate['value']:.3f} ({estimate['low']:.3f}–{estimate['high']:.3f})"
+def _cell(row: Mapping[str, Any]) -> str:
+    if "refused" in row:
+        return "not asked"
+    found = row["metrics"]
+    return " / ".join(f"{found[name]['value']:.2f}" if name in found else "–" for name in METRICS)
 
 
-def plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """Quality, and below it wrong answers, against the damage."""
+def plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """A column for each kind that has levels, a row for each measure."""
+    kinds = [kind for kind in dict.fromkeys(row["kind"] for row in rows) if len(LEVELS[kind]) > 1]
     panels: dict[str, dict[str, list[tuple[float, Estimate]]]] = {}
-    titles: dict[str, tuple[str, str]] = {}
-    for metric in ("hits_at_1", "wrong"):
-        for row in rows:
-            found = row.get("metrics", {}).get(metric)
-            if found is None or row["kind"] == "unknown":
-                continue
-            title = f"{row['kind']}: {metric}"
-            titles[title] = AXES[row["kind"]], metric
-            curve = panels.setdefault(title, {}).setdefault(row["system"], [])
-            curve.append((row["level"], Estimate(**found)))
-    if panels:
-        x, y = zip(*(titles[title] for title in panels))
-        save_curve_plot(panels, path, x=x, y=y)
+    for metric, said in METRICS.items():
+        for kind in kinds:
+            curves = panels.setdefault(f"{kind}: {said}", {})
+            for row in (row for row in rows if row["kind"] == kind):
+                if found := row.get("metrics", {}).get(metric):
+                    point = row["level"], Estimate(**found)
+                    curves.setdefault(row["system"], []).append(point)
+    x = [AXES[kind] for _ in METRICS for kind in kinds]
+    y = ["share of questions" if kind == kinds[0] else "" for _ in METRICS for kind in kinds]
+    save_curve_plot(panels, path, x=x, y=y, columns=len(kinds), shares=True)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -247,20 +223,20 @@ def main(argv: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the results")
-    parser.add_argument("--systems", default=",".join(PLANNED), help="names with commas between")
+    parser.add_argument("--systems", default="planner,pathhd,reknos",
+                        help="names with commas between")  # fmt: skip
     parser.add_argument("--set", dest="settings", action="append", default=[],
-                        help="a setting, SYSTEM.NAME=VALUE, e.g. guided.model=DIR")  # fmt: skip
+                        help="a setting, SYSTEM.NAME=VALUE, e.g. guided.width=3")  # fmt: skip
+    parser.add_argument("--parts", type=Path, help="folder of trained parts; without a planner "
+                        "in it, one is made")  # fmt: skip
     parser.add_argument("--kinds", nargs="+", default=list(LEVELS), choices=LEVELS)
     parser.add_argument("--dataset", help="a benchmark by name, read from JAXKG_DATA")
     parser.add_argument("--kg", type=Path)
     parser.add_argument("--names", type=Path)
     parser.add_argument("--questions", type=Path, nargs="+")
-    parser.add_argument("--planner", type=Path, help="folder of a trained planner")
-    parser.add_argument("--synthetic", type=int, metavar="EDGES", help="a made-up graph instead")
     parser.add_argument("--limit", type=int, help="first questions only")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)
-    options.output.mkdir(parents=True, exist_ok=True)
     systems: dict[str, list[str]] = {name: [] for name in options.systems.split(",")}
     for setting in options.settings:
         system, _, rest = setting.partition(".")
@@ -268,34 +244,41 @@ def main(argv: list[str] | None = None) -> None:
             raise JaxkgError(f"--set {setting}: write it SYSTEM.NAME=VALUE")
         systems[system].append(rest)
     keep_compiled_programs()
-    kg, asked, planner, hashed = given_material(options)
-    questions = usable(kg, asked)[: options.limit]
+    given = material(options.dataset, options.kg, options.names, options.questions, part="test")
+    kg = load_graph(given.graph, names=given.names)
+    there = options.parts.iterdir() if options.parts else ()
+    trained = {folder.name: folder for folder in there if folder.is_dir()}
+    if (planner := trained.get("planner")) is None:
+        planner = options.output / "planner"
+        planner_for(kg, tensor_graph(kg), seed=options.seed).save(planner)
+    questions = usable(kg, given.questions)[: options.limit]
     about = (
-        f"{kg!r}, {len(questions):,} of {len(asked):,} questions (one topic, named in the text; "
-        f"the first ones), seed {options.seed}, {jax.devices()[0].device_kind}."
+        f"{kg!r}, {len(questions):,} of {len(given.questions):,} questions (one topic, named in "
+        f"the text; the first ones), seed {options.seed}, {jax.devices()[0].device_kind}."
     )
     print(about, flush=True)
     known = provenance(
-        device=str(jax.devices()[0]), seed=options.seed, data=hashed, command=sys.argv
+        device=str(jax.devices()[0]), seed=options.seed, data=given.hashed, command=sys.argv
     )
     rows: list[dict[str, Any]] = []
     for kind in options.kinds:
         for strength in LEVELS[kind]:
             level = damaged(kind, strength, kg, questions, options.seed)
             folder = options.output / kind / f"{strength:g}"
-            served, those = planner, systems
+            served = planner
             if kind == "relations":
-                those = {name: some for name, some in systems.items() if name in PLANNED}
-                served = planner_of_labels(level, folder / "planner-of-labels", options.seed)
-            for name, found in answered(level, folder, those, served, options.seed):
+                served = folder / "planner-of-labels"
+                if not served.exists():
+                    made = planner_from_labels(level.kg, tensor_graph(level.kg), seed=options.seed)
+                    made.save(served)
+            for name, found in answered(level, folder, systems, served, trained, options.seed):
                 row: dict[str, Any] = {"kind": kind, "level": strength, "system": name}
                 if isinstance(found, str):
                     row["refused"] = found
                 else:
                     row["metrics"] = {metric: e.to_dict() for metric, e in found.items()}
                 rows.append(row)
-                told = {name: e["value"] for name, e in row.get("metrics", {}).items()}
-                print(kind, strength, name, json.dumps(told or row), flush=True)
+                print(kind, f"{strength:g}", name, _cell(row), flush=True)
                 kept = json.dumps({"about": about, "rows": rows, "provenance": known}, indent=1)
                 write_text(options.output / "robustness.json", kept + "\n")
                 write_text(options.output / "robustness.md", report(rows, about))

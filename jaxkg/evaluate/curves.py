@@ -6,11 +6,16 @@ import os
 from collections.abc import Mapping, Sequence
 
 from jaxkg.evaluate.intervals import Estimate
-from jaxkg.evaluate.plots import figure_class
+from jaxkg.evaluate.plots import MARKERS, figure_class
 from jaxkg.records import JaxkgError
 
 Curve = Sequence[tuple[float, Estimate | float]]
 """Points from left to right."""
+
+
+_APART = 0.012
+"""Between the same points of two curves, as a share of the axis: their intervals stand beside one
+another."""
 
 
 def save_curve_plot(
@@ -19,15 +24,19 @@ def save_curve_plot(
     *,
     x: str | Sequence[str],
     y: str | Sequence[str],
+    columns: int | None = None,
     log: bool = False,
+    shares: bool = False,
 ) -> None:
-    """Draw panels of curves side by side; an estimate is drawn with its 95 % interval.
+    """Draw panels of curves; an estimate is drawn with its 95 % interval.
 
     Args:
-        panels: by title, curves by name; one name has one colour in all panels.
+        panels: by title, curves by name; one name has one colour and shape in all panels.
         path: of the picture; its ending chooses the format (png, svg, pdf).
         x, y: what the axes show, one for all panels or one for each.
+        columns: panels in a row; None draws them all side by side.
         log: both axes logarithmic.
+        shares: y runs from 0 to 1 in all panels.
 
     Raises:
         JaxkgError: matplotlib is not installed, or there is nothing to draw.
@@ -36,22 +45,42 @@ def save_curve_plot(
     if not panels or not any(len(curve) for some in panels.values() for curve in some.values()):
         raise JaxkgError("a plot needs at least one curve with a point")
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
-    figure = Figure(figsize=(1 + 3.4 * len(panels), 3.6), layout="constrained")
-    drawn = figure.subplots(1, len(panels), squeeze=False)[0]
+    columns = min(columns or len(panels), len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(1.3 + 3.4 * columns, 0.6 + 3 * rows), layout="constrained")
+    drawn = figure.subplots(rows, columns, squeeze=False).flatten()
+    for axes in drawn[len(panels) :]:
+        axes.set_visible(False)
     for place, (axes, (title, curves)) in enumerate(zip(drawn, panels.items())):
+        everywhere = [point for curve in curves.values() for point, _ in curve]
+        apart = 0 if log else _APART * (max(everywhere, default=0) - min(everywhere, default=0))
         for name, curve in curves.items():
-            xs = [point for point, _ in curve]
-            found = [value if isinstance(value, Estimate) else None for _, value in curve]
-            ys = [value.value if isinstance(value, Estimate) else value for _, value in curve]
-            color = f"C{names.index(name) % 10}"
-            axes.plot(xs, ys, marker="o", markersize=3, color=color, label=name)
-            if all(estimate is not None for estimate in found):
-                low = [estimate.low for estimate in found if estimate is not None]
-                high = [estimate.high for estimate in found if estimate is not None]
-                axes.fill_between(xs, low, high, color=color, alpha=0.15, linewidth=0)
+            number = names.index(name)
+            shift = apart * (number - (len(names) - 1) / 2)
+            points = [
+                value if isinstance(value, Estimate) else Estimate(value, value, value, 0)
+                for _, value in curve
+            ]
+            axes.errorbar(
+                [point + shift for point, _ in curve],
+                [point.value for point in points],
+                yerr=[
+                    [max(point.value - point.low, 0.0) for point in points],
+                    [max(point.high - point.value, 0.0) for point in points],
+                ],
+                marker=MARKERS[number % len(MARKERS)],
+                markersize=4,
+                linewidth=1.2,
+                elinewidth=0.5,
+                color=f"C{number % 10}",
+                label=name,
+            )
         if log:
             axes.set_xscale("log")
             axes.set_yscale("log")
+        if shares:
+            axes.set_ylim(-0.02, 1.02)
+        axes.grid(alpha=0.3)
         axes.set_title(title, fontsize="medium")
         axes.set_xlabel(x if isinstance(x, str) else x[place])
         axes.set_ylabel(y if isinstance(y, str) else y[place])

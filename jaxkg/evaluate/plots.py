@@ -12,6 +12,10 @@ from jaxkg.records import JaxkgError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_PANELS_A_ROW = 4
+MARKERS = "os^DvPX*<>"
+"""Shapes that tell systems apart where colours do not."""
+
 
 def save_bar_plot(
     reports: Mapping[str, Report],
@@ -77,7 +81,7 @@ def save_latency_plots(
     *,
     metric: str = "f1",
 ) -> None:
-    """Draw `save_latency_plot` for several question sets side by side, on the same axes.
+    """Draw `save_latency_plot` for several question sets, a panel each, on the same axes.
 
     Args:
         sets: by question set, reports by system name; a set without any to draw is left out.
@@ -99,18 +103,30 @@ def save_latency_plots(
     if not told:
         raise JaxkgError(f"no report has both {metric!r} and seconds to draw")
     systems = list(dict.fromkeys(system for reports in told.values() for system in reports))
-    figure = Figure(figsize=(3 + 3 * len(told), 4), layout="constrained")
+    columns = min(len(told), _PANELS_A_ROW)
+    rows = -(-len(told) // columns)
+    figure = Figure(figsize=(3 + 3 * columns, 1 + 3 * rows), layout="constrained")
     spots: dict[str, Any] = {}
-    panels = figure.subplots(1, len(told), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, (name, reports) in zip(panels, told.items()):
+    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
+    for axes in panels[len(told) :]:
+        axes.set_visible(False)
+    for place, (axes, (name, reports)) in enumerate(zip(panels, told.items())):
         for system, report in reports.items():
             estimate, seconds = report.metrics[metric], report.metrics["seconds_p50"].value
             calls = report.metrics["calls"].value if "calls" in report.metrics else 0.0
             low, high = estimate.value - estimate.low, estimate.high - estimate.value
             error = [[max(low, 0.0)], [max(high, 0.0)]]
-            color = f"C{systems.index(system) % 10}"
-            axes.errorbar(seconds, estimate.value, yerr=error, capsize=3, fmt="none", color="0.6")
-            spot = axes.scatter(seconds, estimate.value, s=40 + 60 * calls, color=color)
+            number = systems.index(system)
+            color = f"C{number % 10}"
+            axes.errorbar(seconds, estimate.value, yerr=error, capsize=3, fmt="none", color=color)
+            # Shapes tell systems apart too, and what lies beneath another shows through.
+            spot = axes.scatter(
+                *(seconds, estimate.value),
+                s=40 + 60 * calls,
+                color=color,
+                marker=MARKERS[number % len(MARKERS)],
+                alpha=0.8,
+            )
             spots.setdefault(system, spot)
             words = [system] if len(told) == 1 else []
             words += [f"{calls:.3g} calls"] if calls or words else []
@@ -122,13 +138,18 @@ def save_latency_plots(
             )
         axes.set_title(name)
         axes.margins(x=0.3)
+        axes.grid(alpha=0.3)
+        axes.tick_params(labelbottom=place + columns >= len(told))
     if all(r.metrics["seconds_p50"].value > 0 for some in told.values() for r in some.values()):
         panels[0].set_xscale("log")
-    panels[0].set_ylim(0, 1.05)
-    panels[0].set_ylabel(f"{metric}, with 95 % interval")
+    panels[0].set_ylim(-0.05, 1.05)
+    figure.supylabel(f"{metric}, with 95 % interval", fontsize="medium")
     if len(told) > 1:
-        figure.legend(spots.values(), spots.keys(), loc="outside right upper")
-    figure.supxlabel("median seconds of a question", fontsize="medium")
+        handles = [spots[system] for system in systems]
+        figure.legend(handles, systems, loc="outside right upper")
+    figure.supxlabel(
+        "median seconds of a question; those of a batch share its time equally", fontsize="medium"
+    )
     figure.savefig(path)
 
 

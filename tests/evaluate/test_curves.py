@@ -6,6 +6,8 @@ from jaxkg.evaluate import Estimate
 from jaxkg.evaluate.curves import save_curve_plot
 from jaxkg.records import JaxkgError
 
+SIDES = ("width", "height")
+
 
 def test_curves_of_two_panels(tmp_path):
     pytest.importorskip("matplotlib")
@@ -19,6 +21,21 @@ def test_curves_of_two_panels(tmp_path):
     assert drawn.count("<!-- one -->") == 1, "one name stands in the legend once"
     save_curve_plot({"": {"one": [(10, 0.1), (100, 1.0)]}}, path, x="edges", y="s", log=True)
     assert "10^{2}" in path.read_text("utf-8")
+
+
+def test_panels_are_broken_into_rows(tmp_path):
+    pytest.importorskip("matplotlib")
+    panels = {name: {"one": [(0, 0.5), (1, 0.25)]} for name in ("a", "b", "c")}
+    sizes = {}
+    for columns in (None, 2):
+        path = tmp_path / f"{columns}.svg"
+        save_curve_plot(panels, path, x="level", y="share", columns=columns, shares=True)
+        drawn = path.read_text("utf-8")
+        sizes[columns] = [float(drawn.split(f'{side}="')[1].split("pt")[0]) for side in SIDES]
+        assert drawn.count("<!-- share -->") == 3
+        assert drawn.count("<!-- 0.8 -->") == 6, "on every x axis, and every y axis is 0 to 1"
+    assert sizes[2][0] < sizes[None][0]
+    assert sizes[2][1] > sizes[None][1]
 
 
 def test_what_cannot_be_drawn(tmp_path, monkeypatch):

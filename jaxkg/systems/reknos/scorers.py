@@ -20,9 +20,16 @@ from jaxkg.kg import Topics
 from jaxkg.learn.fit import masked_texts
 from jaxkg.learn.planner import Planner
 from jaxkg.records import JaxkgError, Question
-from jaxkg.score.planner import label_vectors, next_relation_logits, read_question
+from jaxkg.score.planner import (
+    PlannerParams,
+    label_vectors,
+    next_relation_logits,
+    path_log_probability,
+    read_question,
+)
 from jaxkg.systems.ranked import RankedPaths
 from jaxkg.systems.search import Beam
+from jaxkg.tensors import bucket, pad
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 
@@ -149,6 +156,44 @@ class PlannerScorer:
         """[Q, T] int32 n-grams of questions, their topics masked."""
         return self.planner.ngrams(masked_texts(questions, topics))
 
+    def confidence(
+        self, questions: Sequence[Question], topics: Sequence[Topics], relations: np.ndarray
+    ) -> np.ndarray:
+        """How sure the planner is of paths, whatever else the graph would have offered.
+
+        The search weighs relations against those that there are; where the one that a question
+        means is missing, the best of the others looks probable.
+
+        Args:
+            questions, topics: Q of each.
+            relations: [Q, L] int32 codes, NULL past the end of a path.
+
+        Returns:
+            [Q] float, probability times the share of the words known, as `PlannedSettings` has it;
+            0 where there is no path.
+        """
+        masked = masked_texts(questions, topics)
+        rows = bucket(len(masked))
+        longer = self.planner.hops - relations.shape[1]
+        paths = np.pad(relations, ((0, 0), (0, longer)), constant_values=NULL)
+        told = _path_log_probabilities(
+            *self.weights(), pad(self.planner.ngrams(masked), rows), pad(paths, rows)
+        )
+        probability = np.exp(np.asarray(told)[: len(masked)]) * (relations[:, 0] != NULL)
+        return probability * [self.planner.known_share(text) for text in masked]
+
+
+@jax.jit
+def _path_log_probabilities(
+    params: PlannerParams, label_ngrams: jax.Array, ngrams: jax.Array, paths: jax.Array
+) -> jax.Array:
+    labels = label_vectors(params, label_ngrams)
+
+    def of_question(ngrams: jax.Array, path: jax.Array) -> jax.Array:
+        return path_log_probability(params, labels, read_question(params, ngrams), path)
+
+    return jax.vmap(of_question)(ngrams, paths)
+
 
 def planner_logits(weights: Any, ngrams: jax.Array, beam: Beam) -> jax.Array:
     """Logits of `PlannerScorer`."""
@@ -188,11 +233,11 @@ class RankerScorer:
         self.ranked.ranker.check(relations, self.ranked.encoder)
 
     def weights(self) -> Any:
-        """[R] bool, whose length is what the logits need to know of the graph."""
-        return np.ones(self.ranked.kg.num_relations, bool)
+        """[R, 1] bool, [R, 2] for a directed ranker: what the logits need to know is the shape."""
+        return np.ones((self.ranked.kg.num_relations, 1 + self.ranked.ranker.directed), bool)
 
     def read(self, questions: Sequence[Question], topics: Sequence[Topics]) -> Any:
-        """[Q, K, L] int32 relations below R and [Q, K] float32 probabilities of the best paths."""
+        """[Q, K, L] int32 relations or codes and [Q, K] float32 probabilities of the best paths."""
         settings = dataclasses.replace(self.ranked.settings, width=self.paths)
         plans = dataclasses.replace(self.ranked, settings=settings).rank(questions, topics)
         return plans.relations, plans.probability
@@ -201,10 +246,10 @@ class RankerScorer:
 def ranker_logits(
     weights: jax.Array, reading: tuple[jax.Array, jax.Array], beam: Beam
 ) -> jax.Array:
-    """Logits of `RankerScorer`: the mass of the paths that begin like the beam's, both ways."""
+    """Logits of `RankerScorer`: the mass of the paths that begin like the beam's."""
     paths, probability = reading
     batch, width, steps = beam.relations.shape
-    count = weights.shape[0]
+    count, directed = weights.size, weights.shape[1] == 2
     longest = max(paths.shape[2], steps) + 1
     paths = jnp.pad(paths, ((0, 0), (0, 0), (0, longest - paths.shape[2])), constant_values=NULL)
     taken = jnp.where(beam.relations == NULL, NULL, beam.relations % count)
@@ -218,7 +263,7 @@ def ranker_logits(
     column = jnp.arange(width, dtype=jnp.int32)[None, :, None]
     table = jnp.zeros((batch, width, count + 1))
     logits = jnp.log(table.at[row, column, place[:, None, :]].add(mass) + 1e-9)
-    return jnp.concatenate([logits[..., :-1], logits], axis=-1)
+    return logits if directed else jnp.concatenate([logits[..., :-1], logits], axis=-1)
 
 
 def probabilities(logits: jax.Array, options: jax.Array, may_stop: jax.Array) -> jax.Array:

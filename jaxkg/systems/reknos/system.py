@@ -45,6 +45,8 @@ class ReKnoSSettings:
         beam_width: without a language model, relation paths a scorer keeps in mind.
         share: without a language model, relation paths at least this fraction as probable as the
             best answer.
+        threshold: with a planner's scores, least confidence in the best relation path to answer at
+            all, see `PlannerScorer.confidence`; the other scorers have none.
         offered: with a language model, walks offered to it at most.
         batch_size: questions a batch.
     """
@@ -59,6 +61,7 @@ class ReKnoSSettings:
     sufficient: float = 0.9
     beam_width: int = 8
     share: float = 0.5
+    threshold: float = 0.15
     offered: int = 100
     batch_size: int = 128
 
@@ -177,7 +180,11 @@ class ReKnoS(QuestionAnswering):
             topics,
             on_progress,
         )
+        confidence = np.ones(len(questions))
+        if isinstance(self.scorer, PlannerScorer):
+            confidence = self.scorer.confidence(questions, topics, plans.relations[:, 0])
         used = _used(plans, self.settings.share)
+        used &= (confidence >= self.settings.threshold)[:, None]
         question, place = np.nonzero(used)
         reached = execute_paths(
             self.tensors,
@@ -191,7 +198,19 @@ class ReKnoS(QuestionAnswering):
         answers = answer_from_paths(
             self.kg, self.tensors, questions, topics, plans, used, reached, usage
         )
+        answers = [
+            answer
+            if sure >= self.settings.threshold or not answer.plan
+            else dataclasses.replace(answer, abstained=self._unsure(answer, float(sure)))
+            for answer, sure in zip(answers, confidence)
+        ]
         return [Solved(answer, trace) for answer, trace in zip(answers, traces)]
+
+    def _unsure(self, answer: Answer, confidence: float) -> str:
+        return (
+            f"the best relation path ({' → '.join(answer.plan[0].relations)}) has confidence "
+            f"{confidence:.2f}, below the threshold of {self.settings.threshold:.2f}"
+        )
 
     @functools.cached_property
     def on_device(self) -> tuple[jax.Array, jax.Array | None]:

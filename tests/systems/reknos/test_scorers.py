@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 
 import jax
@@ -8,7 +9,12 @@ from programs import frontier_of
 from jaxkg.kg import Topics
 from jaxkg.learn.planner import Planner
 from jaxkg.records import JaxkgError, Question
-from jaxkg.score.planner import init_planner
+from jaxkg.score.planner import (
+    init_planner,
+    label_vectors,
+    next_relation_logits,
+    read_question,
+)
 from jaxkg.systems.reknos.scorers import (
     LabelScorer,
     PlannerScorer,
@@ -87,6 +93,27 @@ def test_a_planner_may_know_longer_paths_than_the_search_takes():
     np.testing.assert_array_equal(one, other)
 
 
+def test_confidence_is_the_planners_own_in_the_whole_path_and_the_words_it_knows():
+    known = planner(hops=3)
+    who = known.hasher.ids("who directed it")[0]
+    known = dataclasses.replace(known, seen=np.arange(16) == who)
+    scorer = PlannerScorer(known)
+    questions, topics = asked("who directed it", "who", "who")
+    assert 0 < known.known_share(questions[0].text) < 1 == known.known_share("who")
+    paths = np.asarray([[2, 4], [0, -1], [-1, -1]], np.int32)
+    got = scorer.confidence(questions, topics, paths)
+    params, label_ngrams = scorer.weights()
+    labels = label_vectors(params, label_ngrams)
+    for row, steps in enumerate([[2, 4, 6], [0, 6]]):  # the last code is to stop
+        reading = read_question(params, scorer.read(questions, topics)[row])
+        taken = np.pad(paths[row], (0, 1), constant_values=-1)
+        told = next_relation_logits(params, labels, reading, taken)
+        expected = np.exp(sum(told[hop, code] for hop, code in enumerate(steps)))
+        share = known.known_share(questions[row].text)
+        assert got[row] == pytest.approx(expected * share, rel=1e-4)
+    assert got[2] == 0
+
+
 def test_probabilities_are_over_what_can_be_done():
     logits = np.asarray([[[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [9.0, 9.0, 9.0]]], np.float32)
     options = np.asarray([[[True, False], [True, True], [False, False]]])
@@ -151,7 +178,7 @@ def _starts(path, taken):
 def test_a_ranker_scores_the_mass_of_the_paths_that_begin_alike():
     paths = np.asarray([[[0, -1], [0, 1], [2, 1], [-1, -1]]], np.int32)
     reading = paths, np.asarray([[0.4, 0.3, 0.2, 0.0]], np.float32)
-    graph = np.ones(3, bool)
+    graph = np.ones((3, 1), bool)
     first = np.exp(ranker_logits(graph, reading, beam_of(np.full((1, 2, 3), -1))))
     # Relations 0 and 2, either way; no path is empty.
     np.testing.assert_allclose(first[0, 1], [0.7, 0, 0.2, 0.7, 0, 0.2, 0], atol=1e-6)
@@ -163,3 +190,7 @@ def test_a_ranker_scores_the_mass_of_the_paths_that_begin_alike():
     whole = beam_of([[[0, 1, -1]]])._replace(hop=np.int32(2))
     third = np.exp(ranker_logits(graph, reading, whole))
     np.testing.assert_allclose(third[0, 0], [0, 0, 0, 0, 0, 0, 0.3], atol=1e-6)
+    # Codes of a directed ranker: 5 is 2 backwards, which alone is meant.
+    reading = np.where(paths == 2, 5, paths), reading[1]
+    codes = np.exp(ranker_logits(np.ones((3, 2), bool), reading, beam_of(np.full((1, 1, 3), -1))))
+    np.testing.assert_allclose(codes[0, 0], [0.7, 0, 0, 0, 0, 0.2, 0], atol=1e-6)

@@ -1,6 +1,7 @@
 """The system without a language model, end to end on a graph known by heart."""
 
 import dataclasses
+import types
 
 import numpy as np
 import pytest
@@ -67,6 +68,30 @@ def test_answers_come_in_the_order_of_the_questions_whatever_the_batches(system)
         assert each.trace.steps == other.trace.steps
         assert each.trace.paths == other.trace.paths
     assert system.answer(questions[:3])[1].entities == together[1].answer.entities
+
+
+class Doubtful(LabelScorer):
+    """Sure of the first question alone."""
+
+    planner = types.SimpleNamespace(about={})
+
+    def confidence(self, questions, topics, relations):
+        assert relations.shape == (len(questions), SETTINGS.hops)
+        return np.asarray([0.2, *[0.1] * (len(questions) - 1)])
+
+
+def test_without_confidence_there_is_no_answer(system, monkeypatch):
+    monkeypatch.setattr("jaxkg.systems.reknos.system.PlannerScorer", Doubtful)
+    doubtful = dataclasses.replace(system, scorer=Doubtful(FILMS.relations))
+    with_room(doubtful, 32, 256)
+    sure, unsure, nobody = doubtful.answer([GENRE_OF, GENRE_OF, asked("who is it", "Nobody")])
+    assert sure.entities[0].name == "Crime"
+    assert not unsure.entities
+    assert not any(plan.used for plan in unsure.plan)
+    assert unsure.abstained == (
+        "the best relation path (media.genre.of) has confidence 0.10, below the threshold of 0.15"
+    )
+    assert nobody.abstained == "the topic 'Nobody' is not in the graph"
 
 
 def test_abstentions_say_why(system):
