@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -26,10 +25,10 @@ from jaxkg.records import Answer, JaxkgError, Question
 
 if TYPE_CHECKING:
     from jaxkg.learn.planner import Planner
-    from jaxkg.text import TextEncoder
 
 OWN = "questions"
 """What the user's own questions are called beside benchmarks."""
+_KINDS = ("planner", "pathmind", "guided", "ranked")
 _WITH_LLM = "+llm"
 
 
@@ -45,7 +44,7 @@ def compare(
         Path, typer.Option("-o", "--output", help="Folder, a run folder per system within.")
     ],
     questions: Annotated[
-        list[Path] | None, typer.Option(help="Question files with answers.")
+        list[Path] | None, typer.Option(help="Question files with answers; the demo's without.")
     ] = None,
     datasets: Annotated[
         str | None,
@@ -62,6 +61,15 @@ def compare(
         typer.Option(
             "--planner",
             help="Folder of a trained planner, or DATASET=FOLDER; may be given several times.",
+        ),
+    ] = None,
+    parts_in: Annotated[
+        Path | None,
+        typer.Option(
+            "--parts",
+            help="Folder of trained parts, DATASET/KIND each, as `jaxkg train KIND` made them; "
+            "DATASET may stand for all of its name (metaqa), and is left out of your own. What "
+            "--planner and --set name counts more.",
         ),
     ] = None,
     settings: Annotated[
@@ -104,7 +112,10 @@ def compare(
     chosen = _chosen(systems, llm)
     sets = (OWN,) if datasets is None else tuple(benchmarks(datasets))
     wishes = {name: _wishes(settings or (), chosen, name, sets) for name in sets}
-    folders = {name: _planner(planners or (), name, sets) for name in sets}
+    trained = {name: _trained(parts_in, name) for name in sets}
+    folders = {
+        name: _planner(planners or (), name, sets) or trained[name].get("planner") for name in sets
+    }
     if datasets is None:
         given = {OWN: material(None, kg, names, questions, part="test")}
     elif kg is not None or names is not None or questions:
@@ -141,13 +152,14 @@ def compare(
                 for each in group:
                     folder = output / name if each == OWN else output / each / name
                     memory = Memory(folder)
-                    wanted_now = (folders[each], wishes[each][name])
+                    wanted_now = (folders[each], trained[each], wishes[each][name])
                     try:
                         if system is None or key != wanted_now:
                             system = None
                             make_room()
                             parts = parts.beside(backend, dict(wishes[each][name]))
                             parts.planner_folder = folders[each]
+                            parts.trained = trained[each]
                             system, key = _built(name, parts), wanted_now
                         run_questions(
                             folder,
@@ -188,23 +200,10 @@ class _TrainedParts(Parts):
         """
         if self.planner_folder is None:
             raise JaxkgError(
-                "no trained planner: --planner DATASET=FOLDER, "
+                "no trained planner: --planner DATASET=FOLDER or --parts FOLDER, "
                 "made by `jaxkg train planner --dataset DATASET`"
             )
         return super().planner
-
-    @functools.cached_property
-    def encoder(self) -> TextEncoder:
-        """As of `Parts`; sentence vectors are kept, for the next system and the next call."""
-        from jaxkg.systems.planner_cache import cache_folder
-        from jaxkg.text import HashingEncoder
-        from jaxkg.text.vectors import CachedEncoder
-
-        encoder = super().encoder
-        if isinstance(encoder, HashingEncoder):
-            return encoder
-        which = hashlib.sha256(f"{encoder.name} {encoder.revision}".encode()).hexdigest()[:16]
-        return CachedEncoder(encoder, cache_folder() / "vectors" / f"{which}.sqlite")
 
 
 class _Unfit(JaxkgError):
@@ -302,6 +301,21 @@ def _planner(planners: Sequence[str], dataset: str, datasets: Sequence[str]) -> 
         if concerns(word, dataset):
             told.append((word, folder))
     return Path(max(told, key=lambda each: len(each[0]))[1]) if told else None
+
+
+def _trained(folder: Path | None, dataset: str) -> dict[str, Path]:
+    """Folders of the parts trained for one question set, else for its family, by kind.
+
+    Raises:
+        JaxkgError: there is no such folder.
+    """
+    if folder is None:
+        return {}
+    if not folder.is_dir():
+        raise JaxkgError(f"--parts {folder}: no such folder")
+    family = dataset.partition("-")[0]
+    places = [folder] if dataset == OWN else [folder / family, folder / dataset]
+    return {kind: place / kind for place in places for kind in _KINDS if (place / kind).is_dir()}
 
 
 def _check_dataset(word: str, datasets: Sequence[str], where: str) -> None:

@@ -109,12 +109,17 @@ class Dataset:
 def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
     """A part of a benchmark; files that are not the known ones are told on standard error.
 
+    A family that shares its training questions (metaqa) is a name for them.
+
     Raises:
         JaxkgError: no such benchmark, or its files are not where `JAXKG_DATA` says.
     """
     from jaxkg.cli.progress import errors
     from jaxkg.kg import read_questions, split_questions
 
+    family = [each for each in NAMES if concerns(name, each)]
+    if part == "train" and len({_files(each, part) for each in family}) == 1:
+        name = family[0]
     if name not in NAMES:
         raise JaxkgError(f"no dataset is called {name!r}; there are {', '.join(NAMES)}")
     if not (root := os.environ.get("JAXKG_DATA")):
@@ -232,15 +237,20 @@ def material(
 ) -> Dataset:
     """What a subcommand works on: a benchmark by name, or the user's own graph and questions.
 
+    Without any of them it is the demo graph with its own questions.
+
     Raises:
-        JaxkgError: both are given, or no questions.
+        JaxkgError: both are given, or a graph without questions.
     """
-    from jaxkg.kg import read_questions
+    from jaxkg.kg import demo_questions, demo_training_questions, read_questions
 
     if name is not None:
         if kg is not None or names is not None or questions:
             raise JaxkgError("--dataset brings its graph and questions; give it or your own")
         return dataset(name, part)
+    if not questions and kg is None and names is None:
+        asked = demo_training_questions() if part == "train" else demo_questions()
+        return Dataset(None, (), tuple(asked))
     if not questions:
         raise JaxkgError("no questions: give --questions FILE or --dataset NAME")
     asked = [question for path in questions for question in read_questions(path)]

@@ -23,7 +23,7 @@ def evaluate(
         Path, typer.Option("-o", "--output", help="Run folder; resumed if it exists.")
     ],
     questions: Annotated[
-        list[Path] | None, typer.Option(help="Question files with answers.")
+        list[Path] | None, typer.Option(help="Question files with answers; the demo's without.")
     ] = None,
     dataset: options.DatasetName = None,
     system: Annotated[str, typer.Option(help=HELP)] = "planner",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,7 @@ class Parts:
         backend: the language model; None where none was named.
         hypergraph: folder of the hypergraph; None where none was named.
         planner_folder: of a trained planner.
+        trained: folders of other trained models, by the system they are trained for.
         wishes: settings by name as the user wrote them; a builder takes what it understands.
         top_k, repair: see `AdjudicatedQA`.
         seed: of a planner made here.
@@ -47,6 +49,7 @@ class Parts:
     backend: Backend | None = None
     hypergraph: Path | None = None
     planner_folder: Path | None = None
+    trained: Mapping[str, Path] = dataclasses.field(default_factory=dict)
     wishes: dict[str, str] = dataclasses.field(default_factory=dict)
     top_k: int = 50
     repair: bool = False
@@ -63,7 +66,13 @@ class Parts:
     def beside(self, backend: Backend | None, wishes: dict[str, str]) -> Parts:
         """Parts for another system over the same graph."""
         other = dataclasses.replace(
-            self, backend=backend, wishes=wishes, marks={}, traces=[], asked=None
+            self,
+            backend=backend,
+            wishes=wishes,
+            marks={},
+            traces=[],
+            asked=None,
+            hypergraph=None,
         )
         other.__dict__.update(
             {name: vars(self)[name] for name in ("tensors", "linker") if name in vars(self)}
@@ -101,23 +110,27 @@ class Parts:
 
     @functools.cached_property
     def encoder(self) -> TextEncoder:
-        """Of texts, as `--set encoder=NAME` says; sentence vectors of MiniLM without.
+        """Of texts, as `--set encoder=NAME` says; see `encoder_kept`.
 
         Raises:
             JaxkgError: there is no such encoder.
         """
-        encoder = encoder_named(self.wishes.pop("encoder", "minilm"))
+        encoder = encoder_kept(self.wishes.pop("encoder", "minilm"))
         self.marks["encoder"] = [encoder.name, encoder.revision]
         return encoder
 
-    def folder(self, name: str, system: str) -> str:
-        """A folder the user must name, as `--set NAME=FOLDER`.
+    def folder(self, kind: str, system: str) -> str | Path:
+        """Folder of a model as `jaxkg train KIND` makes them, named by `--set model=FOLDER`.
 
         Raises:
-            JaxkgError: it is not named.
+            JaxkgError: none is named.
         """
-        if not (given := self.wishes.pop(name, "")):
-            raise JaxkgError(f"--system {system} needs a trained model: --set {name}=FOLDER")
+        given = self.wishes.pop("model", None) or self.trained.get(kind)
+        if given is None:
+            raise JaxkgError(
+                f"--system {system} needs a trained model: --set model=FOLDER, made by "
+                f"`jaxkg train {kind}`"
+            )
         return given
 
     def settings(self, kind: type[T], **defaults: Any) -> T:
@@ -222,3 +235,15 @@ def encoder_named(name: str) -> TextEncoder:
 
         return HashingEncoder()
     raise JaxkgError(f"the encoder is minilm or hashing, not {name!r}")
+
+
+def encoder_kept(name: str) -> TextEncoder:
+    """As `encoder_named`; sentence vectors stay in the user's cache, for the next command."""
+    from jaxkg.systems.planner_cache import cache_folder
+    from jaxkg.text.vectors import CachedEncoder
+
+    encoder = encoder_named(name)
+    if name == "hashing":
+        return encoder
+    which = hashlib.sha256(f"{encoder.name} {encoder.revision}".encode()).hexdigest()[:16]
+    return CachedEncoder(encoder, cache_folder() / "vectors" / f"{which}.sqlite")

@@ -20,6 +20,8 @@ _METRICS = (
     *("hits_at_1", "f1", "micro_f1", "exact_set", "rog_hit", "grounded"),
     *("calls", "prompt_tokens", "completion_tokens", "price", "seconds_p50", "seconds_p95"),
 )
+_COSTS = ("calls", "prompt_tokens", "completion_tokens", "price")
+"""Left out of a set's own table where no system has any."""
 _KINDS = ("asked", "answered", "abstained", "unparsed", "failed")
 _MEMORY = "memory.json"
 
@@ -148,7 +150,10 @@ def write_comparison(
     from jaxkg.evaluate.runs import write_text
     from jaxkg.evaluate.tables import markdown_table
 
-    parts = ["# Comparison", _overview(found)]
+    parts = ["# Comparison"]
+    if len(outcomes) > 1:
+        parts += ["hits@1 (seconds for all questions)", _at_a_glance(outcomes, found)]
+    parts.append(_overview(found))
     parts.append(
         "Differences are paired, from the first system of the set that ran. Calls and tokens are "
         "means of a question; seconds are of all, compiling included; memory is the process's "
@@ -157,9 +162,11 @@ def write_comparison(
     for name, some in outcomes.items():
         if len(reports := _reports(some)) < 2:
             continue
-        known = [
-            metric for metric in _METRICS if any(metric in r.metrics for r in reports.values())
-        ]
+        measured = {
+            metric: [r.metrics[metric].value for r in reports.values() if metric in r.metrics]
+            for metric in _METRICS
+        }
+        known = [m for m, values in measured.items() if (any(values) if m in _COSTS else values)]
         rows = [
             [system, *(str(report.counts[kind]) for kind in _KINDS)]
             for system, report in reports.items()
@@ -176,10 +183,31 @@ def write_comparison(
     write_text(output / "compare.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     try:
         save_latency_plots(
-            {name: _reports(some) for name, some in outcomes.items()}, output / "compare.png"
+            {name: _reports(some) for name, some in outcomes.items()},
+            output / "compare.png",
+            metric="hits_at_1",
         )
     except JaxkgError as error:
         errors.print(f"no plot: {error}", markup=False, highlight=False)
+
+
+def _at_a_glance(outcomes: Mapping[str, Mapping[str, Outcome]], found: Mapping[str, Any]) -> str:
+    """One row a question set, one column a system."""
+    from jaxkg.evaluate.tables import markdown_table
+
+    systems = list(dict.fromkeys(system for some in outcomes.values() for system in some))
+    rows = []
+    for name, each in found["datasets"].items():
+        row = [
+            name,
+            str(max((one["counts"]["asked"] for one in each["systems"].values()), default=0)),
+        ]
+        for system in systems:
+            one = each["systems"].get(system)
+            value = one and one["metrics"]["hits_at_1"]["value"]
+            row.append("–" if value is None else f"{value:.3f} ({one['seconds']:,.0f})")
+        rows.append(row)
+    return markdown_table(["questions", "asked", *systems], rows)
 
 
 def _overview(found: Mapping[str, Any]) -> str:

@@ -128,9 +128,12 @@ def _pathmind(parts: Parts) -> System:
     from jaxkg.learn.priority import PriorityModel
     from jaxkg.systems.pathmind import PathMind, PathMindSettings
 
-    model = PriorityModel.open(parts.folder("model", "pathmind"))
+    model = PriorityModel.open(parts.folder("pathmind", "pathmind"))
     parts.marks["priorities"] = dict(model.about)
-    # Most are trained on hashed words; one trained on an encoder's vectors must be given it.
+    # Most read hashed words; one trained on an encoder's vectors must be given it.
+    if trained := model.about.get("encoder"):
+        hashed = trained[0] == "hashing"
+        parts.wishes.setdefault("encoder", "hashing" if hashed else "minilm")
     encoder = parts.encoder if "encoder" in parts.wishes else None
     built = PathMind.build(
         parts.kg,
@@ -163,7 +166,7 @@ def _guided(parts: Parts) -> System:
     from jaxkg.learn.edge_scorer import TrainedScorer
     from jaxkg.systems.guided import GuidedSearch, GuidedSettings
 
-    scorer = TrainedScorer.open(parts.folder("model", "guided"))
+    scorer = TrainedScorer.open(parts.folder("guided", "guided"))
     parts.marks["scorer"] = dict(scorer.about)
     return GuidedSearch.build(
         parts.kg,
@@ -187,7 +190,7 @@ def _ranked_paths(parts: Parts, system: str) -> RankedPaths:
     from jaxkg.learn.ranker import PathRanker
     from jaxkg.systems.ranked import RankedPaths
 
-    ranker = PathRanker.open(parts.folder("model", system))
+    ranker = PathRanker.open(parts.folder("ranked", system))
     parts.marks["ranker"] = dict(ranker.about)
     return RankedPaths.build(
         parts.kg, ranker, parts.encoder, tensors=parts.tensors, linker=parts.linker
@@ -199,15 +202,15 @@ def _proh(parts: Parts) -> System:
     from jaxkg.systems.proh import ProhQA
     from jaxkg.systems.proh_settings import PROH, PROH_L, ProhSettings
 
-    if parts.hypergraph is None:
-        raise JaxkgError("--system proh asks a hypergraph: --hypergraph DIR")
     variants = {"proh": PROH, "proh-l": PROH_L}
     if (named := parts.wishes.pop("variant", "proh-l")) not in variants:
         raise JaxkgError(f"the variant of proh is {' or '.join(variants)}, not {named!r}")
-    parts.asked = open_hypergraph(parts.hypergraph)
+    graph = parts.kg if parts.hypergraph is None else open_hypergraph(parts.hypergraph)
     encoder = parts.encoder
     settings = parts.settings(ProhSettings, **vars(variants[named]))
-    return ProhQA.build(parts.asked, encoder, backend=parts.backend, settings=settings)
+    built = ProhQA.build(graph, encoder, backend=parts.backend, settings=settings)
+    parts.asked = built.graph
+    return built
 
 
 SYSTEMS: dict[str, Entry] = {
@@ -218,7 +221,7 @@ SYSTEMS: dict[str, Entry] = {
     "guided": Entry(_guided, "after", "a learned edge scorer, --set model=FOLDER"),
     "ranked": Entry(_ranked, "after", "learned ranks of relation paths, --set model=FOLDER"),
     "reknos": Entry(_reknos, "inside", "super-relations, scored by planner, labels or model"),
-    "proh": Entry(_proh, "inside", "plans over a hypergraph, --hypergraph DIR"),
+    "proh": Entry(_proh, "inside", "plans over --hypergraph DIR, or over the graph's facts"),
 }
 
 HELP = "What answers: " + "; ".join(f"{name}, {entry.about}" for name, entry in SYSTEMS.items())

@@ -10,6 +10,7 @@ import typer
 from jaxkg.cli import options
 from jaxkg.cli.datasets import material
 from jaxkg.cli.loading import keep_compiled_programs, load_graph
+from jaxkg.cli.parts import encoder_kept
 from jaxkg.cli.progress import progress_bars
 
 training = typer.Typer(help="Train models.", no_args_is_help=True, rich_markup_mode=None)
@@ -81,6 +82,14 @@ def pathmind(
     kg: options.Graph = None,
     names: options.Names = None,
     hops: Annotated[int, typer.Option(min=1, max=4, help="Longest walk.")] = 3,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="Of questions and relations, minilm; words and letters count without."),
+    ] = None,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="Learn from the questions' relation paths too.")
+    ] = False,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the questions.")] = 2,
     checkpoints: Annotated[
         Path | None, typer.Option(help="Folder to write to and to continue from.")
     ] = None,
@@ -88,6 +97,7 @@ def pathmind(
 ) -> None:
     """Learn which entities around a topic answer, for `--system pathmind --set model=FOLDER`."""
     from jaxkg.learn.priority_fit import fit_priority
+    from jaxkg.learn.priority_training import PriorityConfig
     from jaxkg.tensors import tensor_graph
 
     keep_compiled_programs()
@@ -98,7 +108,10 @@ def pathmind(
             graph,
             tensor_graph(graph),
             found.questions,
+            config=PriorityConfig(epochs=epochs),
             hops=hops,
+            encoder=None if encoder is None else encoder_kept(encoder),
+            use_paths=paths,
             checkpoints=checkpoints,
             seed=seed,
             on_progress=show,

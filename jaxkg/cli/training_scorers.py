@@ -10,7 +10,7 @@ import typer
 from jaxkg.cli import options
 from jaxkg.cli.datasets import material
 from jaxkg.cli.loading import keep_compiled_programs, load_graph
-from jaxkg.cli.parts import encoder_named
+from jaxkg.cli.parts import encoder_kept
 from jaxkg.cli.progress import progress_bars
 from jaxkg.cli.training import training
 from jaxkg.records import JaxkgError
@@ -29,6 +29,10 @@ def ranked(
     kg: options.Graph = None,
     names: options.Names = None,
     encoder: Encoder = "minilm",
+    hops: Annotated[int, typer.Option(min=1, max=3, help="Longest path.")] = 2,
+    either_way: Annotated[
+        bool, typer.Option(help="The questions' own paths leave the direction of relations open.")
+    ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 10,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
@@ -45,13 +49,19 @@ def ranked(
             graph,
             tensor_graph(graph),
             found.questions,
-            encoder_named(encoder),
+            encoder_kept(encoder),
+            hops=hops,
+            directed=found.directed and not either_way,
             config=RankerConfig(epochs=epochs),
             seed=seed,
             on_progress=show,
         )
     made.save(output)
-    print(f"{output}: a ranker of the paths along {len(graph.relations)} relations")
+    about = made.about
+    print(
+        f"{output}: a ranker of the paths along {len(graph.relations)} relations, up to {hops} hops"
+    )
+    print(f"trained on {about['with_paths']:,} of {about['questions']:,} questions")
 
 
 @training.command("guided")
@@ -64,11 +74,13 @@ def guided(
     kg: options.Graph = None,
     names: options.Names = None,
     encoder: Encoder = "minilm",
+    hops: Annotated[int, typer.Option(min=1, max=4, help="Longest path.")] = 3,
     epochs: Annotated[int | None, typer.Option(min=1, help="Epochs at most.")] = None,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
     """Learn which edges a question takes, for `--system guided --set model=FOLDER`."""
     from jaxkg.learn.edge_training import EdgeConfig
+    from jaxkg.learn.model_folder import TRAINING
     from jaxkg.systems.guided_fit import fit_edge_scorer
     from jaxkg.tensors import tensor_graph
 
@@ -80,14 +92,18 @@ def guided(
             graph,
             tensor_graph(graph),
             found.questions,
-            encoder_named(encoder),
+            encoder_kept(encoder),
             config=EdgeConfig() if epochs is None else EdgeConfig(epochs=epochs),
-            folder=output / "training",
+            hops=hops,
+            folder=output / TRAINING,
             seed=seed,
             on_progress=show,
         )
     made.save(output)
-    print(f"{output}: a scorer of edges")
+    about = made.about
+    print(f"{output}: a scorer of edges, up to {hops} hops")
+    print(f"trained on {about['learned_from']:,} of {about['questions']:,} questions")
+    print(f"F1 of its search on held-out questions {about['held_out_f1']:.4f}")
 
 
 @training.command("kge")

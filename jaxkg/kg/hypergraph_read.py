@@ -112,7 +112,9 @@ def read_openie(path: str | os.PathLike[str]) -> KnowledgeHypergraph:
 
 
 def hypergraph_of(graph: KnowledgeGraph) -> KnowledgeHypergraph:
-    """A knowledge graph as a hypergraph: every triple a fact over its two ends.
+    """A knowledge graph as a hypergraph: every triple a fact over its two ends, in its row.
+
+    Relations are said in words, unless two would read alike.
 
     >>> graph = KnowledgeGraph.from_triples([("Alien", "directed_by", "Ridley Scott")])
     >>> hypergraph_of(graph).tell(0)
@@ -120,11 +122,12 @@ def hypergraph_of(graph: KnowledgeGraph) -> KnowledgeHypergraph:
     """
     ids = graph.entity_ids.tolist()
     names = dict(zip(ids, graph.entity_names))
+    words = [name.replace("_", " ").replace(".", " ") for name in graph.relations]
+    words = words if len(set(words)) == len(words) else graph.relations
 
     def edges() -> Iterator[Hyperedge]:
         for head, code, tail in graph.triples.tolist():
-            relation = graph.relations[code].replace("_", " ").replace(".", " ")
-            said = f"{names[ids[head]]} {relation} {names[ids[tail]]}"
+            said = f"{names[ids[head]]} {words[code]} {names[ids[tail]]}"
             yield Hyperedge(said, (ids[head], ids[tail]))
 
     return KnowledgeHypergraph.from_edges(edges(), names=names)

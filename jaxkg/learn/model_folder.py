@@ -16,6 +16,9 @@ import numpy as np
 
 from jaxkg.records import JaxkgError
 
+TRAINING = "training"
+"""Folder within a model's own, of the state that a training goes on from."""
+
 
 @dataclasses.dataclass(frozen=True)
 class ModelFolder:
@@ -52,7 +55,8 @@ class ModelFolder:
         """
         target = Path(folder)
         described = target / f"{self.name}.json"
-        if target.exists() and any(target.iterdir()) and not described.exists():
+        others = target.exists() and any(file.name != TRAINING for file in target.iterdir())
+        if others and not described.exists():
             raise JaxkgError(f"{target} holds other files; give a new or empty folder")
         target.mkdir(parents=True, exist_ok=True)
         write_npz(target / f"{self.name}.npz", arrays)

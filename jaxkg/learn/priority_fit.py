@@ -13,7 +13,6 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, find_topics
 from jaxkg.learn.fit import masked_texts, revisit_rule
-from jaxkg.learn.planner import label_table, question_table, seen_buckets
 from jaxkg.learn.priority import (
     PriorityModel,
     entity_features,
@@ -26,10 +25,11 @@ from jaxkg.learn.priority_training import (
     PriorityExamples,
     train_priority,
 )
+from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import JaxkgError, Question
 from jaxkg.score.priority import PrioritySizes, init_priority
 from jaxkg.tensors import TensorGraph
-from jaxkg.text import NgramHasher, label_words
+from jaxkg.text import NgramHasher, TextEncoder, label_words
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 
@@ -73,7 +73,7 @@ def fit_priority(
     hops: int = 3,
     rounds: int = 1,
     transductive: bool = False,
-    encoder: Encoder | None = None,
+    encoder: TextEncoder | None = None,
     names: Encoder | None = None,
     use_paths: bool = False,
     linker: Linker | None = None,
@@ -191,6 +191,7 @@ def fit_priority(
             "fit": {**dataclasses.asdict(report), "losses": losses[-10:]},
             "seed": seed,
             "revisit": revisit,
+            **({} if encoder is None else {"encoder": [encoder.name, encoder.revision]}),
         },
     )
     return model, report

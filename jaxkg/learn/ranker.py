@@ -13,19 +13,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, entity_rows, find_topics
+from jaxkg.learn.edge_scorer import code_texts
 from jaxkg.learn.fit import masked_texts, revisit_rule
 from jaxkg.learn.mine import mine_paths
 from jaxkg.learn.model_folder import ModelFolder
 from jaxkg.learn.ranker_paths import surrounding_paths
 from jaxkg.learn.ranker_training import RankerConfig, RankerExamples, train_ranker
 from jaxkg.records import JaxkgError, Question
-from jaxkg.score.path_ranker import RankerParams, path_vectors, question_vectors
+from jaxkg.score.path_ranker import RankerParams, path_scores
 from jaxkg.tensors import TensorGraph, bucket, pad
 from jaxkg.text import NgramHasher, TextEncoder, label_words
 from jaxkg.types import NULL
 
-_FOLDER = ModelFolder("path ranker", "ranker", "jaxkg-path-ranker", 1, "`jaxkg train ranked`")
+_FOLDER = ModelFolder("path ranker", "ranker", "jaxkg-path-ranker", 2, "`jaxkg train ranked`")
 _NGRAMS = 64
 _ENOUGH = 0.5
 """Least F1 of a mined path that counts as right."""
@@ -38,10 +40,11 @@ class PathRanker:
     Attributes:
         members: weights of rankers whose scores are averaged.
         relations: names of the graph's relations.
-        labels: [R, D] float32 text vectors of the relations.
+        labels: [R, D] float32 text vectors of the relations; [2R, D] of codes where `directed`.
         hasher: of the questions' n-grams.
         encoder: name and revision of the text encoder.
-        about: what it was trained on, for people.
+        directed: steps of its paths are codes below 2R; else relations walked either way.
+        about: what it was trained on, for people; `revisit` for the search.
     """
 
     members: tuple[RankerParams, ...]
@@ -49,6 +52,7 @@ class PathRanker:
     labels: np.ndarray
     hasher: NgramHasher
     encoder: tuple[str, str]
+    directed: bool = False
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -87,7 +91,8 @@ class PathRanker:
         Args:
             texts, ngrams: [Q, 2D] and [Q, W] from `read`.
             question: [P] whose path each is.
-            paths: [P, L] int32 relations below R, either way along an edge; NULL past the end.
+            paths: [P, L] int32 relations below R, codes below 2R where `directed`; NULL past the
+                end.
 
         Returns:
             [P] float32 logits, comparable within a question.
@@ -129,6 +134,7 @@ class PathRanker:
             "buckets": self.hasher.buckets,
             "longest": self.hasher.longest,
             "encoder": self.encoder,
+            "directed": self.directed,
             "about": dict(self.about),
         }
         return _FOLDER.save(folder, meta, {"labels": self.labels, **arrays})
@@ -142,6 +148,9 @@ class PathRanker:
         """
         with _FOLDER.reading(folder) as (meta, arrays):
             name, revision = meta["encoder"]
+            if meta["version"] == 1:  # of two steps at most, so that none is between
+                middle = {f"middle.{i}": arrays[f"last.{i}"] for i in range(meta["members"])}
+                arrays, meta = {**arrays, **middle}, {**meta, "directed": False}
             ranker = cls(
                 members=tuple(
                     RankerParams(*(arrays[f"{field}.{place}"] for field in RankerParams._fields))
@@ -151,10 +160,12 @@ class PathRanker:
                 labels=arrays["labels"],
                 hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
                 encoder=(name, revision),
+                directed=meta["directed"],
                 about=meta["about"],
             )
             sizes = {(len(m.relation), len(m.ngram)) for m in ranker.members}
-            if sizes != {(len(ranker.relations), ranker.hasher.buckets)}:
+            steps = len(ranker.relations) * (1 + ranker.directed)
+            if sizes != {(steps, ranker.hasher.buckets)}:
                 raise ValueError("weights and names disagree")
         return ranker
 
@@ -171,10 +182,7 @@ def _flat_scores(
     stacked, labels = weights
 
     def of_member(params: RankerParams) -> jax.Array:
-        questions = question_vectors(params, texts, ngrams)
-        vectors, bias = path_vectors(params, labels, distinct)
-        table = params.scale * questions @ vectors.T + bias[None, :]
-        return table[question, place]
+        return path_scores(params, labels, texts, ngrams, distinct)[question, place]
 
     return jnp.mean(jax.lax.map(of_member, stacked), axis=0)
 
@@ -193,9 +201,11 @@ def question_views(
     return vectors, hasher.table(masked, width=_NGRAMS)
 
 
-def label_table(encoder: TextEncoder, relations: Sequence[str]) -> np.ndarray:
-    """[R, D] float32 text vectors of relation labels."""
-    return encoder([label_words(name) for name in relations])
+def label_table(
+    encoder: TextEncoder, relations: Sequence[str], *, directed: bool = False
+) -> np.ndarray:
+    """[R, D] float32 text vectors of relation labels; [2R, D] of codes where `directed`."""
+    return encoder(code_texts(relations) if directed else [label_words(r) for r in relations])
 
 
 def fit_ranker(
@@ -204,6 +214,8 @@ def fit_ranker(
     questions: Sequence[Question],
     encoder: TextEncoder,
     *,
+    hops: int = 2,
+    directed: bool = False,
     config: RankerConfig = RankerConfig(),
     linker: Linker | None = None,
     seed: int = 0,
@@ -211,8 +223,8 @@ def fit_ranker(
 ) -> PathRanker:
     """Train a path ranker.
 
-    Right are a question's own `paths` (`^` is ignored) where it has them, else the paths mined from
-    its answers. Negatives come from the same neighbourhood: the paths around the question's topic
+    Right are a question's own `paths` where it has them, else the paths mined from its answers.
+    Negatives come from the same neighbourhood: the paths around the question's topic
     or, where the graph lacks the topic, around the entity that most of its right paths could start
     from.
 
@@ -220,6 +232,9 @@ def fit_ranker(
         kg, tensors: the graph.
         questions: with paths, or with answers and topics that the graph has.
         encoder: of questions and relation labels.
+        hops: L, longest path.
+        directed: tell the two directions of a relation apart; else `^` is ignored in the questions'
+            own paths, and edges are walked either way.
         config: sizes and schedule.
         linker: finds topics; None makes one.
         seed: of everything random.
@@ -229,16 +244,32 @@ def fit_ranker(
         JaxkgError: nothing to learn from.
     """
     tick = on_progress or (lambda stage, done, total: None)
+    given = len(questions)
+    draw = np.random.default_rng(seed).permutation(given)
+    if config.most is not None and given > config.most:
+        questions = [questions[i] for i in draw[: config.most]]
     topics = find_topics(linker or Linker(kg), questions)
     masked = masked_texts(questions, topics)
     hasher = NgramHasher(buckets=config.buckets, longest=2)
     texts, ngrams = question_views(encoder, hasher, [q.text for q in questions], masked)
     tick("encode", len(questions), len(questions))
-    right = right_paths(kg, tensors, questions, topics)
-    starts = [some.entities or stand_in(tensors, paths) for some, paths in zip(topics, right)]
-    table = surrounding_paths(tensors, starts)
+    right, revisit = right_paths(
+        kg,
+        tensors,
+        questions,
+        topics,
+        hops=hops,
+        directed=directed,
+        on_progress=lambda done, total: tick("mine paths", done, total),
+    )
+    starts = [
+        some.entities or stand_in(tensors, paths, directed=directed)
+        for some, paths in zip(topics, right)
+    ]
+    table = surrounding_paths(tensors, starts, hops=hops, directed=directed)
+    tick("look around", len(questions), len(questions))
     examples = RankerExamples(texts, ngrams, right, [table.of(i) for i in range(len(questions))])
-    labels = label_table(encoder, kg.relations)
+    labels = label_table(encoder, kg.relations, directed=directed)
     members = []
     for member in range(config.members):
         members.append(
@@ -253,13 +284,16 @@ def fit_ranker(
             )
         )
     about = {
-        "questions": len(questions),
+        "questions": given,
+        "trained_on": len(questions),
         "with_paths": int(sum(len(paths) > 0 for paths in right)),
         "with_topic": int(sum(bool(some.entities) for some in topics)),
+        "revisit": revisit,
         "seed": seed,
     }
     host = jax.device_get(tuple(members))
-    return PathRanker(host, kg.relations, labels, hasher, (encoder.name, encoder.revision), about)
+    of = encoder.name, encoder.revision
+    return PathRanker(host, kg.relations, labels, hasher, of, directed, about)
 
 
 def right_paths(
@@ -267,14 +301,28 @@ def right_paths(
     tensors: TensorGraph,
     questions: Sequence[Question],
     topics: Sequence[Topics],
-) -> list[np.ndarray]:
-    """[P, 2] int32 right paths of each question: its own, else those mined from its answers."""
+    *,
+    hops: int = 2,
+    directed: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> tuple[list[np.ndarray], Revisit]:
+    """Right paths of each question: its own, else those mined from its answers.
+
+    Returns:
+        [P, L] int32 for each question, and the rule that they may return to nodes by.
+    """
+    size = kg.num_relations
     number = {name: place for place, name in enumerate(kg.relations)}
+    number |= {f"^{name}": place + size * directed for name, place in number.items()}
     found = []
     for question in questions:
-        rows = [[number.get(step.removeprefix("^"), NULL) for step in p] for p in question.paths]
-        rows = [(*row, NULL)[:2] for row in rows if 1 <= len(row) <= 2 and NULL not in row]
-        found.append(np.unique(np.asarray(rows, np.int32).reshape(-1, 2), axis=0))
+        rows = [[number.get(step, NULL) for step in path] for path in question.paths]
+        rows = [
+            row + [NULL] * (hops - len(row))
+            for row in rows
+            if 0 < len(row) <= hops and min(row) >= 0
+        ]
+        found.append(np.unique(np.asarray(rows, np.int32).reshape(-1, hops), axis=0))
     targets = [
         tuple(row for answer in question.answers or () for row in entity_rows(kg, answer))
         for question in questions
@@ -284,21 +332,26 @@ def right_paths(
         for i, question in enumerate(questions)
         if not question.paths and topics[i].entities and targets[i]
     ]
+    both = [i for i in range(len(questions)) if topics[i].entities and targets[i]]
+    revisit = revisit_rule([topics[i].entities for i in both], [targets[i] for i in both])
     if mine:
         starts, goals = [topics[i].entities for i in mine], [targets[i] for i in mine]
-        mined = mine_paths(tensors, starts, goals, hops=2, revisit=revisit_rule(starts, goals))
+        mined = mine_paths(
+            tensors, starts, goals, hops=hops, revisit=revisit, on_progress=on_progress
+        )
         for place, i in enumerate(mine):
             good = mined.relations[place][mined.f1[place] >= _ENOUGH]
-            steps = np.where(good == NULL, NULL, good % kg.num_relations)
+            steps = np.where(good == NULL, NULL, good % (size * (1 + directed)))
             found[i] = np.unique(steps.astype(np.int32), axis=0)
-    return found
+    return found, revisit
 
 
-def stand_in(tensors: TensorGraph, paths: np.ndarray) -> tuple[int, ...]:
+def stand_in(tensors: TensorGraph, paths: np.ndarray, *, directed: bool = False) -> tuple[int, ...]:
     """The node that most of the first steps of some paths leave; none for no paths."""
     if len(paths) == 0:
         return ()
-    relation = np.where(tensors.relation < 0, NULL, tensors.relation % tensors.graph.num_relations)
+    size = tensors.graph.num_relations * (1 + directed)
+    relation = np.where(tensors.relation < 0, NULL, tensors.relation % size)
     first = np.isin(relation, paths[:, 0])
     pairs = np.unique(tensors.head[first].astype(np.int64) * (relation.max() + 1) + relation[first])
     if len(pairs) == 0:

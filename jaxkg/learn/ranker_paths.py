@@ -1,8 +1,8 @@
 """The relation paths around topics, for graphs whose schema is too large to score whole.
 
-A step may be walked from either end, as question sets over Freebase write their paths, so a step is
-a relation's number below R and not one of 2R codes. Host arrays: what is ragged here becomes flat
-columns, and only those go to the device.
+Question sets over Freebase write their paths without directions: a step may then be walked from
+either end and is a relation's number below R. Elsewhere a step is one of 2R codes. Host arrays:
+what is ragged here becomes flat columns, and only those go to the device.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class PathTable:
 
     Attributes:
         question: [P] int64 ascending, whose path it is.
-        relations: [P, 2] int32 numbers below R, NULL where a path has one step.
+        relations: [P, L] int32 numbers below R, or codes below 2R; NULL past the end of a path.
         offsets: [Q + 1] int64, first path of each question.
-        complete: [Q] bool, False where `most_nodes` cut a hub's second step short.
+        complete: [Q] bool, False where `most_nodes` cut the steps from a hub short.
     """
 
     question: np.ndarray
@@ -33,7 +33,7 @@ class PathTable:
     complete: np.ndarray
 
     def of(self, question: int) -> np.ndarray:
-        """[P, 2] int32, the paths of one question."""
+        """[P, L] int32, the paths of one question."""
         return self.relations[self.offsets[question] : self.offsets[question + 1]]
 
 
@@ -42,74 +42,82 @@ def surrounding_paths(
     topics: Sequence[Sequence[int]],
     *,
     hops: int = 2,
+    directed: bool = False,
     most_nodes: int = 20_000,
     batch_size: int = 64,
 ) -> PathTable:
-    """All relation paths of one or two steps that leave the topics, either way along each edge.
+    """All relation paths of up to L steps that leave the topics.
 
     Args:
         tensors: the graph.
         topics: topic nodes of each question.
-        hops: 1 or 2.
-        most_nodes: nodes one step away whose own relations are looked at, per question.
+        hops: L.
+        directed: tell the two directions of a relation apart; else edges are walked either way.
+        most_nodes: nodes whose relations are looked at, per question and step past the first.
         batch_size: questions a batch.
 
     Returns:
         Paths in order of question, then of relations, shorter first.
     """
-    graph = tensors.graph
-    tables = (
-        np.asarray(graph.offsets),
-        np.asarray(graph.run_offsets),
-        np.asarray(graph.run_relation),
-    )
     parts, complete = [], np.ones(len(topics), bool)
     for first in range(0, len(topics), batch_size):
         some = topics[first : first + batch_size]
-        rows, relations, whole = _of_batch(tensors, tables, some, hops, most_nodes)
+        rows, relations, whole = _of_batch(tensors, some, hops, directed, most_nodes)
         complete[first : first + len(some)] = whole
         parts.append((rows + first, relations))
     question = np.concatenate([rows for rows, _ in parts] or [np.zeros(0, np.int64)])
-    relations = np.concatenate([found for _, found in parts] or [np.zeros((0, 2), np.int32)])
+    relations = np.concatenate([found for _, found in parts] or [np.zeros((0, hops), np.int32)])
     offsets = np.searchsorted(question, np.arange(len(topics) + 1))
     return PathTable(question, relations, offsets, complete)
 
 
 def _of_batch(
     tensors: TensorGraph,
-    tables: tuple[np.ndarray, np.ndarray, np.ndarray],
     topics: Sequence[Sequence[int]],
     hops: int,
+    directed: bool,
     most_nodes: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    offsets, run_offsets, run_relation = tables
-    size, nodes = tensors.graph.num_relations, len(offsets)
+    offsets = np.asarray(tensors.graph.offsets)
+    run_offsets = np.asarray(tensors.graph.run_offsets)
+    run_relation = np.asarray(tensors.graph.run_relation)
+    size, nodes = tensors.graph.num_relations * (1 + directed), len(offsets)
     lengths = [len(set(some)) for some in topics]
-    row = np.repeat(np.arange(len(topics), dtype=np.int64), lengths)
-    start = np.array([node for some in topics for node in dict.fromkeys(some)], np.int64)
-    edges, source = _ranges(offsets[start], offsets[start + 1])
-    step = (row[source] * size + tensors.relation[edges] % size) * nodes + tensors.tail[edges]
-    reached = np.unique(step)
-    key, node = reached // nodes, reached % nodes
-    ones = np.unique(key)
-    found = [np.stack([ones // size, ones % size, np.full(len(ones), NULL)], axis=1)]
-    whole = np.ones(len(topics), bool)
-    if hops > 1:
-        # Every node counts once in its path; where there are too many, the first of each path stay.
-        count = np.bincount(key // size, minlength=len(topics))
-        whole = count <= most_nodes
-        if not whole.all():
-            place = np.arange(len(key)) - np.searchsorted(key, key)
-            paths = np.bincount(ones // size, minlength=len(topics))
-            share = np.maximum(1, most_nodes // np.maximum(paths, 1))
-            few = whole[key // size] | (place < share[key // size])
-            key, node = key[few], node[few]
-        runs, source = _ranges(run_offsets[node], run_offsets[node + 1])
-        twos = np.unique(key[source] * size + run_relation[runs] % size)
-        found.append(np.stack([twos // size**2, twos // size % size, twos % size], axis=1))
+    # Paths of this length, and the nodes each ends at: `path` is a row of `question`.
+    question = np.arange(len(topics), dtype=np.int64)
+    relations = np.zeros((len(topics), 0), np.int64)
+    path = np.repeat(question, lengths)
+    node = np.array([node for some in topics for node in dict.fromkeys(some)], np.int64)
+    whole, found = np.ones(len(topics), bool), []
+    for hop in range(hops):
+        if hop:
+            few = _few(question, path, len(topics), most_nodes)
+            whole &= np.bincount(question[path], minlength=len(topics)) <= most_nodes
+            path, node = path[few], node[few]
+        if hop + 1 < hops:
+            edges, source = _ranges(offsets[node], offsets[node + 1])
+            step = path[source] * size + tensors.relation[edges] % size
+            ends = np.unique(step * nodes + tensors.tail[edges])
+            step, path = np.unique(ends // nodes, return_inverse=True)
+            node = ends % nodes
+        else:
+            runs, source = _ranges(run_offsets[node], run_offsets[node + 1])
+            step = np.unique(path[source] * size + run_relation[runs] % size)
+        before, code = step // size, step % size
+        question, relations = question[before], np.c_[relations[before], code]
+        rest = np.full((len(step), hops - hop - 1), NULL)
+        found.append(np.c_[question, relations, rest])
     table = np.concatenate(found)
-    table = table[np.lexsort((table[:, 2], table[:, 1], table[:, 0]))]
+    table = table[np.lexsort(table.T[::-1])]
     return table[:, 0], table[:, 1:].astype(np.int32), whole
+
+
+def _few(question: np.ndarray, path: np.ndarray, count: int, most: int) -> np.ndarray:
+    """[K] bool: of questions with too many nodes, the first nodes of every path."""
+    nodes = np.bincount(question[path], minlength=count)
+    share = np.maximum(1, most // np.maximum(np.bincount(question, minlength=count), 1))
+    place = np.arange(len(path)) - np.searchsorted(path, path)
+    return (nodes[question[path]] <= most) | (place < share[question[path]])
 
 
 def _ranges(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

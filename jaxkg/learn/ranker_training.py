@@ -11,6 +11,7 @@ import optax
 
 from jaxkg.records import JaxkgError
 from jaxkg.score.path_ranker import RankerParams, init_ranker, path_scores
+from jaxkg.tensors import bucket, pad
 from jaxkg.types import NULL
 
 
@@ -25,6 +26,7 @@ class RankerConfig:
         candidates: paths a question competes among in training, the right ones included.
         batch_size: questions a step.
         epochs: passes over the questions.
+        most: questions used of a larger set, drawn by the seed; None uses all.
         learning_rate: peak of a one-cycle schedule.
         weight_decay: of AdamW.
         dropout: share of text numbers, n-grams and relation vectors hidden in training.
@@ -37,6 +39,7 @@ class RankerConfig:
     candidates: int = 128
     batch_size: int = 32
     epochs: int = 10
+    most: int | None = 10_000
     learning_rate: float = 1e-3
     weight_decay: float = 1e-2
     dropout: float = 0.2
@@ -78,6 +81,7 @@ def train_ranker(
     useful = np.flatnonzero([len(paths) > 0 for paths in examples.right])
     if len(useful) == 0:
         raise JaxkgError("no training question has a relation path to its answers")
+    hops = examples.right[int(useful[0])].shape[1]
     draw = np.random.default_rng(seed)
     init_key, dropout_key = jax.random.split(jax.random.key(seed))
     params = init_ranker(
@@ -87,7 +91,7 @@ def train_ranker(
         width=config.width,
         hidden=config.hidden,
         buckets=config.buckets,
-        hops=examples.right[int(useful[0])].shape[1],
+        hops=hops,
         key=init_key,
     )
     batch = min(config.batch_size, len(useful))
@@ -100,7 +104,7 @@ def train_ranker(
     device_labels = jnp.asarray(labels)
 
     @jax.jit
-    def step(params, state, texts, ngrams, paths, right, key):
+    def step(params, state, texts, ngrams, paths, place, right, key):
         keys = jax.random.split(key, 3)
         keep = 1 - config.dropout
         shown = jax.random.bernoulli(keys[0], keep, texts.shape)
@@ -111,6 +115,7 @@ def train_ranker(
         def loss(params):
             shown = params._replace(relation=jnp.where(known, params.relation, 0.0))
             scores = path_scores(shown, device_labels, texts, ngrams, paths)
+            scores = jnp.take_along_axis(scores, place, axis=1)
             return -jnp.mean(log_share(scores, right))
 
         value, gradient = jax.value_and_grad(loss)(params)
@@ -122,9 +127,14 @@ def train_ranker(
         order, losses = draw.permutation(useful), []
         for rows in order[: steps * batch].reshape(steps, batch):
             paths, right = draw_candidates(examples, rows, everything, config.candidates, draw)
+            # Questions of one graph share most paths: each is encoded once.
+            distinct, place = np.unique(paths.reshape(-1, hops), axis=0, return_inverse=True)
+            distinct = pad(distinct, bucket(len(distinct), floor=512))
+            place = place.reshape(right.shape).astype(np.int32)
             dropout_key, key = jax.random.split(dropout_key)
             params, state, value = step(
-                params, state, examples.texts[rows], examples.ngrams[rows], paths, right, key
+                *(params, state, examples.texts[rows], examples.ngrams[rows]),
+                *(distinct, place, right, key),
             )
             losses.append(value)
         if on_epoch:

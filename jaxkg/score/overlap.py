@@ -8,6 +8,9 @@ import jax.numpy as jnp
 
 from jaxkg.types import NULL
 
+_ALL_PAIRS = 32
+"""So many pairs of one product take no longer than a pair whose two rows are gathered."""
+
 Aggregate: TypeAlias = Literal["sum", "mean", "max"]
 
 
@@ -27,6 +30,9 @@ def gathered_similarity(
     Reference: PRoH, Eq. 2.
     """
     chex.assert_equal_shape([row, index])
+    if questions.shape[0] * vectors.shape[0] <= _ALL_PAIRS * row.shape[0]:
+        highest = jax.lax.Precision.HIGHEST
+        return jnp.matmul(questions, vectors.T, precision=highest)[row, index]
     return jnp.sum(questions[row] * vectors[index], axis=-1)
 
 

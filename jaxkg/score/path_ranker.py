@@ -24,6 +24,7 @@ class RankerParams(NamedTuple):
     relation: jax.Array  # [R, E] float32
     first: jax.Array  # [D + E, D] float32, for the first step of a path
     last: jax.Array  # [D + E, D] float32, for its last
+    middle: jax.Array  # [D + E, D] float32, for the steps between
     length: jax.Array  # [L, D] float32
     path_inner: jax.Array  # [D, H] float32
     path_outer: jax.Array  # [H, D] float32
@@ -66,6 +67,7 @@ def init_ranker(
         relation=0.1 * jax.random.normal(relation_key, (num_relations, width)),
         first=step,
         last=step,
+        middle=jnp.zeros_like(step),
         length=jnp.zeros((hops, dimension)),
         path_inner=spread * jax.random.normal(path_key, (dimension, hidden)),
         path_outer=jnp.zeros((hidden, dimension)),
@@ -113,6 +115,11 @@ def path_vectors(
     last = jnp.take_along_axis(paths, jnp.maximum(length - 1, 0)[..., None], axis=-1)[..., 0]
     last = jnp.maximum(last, 0)
     vectors = heads[first] + tails[last] + params.length[jnp.maximum(length - 1, 0)]
+    if paths.shape[-1] > 2:
+        place = jax.lax.broadcasted_iota(jnp.int32, paths.shape, paths.ndim - 1)
+        between = (place > 0) & (place < length[..., None] - 1)
+        steps = (features @ params.middle)[jnp.maximum(paths, 0)]
+        vectors += jnp.sum(jnp.where(between[..., None], steps, 0.0), axis=-2)
     vectors = vectors + jnp.tanh(4 * vectors @ params.path_inner) @ params.path_outer
     return vectors, params.bias[0][first] + params.bias[1][last]
 
@@ -124,17 +131,17 @@ def path_scores(
     ngrams: jax.Array,
     paths: jax.Array,
 ) -> jax.Array:
-    """Score the candidate paths of each question.
+    """Score paths for every question.
 
     Args:
         params, labels, texts, ngrams: as above.
-        paths: [B, K, L] int32, NULL rows for no path.
+        paths: [P, L] int32, NULL rows for no path.
 
     Returns:
-        [B, K] float32 logits; a question's paths compete, so only differences mean anything. -inf
+        [B, P] float32 logits; a question's paths compete, so only differences mean anything. -inf
         where there is no path.
     """
     questions = question_vectors(params, texts, ngrams)
     vectors, bias = path_vectors(params, labels, paths)
-    scores = params.scale * jnp.einsum("bd,bkd->bk", questions, vectors) + bias
-    return jnp.where(paths[..., 0] == NULL, -jnp.inf, scores)
+    scores = params.scale * questions @ vectors.T + bias[None, :]
+    return jnp.where(paths[None, :, 0] == NULL, -jnp.inf, scores)

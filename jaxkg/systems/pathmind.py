@@ -36,6 +36,7 @@ from jaxkg.systems.pathmind_paths import (
     rank_entities,
 )
 from jaxkg.tensors import TensorGraph, tensor_graph
+from jaxkg.text import TextEncoder
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 
@@ -99,7 +100,7 @@ class PathMind(QuestionAnswering):
         *,
         tensors: TensorGraph | None = None,
         linker: Linker | None = None,
-        encoder: Encoder | None = None,
+        encoder: TextEncoder | None = None,
         names: Encoder | None = None,
         settings: PathMindSettings | None = None,
     ) -> PathMind:
@@ -115,9 +116,12 @@ class PathMind(QuestionAnswering):
             settings: knobs; None takes the defaults.
 
         Raises:
-            JaxkgError: the model was trained for another graph.
+            JaxkgError: the model was trained for another graph, or with another encoder.
         """
         model.check_graph(kg)
+        trained = model.about.get("encoder")
+        if trained and (encoder is None or [encoder.name, encoder.revision] != list(trained)):
+            raise JaxkgError(f"this priority model reads vectors of {' '.join(trained)}")
         return cls(
             kg,
             tensors or tensor_graph(kg),

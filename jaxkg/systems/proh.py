@@ -10,6 +10,7 @@ from typing import Any
 from jaxkg.adjudicate import Backend
 from jaxkg.adjudicate.match import Candidates
 from jaxkg.cite.hyperpaths import check_hypergraph, cite_hyperpath, cited_passage
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph import NULL, KnowledgeHypergraph
 from jaxkg.records import (
     Answer,
@@ -22,7 +23,7 @@ from jaxkg.records import (
 )
 from jaxkg.systems.answering import Progress, QuestionAnswering, as_question
 from jaxkg.systems.proh_calls import Calls
-from jaxkg.systems.proh_index import Encode, HyperIndex, hyper_index
+from jaxkg.systems.proh_index import Encode, HyperIndex, graph_index, hyper_index
 from jaxkg.systems.proh_reason import Reasoning, reason
 from jaxkg.systems.proh_retrieve import Anchors, Retrieved, Retriever
 from jaxkg.systems.proh_settings import PROH_L, ProhSettings
@@ -53,15 +54,25 @@ class ProhQA(QuestionAnswering):
     @classmethod
     def build(
         cls,
-        graph: KnowledgeHypergraph,
+        graph: KnowledgeHypergraph | KnowledgeGraph,
         encode: Encode,
         *,
         backend: Backend | None = None,
         settings: ProhSettings = PROH_L,
         index: HyperIndex | None = None,
     ) -> ProhQA:
-        """Put the parts together; `index` is one made before of the same graph and encoder."""
-        index = index or hyper_index(graph, encode)
+        """Put the parts together.
+
+        Args:
+            graph: a hypergraph; or a knowledge graph, each fact of which is a hyperedge of two.
+            encode: a text encoder.
+            backend: the model; None ranks what is retrieved.
+            settings: knobs.
+            index: one made before of the same graph and encoder.
+        """
+        if index is None:
+            whole = isinstance(graph, KnowledgeHypergraph)
+            index = hyper_index(graph, encode) if whole else graph_index(graph, encode)
         # Anchors of the whole method have thresholds of their own; retrieval alone has its own.
         retrieval = settings.retrieval if backend is not None else None
         retriever = Retriever(index, retrieval) if retrieval else Retriever(index)

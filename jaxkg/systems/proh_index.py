@@ -9,11 +9,15 @@ from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph import NULL, KnowledgeHypergraph
+from jaxkg.kg.hypergraph_read import hypergraph_of
 from jaxkg.kg.mentions import NameFinder
 from jaxkg.kg.synonyms import SYNONYM, merged_entities
+from jaxkg.records import JaxkgError
 from jaxkg.tensors import bucket, pad
 from jaxkg.tensors.hypergraph import TensorHypergraph, hyperedge_tables, tensor_hypergraph
+from jaxkg.text import label_words
 from jaxkg.types import Hypergraph
 
 Encode = Callable[[Sequence[str]], np.ndarray]
@@ -70,6 +74,7 @@ def hyper_index(
     merge_synonyms: bool = True,
     skip: tuple[str, ...] = (SYNONYM, "passage"),
     chunk_share: float = 0.5,
+    labels: Sequence[str] | None = None,
 ) -> HyperIndex:
     """Encode a hypergraph's texts and move everything to the device.
 
@@ -80,15 +85,20 @@ def hyper_index(
         skip: kinds of hyperedges that are not searched. Passages have too many entities to lead
             anywhere in particular; their entities still lead to their chunks.
         chunk_share: how much of a hyperedge's vector is its chunk's; 0 takes its name alone.
+        labels: a label of each hyperedge, where a vector is to be put together of the label's and
+            the entities' vectors: a graph has many more facts than labels and names. None encodes
+            each hyperedge's own words.
 
     Raises:
         JaxkgError: no hyperedge is left to search.
     """
     merged = merged_entities(graph) if merge_synonyms else None
     tensors = tensor_hypergraph(graph, merged=merged, skip=skip)
+    if labels is not None and len(labels) != graph.num_edges:
+        raise JaxkgError(f"{len(labels)} labels for {graph.num_edges} hyperedges")
     merged = tensors.node_of_entity
     nodes, edges = tensors.graph.num_nodes, tensors.graph.num_edges
-    names = encode(graph.entity_names.tolist())
+    names = encode(graph.entity_names.tolist()).astype(np.float32)
     described = np.flatnonzero(np.diff(graph.descriptions.offsets))
     entities = names
     if len(described):
@@ -102,20 +112,36 @@ def hyper_index(
         chunks, count = _chunk_tables(graph, merged)
     prior = np.ones(nodes, np.float32)
     prior[: len(count)] = 1.0 / np.maximum(count, 1)
+    edge_vectors = _edge_vectors(graph, encode, skip, chunk_vectors, chunk_share, labels, names)
     return HyperIndex(
         graph=graph,
         encode=encode,
         tensors=tensors,
         chunks=chunks,
         entity_vectors=jax.device_put(pad(entities.astype(np.float32), nodes)),
-        edge_vectors=jax.device_put(
-            pad(_edge_vectors(graph, encode, skip, chunk_vectors, chunk_share), edges)
-        ),
+        edge_vectors=jax.device_put(pad(edge_vectors, edges)),
         prior=jax.device_put(prior),
-        name_vectors=jax.device_put(pad(names.astype(np.float32), nodes)),
+        name_vectors=jax.device_put(pad(names, nodes)),
         chunk_vectors=chunk_vectors,
         finder=NameFinder(graph.entity_names.tolist()),
     )
+
+
+def graph_index(kg: KnowledgeGraph, encode: Encode) -> HyperIndex:
+    """A knowledge graph ready to be searched: every fact a hyperedge over its two ends.
+
+    A fact's vector is put together of those of its relation's label and its ends' names.
+
+    Args:
+        kg: the graph.
+        encode: a text encoder.
+
+    Raises:
+        JaxkgError: the graph has no fact.
+    """
+    words = [label_words(name) for name in kg.relations]
+    labels = [words[code] for code in kg.triples[:, 1].tolist()]
+    return hyper_index(hypergraph_of(kg), encode, labels=labels)
 
 
 def chunk_text(title: str, text: str) -> str:
@@ -133,15 +159,23 @@ def _edge_vectors(
     skip: tuple[str, ...],
     chunk_vectors: np.ndarray,
     share: float,
+    labels: Sequence[str] | None,
+    names: np.ndarray,
 ) -> np.ndarray:
     searched = np.ones(graph.num_edges, bool)
     for kind in skip:
         searched[graph.rows_of_kind(kind)] = False
     rows = np.flatnonzero(searched)
-    told = [graph.tell(row) for row in rows.tolist()]
+    told = [graph.tell(row) if labels is None else labels[row] for row in rows.tolist()]
     once = list(dict.fromkeys(told))
     place = {text: at for at, text in enumerate(once)}
     found = encode(once).astype(np.float32)[[place[text] for text in told]]
+    if labels is not None:
+        from scipy.sparse import csr_matrix
+
+        joined = np.ones(len(graph.members), np.float32), graph.members, graph.offsets
+        found += csr_matrix(joined, shape=(graph.num_edges, len(names)))[rows] @ names
+        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
     vectors = np.zeros((graph.num_edges, found.shape[1]), np.float32)
     vectors[rows] = found
     chunk = np.asarray(graph.edge_chunk)

@@ -110,13 +110,16 @@ def weights_of(
 
     Reference: PRoH, Eq. 4; the prior is ours.
     """
-    similarity = gathered_similarity(texts.question, texts.entity, row, node)
-    if settings.weigh == "given":
-        value = texts.weight[row, node]
+    if settings.weigh == "one" and settings.threshold <= -1:
+        weight = jnp.ones(node.shape)  # no cosine is less: none need be taken
     else:
-        value = similarity if settings.weigh == "similarity" else jnp.ones_like(similarity)
-    weight = entity_weight(similarity, value, threshold=settings.threshold)
-    weight = jnp.maximum(weight, 0.0)
+        similarity = gathered_similarity(texts.question, texts.entity, row, node)
+        if settings.weigh == "given":
+            value = texts.weight[row, node]
+        else:
+            value = similarity if settings.weigh == "similarity" else jnp.ones_like(similarity)
+        weight = entity_weight(similarity, value, threshold=settings.threshold)
+        weight = jnp.maximum(weight, 0.0)
     return weight * texts.prior[node] ** settings.specificity if settings.specificity else weight
 
 

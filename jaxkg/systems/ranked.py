@@ -1,6 +1,6 @@
 """Questions over graphs of thousands of relations: link, rank the paths around, execute, cite.
 
-No LLM: a learned ranker scores every relation path of one or two steps around the topic.
+No LLM: a learned ranker scores every relation path of a few steps around the topic.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class RankedSettings:
         mention: how many times more probable an entity becomes where it, or the node its path goes
             through, is linked to something else that the question names ("who played *Ken Barlow*
             in [Coronation Street]"); 1 ignores such names.
-        revisit: which nodes a path may return to.
+        revisit: which nodes a path may return to; None takes what the ranker was trained with.
         most_nodes: see `surrounding_paths`.
         batch_size: questions a batch.
     """
@@ -45,7 +45,7 @@ class RankedSettings:
     temperature: float = 1.0
     share: float = 0.35
     mention: float = 4.0
-    revisit: Revisit = "topic"
+    revisit: Revisit | None = None
     most_nodes: int = 20_000
     batch_size: int = 64
 
@@ -54,8 +54,8 @@ class RankedSettings:
 class RankedPaths(QuestionAnswering):
     """Answers questions over one graph; `rank` and `execute` are its steps.
 
-    A relation path may be walked either way along each edge. An entity is as probable as the paths
-    that reach it are together.
+    Unless the ranker is directed, a relation path may be walked either way along each edge. An
+    entity is as probable as the paths that reach it are together.
     """
 
     kg: KnowledgeGraph
@@ -121,11 +121,11 @@ class RankedPaths(QuestionAnswering):
         """The best relation paths around each question's topics.
 
         Returns:
-            Paths of relations below R (not of 2R codes), best first.
+            Paths of relations below R (codes below 2R by a directed ranker), best first.
         """
         settings = self.settings
         count = len(questions)
-        relations = np.full((count, settings.width, 2), NULL, np.int32)
+        relations = np.full((count, settings.width, self.ranker.hops), NULL, np.int32)
         probability = np.zeros((count, settings.width), np.float32)
         complete = np.ones(count, bool)
         texts, ngrams = self.ranker.read(
@@ -137,6 +137,7 @@ class RankedPaths(QuestionAnswering):
                 self.tensors,
                 [some.entities for some in topics[rows]],
                 hops=self.ranker.hops,
+                directed=self.ranker.directed,
                 most_nodes=settings.most_nodes,
             )
             complete[rows] = table.complete
@@ -155,15 +156,17 @@ class RankedPaths(QuestionAnswering):
         return Plans(relations, probability, complete)
 
     def execute(self, plans: Plans, used: np.ndarray, topics: Sequence[Topics]) -> Reached:
-        """Execute the used paths either way along every edge, in row-major order of `used`."""
+        """Execute the used paths, in row-major order of `used`."""
         question, place = np.nonzero(used)
-        steps = plans.relations[question, place]
-        back = np.where(steps == NULL, NULL, steps + self.kg.num_relations)
+        steps = plans.relations[question, place][:, :, None]
+        if not self.ranker.directed:
+            back = np.where(steps == NULL, NULL, steps + self.kg.num_relations)
+            steps = np.concatenate([steps, back], axis=2)
         return execute_paths(
             self.tensors,
             [topics[i].entities for i in question.tolist()],
-            np.stack([steps, back], axis=2).astype(np.int32),
-            revisit=self.settings.revisit,
+            steps.astype(np.int32),
+            revisit=self.settings.revisit or self.ranker.about.get("revisit", "topic"),
             batch_size=8 * self.settings.batch_size,
         )
 
@@ -216,7 +219,9 @@ class RankedPaths(QuestionAnswering):
             entities = tuple(entity for entity in entities if entity.score >= least)
         shown = {path for entity in entities for path in entity.paths}
         paths = tuple(path for path in cited.paths if path.id in shown)
-        behind = {tuple(step.removeprefix("^") for step in path.relation_path) for path in paths}
+        behind = {path.relation_path for path in paths}
+        if not self.ranker.directed:
+            behind = {tuple(step.removeprefix("^") for step in names) for names in behind}
         plan = tuple(
             PlanCandidate(
                 relations=names,
@@ -226,7 +231,7 @@ class RankedPaths(QuestionAnswering):
             )
             for place in np.flatnonzero(plans.probability[row] > 0).tolist()
             for names in [
-                tuple(self.kg.relations[r] for r in plans.relations[row, place] if r != NULL)
+                tuple(self.kg.relation_name(r) for r in plans.relations[row, place] if r != NULL)
             ]
         )
         return Answer(
@@ -237,15 +242,15 @@ class RankedPaths(QuestionAnswering):
             paths=paths,
             plan=plan,
             usage=usage,
-            abstained=None if entities else _why_not(topics),
+            abstained=None if entities else _why_not(topics, self.ranker.hops),
             notes=tuple(notes),
             system="ranked",
         )
 
 
-def _why_not(topics: Topics) -> str:
+def _why_not(topics: Topics, hops: int) -> str:
     if topics.entities:
-        return "no relation path of one or two steps leads from the topic to another entity"
+        return f"no relation path of up to {hops} steps leads from the topic to another entity"
     return why_no_topic(topics)
 
 

@@ -15,6 +15,8 @@ from jaxkg.records import JaxkgError
 from jaxkg.text.encoder import TextEncoder
 
 _FORMAT = "jaxkg-vectors-1"
+_KEPT_AT_A_TIME = 4096
+"""Texts encoded between two writes: what a crash can cost at most."""
 
 
 class CachedEncoder:
@@ -84,12 +86,13 @@ class CachedEncoder:
                 if len(vector) != self.dimension:
                     raise JaxkgError(f"{self.path} is damaged: delete it to encode anew")
                 vectors[place] = vector
-        if missing:
-            vectors[missing] = self.encoder([distinct[place] for place in missing])
+        for first in range(0, len(missing), _KEPT_AT_A_TIME):
+            some = missing[first : first + _KEPT_AT_A_TIME]
+            vectors[some] = self.encoder([distinct[place] for place in some])
             with self._connection() as db:
                 db.executemany(
                     "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                    ((keys[place], vectors[place].astype("<f4").tobytes()) for place in missing),
+                    ((keys[place], vectors[place].astype("<f4").tobytes()) for place in some),
                 )
         place_of = {text: place for place, text in enumerate(distinct)}
         return vectors[np.fromiter((place_of[text] for text in texts), np.intp, len(texts))]

@@ -122,6 +122,7 @@ def test_all_good_plans_can_answer(jaxkg):
         (["kg", "build", "{tmp}/bad.tsv", "-o", "{tmp}/graph"], "bad.tsv:2"),
         (["eval", "--questions", "{tmp}/absent.txt", "-o", "{tmp}/run"], "absent.txt"),
         (["train", "planner", "--questions", "{tmp}/empty.txt", "-o", "{tmp}/p"], "no questions"),
+        (["train", "planner", "--kg", "{tmp}/bad.tsv", "-o", "{tmp}/p"], "--questions FILE"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(jaxkg, tmp_path, arguments, why):
@@ -201,12 +202,9 @@ def test_a_graph_of_ones_own_is_built_described_and_asked(jaxkg, tmp_path):
 
 
 def test_a_trained_planner_answers_its_graph_and_no_other(jaxkg, tmp_path):
-    questions, folder, other = (tmp_path / name for name in ("q.jsonl", "planner", "other.tsv"))
-    write_questions(demo_training_questions(), questions)
+    folder, other = tmp_path / "planner", tmp_path / "other.tsv"
     with jax.numpy_dtype_promotion("standard"):
-        code, out, _ = jaxkg(
-            "train", "planner", "-o", folder, "--questions", questions, "--epochs", 3
-        )
+        code, out, _ = jaxkg("train", "planner", "-o", folder, "--epochs", 3)
     assert code == 0
     assert f"trained on {len(demo_training_questions()):,} questions, revisit rule 'topic'" in out
     assert "mean F1 of the best mined path 1.0000" in out

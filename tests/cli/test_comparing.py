@@ -8,7 +8,7 @@ import pytest
 from jaxkg.cli.systems import SYSTEMS, Entry
 from jaxkg.kg import demo_questions, write_questions
 from jaxkg.learn.planner import Planner
-from jaxkg.records import Answer, RankedEntity, Usage
+from jaxkg.records import Answer, JaxkgError, RankedEntity, Usage
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_without_matplotlib_there_is_no_plot(jaxkg, eight, tmp_path, monkeypatch
         (["--systems", "planner,frob"], "no system is called 'frob'"),
         (["--systems", "planner,planner+llm"], "planner+llm needs a language model"),
         (["--systems", "planner,reknos", "--set", "width=3"], "write it SYSTEM.NAME=VALUE"),
-        (["--systems", "planner,reknos"], "give --questions FILE or --dataset NAME"),
+        (["--systems", "planner,reknos", "--kg", "x"], "give --questions FILE or --dataset NAME"),
         (["--systems", "planner,reknos", "--dataset", "frob"], "no dataset is called 'frob'"),
         (["--systems", "planner,reknos", "--dataset", "pq-2h"], "name it by JAXKG_DATA"),
         (["--systems", "planner,reknos", "--dataset", "pq-2h", "--kg", "x"], "or your own"),
@@ -114,11 +114,13 @@ class Oracle:
     """Answers with the gold answers; says what it was built of and what it was asked."""
 
     told: ClassVar[list] = []
+    trained: ClassVar[list] = []
 
     def __init__(self, parts):
         self.right = parts.wishes.pop("right", "yes") == "yes"
         parts.marks["right"] = self.right
         self.told.append(("built", self.right, parts.planner_folder))
+        self.trained.append({kind: path.name for kind, path in parts.trained.items()})
 
     def answer(self, questions, *, use_given=True, on_progress=None):
         self.told.append(len(questions))
@@ -149,6 +151,7 @@ def benchmark(tmp_path, monkeypatch):
     (root / "metaqa" / "kb.txt").write_text("Heat|made|Mann\nAli|made|Mann\n", encoding="utf-8")
     monkeypatch.setenv("JAXKG_DATA", str(root))
     Oracle.told.clear()
+    Oracle.trained.clear()
     entry = Entry(Oracle, "after", "knows")
     monkeypatch.setitem(SYSTEMS, "oracle", entry)
     monkeypatch.setitem(SYSTEMS, "other", entry)
@@ -220,6 +223,21 @@ def test_what_names_a_benchmark_more_closely_counts(jaxkg, benchmark, tmp_path):
         assert why in err
 
 
+def test_trained_parts_are_found_in_one_folder(jaxkg, benchmark, tmp_path):
+    folder = tmp_path / "parts"
+    for part in ("metaqa/planner", "metaqa/guided", "metaqa-2/planner", "other/ranked"):
+        (folder / part).mkdir(parents=True)
+    command = ("compare", "--systems", "oracle,other", "-o", tmp_path / "out", "--parts")
+    sets = ("--dataset", "metaqa-1,metaqa-2", "--limit", 1)
+    code, _, err = jaxkg(*command, folder, *sets, "--planner", "metaqa-1=near")
+    assert code == 0, err
+    planners = [each[2] for each in Oracle.told if isinstance(each, tuple)]
+    assert planners == [Path("near"), folder / "metaqa-2" / "planner"] * 2
+    assert Oracle.trained == [{"planner": "planner", "guided": "guided"}] * 4
+    code, _, err = jaxkg(*command, tmp_path / "absent", *sets)
+    assert (code, "absent: no such folder" in err) == (2, True)
+
+
 def test_a_page_says_where_benchmarks_come_from(jaxkg, benchmark, monkeypatch):
     code, out, err = jaxkg("datasets")
     assert (code, err) == (0, "")
@@ -264,3 +282,7 @@ def test_benchmarks_are_found_by_name(data_dir, monkeypatch):
         assert test.directed == (name != "webqsp")
         shared = {q.text for q in test.questions} & {q.text for q in train.questions}
         assert len(shared) < 0.02 * len(test.questions)
+    assert dataset("metaqa", "train").questions == dataset("metaqa-1", "train").questions
+    for wrong in (("metaqa", "test"), ("pq", "train"), ("frob", "train")):
+        with pytest.raises(JaxkgError, match="no dataset is called"):
+            dataset(*wrong)

@@ -121,7 +121,14 @@ def test_a_hypergraph_is_built_and_asked_by_its_own_system(jaxkg, tmp_path):
     code, _, err = jaxkg("ask", "who is Hanna", "--system", "planner", "--hypergraph", folder)
     assert code == 2
     assert "--hypergraph is asked by --system proh, not by 'planner'" in err
-    assert "--hypergraph DIR" in jaxkg("ask", "who", "--system", "proh")[2]
+    # Without one, the facts of the graph are its hyperedges.
+    (tmp_path / "kg.tsv").write_text("Heat\tstarred\tAl Pacino\nRonin\tstarred\tDe Niro\n")
+    ask = ("ask", "who starred in Heat", "--system", "proh", "--kg", tmp_path / "kg.tsv")
+    code, out, err = jaxkg(*ask, "--set", "encoder=hashing", "--json")
+    assert code == 0, err
+    answer = Answer.from_json(out)
+    assert answer.entities[0].entity == "Al Pacino"
+    assert answer.paths[0].hyperedges[0].entities == (("Heat", "Heat"), ("Al Pacino", "Al Pacino"))
     ask = ("ask", "who is Hanna in Heat", "--system", "proh", "--hypergraph", folder)
     code, out, err = jaxkg(*ask, "--set", "encoder=hashing", "--json")
     assert code in (0, 1), err

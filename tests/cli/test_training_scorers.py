@@ -3,8 +3,12 @@
 import pytest
 
 from jaxkg.cli.parts import encoder_named
+from jaxkg.kg import read_graph
 from jaxkg.learn.embedding_fit import TrainedEmbeddings
-from jaxkg.records import Answer
+from jaxkg.learn.priority import PriorityModel
+from jaxkg.learn.ranker import PathRanker
+from jaxkg.records import Answer, JaxkgError
+from jaxkg.systems.pathmind import PathMind
 from jaxkg.text.hashing import HashingEncoder
 
 pytestmark = pytest.mark.usefixtures("standard_promotion")
@@ -43,9 +47,11 @@ def test_embeddings_are_trained_ranked_and_kept(jaxkg, ring):
         assert "'transh'" in err
 
 
-def test_a_ranker_is_trained_and_asked(jaxkg, tmp_path, monkeypatch):
-    for place in ("training_scorers", "parts"):  # a small one: most of the time went into its size
-        monkeypatch.setattr(f"jaxkg.cli.{place}.encoder_named", small_encoder)
+@pytest.fixture
+def films(tmp_path, monkeypatch):
+    """Options naming a small graph, and its questions."""
+    # A small encoder: most of the time went into its size.
+    monkeypatch.setattr("jaxkg.cli.parts.encoder_named", small_encoder)
     facts = [f"film{i}\tdirected by\tperson{i % 5}" for i in range(15)]
     facts += [f"person{i}\tborn in\ttown{i % 3}" for i in range(5)]
     (tmp_path / "kg.tsv").write_text("\n".join(facts) + "\n")
@@ -55,11 +61,17 @@ def test_a_ranker_is_trained_and_asked(jaxkg, tmp_path, monkeypatch):
         for i in range(15)
     ]
     (tmp_path / "q.jsonl").write_text("\n".join(lines) + "\n")
-    common = ["--kg", tmp_path / "kg.tsv"]
-    train = ["train", "ranked", *common, "--questions", tmp_path / "q.jsonl", "--epochs", 3]
+    return ["--kg", tmp_path / "kg.tsv"], ["--questions", tmp_path / "q.jsonl"]
+
+
+def test_a_ranker_is_trained_and_asked(jaxkg, tmp_path, films):
+    common, questions = films
+    train = ["train", "ranked", *common, *questions, "--epochs", 3]
     code, out, err = jaxkg(*train, "--encoder", "hashing", "-o", tmp_path / "ranker")
     assert code == 0, err
-    assert "a ranker of the paths along 2 relations" in out
+    assert "a ranker of the paths along 2 relations, up to 2 hops" in out
+    assert "trained on 15 of 15 questions" in out
+    assert PathRanker.open(tmp_path / "ranker").directed
     ask = ["ask", "--system", "ranked", *common, "--set", f"model={tmp_path / 'ranker'}"]
     code, out, err = jaxkg(*ask, "--set", "encoder=hashing", "--json", "who made [film3]?")
     assert code == 0, err
@@ -67,3 +79,20 @@ def test_a_ranker_is_trained_and_asked(jaxkg, tmp_path, monkeypatch):
     assert answer.system == "ranked"
     assert answer.paths[0].citations[0].head == "film3"
     assert jaxkg(*train, "--encoder", "words", "-o", tmp_path / "r2")[0] == 2
+
+
+def test_path_priorities_ask_for_the_encoder_they_were_trained_with(jaxkg, tmp_path, films):
+    common, questions = films
+    train = ["train", "pathmind", *common, *questions, "--epochs", 1, "--hops", 1]
+    code, out, err = jaxkg(*train, "--encoder", "hashing", "-o", tmp_path / "model")
+    assert code == 0, err
+    assert "trained on 15 of 15 questions" in out
+    model = PriorityModel.open(tmp_path / "model")
+    encoder = small_encoder("hashing")
+    assert model.about["encoder"] == [encoder.name, encoder.revision]
+    ask = ["ask", "--system", "pathmind", *common, "--set", f"model={tmp_path / 'model'}"]
+    code, out, err = jaxkg(*ask, "--set", "threshold=0", "--json", "who made [film3]?")
+    assert code == 0, err
+    assert Answer.from_json(out).system == "pathmind"
+    with pytest.raises(JaxkgError, match="reads vectors of hashing"):
+        PathMind.build(read_graph(common[1]), model)

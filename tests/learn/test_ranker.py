@@ -1,6 +1,7 @@
 """Training, keeping and using a path ranker on a small graph."""
 
 import dataclasses
+import json
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import pytest
 from jaxkg.cite import grounded
 from jaxkg.kg import KnowledgeGraph, find_topics
 from jaxkg.kg.linking import Linker
+from jaxkg.learn.model_folder import TRAINING, read_npz, write_npz
 from jaxkg.learn.ranker import PathRanker, fit_ranker, right_paths, stand_in
 from jaxkg.learn.ranker_training import RankerConfig, RankerExamples, draw_candidates, log_share
 from jaxkg.records import JaxkgError, Question
@@ -58,7 +60,8 @@ def test_right_paths_are_a_questions_own_or_mined(world):
     own, mined = list(questions(paths=True))[2], list(questions())[2]
     other = dataclasses.replace(own, paths=(("^film.film.released",), ("no.such",), ("a",) * 3))
     asked = [own, mined, other, Question("none", "who", ("Nobody",))]
-    found = right_paths(kg, tensors, asked, find_topics(Linker(kg), asked))
+    found, revisit = right_paths(kg, tensors, asked, find_topics(Linker(kg), asked))
+    assert revisit == "topic"
     names = [
         [tuple(kg.relations[r] for r in path if r >= 0) for path in some.tolist()] for some in found
     ]
@@ -118,6 +121,50 @@ def test_a_ranker_trained_from_answers_leads_to_cited_answers(world, ranker, tmp
     assert {e.entity for e in more.entities}.isdisjoint({"Film 2"})
 
 
+def test_a_directed_ranker_tells_children_from_parents(tmp_path):
+    """Who begot whom is asked over three steps, some against the facts' direction."""
+    facts = [(f"p{n}", "father", f"p{n // 2}") for n in range(2, 16)]
+    facts += [(f"p{n}", "town", f"t{n}") for n in range(16)]
+    kg = KnowledgeGraph.from_triples(facts)
+    asked = []
+    for n in range(4, 16):
+        up, down = n // 2, [m for m in range(2, 16) if m // 2 == n]
+        asked.append(Question(f"u{n}", f"from where is the grandfather of p{n}", (f"p{n}",),
+                              (f"t{up // 2}",)))  # fmt: skip
+        if down:
+            asked.append(Question(f"d{n}", f"children of p{n}", (f"p{n}",),
+                                  tuple(f"p{m}" for m in down)))  # fmt: skip
+    tensors = tensor_graph(kg)
+    config = dataclasses.replace(CONFIG, epochs=30, most=len(asked) - 1)
+    with jax.numpy_dtype_promotion("standard"):
+        ranker = fit_ranker(kg, tensors, asked, ENCODER, hops=3, directed=True, config=config)
+    assert (ranker.hops, ranker.about["trained_on"]) == (3, len(asked) - 1)
+    ranker = PathRanker.open(ranker.save(tmp_path / "ranker"))
+    assert ranker.directed
+    qa = RankedPaths.build(kg, ranker, ENCODER, tensors=tensors)
+    answers = qa.answer(asked)
+    assert [set(q.answers) == {e.entity for e in a.entities} for q, a in zip(asked, answers)] == [
+        True
+    ] * len(asked)
+    assert all(grounded(kg, answer) for answer in answers)
+    assert answers[0].plan[0].relations == ("father", "father", "town")
+    assert answers[0].plan[0].used
+    assert qa.ask("children of p5").plan[0].relations == ("^father",)
+
+
+def test_a_ranker_of_the_first_version_is_read(ranker, tmp_path):
+    folder = ranker.save(tmp_path / "ranker")
+    meta = json.loads((folder / "ranker.json").read_text("utf-8"))
+    del meta["directed"]
+    (folder / "ranker.json").write_text(json.dumps({**meta, "version": 1}), "utf-8")
+    arrays = read_npz(folder / "ranker.npz")
+    del arrays["middle.0"]
+    write_npz(folder / "ranker.npz", arrays)
+    opened = PathRanker.open(folder)
+    assert not opened.directed
+    np.testing.assert_array_equal(opened.members[0].first, ranker.members[0].first)
+
+
 def test_other_graphs_encoders_and_damage_are_refused(world, ranker, tmp_path):
     kg, _ = world
     with pytest.raises(JaxkgError, match="reads vectors of hashing"):
@@ -132,3 +179,5 @@ def test_other_graphs_encoders_and_damage_are_refused(world, ranker, tmp_path):
         PathRanker.open(tmp_path)
     with pytest.raises(JaxkgError, match="other files"):
         ranker.save(tmp_path)
+    (tmp_path / "new" / TRAINING).mkdir(parents=True)
+    assert PathRanker.open(ranker.save(tmp_path / "new")).encoder == ranker.encoder

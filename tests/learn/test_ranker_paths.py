@@ -1,17 +1,16 @@
 from jaxkg.learn.ranker_paths import surrounding_paths
 
 
-def around(graph, topics):
+def around(graph, topics, *, hops=2, directed=False):
     """Relation paths by a plain walk, either way along every edge."""
     beside = {}
     for h, r, t in graph.triples.tolist():
         beside.setdefault(h, set()).add((r, t))
-        beside.setdefault(t, set()).add((r, h))
-    found = set()
-    for topic in topics:
-        for first, node in beside.get(topic, ()):
-            found.add((first, -1))
-            found |= {(first, second) for second, _ in beside[node]}
+        beside.setdefault(t, set()).add((r + directed * graph.tensors.graph.num_relations, h))
+    found, level = set(), {((), topic) for topic in topics}
+    for _ in range(hops):
+        level = {((*path, r), to) for path, node in level for r, to in beside.get(node, ())}
+        found |= {path + (-1,) * (hops - len(path)) for path, _ in level}
     return sorted(found)
 
 
@@ -25,9 +24,11 @@ def test_paths_equal_a_plain_walk(random_graph):
         assert table.complete.all()
         assert table.question.tolist() == sorted(table.question.tolist())
         short = surrounding_paths(graph.tensors, topics, hops=1)
-        assert [tuple(p) for p in short.of(0).tolist()] == [
-            path for path in around(graph, [0]) if path[1] == -1
-        ]
+        assert [tuple(p) for p in short.of(0).tolist()] == around(graph, [0], hops=1)
+        long = surrounding_paths(graph.tensors, topics, hops=3, directed=True, batch_size=4)
+        for row, some in enumerate(topics):
+            walked = around(graph, some, hops=3, directed=True)
+            assert [tuple(path) for path in long.of(row).tolist()] == walked
 
 
 def test_a_hub_is_cut_short_and_says_so(random_graph):

@@ -33,9 +33,10 @@ def test_entities_below_the_threshold_weigh_nothing_and_those_at_it_all():
     assert np.asarray(found).tolist() == [0, 3, -1]
 
 
-def test_similarity_is_pair_by_pair():
+@pytest.mark.parametrize("size", [5, 300])
+def test_similarity_is_pair_by_pair(size):
     rng = np.random.default_rng(1)
-    questions, vectors = (rng.normal(size=(n, 4)).astype(np.float32) for n in (3, 5))
+    questions, vectors = (rng.normal(size=(n, 4)).astype(np.float32) for n in (3, size))
     row, index = np.asarray([2, 0, 2, 1], np.int32), np.asarray([4, 4, 1, 0], np.int32)
     found = gathered_similarity(questions, vectors, row, index)
     np.testing.assert_allclose(found, [questions[r] @ vectors[i] for r, i in zip(row, index)], 1e-5)

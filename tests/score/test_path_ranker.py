@@ -13,12 +13,12 @@ def inputs(rng):
     labels /= np.linalg.norm(labels, axis=1, keepdims=True)
     texts = rng.normal(size=(3, 2 * DIM)).astype(np.float32)
     ngrams = rng.integers(-1, BUCKETS, (3, 5)).astype(np.int32)
-    paths = np.asarray([[[0, 1], [2, -1], [-1, -1], [5, 5]]] * 3, np.int32)
+    paths = np.asarray([[0, 1, -1], [2, -1, -1], [-1, -1, -1], [5, 5, -1], [1, 4, 2]], np.int32)
     return labels, texts, ngrams, paths
 
 
 def ranker():
-    return init_ranker(LABELS, dimension=DIM, buckets=BUCKETS, key=jax.random.key(0))
+    return init_ranker(LABELS, dimension=DIM, buckets=BUCKETS, hops=3, key=jax.random.key(0))
 
 
 def test_an_untrained_ranker_adds_the_products_of_text(rng):
@@ -42,6 +42,7 @@ def loop(params, labels, text, ngrams, path):
     steps = [r for r in path if r >= 0]
     seen = [np.concatenate([labels[r], p.relation[r]]) for r in steps]
     v = seen[0] @ p.first + seen[-1] @ p.last + p.length[len(steps) - 1]
+    v = v + sum((step @ p.middle for step in seen[1:-1]), np.zeros_like(v))
     v = v + np.tanh(4 * v @ p.path_inner) @ p.path_outer
     return p.scale * q @ v + p.bias[0][steps[0]] + p.bias[1][steps[-1]]
 
@@ -54,6 +55,6 @@ def test_scores_equal_a_loop_with_every_weight_at_work(rng):
     )
     found = np.asarray(scored(params, labels, texts, ngrams, paths))
     for row in range(3):
-        for place in (0, 1, 3):
-            expected = loop(params, labels, texts[row], ngrams[row], paths[row, place])
+        for place in (0, 1, 3, 4):
+            expected = loop(params, labels, texts[row], ngrams[row], paths[place])
             assert found[row, place] == pytest.approx(expected, rel=2e-4, abs=2e-3)

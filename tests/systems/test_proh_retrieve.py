@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from hyper_world import QUESTION, encoder, world
 
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph import Hyperedge, KnowledgeHypergraph
 from jaxkg.records import JaxkgError
-from jaxkg.systems.proh_index import hyper_index
+from jaxkg.systems.proh_index import graph_index, hyper_index
 from jaxkg.systems.proh_retrieve import Anchors, RetrievalSettings, Retriever
 from jaxkg.systems.proh_search import BeamSettings
+from jaxkg.text import label_words
 
 QUESTIONS = [QUESTION, "what did Tony Scott direct?", "which town is in England?"]
 SETTINGS = RetrievalSettings(beam=BeamSettings(depth=2, width=4, seeds=4, threshold=-1.0))
@@ -84,3 +86,23 @@ def test_synonyms_are_bridges_unless_they_are_kept_apart():
         names = {graph.name(row) for row, _ in found.entities}
         assert wanted == names & {"alien", "durham"}
         assert found.chunks == ()
+
+
+def test_facts_of_a_graph_are_hyperedges_of_two():
+    facts = [("a", "was_born.in", "X"), ("b", "was_born.in", "X")]
+    kg = KnowledgeGraph.from_triples([*facts, ("a", "was born in", "X"), ("b", "knows", "a")])
+    index = graph_index(kg, encoder())
+    told = [index.graph.hyperedge(row) for row in range(index.graph.num_edges)]
+    # Two relations would read alike: each keeps its name, and no fact is lost.
+    assert [(edge.name, edge.entities) for edge in told] == [
+        (f"{h} {r} {t}", (h, t))
+        for h, r, t in (
+            (kg.entity_ids[h], kg.relations[r], kg.entity_ids[t]) for h, r, t in kg.triples.tolist()
+        )
+    ]
+    vectors = np.asarray(index.edge_vectors)[: kg.num_triples]
+    for row, (h, r, t) in enumerate(kg.triples.tolist()):
+        parts = encoder()([label_words(kg.relations[r]), kg.name(h), kg.name(t)]).sum(axis=0)
+        np.testing.assert_allclose(vectors[row], parts / np.linalg.norm(parts), atol=1e-6)
+    with pytest.raises(JaxkgError, match="1 labels for 4 hyperedges"):
+        hyper_index(index.graph, encoder(), labels=["x"])

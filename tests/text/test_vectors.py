@@ -36,6 +36,25 @@ def test_a_text_is_encoded_once_and_comes_back_the_same(tmp_path):
     assert again([]).shape == (0, 64)
 
 
+def test_what_was_encoded_before_a_failure_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("jaxkg.text.vectors._KEPT_AT_A_TIME", 2)
+    failing = Counting()
+    inner = failing.inner
+
+    def encode(texts):
+        if "c" in texts:
+            raise ConnectionError
+        return inner(texts)
+
+    failing.inner = encode
+    with pytest.raises(ConnectionError):
+        CachedEncoder(failing, tmp_path / "v")(["a", "b", "c", "d"])
+    again = Counting()
+    found = CachedEncoder(again, tmp_path / "v")(["a", "b", "c", "d"])
+    assert again.asked == ["c", "d"]
+    np.testing.assert_array_equal(found, inner(["a", "b", "c", "d"]))
+
+
 @pytest.mark.parametrize("other", [Counting(revision="r2"), Counting(buckets=32)])
 def test_vectors_of_another_encoder_are_refused(tmp_path, other):
     path = tmp_path / "labels.vectors"

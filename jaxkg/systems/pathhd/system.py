@@ -270,7 +270,10 @@ class PathHD(QuestionAnswering):
                 ranked.probability[:, : self.settings.plans],
                 ranked.complete,
             )
-            query = PlanQuery(*either_way(best, self.kg.num_relations))
+            if self.ranked.ranker.directed:
+                query = PlanQuery(best.relations, best.probability)
+            else:
+                query = PlanQuery(*either_way(best, self.kg.num_relations))
             return Asked(query, np.ones(count), best.complete)
         if self.kind == "text":
             return Asked(self.symbols.text_query(masked), np.ones(count), everything)
