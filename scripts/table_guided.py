@@ -127,7 +127,7 @@ def searching(world: World, scorer: TrainedScorer, width: int) -> GuidedSearch:
         world.encoder,
         tensors=world.tensors,
         linker=world.linker,
-        settings=GuidedSettings(width=width),
+        settings=GuidedSettings(width=width, threshold=0.0),  # as published, none withheld
     )
 
 

@@ -128,7 +128,7 @@ def webqsp(folder: Path, options: argparse.Namespace) -> dict:
     linker = None
     rows = {}
     for width in options.widths:
-        settings = ReKnoSSettings(width=width, hops=options.hops)
+        settings = ReKnoSSettings(width=width, hops=options.hops, threshold=0.0)
         system = ReKnoS.build(kg, scorer, tensors=tensors, linker=linker, settings=settings)
         linker = system.linker
         rows[f"WebQSP, N = {width}"] = measured(
@@ -160,7 +160,7 @@ def metaqa(folder: Path, options: argparse.Namespace) -> dict:
         planner, _ = fit_planner(kg, tensors, dev, seed=options.seed)
         if options.planner is not None:
             planner.save(options.planner)
-    settings = ReKnoSSettings(hops=options.hops)
+    settings = ReKnoSSettings(hops=options.hops, threshold=0.0)
     system = ReKnoS.build(kg, PlannerScorer(planner), tensors=tensors, settings=settings)
     rows = {}
     for hop in (1, 2, 3):

@@ -176,6 +176,11 @@ def _adagrad_rows(
         gradient: [F, D] float32, to be summed over equal rows.
         rate: learning rate.
     """
+    if 4 * rows.shape[0] >= table.shape[0]:
+        # Most rows are touched: one sum at random places, and the rest in order over the table.
+        total = jnp.zeros_like(table).at[rows].add(gradient)
+        squares = squares + total**2
+        return table - rate * total / (jnp.sqrt(squares) + 1e-10), squares
     first = first_of_each((rows,), jnp.ones(rows.shape, bool))
     total = jnp.zeros_like(gradient).at[first].add(gradient)
     # Later occurrences hold zeros: adding those changes nothing.

@@ -36,8 +36,9 @@ RING = np.array(
 NAMES = tuple(f"e{i}" for i in range(12)), ("next", "opposite")
 
 
-def test_touched_rows_move_as_in_the_whole_table(rng):
-    table = jnp.asarray(rng.normal(size=(7, 3)), jnp.float32)
+@pytest.mark.parametrize("entities", [7, 70])  # most of them touched, few of them
+def test_touched_rows_move_as_in_the_whole_table(entities, rng):
+    table = jnp.asarray(rng.normal(size=(entities, 3)), jnp.float32)
     rows = jnp.array([2, 5, 2, 0, 2], jnp.int32)
     got, squares = table, jnp.zeros_like(table)
     optimiser = optax.adagrad(0.1, initial_accumulator_value=0.0, eps=0.0)

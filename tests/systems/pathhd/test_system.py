@@ -264,12 +264,16 @@ def test_the_paths_a_ranker_puts_first_are_a_query_walked_either_way():
     both = {(a, b) for a in (directed, directed + count) for b in (born, born + count)}
     assert {path for path, w in told.items() if w == np.float32(0.7)} == both
     assert set(told) - both == {(directed, -1), (directed + count, -1)}
-    ranked: Any = SimpleNamespace(
-        rank=lambda questions, topics, tick: plans, ranker=SimpleNamespace(hops=2)
-    )
     settings = dataclasses.replace(SMALL, dimension=512, plans=1)
-    qa = PathHD.build(LABELS, ranked=ranked, settings=settings)
-    assert qa.kind == "ranked"
-    assert names(qa.answer([asked("whatever", "Alien")])[0]) == {"South Shields"}
+    for one_way in (False, True):
+        ranked: Any = SimpleNamespace(
+            rank=lambda questions, topics, tick: plans,
+            ranker=SimpleNamespace(hops=2, directed=one_way),
+        )
+        qa = PathHD.build(LABELS, ranked=ranked, settings=settings)
+        assert qa.kind == "ranked"
+        assert names(qa.answer([asked("whatever", "Alien")])[0]) == {"South Shields"}
+        query = qa.read([asked("whatever", "Alien")], find_topics(qa.linker, [asked("x", "Alien")]))
+        assert query.query.relations.shape[1] == (1 if one_way else 4)
     with pytest.raises(JaxkgError, match="needs a path ranker"):
         PathHD.build(LABELS, settings=dataclasses.replace(SMALL, query="ranked"))
