@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,6 +42,9 @@ _ALIAS = 0.98
 _FUZZY = 0.95
 
 _NOTICED = 0.2  # least score of a match worth reporting
+_OTHER_DIGITS = 0.5
+_NO_DIGIT = re.compile(r"\D+")
+
 _NEAR_MISS = 60.0  # least similarity, in percent, of a misspelling worth reporting
 _SHORTEST_MISSPELT = 5  # characters
 _LONGEST_MISSPELT = 6  # words
@@ -319,15 +323,24 @@ class Linker:
         return candidates
 
     def _similar(self, words: Sequence[str]) -> list[tuple[float, int]]:
-        """(similarity in [0, 1], pattern) of the names spelt most like these words."""
+        """(similarity in [0, 1], pattern) of the names spelt most like these words.
+
+        A name with other digits is another name ("Opus 9" is no slip of "Opus 1"), at most the
+        nearest one.
+        """
+        written = loose_form(words)
         found = process.extract(
-            loose_form(words),
+            written,
             self._loose_names,
             scorer=fuzz.ratio,
             score_cutoff=_NEAR_MISS,
             limit=self.runners_up + 1,
         )
-        return [(percent / 100, pattern) for _, percent, pattern in found]
+        digits = _NO_DIGIT.sub("", written)
+        return [
+            (percent / 100 * (1 if _NO_DIGIT.sub("", name) == digits else _OTHER_DIGITS), pattern)
+            for name, percent, pattern in found
+        ]
 
     @functools.cached_property
     def _loose_names(self) -> list[str]:

@@ -2,12 +2,13 @@ import unicodedata
 
 import pytest
 
+from jaxkg.kg import find_topics
 from jaxkg.kg.folding import fold, split_words, word_key
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.linking import Linker
 from jaxkg.kg.question_words import QUESTION_WORDS
 from jaxkg.kg.questions import read_questions
-from jaxkg.records import JaxkgError
+from jaxkg.records import JaxkgError, Question
 
 FILMS = [
     "Heat",
@@ -373,3 +374,11 @@ def test_metaqa_topics_are_found_without_brackets(data_dir, movies, hops, least)
     for question, found in zip(questions, marked):
         assert chosen(found) == list(question.topics)
         assert (found[0].start, found[0].end) == question.mention
+
+
+def test_a_name_with_other_digits_is_no_slip_of_the_pen():
+    linker = Linker(KnowledgeGraph.from_triples([("Opus 1", "directed_by", "Ada")]))
+    question = Question("q", "who directed [Opus 9]?")
+    assert not find_topics(linker, [question])[0].entities
+    near = Question("q", "who directed [Opsu 1]?")
+    assert [link.entity for link in find_topics(linker, [near])[0].links] == ["Opus 1"]
