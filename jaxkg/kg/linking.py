@@ -42,7 +42,7 @@ _ALIAS = 0.98
 _FUZZY = 0.95
 
 _NOTICED = 0.2  # least score of a match worth reporting
-_OTHER_DIGITS = 0.5
+_OTHER_DIGITS = 0.5  # of its similarity is left to a name whose digits differ
 _NO_DIGIT = re.compile(r"\D+")
 
 _NEAR_MISS = 60.0  # least similarity, in percent, of a misspelling worth reporting

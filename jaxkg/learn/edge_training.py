@@ -200,8 +200,6 @@ def train_edge_scorer(
         begin, best_score, since = about["epoch"], about["best"], about["since"]
     for epoch in range(begin, config.epochs):
         if since >= config.patience or (validate and best_score >= 1):
-            if on_step:
-                on_step(config.epochs * config.steps)
             break
         draw = np.random.default_rng((seed, epoch))
         key = jax.random.fold_in(jax.random.key(seed + 1), epoch)
