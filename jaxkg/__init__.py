@@ -29,7 +29,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jaxkg.answer import Answer
     from jaxkg.cite import check
+    from jaxkg.errors import JaxkgError
     from jaxkg.kg import (
         KnowledgeGraph,
         Linker,
@@ -41,13 +43,13 @@ if TYPE_CHECKING:
         read_questions,
         save_graph,
     )
-    from jaxkg.learn.fit import fit_planner
-    from jaxkg.learn.planner import Planner
-    from jaxkg.learn.synthesize import planner_from_labels
-    from jaxkg.records import Answer, JaxkgError, Question
+    from jaxkg.learn.planner.fit import fit_planner
+    from jaxkg.learn.planner.kept import planner_for
+    from jaxkg.learn.planner.labels import planner_from_labels
+    from jaxkg.learn.planner.model import Planner
+    from jaxkg.records import Question
+    from jaxkg.search.plans import execute_paths, plan_paths
     from jaxkg.systems.planned import PlannedQA, PlannedSettings
-    from jaxkg.systems.planner_cache import planner_for
-    from jaxkg.systems.planning import execute_paths, plan_paths
     from jaxkg.tensors import tensor_graph
 
 _HOME = {
@@ -57,18 +59,18 @@ _HOME = {
     "Linker": "jaxkg.kg",
     "PlannedQA": "jaxkg.systems.planned",
     "PlannedSettings": "jaxkg.systems.planned",
-    "Planner": "jaxkg.learn.planner",
+    "Planner": "jaxkg.learn.planner.model",
     "Question": "jaxkg.records",
     "check": "jaxkg.cite",
     "demo_graph": "jaxkg.kg",
     "demo_questions": "jaxkg.kg",
-    "execute_paths": "jaxkg.systems.planning",
+    "execute_paths": "jaxkg.search.plans",
     "find_topics": "jaxkg.kg",
-    "fit_planner": "jaxkg.learn.fit",
+    "fit_planner": "jaxkg.learn.planner.fit",
     "open_graph": "jaxkg.kg",
-    "plan_paths": "jaxkg.systems.planning",
-    "planner_for": "jaxkg.systems.planner_cache",
-    "planner_from_labels": "jaxkg.learn.synthesize",
+    "plan_paths": "jaxkg.search.plans",
+    "planner_for": "jaxkg.learn.planner.kept",
+    "planner_from_labels": "jaxkg.learn.planner.labels",
     "read_graph": "jaxkg.kg",
     "read_questions": "jaxkg.kg",
     "save_graph": "jaxkg.kg",

@@ -25,7 +25,7 @@ import scipy.sparse
 
 from jaxkg.candidates import answers, follow, start
 from jaxkg.kg import KnowledgeGraph, read_graph, read_questions
-from jaxkg.systems.planning import execute_batch
+from jaxkg.search.plans import execute_batch
 from jaxkg.tensors import Capacities, TensorGraph, pad, starts_table, stream, tensor_graph
 
 

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from jaxkg.learn.lm import LanguageModel, Llama, LMConfig, generate
+from jaxkg.lm import LanguageModel, Llama, LMConfig, generate
 
 
 def bandwidth(megabytes: int) -> float:

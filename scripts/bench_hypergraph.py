@@ -16,13 +16,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxkg.kg.hypergraph import KnowledgeHypergraph
-from jaxkg.kg.hypergraph_read import read_nary
-from jaxkg.kg.mentions import NameFinder
+from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
+from jaxkg.kg.hypergraph.read import read_nary
+from jaxkg.kg.link.mentions import NameFinder
 from jaxkg.kg.names import NameTable
-from jaxkg.systems.proh_index import HyperIndex
-from jaxkg.systems.proh_retrieve import Anchors, RetrievalSettings, Retriever
-from jaxkg.systems.proh_search import BeamSettings
+from jaxkg.search.hyperedges import BeamSettings
+from jaxkg.systems.proh.index import HyperIndex
+from jaxkg.systems.proh.retrieval import Anchors, RetrievalSettings, Retriever
 from jaxkg.tensors import pad
 from jaxkg.tensors.hypergraph import tensor_hypergraph
 

@@ -18,7 +18,7 @@ import jax
 import numpy as np
 
 from jaxkg.kg import read_graph
-from jaxkg.learn.embedding_training import EmbeddingConfig, epoch_batches, init_state, run_steps
+from jaxkg.learn.embeddings.train import EmbeddingConfig, epoch_batches, init_state, run_steps
 
 
 def jaxkg_steps(triples: np.ndarray, sizes: tuple[int, int], config: EmbeddingConfig, steps: int):

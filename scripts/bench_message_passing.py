@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.kg import read_graph
-from jaxkg.learn.priority import graph_inflow
+from jaxkg.learn.priority.model import graph_inflow
 from jaxkg.score.message_passing import init_messages, mean_messages
 from jaxkg.tensors import tensor_graph
 

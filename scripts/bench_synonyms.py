@@ -14,8 +14,8 @@ from typing import TypeVar
 import jax
 import numpy as np
 
-from jaxkg.kg.synonyms import components
-from jaxkg.systems.proh_synonyms import near_names
+from jaxkg.kg.hypergraph.synonyms import components
+from jaxkg.systems.proh.synonyms import near_names
 
 T = TypeVar("T")
 

@@ -21,8 +21,8 @@ from jaxkg.evaluate.synthetic import (
     make_questions,
     make_world,
 )
-from jaxkg.systems.proh_search import BeamSettings, Texts, explore
-from jaxkg.systems.search import search
+from jaxkg.search.hyperedges import BeamSettings, Texts, explore
+from jaxkg.search.relation_beam import search
 from jaxkg.tensors import bucket, pad, starts_table, tensor_graph
 from jaxkg.tensors.hypergraph import tensor_hypergraph
 from jaxkg.types import Graph

@@ -37,16 +37,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxkg.cli.datasets import material
-from jaxkg.cli.loading import keep_compiled_programs, load_graph, make_room
-from jaxkg.cli.parts import Parts, wishes_from
-from jaxkg.cli.running import run_questions
-from jaxkg.cli.systems import build_system
+from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate, provenance, read_predictions
-from jaxkg.evaluate.columns import column_estimates
 from jaxkg.evaluate.curves import save_curve_plot
-from jaxkg.evaluate.lines import status
-from jaxkg.evaluate.perturb import (
+from jaxkg.evaluate.damage.perturb import (
     misspell,
     opaque_names,
     paraphrase,
@@ -56,13 +50,20 @@ from jaxkg.evaluate.perturb import (
     topic_span,
     unknown_topic,
 )
-from jaxkg.evaluate.runs import write_text
-from jaxkg.evaluate.scores import score_line
-from jaxkg.evaluate.tables import markdown_table
+from jaxkg.evaluate.metrics.columns import column_estimates
+from jaxkg.evaluate.metrics.scores import score_line
+from jaxkg.evaluate.runs.lines import status
+from jaxkg.evaluate.runs.runs import write_text
+from jaxkg.evaluate.runs.tables import markdown_table
+from jaxkg.experiments.datasets import material
+from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
+from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.registry import build_system
+from jaxkg.experiments.running import run_questions
 from jaxkg.kg import KnowledgeGraph, entity_rows
-from jaxkg.learn.synthesize import planner_from_labels
-from jaxkg.records import JaxkgError, Question
-from jaxkg.systems.planner_cache import planner_for
+from jaxkg.learn.planner.kept import planner_for
+from jaxkg.learn.planner.labels import planner_from_labels
+from jaxkg.records import Question
 from jaxkg.tensors import tensor_graph
 
 LEVELS: dict[str, tuple[float, ...]] = {

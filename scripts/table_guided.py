@@ -26,17 +26,17 @@ import numpy as np
 
 from jaxkg.cite import grounded
 from jaxkg.evaluate import Estimate, evaluate, prediction_line
-from jaxkg.evaluate.tables import markdown_table
+from jaxkg.evaluate.runs.tables import markdown_table
 from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, find_topics, read_graph, read_questions
-from jaxkg.learn.edge_scorer import TrainedScorer, graph_vectors
-from jaxkg.learn.edge_training import EdgeConfig
-from jaxkg.learn.embedding_fit import TrainedEmbeddings
-from jaxkg.learn.fit import masked_texts
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.edges.fit import fit_edge_scorer
+from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
+from jaxkg.learn.edges.train import EdgeConfig
+from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.mine import MinedPaths, mine_paths
 from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
-from jaxkg.systems.guided_fit import fit_edge_scorer
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.text.minilm import MiniLM

@@ -17,11 +17,11 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from jaxkg.evaluate.ranking import link_prediction
+from jaxkg.evaluate.metrics.ranking import link_prediction
 from jaxkg.kg import read_graph
-from jaxkg.learn.embedding_fit import fit_embeddings, rows_of
-from jaxkg.learn.embedding_training import EmbeddingConfig
-from jaxkg.learn.link_ranking import rank_links
+from jaxkg.learn.embeddings.fit import fit_embeddings, rows_of
+from jaxkg.learn.embeddings.ranking import rank_links
+from jaxkg.learn.embeddings.train import EmbeddingConfig
 from jaxkg.score.embeddings import MODELS
 
 SETS = ("UMLS", "FB15k-237", "WN18RR")

@@ -24,13 +24,13 @@ from jaxkg.adjudicate import Request, Scripted
 from jaxkg.cite import grounded
 from jaxkg.evaluate import Report, evaluate, prediction_line
 from jaxkg.kg import KnowledgeGraph, Linker, read_graph, read_questions
-from jaxkg.learn.distill import distill
-from jaxkg.learn.planner import Planner
-from jaxkg.learn.traces import PlanTrace
+from jaxkg.learn.planner.agreement import compare_with_teacher
+from jaxkg.learn.planner.distill import distill
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.records import Question
-from jaxkg.systems.llm_planned import LLMPlannedQA
+from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.planned import PlannedQA
-from jaxkg.systems.student import compare_with_teacher
 from jaxkg.tensors import tensor_graph
 
 METRICS = ("micro_f1", "f1", "hits_at_1", "hit_any", "exact_set", "grounded", "calls")

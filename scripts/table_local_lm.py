@@ -29,17 +29,19 @@ import numpy as np
 from table_pathmind import report
 
 from jaxkg.adjudicate import adjudicate
+from jaxkg.answer import Answer
 from jaxkg.evaluate import Report, compare
 from jaxkg.kg import KnowledgeGraph, entity_rows, read_graph, read_questions
-from jaxkg.learn.lm import Example, LanguageModel, LMConfig, LMTokenizer, TrainConfig, train
+from jaxkg.learn.lm import TrainConfig, train
 from jaxkg.learn.lm.training import Trained, align
-from jaxkg.learn.priority import PriorityModel
-from jaxkg.learn.priority_fit import fit_priority
-from jaxkg.learn.priority_training import PriorityConfig
-from jaxkg.records import Answer, Question
-from jaxkg.systems.local_lm import LocalLM, bearing, teach
-from jaxkg.systems.local_prompts import offer_of_answer
-from jaxkg.systems.pathmind import PathMind, PathMindSettings
+from jaxkg.learn.priority.fit import fit_priority
+from jaxkg.learn.priority.model import PriorityModel
+from jaxkg.learn.priority.train import PriorityConfig
+from jaxkg.lm import Example, LanguageModel, LMConfig, LMTokenizer
+from jaxkg.lm.backend import LocalLM, bearing, teach
+from jaxkg.lm.offers import offer_of_answer
+from jaxkg.records import Question
+from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
 from jaxkg.tensors import tensor_graph
 
 METRICS = ("hits_at_1", "f1", "hit_any", "grounded")

@@ -24,15 +24,16 @@ import jax
 import numpy as np
 from table_llm_planned import gold_teacher, report
 
-from jaxkg.adjudicate.planning import Wanted
+from jaxkg.adjudicate.calls.planning import Wanted
 from jaxkg.kg import KnowledgeGraph, Linker, read_graph, read_questions
-from jaxkg.learn.lm import Example, LanguageModel, LMConfig, LMTokenizer, TrainConfig, train
-from jaxkg.learn.traces import PlanTrace
+from jaxkg.learn.lm import TrainConfig, train
+from jaxkg.learn.planner.traces import PlanTrace
+from jaxkg.lm import Example, LanguageModel, LMConfig, LMTokenizer
+from jaxkg.lm.backend import LocalLM, teach
+from jaxkg.lm.offers import Offer, offer_of_plan
 from jaxkg.records import Question
-from jaxkg.systems.llm_planned import LLMPlannedQA
-from jaxkg.systems.local_lm import LocalLM, teach
-from jaxkg.systems.local_prompts import Offer, offer_of_plan
-from jaxkg.systems.pathmind_paths import random_walks
+from jaxkg.systems.llm_planned.system import LLMPlannedQA
+from jaxkg.systems.pathmind.walks import random_walks
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.types import NULL
 

@@ -19,10 +19,11 @@ import jax
 from jaxkg.cite import grounded
 from jaxkg.evaluate import evaluate, prediction_line
 from jaxkg.kg import find_topics, read_graph, read_questions
-from jaxkg.learn.fit import fit_planner, masked_texts
-from jaxkg.learn.planner import Planner
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.planner.fit import fit_planner
+from jaxkg.learn.planner.model import Planner
+from jaxkg.search.plans import execute_paths
 from jaxkg.systems.planned import PlannedQA
-from jaxkg.systems.planning import execute_paths
 from jaxkg.tensors import tensor_graph
 
 METRICS = ("micro_f1", "f1", "hits_at_1", "exact_set", "path_recall_at_1", "grounded")

@@ -30,7 +30,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxkg.evaluate.intervals import Estimate, ratio_estimates
+from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
 from jaxkg.kg import (
     KnowledgeGraph,
     Linker,
@@ -41,9 +41,9 @@ from jaxkg.kg import (
     read_questions,
     split_questions,
 )
-from jaxkg.learn.fit import fit_planner
-from jaxkg.learn.planner import Planner
-from jaxkg.learn.planner_training import PlannerConfig
+from jaxkg.learn.planner.fit import fit_planner
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.records import Question
 from jaxkg.score import hdc
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration

@@ -22,8 +22,8 @@ import numpy as np
 from jaxkg.cite import grounded
 from jaxkg.evaluate import evaluate, prediction_line
 from jaxkg.kg import find_topics, read_graph, read_questions
-from jaxkg.learn.fit import fit_planner
-from jaxkg.learn.planner import Planner
+from jaxkg.learn.planner.fit import fit_planner
+from jaxkg.learn.planner.model import Planner
 from jaxkg.records import Question
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.tensors import tensor_graph

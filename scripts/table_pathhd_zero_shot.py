@@ -19,7 +19,7 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from jaxkg.evaluate.intervals import ratio_estimates
+from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.kg import Linker, entity_rows, find_topics, read_graph, read_questions
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.tensors import tensor_graph

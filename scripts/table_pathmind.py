@@ -29,17 +29,18 @@ from pathlib import Path
 import jax
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.cite import grounded
 from jaxkg.evaluate import Report, compare, evaluate, prediction_line
-from jaxkg.evaluate.intervals import Estimate, ratio_estimates
+from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
 from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, read_graph, read_questions
-from jaxkg.learn.priority import PriorityModel
-from jaxkg.learn.priority_fit import fit_priority
-from jaxkg.learn.priority_training import PriorityConfig
-from jaxkg.records import Answer, Question, RankedEntity
-from jaxkg.systems.pathmind import PathMind, PathMindSettings
-from jaxkg.systems.pathmind_paths import Ranking
-from jaxkg.systems.planning import execute_paths
+from jaxkg.learn.priority.fit import fit_priority
+from jaxkg.learn.priority.model import PriorityModel
+from jaxkg.learn.priority.train import PriorityConfig
+from jaxkg.records import Question, RankedEntity
+from jaxkg.search.plans import execute_paths
+from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
+from jaxkg.systems.pathmind.walks import Ranking
 from jaxkg.tensors import tensor_graph
 from jaxkg.text import label_words
 from jaxkg.text.hashing import HashingEncoder

@@ -15,8 +15,8 @@ import numpy as np
 from jaxkg.cite import grounded
 from jaxkg.evaluate import evaluate, prediction_line
 from jaxkg.kg import read_graph, read_questions, split_questions
-from jaxkg.learn.fit import fit_planner
-from jaxkg.learn.planner_training import PlannerConfig
+from jaxkg.learn.planner.fit import fit_planner
+from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
 from jaxkg.tensors import tensor_graph
 

@@ -20,15 +20,15 @@ import numpy as np
 import scipy
 from scipy import sparse
 
-from jaxkg.evaluate.intervals import ratio_estimates
-from jaxkg.evaluate.retrieval import support_recall_at_k
-from jaxkg.kg.hypergraph import KnowledgeHypergraph
-from jaxkg.kg.hypergraph_read import read_openie
-from jaxkg.kg.hypergraph_text import hypergraph_of_text
-from jaxkg.kg.synonyms import merged_entities
-from jaxkg.systems.proh_index import HyperIndex, hyper_index
-from jaxkg.systems.proh_retrieve import RetrievalSettings, Retriever, merged_chunks
-from jaxkg.systems.proh_synonyms import with_synonyms
+from jaxkg.evaluate.metrics.intervals import ratio_estimates
+from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
+from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
+from jaxkg.kg.hypergraph.read import read_openie
+from jaxkg.kg.hypergraph.synonyms import merged_entities
+from jaxkg.kg.hypergraph.text import hypergraph_of_text
+from jaxkg.systems.proh.index import HyperIndex, hyper_index
+from jaxkg.systems.proh.retrieval import RetrievalSettings, Retriever, merged_chunks
+from jaxkg.systems.proh.synonyms import with_synonyms
 from jaxkg.text.minilm import MiniLM
 from jaxkg.text.vectors import CachedEncoder
 

@@ -22,11 +22,11 @@ import numpy as np
 
 from jaxkg.cite import grounded
 from jaxkg.evaluate import evaluate, prediction_line
-from jaxkg.evaluate.intervals import Estimate, ratio_estimates
+from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
 from jaxkg.kg import find_topics, read_graph, read_questions
-from jaxkg.kg.linking import Linker
-from jaxkg.learn.ranker import PathRanker, fit_ranker
-from jaxkg.learn.ranker_training import RankerConfig
+from jaxkg.kg.link.linker import Linker
+from jaxkg.learn.ranker.fit import PathRanker, fit_ranker
+from jaxkg.learn.ranker.train import RankerConfig
 from jaxkg.records import Question
 from jaxkg.systems.answering import QuestionAnswering
 from jaxkg.systems.pathhd import PathHD, PathHDSettings

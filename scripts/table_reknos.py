@@ -25,12 +25,12 @@ import numpy as np
 
 from jaxkg.cite import grounded
 from jaxkg.evaluate import Estimate, evaluate, prediction_line
-from jaxkg.evaluate.intervals import ratio_estimates
+from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.misses import breakdown, retrieval
 from jaxkg.kg import KnowledgeGraph, entity_rows, find_topics, read_graph, read_questions
 from jaxkg.kg.distances import Distances
-from jaxkg.learn.fit import fit_planner
-from jaxkg.learn.planner import Planner
+from jaxkg.learn.planner.fit import fit_planner
+from jaxkg.learn.planner.model import Planner
 from jaxkg.records import Question
 from jaxkg.systems.reknos import (
     LabelScorer,

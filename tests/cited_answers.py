@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from jaxkg.answer import Answer
 from jaxkg.cite import cite_paths
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.records import Answer, Link, PlanCandidate, RankedEntity, Usage
+from jaxkg.records import Link, PlanCandidate, RankedEntity, Usage
 
 
 def walks(

@@ -19,10 +19,11 @@ from random_graphs import random_graph_from
 from jaxkg import candidates, ops, select
 from jaxkg.candidates import Targets
 from jaxkg.candidates.subgraph import question_subgraphs
-from jaxkg.learn import planner_training, priority_training
+from jaxkg.learn.planner import train as planner_training
+from jaxkg.learn.priority import train as priority_training
 from jaxkg.score import message_passing, planner, priority
-from jaxkg.systems import search
-from jaxkg.systems.pathmind_paths import heaviest_walks
+from jaxkg.search import relation_beam as search
+from jaxkg.systems.pathmind.walks import heaviest_walks
 
 ROWS, STARTS, SLOTS, HOPS, CODES = 4, 16, 64, 2, 6
 WIDTH, DIM, BUCKETS, WORDS = 3, 8, 16, 5

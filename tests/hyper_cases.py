@@ -6,8 +6,8 @@ from random_hypergraphs import EDGES, ENTITIES, NODES, ROWS, random_hypergraph_f
 
 from jaxkg.candidates import hyperedges, nearest
 from jaxkg.score import overlap
+from jaxkg.search import hyperedges as proh_search
 from jaxkg.select import hyper_beam
-from jaxkg.systems import proh_search
 
 SLOTS = 64
 ROOM = (64, 256, 1024, 256)

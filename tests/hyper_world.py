@@ -2,7 +2,7 @@
 
 import json
 
-from jaxkg.kg.hypergraph import Chunk, Hyperedge, KnowledgeHypergraph
+from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
 
 QUESTION = "where was the director of Alien born?"
 

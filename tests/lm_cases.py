@@ -3,7 +3,8 @@
 import jax
 import numpy as np
 
-from jaxkg.learn.lm import grammar, losses, model
+from jaxkg.learn.lm import losses
+from jaxkg.lm import grammar, model
 
 ROWS, WIDTH = 4, 8
 

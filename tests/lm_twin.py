@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from jaxkg.learn.lm import Llama3Rope, LMConfig
+from jaxkg.lm import Llama3Rope, LMConfig
 
 LLAMA = LMConfig(
     vocab_size=300,
@@ -37,7 +37,7 @@ WORDS = ["who directed Alien", "Ridley Scott", "Heat", "Michael Mann", "starred 
 
 
 def tokenizer():
-    from jaxkg.learn.lm import LMTokenizer
+    from jaxkg.lm import LMTokenizer
 
     return LMTokenizer.train(WORDS, vocab_size=290)
 

@@ -48,10 +48,10 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _make_planner(folder: Path) -> None:
     import jax
 
-    from jaxkg.cli.loading import keep_compiled_programs
+    from jaxkg.experiments.loading import keep_compiled_programs
     from jaxkg.kg import demo_graph
-    from jaxkg.learn.planner_training import PlannerConfig
-    from jaxkg.systems import planner_cache
+    from jaxkg.learn.planner import kept as planner_cache
+    from jaxkg.learn.planner.train import PlannerConfig
     from jaxkg.tensors import tensor_graph
 
     kg = demo_graph()

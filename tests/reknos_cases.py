@@ -5,10 +5,10 @@ from programs import frontier_of, random_topics
 from random_graphs import random_graph_from
 
 from jaxkg.candidates import super_relations as steps
+from jaxkg.search import relation_beam as relation_search
+from jaxkg.search import super_relations as reknos
 from jaxkg.select import super_paths
-from jaxkg.systems import search as relation_search
 from jaxkg.systems.reknos import scorers
-from jaxkg.systems.reknos import search as reknos
 
 QUESTIONS, SLOTS, HOPS, CODES, GROUPS, WIDTH = 2, 64, 2, 6, 3, 3
 

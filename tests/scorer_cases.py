@@ -5,9 +5,10 @@ import numpy as np
 from programs import frontier_of, random_topics
 from random_graphs import random_graph_from
 
-from jaxkg.learn import edge_training, ranker_training
+from jaxkg.learn.edges import train as edge_training
+from jaxkg.learn.ranker import train as ranker_training
 from jaxkg.score import edges, fusion, path_ranker
-from jaxkg.systems import guided_search
+from jaxkg.search import guided as guided_search
 
 ROWS, SLOTS, HOPS, CODES, DIM, BUCKETS = 4, 64, 2, 6, 8, 16
 

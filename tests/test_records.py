@@ -7,11 +7,11 @@ from cited_answers import answer_along
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxkg.answer import Answer
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.builtin import demo_graph
 from jaxkg.records import (
-    Answer,
     Citation,
-    JaxkgError,
     Link,
     PlanCandidate,
     RankedEntity,

@@ -7,20 +7,20 @@ One small interface, `complete(batch of Request) -> batch of Reply`, with an asy
 once and counts what fails. `adjudicate` is PathHD's one-shot decision over the paths of an answer.
 """
 
+from jaxkg.adjudicate.around.budget import Budget, Caps
+from jaxkg.adjudicate.around.cache import Cache, Replay
+from jaxkg.adjudicate.around.echo import Echo
+from jaxkg.adjudicate.around.meter import Meter
 from jaxkg.adjudicate.ask import Outcome, Prompted, aask, ask, tally
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.budget import Budget, Caps
-from jaxkg.adjudicate.cache import Cache, Replay
+from jaxkg.adjudicate.calls.one_shot import aadjudicate, adjudicate
 from jaxkg.adjudicate.connect import connect
-from jaxkg.adjudicate.echo import Echo
-from jaxkg.adjudicate.match import Candidates
-from jaxkg.adjudicate.meter import Meter
-from jaxkg.adjudicate.one_shot import aadjudicate, adjudicate
-from jaxkg.adjudicate.openai_backend import OpenAIBackend
-from jaxkg.adjudicate.prices import PriceTable, Rates
-from jaxkg.adjudicate.probe import check
+from jaxkg.adjudicate.endpoint.openai import OpenAIBackend
+from jaxkg.adjudicate.endpoint.prices import PriceTable, Rates
+from jaxkg.adjudicate.endpoint.probe import check
+from jaxkg.adjudicate.endpoint.retry import Backoff
+from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.adjudicate.requests import Message, Reply, Request
-from jaxkg.adjudicate.retry import Backoff
 from jaxkg.adjudicate.scripted import Scripted
 
 __all__ = [

@@ -15,11 +15,11 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel
 
 from jaxkg.adjudicate import prompts
+from jaxkg.adjudicate.around.meter import usage
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.meter import usage
-from jaxkg.adjudicate.parse import Unparsed, parse
+from jaxkg.adjudicate.reading.parse import Unparsed, parse
+from jaxkg.adjudicate.reading.schema import strict_schema
 from jaxkg.adjudicate.requests import FailureKind, Message, Reply, Request
-from jaxkg.adjudicate.schema import strict_schema
 from jaxkg.records import Usage
 
 T = TypeVar("T", bound=BaseModel)

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
-from jaxkg.adjudicate.prices import Rates
+from jaxkg.adjudicate.endpoint.prices import Rates
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 
 

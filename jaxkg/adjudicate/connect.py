@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from jaxkg.adjudicate.around.budget import Budget, Caps
+from jaxkg.adjudicate.around.cache import Cache
+from jaxkg.adjudicate.around.meter import Meter
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.budget import Budget, Caps
-from jaxkg.adjudicate.cache import Cache
-from jaxkg.adjudicate.meter import Meter
-from jaxkg.adjudicate.openai_backend import OpenAIBackend
-from jaxkg.adjudicate.prices import PriceTable
-from jaxkg.adjudicate.retry import Backoff
+from jaxkg.adjudicate.endpoint.openai import OpenAIBackend
+from jaxkg.adjudicate.endpoint.prices import PriceTable
+from jaxkg.adjudicate.endpoint.retry import Backoff
 
 
 def connect(

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 _ANGLES = str.maketrans({"<": "‹", ">": "›", "＜": "‹", "＞": "›", "﹤": "‹", "﹥": "›"})
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs"})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from jaxkg.adjudicate.backend import Closing
-from jaxkg.adjudicate.completion import estimated_tokens
-from jaxkg.adjudicate.prices import Rates
+from jaxkg.adjudicate.endpoint.completion import estimated_tokens
+from jaxkg.adjudicate.endpoint.prices import Rates
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 
 class Scripted(Closing):

@@ -6,7 +6,6 @@ after it was stored, edited by hand or passed through a language model.
 
 from jaxkg.cite.grounding import check, check_all, grounded
 from jaxkg.cite.paths import cite_path, cite_paths, tell
-from jaxkg.cite.words import one_line, relation_path_words, relation_words
 
 __all__ = [
     "check",
@@ -14,8 +13,5 @@ __all__ = [
     "cite_path",
     "cite_paths",
     "grounded",
-    "one_line",
-    "relation_path_words",
-    "relation_words",
     "tell",
 ]

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.cite.reading import Node, Reading, end_of, start_of, walked_relation
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.records import Answer, SupportingPath
+from jaxkg.records import SupportingPath
 
 _FIELDS = ("head", "relation", "tail", "head_name", "tail_name", "source")
 

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxkg.kg.hypergraph import NULL, KnowledgeHypergraph
-from jaxkg.records import Answer, HyperCitation, JaxkgError, Passage, SupportingPath
+from jaxkg.answer import Answer
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
+from jaxkg.records import HyperCitation, Passage, SupportingPath
 
 
 def cite_hyperpath(
@@ -32,7 +34,7 @@ def cite_hyperpath(
         JaxkgError: there is no hyperedge, a row is not in the graph, or two in a row share nothing.
 
     Example:
-        >>> from jaxkg.kg.hypergraph import Hyperedge
+        >>> from jaxkg.kg.hypergraph.graph import Hyperedge
         >>> graph = KnowledgeHypergraph.from_edges([
         ...     Hyperedge("Alien was made by Scott", ("Alien", "Scott")),
         ...     Hyperedge("Scott was born in South Shields", ("Scott", "South Shields")),

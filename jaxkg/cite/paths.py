@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxkg.cite.reading import Reading, walked_relation
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.records import Citation, JaxkgError, SupportingPath
+from jaxkg.records import Citation, SupportingPath
 
 
 def cite_path(

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from jaxkg.cite.words import one_line, relation_words
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.records import Citation
+from jaxkg.words import one_line, relation_words, told_apart
 
 _NEIGHBOURS = 3
 """Most neighbours that describe a node without a name."""
@@ -110,19 +110,6 @@ class Reading:
         if len(found) > _NEIGHBOURS:
             found[_NEIGHBOURS:] = ["…"]
         return f" ({', '.join(found)})" if found else ""
-
-
-def told_apart(nodes: Sequence[Node]) -> list[str]:
-    """What to call each node; the id stands beside a name that two of them bear.
-
-    >>> told_apart([("m.1", "Kismet"), ("m.9", "William Dieterle"), ("m.2", "Kismet")])
-    ['Kismet [m.1]', 'William Dieterle', 'Kismet [m.2]']
-    """
-    bearers = Counter(name for _, name in {(entity, one_line(name)) for entity, name in nodes})
-    return [
-        one_line(name) if bearers[one_line(name)] == 1 else f"{one_line(name)} [{one_line(entity)}]"
-        for entity, name in nodes
-    ]
 
 
 def _clause(nodes: Sequence[str], words: Sequence[str], inverse: Sequence[bool]) -> str:

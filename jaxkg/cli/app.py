@@ -9,16 +9,16 @@ import typer
 
 from jaxkg.cli.ask import ask, explain
 from jaxkg.cli.comparing import compare
-from jaxkg.cli.datasets import datasets
 from jaxkg.cli.distilling import distill
 from jaxkg.cli.evaluating import evaluate
 from jaxkg.cli.graphs import graphs
 from jaxkg.cli.hypergraphs import hypergraphs
 from jaxkg.cli.models import models
-from jaxkg.cli.progress import errors
 from jaxkg.cli.scoring import score
 from jaxkg.cli.training_scorers import training
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.datasets import datasets
+from jaxkg.experiments.progress import errors
 
 app = typer.Typer(
     name="jaxkg",

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.loading import keep_compiled_programs, load_graph
 from jaxkg.cli.models import ModelOptions, language_model
-from jaxkg.cli.parts import Parts, wishes_from
-from jaxkg.cli.progress import progress_bars
-from jaxkg.cli.systems import HELP, build_system, faults
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.loading import keep_compiled_programs, load_graph
+from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.progress import progress_bars
+from jaxkg.experiments.registry import HELP, build_system, faults
 
 
 def ask(
@@ -90,15 +90,15 @@ def ask(
     if wrong := faults(built, parts, answer):
         raise JaxkgError(f"the answer's citations do not hold, please report this: {wrong[0]}")
     if trace is not None:
-        from jaxkg.evaluate.runs import write_text
+        from jaxkg.evaluate.runs.runs import write_text
         from jaxkg.systems.trace import trace_question
 
         planned: Any = getattr(built, "inner", built)  # a model that judges is outermost
         stages = {**trace_question(planned, asked), "answer": answer.to_dict()}
         write_text(trace, json.dumps(stages, ensure_ascii=False, indent=1) + "\n")
     if svg is not None:
-        from jaxkg.draw import svg as draw_svg
-        from jaxkg.evaluate.runs import write_text
+        from jaxkg.evaluate.runs.runs import write_text
+        from jaxkg.show import svg as draw_svg
 
         write_text(svg, draw_svg(answer))
     failed = answer.error is not None and not answer.entities
@@ -107,7 +107,7 @@ def ask(
     elif not failed:
         from rich.console import Console
 
-        from jaxkg.render import rich_text
+        from jaxkg.show.render import rich_text
 
         Console(soft_wrap=True, highlight=False).print(rich_text(answer, limit=limit))
     if failed:

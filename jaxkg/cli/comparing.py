@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jaxkg.answer import Answer
 from jaxkg.cli import options
-from jaxkg.cli.datasets import NAMES, Dataset, benchmarks, concerns, dataset, material
-from jaxkg.cli.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.cli.models import ModelOptions, language_model
-from jaxkg.cli.parts import Parts, wishes_from
-from jaxkg.cli.progress import errors, progress_bars
-from jaxkg.cli.running import run_questions
-from jaxkg.cli.side_by_side import Memory, Outcome, as_json, write_comparison
-from jaxkg.cli.systems import SYSTEMS, System, build_system
-from jaxkg.records import Answer, JaxkgError, Question
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.datasets import NAMES, Dataset, benchmarks, concerns, dataset, material
+from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
+from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.progress import errors, progress_bars
+from jaxkg.experiments.registry import SYSTEMS, System, build_system
+from jaxkg.experiments.running import run_questions
+from jaxkg.experiments.side_by_side import Memory, Outcome, as_json, write_comparison
+from jaxkg.records import Question
 
 if TYPE_CHECKING:
-    from jaxkg.learn.planner import Planner
+    from jaxkg.learn.planner.model import Planner
 
 OWN = "questions"
 """What the user's own questions are called beside benchmarks."""

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.loading import keep_compiled_programs, load_graph
-from jaxkg.cli.progress import progress_bars
+from jaxkg.experiments.loading import keep_compiled_programs, load_graph
+from jaxkg.experiments.progress import progress_bars
 
 
 def distill(
@@ -32,10 +32,10 @@ def distill(
     seed: Annotated[int, typer.Option(help="Of split, weights and order.")] = 0,
 ) -> None:
     """Teach a language model's plans to the local planner, which then plans without a call."""
-    from jaxkg.learn.distill import distill as learn
-    from jaxkg.learn.planner_training import PlannerConfig
-    from jaxkg.learn.traces import read_traces
-    from jaxkg.systems.student import compare_with_teacher
+    from jaxkg.learn.planner.agreement import compare_with_teacher
+    from jaxkg.learn.planner.distill import distill as learn
+    from jaxkg.learn.planner.traces import read_traces
+    from jaxkg.learn.planner.train import PlannerConfig
     from jaxkg.tensors import tensor_graph
 
     taught = read_traces(traces)

@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.datasets import material
-from jaxkg.cli.loading import keep_compiled_programs, load_graph
 from jaxkg.cli.models import ModelOptions, language_model
-from jaxkg.cli.parts import Parts, wishes_from
-from jaxkg.cli.progress import errors, progress_bars
-from jaxkg.cli.running import run_questions
-from jaxkg.cli.systems import HELP, build_system
+from jaxkg.experiments.datasets import material
+from jaxkg.experiments.loading import keep_compiled_programs, load_graph
+from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.progress import errors, progress_bars
+from jaxkg.experiments.registry import HELP, build_system
+from jaxkg.experiments.running import run_questions
 
 
 def evaluate(

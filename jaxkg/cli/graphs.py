@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from jaxkg.cli.loading import load_graph
-from jaxkg.cli.progress import errors, progress_bars
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.loading import load_graph
+from jaxkg.experiments.progress import errors, progress_bars
+from jaxkg.kg.stats import graph_stats
 
 graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -59,7 +60,7 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Sizes, degrees, hubs, relations and names of a graph."""
-    found = load_graph(path).stats()
+    found = graph_stats(load_graph(path))
     print(json.dumps(found, ensure_ascii=False, indent=1) if as_json else _lines(found))
 
 

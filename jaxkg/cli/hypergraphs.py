@@ -10,12 +10,12 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.models import ModelOptions, language_model
-from jaxkg.cli.parts import encoder_named
-from jaxkg.cli.progress import errors, progress_bars
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.parts import encoder_named
+from jaxkg.experiments.progress import errors, progress_bars
 
 if TYPE_CHECKING:
-    from jaxkg.kg.hypergraph import KnowledgeHypergraph
+    from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 
 hypergraphs = typer.Typer(
     help="Build and inspect hypergraphs.", no_args_is_help=True, rich_markup_mode=None
@@ -57,13 +57,13 @@ def build(
     replies are kept, so a run that was cut off goes on. Without one, rules find names: titles and
     capitalised phrases, neither pronouns nor names in small letters.
     """
-    from jaxkg.kg import hypergraph_read as read
-    from jaxkg.kg.hypergraph_store import save_hypergraph
+    from jaxkg.kg.hypergraph import read
+    from jaxkg.kg.hypergraph.store import save_hypergraph
 
     if llm is not None and format != "corpus":
         raise JaxkgError(f"--llm reads a corpus; {format} holds facts already: drop --llm")
     if format == "graph":
-        from jaxkg.cli.loading import load_graph
+        from jaxkg.experiments.loading import load_graph
 
         made = read.hypergraph_of(load_graph(source))
     elif format == "nary":
@@ -76,7 +76,7 @@ def build(
         wanted = ModelOptions(llm=llm, base_url=base_url, budget_calls=budget_calls)
         made = _of_corpus(source, wanted)
     if synonyms is not None:
-        from jaxkg.systems.proh_synonyms import with_synonyms
+        from jaxkg.systems.proh.synonyms import with_synonyms
 
         made = with_synonyms(made, encoder_named(synonyms))
     save_hypergraph(made, output)
@@ -84,7 +84,7 @@ def build(
 
 
 def _of_corpus(source: Path, wanted: ModelOptions) -> KnowledgeHypergraph:
-    from jaxkg.systems.proh_build import build_hypergraph, read_corpus
+    from jaxkg.systems.proh.build import build_hypergraph, read_corpus
 
     documents = read_corpus(source)
     with language_model(wanted) as model, progress_bars() as show:
@@ -105,6 +105,6 @@ def stats(
     path: Annotated[Path, typer.Argument(help="Folder of a hypergraph.")],
 ) -> None:
     """Sizes of a hypergraph, as JSON."""
-    from jaxkg.kg.hypergraph_store import open_hypergraph
+    from jaxkg.kg.hypergraph.store import open_hypergraph
 
     print(json.dumps(open_hypergraph(path).stats(), ensure_ascii=False, indent=1))

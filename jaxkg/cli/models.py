@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.progress import errors
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.progress import errors
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate import Backend, Meter
@@ -72,7 +72,7 @@ def language_model(wanted: ModelOptions) -> Iterator[Model | None]:
 
 def _connected(wanted: ModelOptions) -> Meter:
     from jaxkg.adjudicate import Budget, Caps, Meter, Replay, connect
-    from jaxkg.systems.planner_cache import cache_folder
+    from jaxkg.learn.planner.kept import cache_folder
 
     replies = wanted.replies or cache_folder() / "replies.sqlite"
     if wanted.no_cache and (wanted.replay or wanted.replies is not None):
@@ -82,7 +82,7 @@ def _connected(wanted: ModelOptions) -> Meter:
     question = Caps(wanted.question_calls)
     endpoint = None
     if wanted.llm is not None and wanted.llm.startswith("local:"):
-        from jaxkg.systems.local_lm import LocalLM
+        from jaxkg.lm.backend import LocalLM
 
         endpoint = LocalLM.open(wanted.llm)
     if wanted.replay:
@@ -105,7 +105,7 @@ def _connected(wanted: ModelOptions) -> Meter:
 
 
 def _show(exchange: str) -> None:
-    from jaxkg.cite.words import one_line
+    from jaxkg.words import one_line
 
     text = "\n".join(map(one_line, exchange.splitlines()))
     errors.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -139,6 +139,6 @@ def check(
 
 
 def _print(text: str) -> None:
-    from jaxkg.cite.words import one_line
+    from jaxkg.words import one_line
 
     print("\n".join(map(one_line, text.splitlines())))

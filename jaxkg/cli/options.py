@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from jaxkg.cli.datasets import NAMES as DATASETS
+from jaxkg.experiments.datasets import NAMES as DATASETS
 
 Mode = Literal["best", "union"]
 

@@ -11,8 +11,9 @@ from typing import Any
 from rich.text import Text
 from rich.tree import Tree
 
-from jaxkg.records import Answer, JaxkgError
-from jaxkg.render import rich_text
+from jaxkg.answer import Answer
+from jaxkg.errors import JaxkgError
+from jaxkg.show.render import rich_text
 
 _FORMAT = "jaxkg-trace"
 _MAKE = "make one with `jaxkg ask ... --trace FILE`"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 
 def score(

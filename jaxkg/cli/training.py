@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.datasets import material
-from jaxkg.cli.loading import keep_compiled_programs, load_graph
-from jaxkg.cli.parts import encoder_kept
-from jaxkg.cli.progress import progress_bars
+from jaxkg.experiments.datasets import material
+from jaxkg.experiments.loading import keep_compiled_programs, load_graph
+from jaxkg.experiments.parts import encoder_kept
+from jaxkg.experiments.progress import progress_bars
 
 training = typer.Typer(help="Train models.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -39,8 +39,8 @@ def planner(
     seed: Annotated[int, typer.Option(help="Of split, weights and order.")] = 0,
 ) -> None:
     """Learn which relation paths questions mean, from questions and answers alone."""
-    from jaxkg.learn.fit import fit_planner
-    from jaxkg.learn.planner_training import PlannerConfig
+    from jaxkg.learn.planner.fit import fit_planner
+    from jaxkg.learn.planner.train import PlannerConfig
     from jaxkg.tensors import tensor_graph
 
     keep_compiled_programs()
@@ -96,8 +96,8 @@ def pathmind(
     seed: Annotated[int, typer.Option(help="Of draw, weights and order.")] = 0,
 ) -> None:
     """Learn which entities around a topic answer, for `--system pathmind --set model=FOLDER`."""
-    from jaxkg.learn.priority_fit import fit_priority
-    from jaxkg.learn.priority_training import PriorityConfig
+    from jaxkg.learn.priority.fit import fit_priority
+    from jaxkg.learn.priority.train import PriorityConfig
     from jaxkg.tensors import tensor_graph
 
     keep_compiled_programs()

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.datasets import material
-from jaxkg.cli.loading import keep_compiled_programs, load_graph
-from jaxkg.cli.parts import encoder_kept
-from jaxkg.cli.progress import progress_bars
 from jaxkg.cli.training import training
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.datasets import material
+from jaxkg.experiments.loading import keep_compiled_programs, load_graph
+from jaxkg.experiments.parts import encoder_kept
+from jaxkg.experiments.progress import progress_bars
 
 Questions = Annotated[
     list[Path] | None, typer.Option(help="Questions with answers; may be given several times.")
@@ -37,8 +37,8 @@ def ranked(
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
     """Learn to rank relation paths by their texts, for `--system ranked --set model=FOLDER`."""
-    from jaxkg.learn.ranker import fit_ranker
-    from jaxkg.learn.ranker_training import RankerConfig
+    from jaxkg.learn.ranker.fit import fit_ranker
+    from jaxkg.learn.ranker.train import RankerConfig
     from jaxkg.tensors import tensor_graph
 
     keep_compiled_programs()
@@ -79,9 +79,9 @@ def guided(
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
     """Learn which edges a question takes, for `--system guided --set model=FOLDER`."""
-    from jaxkg.learn.edge_training import EdgeConfig
-    from jaxkg.learn.model_folder import TRAINING
-    from jaxkg.systems.guided_fit import fit_edge_scorer
+    from jaxkg.learn.edges.fit import fit_edge_scorer
+    from jaxkg.learn.edges.train import EdgeConfig
+    from jaxkg.learn.folder import TRAINING
     from jaxkg.tensors import tensor_graph
 
     keep_compiled_programs()
@@ -127,12 +127,12 @@ def kge(
     """Train knowledge-graph embeddings, stopping when validation facts rank no better."""
     import numpy as np
 
-    from jaxkg.evaluate.ranking import link_prediction
+    from jaxkg.evaluate.metrics.ranking import link_prediction
     from jaxkg.kg import read_graph
-    from jaxkg.learn.embedding_fit import fit_embeddings, rows_of
-    from jaxkg.learn.embedding_losses import LOSSES
-    from jaxkg.learn.embedding_training import EmbeddingConfig
-    from jaxkg.learn.link_ranking import rank_links
+    from jaxkg.learn.embeddings.fit import fit_embeddings, rows_of
+    from jaxkg.learn.embeddings.losses import LOSSES
+    from jaxkg.learn.embeddings.ranking import rank_links
+    from jaxkg.learn.embeddings.train import EmbeddingConfig
     from jaxkg.score.embeddings import MODELS
 
     if model not in MODELS:

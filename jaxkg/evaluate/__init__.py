@@ -8,18 +8,18 @@
 | rank entities | `link_prediction` |
 | rescore other projects' files | `score_predictions` |
 | make up graphs and questions | `jaxkg.evaluate.synthetic` |
-| damage graphs and questions | `jaxkg.evaluate.perturb` |
+| damage graphs and questions | `jaxkg.evaluate.damage.perturb` |
 
 The definitions are in `strict`, `published` and `retrieval`, each a function of one question.
 """
 
-from jaxkg.evaluate.comparison import compare, paired_differences
-from jaxkg.evaluate.foreign import score_predictions
-from jaxkg.evaluate.intervals import Estimate
-from jaxkg.evaluate.lines import prediction_line, read_predictions
-from jaxkg.evaluate.ranking import link_prediction
-from jaxkg.evaluate.report import Report, evaluate
-from jaxkg.evaluate.runs import RunWriter, open_run, provenance, report_run
+from jaxkg.evaluate.metrics.intervals import Estimate
+from jaxkg.evaluate.metrics.ranking import link_prediction
+from jaxkg.evaluate.runs.comparison import compare, paired_differences
+from jaxkg.evaluate.runs.foreign import score_predictions
+from jaxkg.evaluate.runs.lines import prediction_line, read_predictions
+from jaxkg.evaluate.runs.report import Report, evaluate
+from jaxkg.evaluate.runs.runs import RunWriter, open_run, provenance, report_run
 
 __all__ = [
     "Estimate",

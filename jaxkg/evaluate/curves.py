@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from jaxkg.evaluate.intervals import Estimate
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate.metrics.intervals import Estimate
 from jaxkg.evaluate.plots import MARKERS, figure_class
-from jaxkg.records import JaxkgError
 
 Curve = Sequence[tuple[float, Estimate | float]]
 """Points from left to right."""

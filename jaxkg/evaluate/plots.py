@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jaxkg.evaluate.report import Report
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate.runs.report import Report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,13 +5,13 @@ that opens at once, `KnowledgeGraph` is what every later stage reads. Nothing he
 """
 
 from jaxkg.kg.builtin import demo_graph, demo_questions, demo_training_questions
+from jaxkg.kg.files.read import FORMATS, read_graph
+from jaxkg.kg.files.store import open_graph, save_graph
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.linking import Linker
+from jaxkg.kg.link.linker import Linker
+from jaxkg.kg.link.topics import Topics, entity_rows, find_topics
 from jaxkg.kg.names import AliasTable, NameTable
-from jaxkg.kg.questions import read_questions, split_questions, write_questions
-from jaxkg.kg.read import FORMATS, read_graph
-from jaxkg.kg.store import open_graph, save_graph
-from jaxkg.kg.topics import Topics, entity_rows, find_topics
+from jaxkg.kg.questions.read import read_questions, split_questions, write_questions
 
 __all__ = [
     "FORMATS",

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from importlib import resources
 
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.question_formats import split_brackets
-from jaxkg.kg.questions import read_questions
+from jaxkg.kg.questions.formats import split_brackets
+from jaxkg.kg.questions.read import read_questions
 from jaxkg.records import Question
 
 _TOPICS_PER_WORDING = 5

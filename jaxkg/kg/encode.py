@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 
 class EncodedTriples(NamedTuple):

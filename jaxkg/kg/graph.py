@@ -7,14 +7,14 @@ import functools
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import EncodedTriples, TripleEncoder, checked
 from jaxkg.kg.names import AliasTable, NameTable, nearest
-from jaxkg.records import JaxkgError
 
 _OPAQUE_ID = re.compile(r"/?(?:m[./]0|g[./]1)[0-9a-z_]+|_:.+")
 """Freebase machine ids (m.0..., g.1...) and RDF blank nodes: ids that tell a reader nothing."""
@@ -364,12 +364,6 @@ class KnowledgeGraph:
     def relation_fingerprint(self) -> str:
         """SHA-256 (hex) of the relation names in order: what a trained planner's codes mean."""
         return hashlib.sha256("\0".join(self.relations).encode()).hexdigest()
-
-    def stats(self) -> dict[str, Any]:
-        """Counts that tell whether the graph was read as meant; ready for JSON."""
-        from jaxkg.kg.stats import graph_stats
-
-        return graph_stats(self)
 
 
 def _used(indices: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:

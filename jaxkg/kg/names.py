@@ -13,7 +13,7 @@ from typing import Self, overload
 
 import numpy as np
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 
 class NameTable(Sequence[str]):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.graph import KnowledgeGraph
 
 
 def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:

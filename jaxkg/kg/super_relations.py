@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 _MOST_CLUSTERED = 10_000
 """Agglomeration holds all pairs of labels: about 1 GB at this many."""

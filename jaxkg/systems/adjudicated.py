@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.one_shot import adjudicate, offered
-from jaxkg.records import Answer, Question
+from jaxkg.adjudicate.calls.one_shot import adjudicate, offered
+from jaxkg.answer import Answer
+from jaxkg.records import Question
 from jaxkg.systems.answering import Progress, QuestionAnswering
 
 

@@ -6,9 +6,10 @@ import abc
 import time
 from collections.abc import Callable, Sequence
 
+from jaxkg.answer import Answer
 from jaxkg.kg import Topics
-from jaxkg.kg.questions import split_brackets
-from jaxkg.records import Answer, Question, Usage
+from jaxkg.kg.questions.read import split_brackets
+from jaxkg.records import Question, Usage
 
 OUTGROWN = "the search outgrew the largest bucket: answers may be missing"
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxkg.cite import cite_paths
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import PlanCandidate, RankedEntity, SupportingPath
-from jaxkg.systems.planning import Reached
+from jaxkg.search.plans import Reached
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 

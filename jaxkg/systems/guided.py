@@ -14,12 +14,17 @@ from typing import Literal
 import jax
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
-from jaxkg.learn.edge_scorer import TrainedScorer
-from jaxkg.learn.fit import masked_texts
-from jaxkg.records import Answer, JaxkgError, PlanCandidate, Question, Usage
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.edges.model import TrainedScorer
+from jaxkg.records import PlanCandidate, Question, Usage
 from jaxkg.score.edges import EdgeTables, edge_tables
+from jaxkg.search.edge_scores import BestTargets
+from jaxkg.search.guided import GuidedPlans, guided_paths
+from jaxkg.search.plans import Plans, Reached, execute_paths
 from jaxkg.systems.answering import (
     Progress,
     QuestionAnswering,
@@ -28,9 +33,6 @@ from jaxkg.systems.answering import (
     why_no_topic,
 )
 from jaxkg.systems.cited import Cited, cite_reached, plan_candidates
-from jaxkg.systems.edge_scores import BestTargets
-from jaxkg.systems.guided_search import GuidedPlans, guided_paths
-from jaxkg.systems.planning import Plans, Reached, execute_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 

@@ -8,14 +8,15 @@ from typing import Literal
 
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
-from jaxkg.learn.fit import masked_texts
-from jaxkg.learn.planner import Planner
-from jaxkg.records import Answer, PlanCandidate, Question, Usage
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.planner.model import Planner
+from jaxkg.records import PlanCandidate, Question, Usage
+from jaxkg.search.plans import Plans, Reached, execute_paths, plan_paths
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
 from jaxkg.systems.cited import Cited, cite_reached, plan_candidates
-from jaxkg.systems.planning import Plans, Reached, execute_paths, plan_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 
 _LABELS_NOTE = (

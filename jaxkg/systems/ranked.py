@@ -11,15 +11,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
-from jaxkg.learn.fit import masked_texts
-from jaxkg.learn.ranker import PathRanker
-from jaxkg.learn.ranker_paths import surrounding_paths
-from jaxkg.records import Answer, PlanCandidate, Question, Usage
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.ranker.fit import PathRanker
+from jaxkg.learn.ranker.paths import surrounding_paths
+from jaxkg.records import PlanCandidate, Question, Usage
+from jaxkg.search.plans import Plans, Reached, execute_paths
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
 from jaxkg.systems.cited import Cited, cite_reached
-from jaxkg.systems.planning import Plans, Reached, execute_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 from jaxkg.types import NULL

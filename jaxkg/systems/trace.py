@@ -11,11 +11,11 @@ import numpy as np
 
 from jaxkg.candidates import start
 from jaxkg.kg import find_topics
-from jaxkg.learn.fit import masked_texts
+from jaxkg.kg.link.topics import masked_texts
 from jaxkg.records import Question
 from jaxkg.score.planner import label_vectors, next_relation_logits, read_question
+from jaxkg.search.relation_beam import ask, init, tell
 from jaxkg.systems.planned import PlannedQA
-from jaxkg.systems.search import ask, init, tell
 from jaxkg.tensors import bucket, starts_table
 from jaxkg.types import NULL
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import jax
 import numpy as np
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.tensors.buckets import bucket
 from jaxkg.types import NULL, Graph
 

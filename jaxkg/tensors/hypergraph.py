@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import jax
 import numpy as np
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.tensors.buckets import bucket
 from jaxkg.tensors.pad import pad
 from jaxkg.types import Hypergraph
 
 if TYPE_CHECKING:
-    from jaxkg.kg.hypergraph import KnowledgeHypergraph
+    from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 
 _STEPS = 4
 

@@ -6,13 +6,11 @@ Every encoder is a `TextEncoder`: `HashingEncoder` needs no weights, `minilm.Min
 
 from jaxkg.text.encoder import TextEncoder
 from jaxkg.text.hashing import HashingEncoder
-from jaxkg.text.ngrams import TOPIC_WORD, NgramHasher, label_words, mask_mentions
+from jaxkg.text.ngrams import NgramHasher, label_words
 
 __all__ = [
-    "TOPIC_WORD",
     "HashingEncoder",
     "NgramHasher",
     "TextEncoder",
     "label_words",
-    "mask_mentions",
 ]

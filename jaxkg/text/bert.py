@@ -14,7 +14,7 @@ import numpy as np
 from flax import nnx
 from jax.typing import DTypeLike
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 _UNREAD = {"pooler", "embeddings.position_ids"}
 """Tensors of a checkpoint that mean-pooled sentence vectors do not use."""

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from jaxkg.text.ngrams import TOPIC_WORD, label_words
+from jaxkg.text.ngrams import label_words
+from jaxkg.words import TOPIC_WORD
 
 Encoder: TypeAlias = Callable[[Sequence[str]], np.ndarray]
 """Texts to [Q, D] float32 vectors of length 1 (or 0 for a text that says nothing)."""

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.text.bert import Bert, BertConfig, load_bert, mean_pool
 from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 

@@ -5,30 +5,12 @@ from __future__ import annotations
 import dataclasses
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-TOPIC_WORD = "\x02topic"
-"""Stands for a masked topic; a control character is no word, so no question contains it."""
-
 _WORD = re.compile(r"\x02topic|[^\W_]+(?:'[^\W_]+)?", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-def mask_mentions(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Replace topic mentions, so that a planner learns wordings and not names.
-
-    >>> mask_mentions("who wrote Alien", [(10, 15)]).encode()
-    b'who wrote \\x02topic'
-    """
-    masked, done = "", 0
-    for start, end in sorted(set(spans)):
-        # A mention inside or across another one is part of the same mark.
-        if start >= done:
-            masked += text[done:start] + TOPIC_WORD
-        done = max(done, end)
-    return masked + text[done:]
 
 
 def label_words(relation: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 
 class RemoteEncoder:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.text.encoder import TextEncoder
 
 _FORMAT = "jaxkg-vectors-1"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 """Name of the default sentence encoder on the model hub (Apache-2.0)."""

@@ -5,7 +5,7 @@ import pytest
 from pydantic import BaseModel
 
 from jaxkg.adjudicate import Message, Outcome, Prompted, Reply, Scripted, aask, ask, tally
-from jaxkg.adjudicate.schema import strict_schema
+from jaxkg.adjudicate.reading.schema import strict_schema
 
 
 class Chosen(BaseModel):

@@ -1,7 +1,7 @@
 import pytest
 
 from jaxkg.adjudicate import Backoff, Caps, Message, PriceTable, Rates, Request, connect
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 
 def ask_for(text, question):

@@ -7,10 +7,10 @@ import pytest
 from hyper_world import QUESTION, encoder, reply, world
 
 from jaxkg.adjudicate import Budget, Caps, Meter
-from jaxkg.systems.proh import ProhQA
-from jaxkg.systems.proh_build import build_hypergraph
-from jaxkg.systems.proh_index import hyper_index
-from jaxkg.systems.proh_settings import PROH_L
+from jaxkg.systems.proh.build import build_hypergraph
+from jaxkg.systems.proh.index import hyper_index
+from jaxkg.systems.proh.settings import PROH_L
+from jaxkg.systems.proh.system import ProhQA
 
 FAULTS = {
     "prose": {"text": "I would rather not say."},

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from jaxkg import adjudicate
-from jaxkg.adjudicate.store import ReplyStore
+from jaxkg.adjudicate.around.store import ReplyStore
 
 ROOT = Path(adjudicate.__file__).parent.parent.parent
 QUESTIONS = 200

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from jaxkg.adjudicate import Message, Rates, Reply, Request, Scripted
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 
 def ask_for(text, **options):

@@ -7,8 +7,8 @@ import traceback
 import pytest
 
 from jaxkg.adjudicate import Backoff, Cache, Echo, Message, Meter, OpenAIBackend, Request, check
-from jaxkg.adjudicate.redact import Secrets, checked_base_url
-from jaxkg.records import JaxkgError
+from jaxkg.adjudicate.endpoint.redact import Secrets, checked_base_url
+from jaxkg.errors import JaxkgError
 
 KEY = "sk-recognisable-0123456789"
 GATEWAY = "gateway-recognisable-9876543210"

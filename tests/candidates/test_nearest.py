@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from jaxkg.candidates.nearest import near_pairs, nearest
-from jaxkg.systems.proh_synonyms import near_names, with_synonyms
+from jaxkg.systems.proh.synonyms import near_names, with_synonyms
 
 _nearest = functools.partial(jax.jit, static_argnames=("k", "block"))(nearest)
 _pairs = functools.partial(jax.jit, static_argnames=("threshold", "capacities"))(near_pairs)
@@ -62,7 +62,7 @@ def test_synonyms_are_confirmed_by_a_stricter_threshold_or_by_a_model():
     import json
 
     from jaxkg.adjudicate import Scripted
-    from jaxkg.kg.hypergraph import Hyperedge, KnowledgeHypergraph
+    from jaxkg.kg.hypergraph.graph import Hyperedge, KnowledgeHypergraph
 
     graph = KnowledgeHypergraph.from_edges([Hyperedge("x", ("a", "b", "c", "d"))])
     table = np.asarray([[1, 0], [0.8, 0.6], [0.96, 0.28], [0, 1]], np.float32)

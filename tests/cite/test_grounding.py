@@ -3,10 +3,11 @@ import dataclasses
 import pytest
 from cited_answers import answer_along
 
+from jaxkg.answer import Answer
 from jaxkg.cite import check, check_all, cite_path, grounded
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.builtin import demo_graph
-from jaxkg.records import Answer, Citation, Link, RankedEntity
+from jaxkg.records import Citation, Link, RankedEntity
 
 CO_STARS = ("directed_by", "^directed_by", "starred")
 

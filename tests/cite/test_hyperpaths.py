@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from hyper_world import world
 
+from jaxkg.answer import Answer
 from jaxkg.cite.hyperpaths import check_hypergraph, cite_hyperpath, cited_passage
-from jaxkg.records import Answer, JaxkgError, RankedEntity
+from jaxkg.errors import JaxkgError
+from jaxkg.records import RankedEntity
 
 
 @pytest.fixture(scope="module")

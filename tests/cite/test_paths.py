@@ -4,9 +4,11 @@ import random
 import numpy as np
 import pytest
 
+from jaxkg.answer import Answer
 from jaxkg.cite import check_all, cite_path, cite_paths, tell
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.records import Answer, Citation, JaxkgError, Link, RankedEntity, SupportingPath
+from jaxkg.records import Citation, Link, RankedEntity, SupportingPath
 
 FACTS = [
     ("Alien", "directed_by", "Ridley Scott"),

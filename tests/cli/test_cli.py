@@ -5,11 +5,12 @@ import pytest
 from planners import SMALL_TSV
 
 import jaxkg as package
+from jaxkg.answer import Answer
 from jaxkg.cite import check
 from jaxkg.cli import main
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import demo_graph, demo_questions, demo_training_questions, write_questions
-from jaxkg.learn.planner import Planner
-from jaxkg.records import Answer, JaxkgError
+from jaxkg.learn.planner.model import Planner
 
 ASKED = "who directed Alien?"
 

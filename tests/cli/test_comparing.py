@@ -5,10 +5,12 @@ from typing import ClassVar
 
 import pytest
 
-from jaxkg.cli.systems import SYSTEMS, Entry
+from jaxkg.answer import Answer
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.registry import SYSTEMS, Entry
 from jaxkg.kg import demo_questions, write_questions
-from jaxkg.learn.planner import Planner
-from jaxkg.records import Answer, JaxkgError, RankedEntity, Usage
+from jaxkg.learn.planner.model import Planner
+from jaxkg.records import RankedEntity, Usage
 
 
 @pytest.fixture
@@ -270,7 +272,7 @@ def test_a_model_that_plans_teaches_the_planner(jaxkg, serve, gold, eight, tmp_p
 
 
 def test_benchmarks_are_found_by_name(data_dir, monkeypatch):
-    from jaxkg.cli.datasets import NAMES, dataset
+    from jaxkg.experiments.datasets import NAMES, dataset
 
     monkeypatch.setenv("JAXKG_DATA", str(data_dir))
     for name in ("metaqa-1", "pql-2h", "webqsp"):

@@ -7,7 +7,7 @@ import sys
 import time
 import zlib
 
-from jaxkg.adjudicate.store import ReplyStore
+from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.kg import demo_training_questions, write_questions
 
 RUN = "import sys; from jaxkg.cli import main; main(sys.argv[1:])"

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from jaxkg.answer import Answer
 from jaxkg.kg import demo_questions, write_questions
-from jaxkg.records import Answer
 
 ASKED = "who directed [Alien]?"
 CHOOSE_ALL = {"answers": [], "supporting_paths": [1], "rationale": "Path 1 says so."}

@@ -6,8 +6,8 @@ import pytest
 from lm_twin import LLAMA, tokenizer
 from planners import in_cache
 
-from jaxkg.learn.lm import LanguageModel
-from jaxkg.records import Answer
+from jaxkg.answer import Answer
+from jaxkg.lm import LanguageModel
 
 __all__ = ["in_cache"]
 SIZES = dataclasses.replace(LLAMA, max_position_embeddings=1024, rope_scaling=None)

@@ -2,13 +2,14 @@
 
 import pytest
 
-from jaxkg.cli.parts import encoder_named
+from jaxkg.answer import Answer
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.parts import encoder_named
 from jaxkg.kg import read_graph
-from jaxkg.learn.embedding_fit import TrainedEmbeddings
-from jaxkg.learn.priority import PriorityModel
-from jaxkg.learn.ranker import PathRanker
-from jaxkg.records import Answer, JaxkgError
-from jaxkg.systems.pathmind import PathMind
+from jaxkg.learn.embeddings.fit import TrainedEmbeddings
+from jaxkg.learn.priority.model import PriorityModel
+from jaxkg.learn.ranker.fit import PathRanker
+from jaxkg.systems.pathmind.system import PathMind
 from jaxkg.text.hashing import HashingEncoder
 
 pytestmark = pytest.mark.usefixtures("standard_promotion")
@@ -51,7 +52,7 @@ def test_embeddings_are_trained_ranked_and_kept(jaxkg, ring):
 def films(tmp_path, monkeypatch):
     """Options naming a small graph, and its questions."""
     # A small encoder: most of the time went into its size.
-    monkeypatch.setattr("jaxkg.cli.parts.encoder_named", small_encoder)
+    monkeypatch.setattr("jaxkg.experiments.parts.encoder_named", small_encoder)
     facts = [f"film{i}\tdirected by\tperson{i % 5}" for i in range(15)]
     facts += [f"person{i}\tborn in\ttown{i % 3}" for i in range(5)]
     (tmp_path / "kg.tsv").write_text("\n".join(facts) + "\n")

@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
+from jaxkg.answer import Answer
 from jaxkg.records import (
-    Answer,
     Citation,
     PlanCandidate,
     Question,

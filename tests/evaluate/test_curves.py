@@ -2,9 +2,9 @@ import sys
 
 import pytest
 
+from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate
 from jaxkg.evaluate.curves import save_curve_plot
-from jaxkg.records import JaxkgError
 
 SIDES = ("width", "height")
 

@@ -2,9 +2,9 @@ import sys
 
 import pytest
 
+from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import evaluate
 from jaxkg.evaluate.plots import save_bar_plot, save_latency_plot, save_latency_plots
-from jaxkg.records import JaxkgError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from rapidfuzz import fuzz
 
 from jaxkg.kg.builtin import demo_graph, demo_questions, demo_training_questions
-from jaxkg.kg.linking import Linker
+from jaxkg.kg.link.linker import Linker
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.records import JaxkgError
 
 names = st.sampled_from(["a", "b", "ä", "Z", "aa"])
 rows = st.lists(st.tuples(names, st.sampled_from(["r", "q"]), names))

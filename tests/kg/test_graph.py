@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.records import JaxkgError
 
 FACTS = [
     ("m.02", "directed_by", "m.09"),

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.names import AliasTable, NameCollector, NameTable, nearest
-from jaxkg.records import JaxkgError
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 

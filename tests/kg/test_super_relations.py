@@ -5,8 +5,8 @@ import pytest
 from brute_force import Facts
 from super_brute_force import connects
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.super_relations import SuperRelations
-from jaxkg.records import JaxkgError
 
 NAMES = ["film.actor.film", "film.actor.awards", "film.film.genre", "likes", "a.b"]
 

@@ -9,17 +9,18 @@ import pytest
 from programs import frontier_of
 
 from jaxkg.cite import grounded
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, find_topics
-from jaxkg.learn.edge_scorer import TrainedScorer, graph_vectors
-from jaxkg.learn.edge_training import EdgeConfig, warm_restarts
-from jaxkg.learn.embedding_fit import TrainedEmbeddings
-from jaxkg.learn.embedding_training import EmbeddingConfig
-from jaxkg.records import JaxkgError, Question
+from jaxkg.learn.edges.fit import fit_edge_scorer
+from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
+from jaxkg.learn.edges.train import EdgeConfig, warm_restarts
+from jaxkg.learn.embeddings.fit import TrainedEmbeddings
+from jaxkg.learn.embeddings.train import EmbeddingConfig
+from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes, depth_log_probabilities, hop_context, score_edges
 from jaxkg.score.embeddings import Embeddings
+from jaxkg.search.guided import hazard, relation_scores
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
-from jaxkg.systems.guided_fit import fit_edge_scorer
-from jaxkg.systems.guided_search import hazard, relation_scores
 from jaxkg.tensors import tensor_graph
 from jaxkg.text import HashingEncoder
 

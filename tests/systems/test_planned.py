@@ -5,16 +5,19 @@ import dataclasses
 import numpy as np
 import pytest
 
+from jaxkg.answer import Answer
 from jaxkg.cite import check, check_all
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, demo_graph, demo_questions
-from jaxkg.learn.planner import Planner
-from jaxkg.records import Answer, JaxkgError, Question
+from jaxkg.learn.planner.kept import planner_for
+from jaxkg.learn.planner.model import Planner
+from jaxkg.records import Question
 from jaxkg.score.planner import PlannerParams
-from jaxkg.systems import planned, planning
+from jaxkg.search import plans as planning
+from jaxkg.search.plans import Plans
+from jaxkg.systems import planned
 from jaxkg.systems.answering import as_question
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
-from jaxkg.systems.planner_cache import planner_for
-from jaxkg.systems.planning import Plans
 from jaxkg.tensors import Capacities, tensor_graph
 from jaxkg.text import NgramHasher
 

@@ -3,12 +3,13 @@ import json
 import numpy as np
 import pytest
 
+from jaxkg.answer import Answer
 from jaxkg.kg import demo_graph
-from jaxkg.records import Answer, Question
+from jaxkg.learn.planner.kept import planner_for
+from jaxkg.records import Question
 from jaxkg.systems import trace
 from jaxkg.systems.answering import as_question
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
-from jaxkg.systems.planner_cache import planner_for
 from jaxkg.systems.trace import trace_question
 from jaxkg.tensors import tensor_graph
 

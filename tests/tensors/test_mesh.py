@@ -11,14 +11,14 @@ from hyper_cases import SETTINGS, random_hypergraph_from, texts
 from random_graphs import NODES, random_graph_from
 
 from jaxkg.candidates import follow, start
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.score import edges, hdc, priority
 from jaxkg.score.embeddings import init_embeddings, score_against
 from jaxkg.score.message_passing import inflow
-from jaxkg.systems.guided_search import guided_batch
-from jaxkg.systems.pathmind_paths import prioritise_batch
-from jaxkg.systems.proh_search import explore
-from jaxkg.systems.search import search
+from jaxkg.search.guided import guided_batch
+from jaxkg.search.hyperedges import explore
+from jaxkg.search.relation_beam import search
+from jaxkg.systems.pathmind.walks import prioritise_batch
 from jaxkg.tensors import starts_table
 from jaxkg.tensors.mesh import (
     device_mesh,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.records import JaxkgError
 from jaxkg.tensors import bucket, edge_tables, tensor_graph
 
 SEEDS = range(6)

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from jaxkg.kg.hypergraph import Hyperedge, KnowledgeHypergraph
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.hypergraph.graph import Hyperedge, KnowledgeHypergraph
 from jaxkg.tensors.hypergraph import hyperedge_tables, tensor_hypergraph
 from jaxkg.types import NULL
 

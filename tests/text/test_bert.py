@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bert_twin import CONFIG, checkpoint, twin
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.text.bert import BertConfig, load_bert, mean_pool
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 
-from jaxkg.text import TOPIC_WORD, HashingEncoder
+from jaxkg.text import HashingEncoder
+from jaxkg.words import TOPIC_WORD
 
 
 def test_vectors_are_unit_and_fixed_for_ever():

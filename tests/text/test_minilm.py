@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bert_twin import CONFIG, checkpoint, twin
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.text.minilm import MiniLM
 from jaxkg.text.weights import find_weights
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxkg.text import NgramHasher, label_words, mask_mentions
-from jaxkg.text.ngrams import TOPIC_WORD
+from jaxkg.text import NgramHasher, label_words
+from jaxkg.words import TOPIC_WORD, mask_mentions
 
 
 def bucket_of(ngram: str, buckets: int) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.text.remote import RemoteEncoder
 
 

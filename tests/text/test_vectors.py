@@ -4,7 +4,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.text import HashingEncoder
 from jaxkg.text.vectors import CachedEncoder
 

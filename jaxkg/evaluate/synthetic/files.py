@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.evaluate.runs import write_text
+from jaxkg.evaluate.runs.runs import write_text
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.hypergraph import KnowledgeHypergraph
+from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.names import NameTable
 
 _ROWS = 1 << 18
@@ -50,7 +50,7 @@ def write_triples(graph: KnowledgeGraph, path: str | os.PathLike[str]) -> None:
 
 
 def write_nary(graph: KnowledgeHypergraph, path: str | os.PathLike[str]) -> None:
-    """Write relation<TAB>e1<TAB>e2... lines, as `jaxkg.kg.hypergraph_read.read_nary` reads them."""
+    """Write relation<TAB>e1<TAB>e2... lines, as `jaxkg.kg.hypergraph.read.read_nary` reads them."""
     ids, members = graph.entity_ids.tolist(), graph.members.tolist()
     bounds = graph.offsets.tolist()
     lines = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.schema import Kind
 from jaxkg.kg.names import NameTable
-from jaxkg.records import JaxkgError
 
 _SYLLABLES = np.array([c + v for c in "bdfgklmnprstvz" for v in "aeiou"], "S2").view(np.uint8)
 _SYLLABLES = _SYLLABLES.reshape(-1, 2)

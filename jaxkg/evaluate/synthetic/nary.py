@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.schema import KINDS, NARY
 from jaxkg.evaluate.synthetic.world import World, zipf_ranks
-from jaxkg.kg.hypergraph import KnowledgeHypergraph
+from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.names import NameTable
-from jaxkg.records import JaxkgError
 
 
 def make_hypergraph(

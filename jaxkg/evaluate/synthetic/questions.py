@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.schema import OPENERS
 from jaxkg.evaluate.synthetic.world import World
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.questions import split_brackets
-from jaxkg.records import JaxkgError, Question
+from jaxkg.kg.questions.read import split_brackets
+from jaxkg.records import Question
 
 LONGEST = 4
 """Hops that a nested noun phrase can still be read through."""

@@ -6,12 +6,12 @@ import dataclasses
 
 import numpy as np
 
-from jaxkg.evaluate.perturb import remove_facts
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate.damage.perturb import remove_facts
 from jaxkg.evaluate.synthetic.names import LONGEST, make_names, name_order, name_table
 from jaxkg.evaluate.synthetic.schema import KINDS, Relation, relations
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable
-from jaxkg.records import JaxkgError
 
 _ROUNDS = 30
 """Draws of facts until there are enough different ones."""

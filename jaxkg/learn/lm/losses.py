@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from jaxkg.learn.lm.model import Llama, causal_mask
-from jaxkg.learn.lm.packing import Packed
+from jaxkg.lm.model import Llama, causal_mask
+from jaxkg.lm.packing import Packed
 from jaxkg.types import NULL
 
 

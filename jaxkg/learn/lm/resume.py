@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 
-from jaxkg.learn.lm.tensor_files import open_tensors, write_tensors
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
+from jaxkg.lm.tensor_files import open_tensors, write_tensors
 
 T = TypeVar("T")
 

@@ -16,15 +16,15 @@ import optax
 from flax import nnx
 from jax.sharding import Mesh
 
-from jaxkg.learn.lm.checkpoint import LanguageModel
-from jaxkg.learn.lm.lora import LowRank, init_lora, merge
+from jaxkg.errors import JaxkgError
 from jaxkg.learn.lm.losses import answer_loss, dpo_loss, example_log_probabilities
-from jaxkg.learn.lm.model import Llama
-from jaxkg.learn.lm.packing import Example, Packed, pack
 from jaxkg.learn.lm.resume import load_state, save_state
-from jaxkg.learn.lm.sharding import DATA, place_batch, place_weights
-from jaxkg.learn.lm.tensor_files import digest_of
-from jaxkg.records import JaxkgError
+from jaxkg.lm.checkpoint import LanguageModel
+from jaxkg.lm.lora import LowRank, init_lora, merge
+from jaxkg.lm.model import Llama
+from jaxkg.lm.packing import Example, Packed, pack
+from jaxkg.lm.sharding import DATA, place_batch, place_weights
+from jaxkg.lm.tensor_files import digest_of
 
 Progress = Callable[[int, int, float], None]
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc.algebra import Algebra
 from jaxkg.score.hdc.calibration import GridSearch, calibrate, grid_search, idf, schema_frequency
 from jaxkg.score.hdc.circular import fhrr, hrr

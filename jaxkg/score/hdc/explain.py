@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc.algebra import Algebra
 from jaxkg.score.hdc.encode import encode
 from jaxkg.score.hdc.similarity import query_rows

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc.algebra import Algebra
 from jaxkg.score.hdc.encode import encode_paths
 from jaxkg.score.hdc.similarity import Packed, inner, pack, query_rows

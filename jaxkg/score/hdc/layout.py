@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 
 Pair = tuple[jax.Array, jax.Array]
 """Real and imaginary part, float32, same shape."""

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc.algebra import Algebra
 from jaxkg.score.hdc.similarity import inner, pack, query_rows
 from jaxkg.types import NULL

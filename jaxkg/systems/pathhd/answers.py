@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Topics
-from jaxkg.records import Answer, PlanCandidate, Question, RankedEntity
+from jaxkg.records import PlanCandidate, Question, RankedEntity
+from jaxkg.search.plans import Reached, execute_paths
 from jaxkg.systems.answering import notes_on, why_no_topic
 from jaxkg.systems.cited import Cited, cite_reached
-from jaxkg.systems.planning import Reached, execute_paths
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 

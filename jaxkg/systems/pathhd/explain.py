@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.cite import relation_path_words
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.score import hdc
 from jaxkg.systems.pathhd.queries import Encoded, Query, encode_queries
 from jaxkg.systems.pathhd.space import SymbolSpace
 from jaxkg.tensors import bucket, pad
 from jaxkg.types import NULL
+from jaxkg.words import relation_path_words
 
 
 @functools.partial(jax.jit, static_argnames="algebra")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.refinement import Unrefined, choose_patterns
-from jaxkg.cite.words import relation_path_words
+from jaxkg.adjudicate.calls.refinement import Unrefined, choose_patterns
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import Question, Usage
 from jaxkg.types import NULL
+from jaxkg.words import relation_path_words
 
 if TYPE_CHECKING:
     from jaxkg.systems.pathhd.system import Retrieved

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Literal
 
 from jaxkg.candidates import Revisit
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
 from jaxkg.score.hdc.factored import MAX_LENGTH
 

@@ -10,14 +10,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.candidates.schema_graph import count_schemas, list_schemas, schema_graph
+from jaxkg.kg.schema import count_schemas, list_schemas, schema_graph
 from jaxkg.score import hdc
 from jaxkg.score.hdc.similarity import Packed, pack
 from jaxkg.systems.pathhd.queries import ProjectedQuery, Space, TextQuery
 from jaxkg.tensors import TensorGraph, bucket, pad
-from jaxkg.text import TOPIC_WORD, label_words
+from jaxkg.text import label_words
 from jaxkg.text.hashing import Encoder
 from jaxkg.types import NULL
+from jaxkg.words import TOPIC_WORD
 
 _CHUNK = 256
 """Symbols made at a time: the exponential of a matrix wants a dozen times its memory."""

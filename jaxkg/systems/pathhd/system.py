@@ -13,21 +13,23 @@ import jax
 import numpy as np
 
 from jaxkg.adjudicate.backend import Backend
+from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
-from jaxkg.learn.fit import masked_texts
-from jaxkg.learn.planner import Planner
-from jaxkg.records import Answer, JaxkgError, Question
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.planner.model import Planner
+from jaxkg.records import Question
+from jaxkg.search.hypervectors import Nearest, retrieve_grown, retrieve_listed
+from jaxkg.search.plans import Plans, plan_paths
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.pathhd.answers import Grounded, answers_from, ground_schemas
 from jaxkg.systems.pathhd.calibration import Calibration
 from jaxkg.systems.pathhd.explain import explain_paths
 from jaxkg.systems.pathhd.queries import PlanQuery, Query, encode_queries
 from jaxkg.systems.pathhd.refine import refine_schemas
-from jaxkg.systems.pathhd.retrieval import Nearest, retrieve_grown, retrieve_listed
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
 from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, listed_schemas
-from jaxkg.systems.planning import Plans, plan_paths
 from jaxkg.systems.ranked import RankedPaths, either_way
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder

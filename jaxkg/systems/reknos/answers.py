@@ -6,11 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.cite import cite_paths
 from jaxkg.kg import KnowledgeGraph, Topics
-from jaxkg.records import Answer, PlanCandidate, Question, RankedEntity, SupportingPath, Usage
+from jaxkg.records import (
+    PlanCandidate,
+    Question,
+    RankedEntity,
+    SupportingPath,
+    Usage,
+)
+from jaxkg.search.plans import Plans, Reached
 from jaxkg.systems.answering import notes_on, why_no_topic
-from jaxkg.systems.planning import Plans, Reached
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 

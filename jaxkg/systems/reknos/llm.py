@@ -12,19 +12,20 @@ import numpy as np
 
 from jaxkg.adjudicate.ask import Outcome
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.one_shot import adjudicate
-from jaxkg.adjudicate.super_relations import (
+from jaxkg.adjudicate.calls.one_shot import adjudicate
+from jaxkg.adjudicate.calls.super_relations import (
     Choice,
     Evidence,
     check_sufficiency,
     score_candidates,
 )
+from jaxkg.answer import Answer
 from jaxkg.kg import Topics
-from jaxkg.records import Answer, PlanCandidate, Question, Usage
+from jaxkg.records import PlanCandidate, Question, Usage
+from jaxkg.search.super_relations import BestPaths, SuperSearch
 from jaxkg.select import witness_paths
 from jaxkg.systems.reknos.answers import finished, ranked, walks
 from jaxkg.systems.reknos.loop import concluded, run_search
-from jaxkg.systems.reknos.search import BestPaths, SuperSearch
 from jaxkg.systems.reknos.trace import Solved, entities_by_path, read_traces, slot_questions
 from jaxkg.types import NULL
 

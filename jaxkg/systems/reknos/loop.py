@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from jaxkg.candidates import start
-from jaxkg.systems.reknos.search import (
+from jaxkg.search.super_relations import (
     BestPaths,
     SuperSearch,
     ask,

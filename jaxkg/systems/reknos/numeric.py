@@ -13,8 +13,10 @@ import numpy as np
 from jaxkg.candidates import start
 from jaxkg.kg import Topics
 from jaxkg.records import Question
-from jaxkg.systems import search as relation_search
-from jaxkg.systems.planning import Plans
+from jaxkg.search import relation_beam as relation_search
+from jaxkg.search.plans import Plans
+from jaxkg.search.relation_beam import Beam
+from jaxkg.search.super_relations import SuperSearch
 from jaxkg.systems.reknos.loop import Outgrown, Room, run_search
 from jaxkg.systems.reknos.scorers import (
     Logits,
@@ -24,9 +26,7 @@ from jaxkg.systems.reknos.scorers import (
     stop_share,
     within,
 )
-from jaxkg.systems.reknos.search import SuperSearch
 from jaxkg.systems.reknos.trace import Trace, read_traces
-from jaxkg.systems.search import Beam
 from jaxkg.tensors import bucket, pad, starts_table
 from jaxkg.types import NULL
 

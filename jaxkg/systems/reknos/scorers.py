@@ -16,10 +16,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import Topics
-from jaxkg.learn.fit import masked_texts
-from jaxkg.learn.planner import Planner
-from jaxkg.records import JaxkgError, Question
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.planner.model import Planner
+from jaxkg.records import Question
 from jaxkg.score.planner import (
     PlannerParams,
     label_vectors,
@@ -27,8 +28,8 @@ from jaxkg.score.planner import (
     path_log_probability,
     read_question,
 )
+from jaxkg.search.relation_beam import Beam
 from jaxkg.systems.ranked import RankedPaths
-from jaxkg.systems.search import Beam
 from jaxkg.tensors import bucket, pad
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL

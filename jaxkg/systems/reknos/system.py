@@ -10,12 +10,14 @@ from typing import Literal
 import jax
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, find_topics
 from jaxkg.kg.super_relations import SuperRelations
-from jaxkg.records import Answer, JaxkgError, Question
+from jaxkg.records import Question
+from jaxkg.search.plans import Plans, execute_paths
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
-from jaxkg.systems.planning import Plans, execute_paths
 from jaxkg.systems.reknos.answers import answer_from_paths
 from jaxkg.systems.reknos.llm import LLMScorer, solve_with_llm
 from jaxkg.systems.reknos.loop import Room

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.kg.super_relations import SuperRelations
-from jaxkg.records import Answer
-from jaxkg.systems.reknos.search import BestPaths, SuperSearch
+from jaxkg.search.super_relations import BestPaths, SuperSearch
 from jaxkg.types import NULL
 
 

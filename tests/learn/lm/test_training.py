@@ -9,12 +9,13 @@ import pytest
 from flax import nnx
 from lm_twin import tokenizer
 
-from jaxkg.learn.lm import Example, LanguageModel, LMConfig, TrainConfig, generate, train
-from jaxkg.learn.lm.checkpoint import named_tensors
-from jaxkg.learn.lm.lora import init_lora, merge, unmerge
-from jaxkg.learn.lm.sharding import make_mesh, place_weights
+from jaxkg.errors import JaxkgError
+from jaxkg.learn.lm import TrainConfig, train
 from jaxkg.learn.lm.training import align
-from jaxkg.records import JaxkgError
+from jaxkg.lm import Example, LanguageModel, LMConfig, generate
+from jaxkg.lm.checkpoint import named_tensors
+from jaxkg.lm.lora import init_lora, merge, unmerge
+from jaxkg.lm.sharding import make_mesh, place_weights
 
 pytestmark = pytest.mark.usefixtures("standard_promotion")
 

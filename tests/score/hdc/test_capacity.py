@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxkg.records import JaxkgError
+from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
 from jaxkg.score.hdc import capacity
 

@@ -11,13 +11,14 @@ import pytest
 
 from jaxkg.adjudicate import Scripted
 from jaxkg.cite import check_all
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_questions, find_topics
-from jaxkg.records import JaxkgError, Question
+from jaxkg.learn.planner.kept import planner_for
+from jaxkg.records import Question
+from jaxkg.search.plans import Plans
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
 from jaxkg.systems.pathhd.queries import PlanQuery
-from jaxkg.systems.planner_cache import planner_for
-from jaxkg.systems.planning import Plans
 from jaxkg.systems.ranked import either_way
 from jaxkg.tensors import tensor_graph
 

@@ -13,10 +13,10 @@ from reknos_films import BIRTHPLACE, DIRECTED, FILMS, GENRE_OF, TRIPLES, asked
 from jaxkg.adjudicate import Budget, Caps, OpenAIBackend, Scripted
 from jaxkg.cite import grounded
 from jaxkg.kg import KnowledgeGraph, find_topics
+from jaxkg.search.super_relations import conclude, super_search
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
 from jaxkg.systems.reknos.llm import LLMSession
 from jaxkg.systems.reknos.loop import Room, run_search
-from jaxkg.systems.reknos.search import conclude, super_search
 
 LIKED = {"film.film": 0.9, "people.person": 0.8, "media.genre": 0.5, "^film.film": 0.1}
 CHOSEN = json.dumps({"answers": [], "supporting_paths": [1], "rationale": "Path 1 says so."})

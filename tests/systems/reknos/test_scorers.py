@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 from programs import frontier_of
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import Topics
-from jaxkg.learn.planner import Planner
-from jaxkg.records import JaxkgError, Question
+from jaxkg.learn.planner.model import Planner
+from jaxkg.records import Question
 from jaxkg.score.planner import (
     init_planner,
     label_vectors,
     next_relation_logits,
     read_question,
 )
+from jaxkg.search.relation_beam import init
 from jaxkg.systems.reknos.scorers import (
     LabelScorer,
     PlannerScorer,
@@ -26,7 +28,6 @@ from jaxkg.systems.reknos.scorers import (
     stop_share,
     within,
 )
-from jaxkg.systems.search import init
 from jaxkg.text import NgramHasher
 
 RELATIONS = ("film.film.directed_by", "people.person.place_of_birth", "location.country.languages")

@@ -8,8 +8,8 @@ import pytest
 from reknos_films import BIRTHPLACE, FILMS, GENRE_OF, asked
 
 from jaxkg.cite import grounded
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.super_relations import SuperRelations
-from jaxkg.records import JaxkgError
 from jaxkg.systems.reknos import (
     LabelScorer,
     LLMScorer,

@@ -1,0 +1,1 @@
+"""Wrappers around a backend: budgets, a cache of replies, a meter."""

@@ -1,0 +1,136 @@
+"""A backend that asks the disk first, and one that asks nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+
+from jaxkg.adjudicate.around.store import ReplyStore
+from jaxkg.adjudicate.backend import Backend, Closing, Pass, Wrapper
+from jaxkg.adjudicate.endpoint.prices import Rates
+from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request, digest
+from jaxkg.errors import JaxkgError
+
+
+class Cache(Wrapper):
+    """Keeps every reply on disk, keyed by the whole request, the moment it arrives.
+
+    A reply is stored before anyone reads it, so nothing that was paid for is lost to a crash, and a
+    run that is started again asks only what is missing. Failures are kept for `Replay` but asked
+    again. Equal requests of one batch are sent once.
+    """
+
+    def __init__(self, inner: Backend, path: str | os.PathLike[str]) -> None:
+        """Wrap a backend; `path` is made where it is not there.
+
+        Raises:
+            JaxkgError: the file cannot be used.
+        """
+        super().__init__(inner)
+        self.store = ReplyStore(path)
+
+    def _begin(
+        self, requests: Sequence[Request], admit: Admit | None, on_reply: OnReply | None
+    ) -> Pass:
+        asked = [request.asked(self.model) for request in requests]
+        keys = [digest(text) for text in asked]
+        stored = self.store.get(list(dict.fromkeys(keys)))
+        replies: list[Reply | None] = [None] * len(requests)
+        places: dict[str, list[int]] = {}  # of each request that is sent
+        for index, key in enumerate(keys):
+            hit = stored.get(key)
+            if hit is None or hit.error is not None:
+                places.setdefault(key, []).append(index)
+                continue
+            reason = admit(index) if admit else None
+            replies[index] = Reply.held_back(reason) if reason else hit
+            if on_reply:
+                on_reply(index, replies[index] or hit)
+        sent = list(places)
+
+        def arrived(number: int, reply: Reply) -> None:
+            key = sent[number]
+            if reply.error != "budget":
+                self.store.put(key, asked[places[key][0]], reply)
+            for copy, index in enumerate(places[key]):
+                again = copy > 0 and reply.error is None
+                replies[index] = dataclasses.replace(reply, cached=True) if again else reply
+                if on_reply:
+                    on_reply(index, replies[index] or reply)
+
+        def finish(_: list[Reply]) -> list[Reply]:
+            return [reply for reply in replies if reply is not None]
+
+        def may_send(number: int) -> str | None:
+            return admit(places[sent[number]][0]) if admit else None
+
+        return Pass([requests[places[key][0]] for key in sent], may_send, arrived, finish)
+
+    def close(self) -> None:
+        """Close the file and the wrapped backend."""
+        super().close()
+        self.store.close()
+
+
+class Replay(Closing):
+    """Answers from a file of recorded replies alone; calls nothing, needs no key.
+
+    Failures that were recorded are replayed too, so a run reports the same again.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], model: str, *, rates: Rates | None = None
+    ) -> None:
+        """Open the file for reading; `model` is the one that was asked.
+
+        Raises:
+            JaxkgError: no such file, or not one of recorded replies.
+        """
+        self.model = model
+        self.rates = rates
+        self.store = ReplyStore(path, read_only=True)
+
+    def complete(
+        self,
+        requests: Sequence[Request],
+        *,
+        admit: Admit | None = None,
+        on_reply: OnReply | None = None,
+    ) -> list[Reply]:
+        """The recorded replies, in order.
+
+        Raises:
+            JaxkgError: a request was never recorded.
+        """
+        keys = [request.key(self.model) for request in requests]
+        stored = self.store.get(list(dict.fromkeys(keys)))
+        missing = [request for request, key in zip(requests, keys) if key not in stored]
+        if missing:
+            first = missing[0]
+            raise JaxkgError(
+                f"{self.store.path}: {len(missing)} of {len(requests)} requests to {self.model!r} "
+                f"were never recorded, the first of stage {first.stage!r}, question "
+                f"{first.question!r}; run once with the model and this file as the cache"
+            )
+        replies: list[Reply] = []
+        for index, key in enumerate(keys):
+            reason = admit(index) if admit else None
+            replies.append(Reply.held_back(reason) if reason else stored[key])
+            if on_reply:
+                on_reply(index, replies[-1])
+        return replies
+
+    async def acomplete(
+        self,
+        requests: Sequence[Request],
+        *,
+        admit: Admit | None = None,
+        on_reply: OnReply | None = None,
+    ) -> list[Reply]:
+        """As `complete`; reading a file keeps no loop waiting."""
+        return self.complete(requests, admit=admit, on_reply=on_reply)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.store.close()

@@ -1,0 +1,1 @@
+"""What the methods ask a model, and how they read its replies."""

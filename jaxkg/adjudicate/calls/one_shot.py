@@ -1,0 +1,285 @@
+"""One-shot adjudication: one call decides which retrieved paths answer the question.
+
+PathHD, Section 2.4 and Appendix C, Table 8: the question and the numbered paths go in; answers,
+the numbers of the supporting paths and a rationale of one or two sentences come out. Works on the
+`Answer` of any system. The model chooses among what was retrieved; it adds nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, Field, model_validator
+
+from jaxkg.adjudicate import prompts
+from jaxkg.adjudicate.ask import Outcome, Prompted, aask, ask
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.reading.match import Candidates, folded
+from jaxkg.adjudicate.requests import Message
+from jaxkg.answer import Answer
+from jaxkg.errors import JaxkgError
+from jaxkg.records import RankedEntity, SupportingPath
+
+STAGE = "adjudicate"
+
+_NO_ANSWER = frozenset(
+    {"", "none", "n a", "unknown", "no answer", "not answerable", "unanswerable", "cannot answer"}
+)
+
+
+class Adjudication(BaseModel):
+    """The reply's schema."""
+
+    answers: list[str] = Field(
+        validation_alias=AliasChoices("answers", "final_answer", "result", "entities"),
+        description="names of the answer entities, exactly as the cited paths end; empty for none",
+    )
+    supporting_paths: list[int] = Field(
+        validation_alias=AliasChoices("supporting_paths", "paths", "path_numbers"),
+        description="numbers of the paths that support the answers",
+    )
+    rationale: str = Field(
+        validation_alias=AliasChoices("rationale", "reason", "reasoning", "explanation"),
+        description="one or two sentences: why those paths imply the answers",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _cited_alone(cls, fields: Any) -> Any:
+        """A reply that only cites paths chooses what they end in; words are not required of it."""
+        if isinstance(fields, dict) and fields.get("supporting_paths"):
+            return {"answers": [], "rationale": "", **fields}
+        return fields
+
+
+@dataclasses.dataclass(frozen=True)
+class Offered:
+    """One numbered line of the prompt: paths that differ in their last entity alone.
+
+    Attributes:
+        number: from 1.
+        sentence: the best of the paths, told in words.
+        ends: entity id to the ids of the paths that end in it, in order of score.
+        names: entity id to name.
+    """
+
+    number: int
+    sentence: str
+    ends: dict[str, tuple[str, ...]]
+    names: dict[str, str]
+
+
+def adjudicate(
+    backend: Backend,
+    answers: Sequence[Answer],
+    *,
+    top_k: int | None = None,
+    max_tokens: int | None = None,
+    repair: bool = False,
+    keep_on_failure: bool = False,
+) -> list[Answer]:
+    """Let a language model choose among the paths of each answer, one call per question.
+
+    Only end entities of offered paths can be answers, and each must be the end of a path the reply
+    cites. What the reply names beyond the offered is in `dropped`, what it names without citing a
+    path that ends there is in `refused`; where nothing is left the answer abstains. Entities are
+    ranked in the reply's order, with the score 1/rank; paths keep their scores.
+
+    A question without paths costs no call: its answer comes back as an abstention. A question that
+    a budget holds back keeps the answer it came with, marked in `notes` as partial.
+
+    Args:
+        backend: who answers.
+        answers: what retrieval found, one per question.
+        top_k: numbered lines offered at most, best first (PathHD: 3); None offers all.
+        max_tokens: longest reply.
+        repair: allow one more call for a reply that cannot be read.
+        keep_on_failure: where the call failed, keep the answer as it came, marked in `notes`;
+            otherwise it abstains. `error` says what failed either way.
+
+    Returns:
+        New answers, in order.
+
+    Raises:
+        JaxkgError: a path has no triples, or top_k is below 1.
+    """
+    offers = [offered(answer.paths, top_k=top_k) for answer in answers]
+    prompted = _prompted(answers, offers, max_tokens)
+    outcomes = ask(backend, [each for _, each in prompted], repair=repair)
+    return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
+
+
+async def aadjudicate(
+    backend: Backend,
+    answers: Sequence[Answer],
+    *,
+    top_k: int | None = None,
+    max_tokens: int | None = None,
+    repair: bool = False,
+    keep_on_failure: bool = False,
+) -> list[Answer]:
+    """As `adjudicate`, awaited."""
+    offers = [offered(answer.paths, top_k=top_k) for answer in answers]
+    prompted = _prompted(answers, offers, max_tokens)
+    outcomes = await aask(backend, [each for _, each in prompted], repair=repair)
+    return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
+
+
+def offered(paths: Sequence[SupportingPath], *, top_k: int | None = None) -> list[Offered]:
+    """The numbered lines: best path first, paths that differ in their last entity alone as one.
+
+    Raises:
+        JaxkgError: a path has no triples, or top_k is below 1.
+    """
+    if top_k is not None and top_k < 1:
+        raise JaxkgError(f"top_k is the number of paths to offer, at least 1, not {top_k}")
+    groups: dict[tuple[object, ...], list[SupportingPath]] = defaultdict(list)
+    for path in sorted(paths, key=lambda path: -path.score):
+        if not path.citations:
+            raise JaxkgError(f"path {path.id!r} has no triples, so there is nothing to offer")
+        starts = tuple(c.tail if c.inverse else c.head for c in path.citations)
+        groups[(starts, path.relation_path)].append(path)
+    lines: list[Offered] = []
+    for number, group in enumerate(list(groups.values())[:top_k], start=1):
+        ends: dict[str, tuple[str, ...]] = {}
+        names: dict[str, str] = {}
+        for path in group:
+            entity, name = _end(path)
+            ends[entity] = (*ends.get(entity, ()), path.id)
+            names[entity] = name
+        lines.append(Offered(number, group[0].sentence, ends, names))
+    return lines
+
+
+def adjudication_prompt(question: str, offers: Sequence[Offered]) -> tuple[Message, Message]:
+    """The two turns of PathHD's Table 8; question and paths enter as delimited data."""
+    everyone = {entity: name for offer in offers for entity, name in offer.names.items()}
+    shared: dict[str, list[str]] = defaultdict(list)
+    for entity, name in everyone.items():
+        shared[folded(name)].append(entity)
+
+    def shown(entity: str) -> str:
+        # Homonyms are told apart by id.
+        name = line(everyone[entity])
+        return f"{name} [{line(entity)}]" if len(shared[folded(name)]) > 1 else name
+
+    lines = [
+        f"{offer.number}. {line(offer.sentence)} Ends in: {'; '.join(map(shown, offer.ends))}"
+        for offer in offers
+    ]
+    user = prompts.ADJUDICATE_USER.format(
+        question=block([question], "question"), paths=block(lines)
+    )
+    return Message("system", prompts.ADJUDICATE_SYSTEM), Message("user", user)
+
+
+def _end(path: SupportingPath) -> tuple[str, str]:
+    last = path.citations[-1]
+    return (last.head, last.head_name) if last.inverse else (last.tail, last.tail_name)
+
+
+def _prompted(
+    answers: Sequence[Answer], offers: Sequence[Sequence[Offered]], max_tokens: int | None
+) -> list[tuple[int, Prompted[Adjudication]]]:
+    """A prompt for each answer that has paths, with its place."""
+    return [
+        (
+            index,
+            Prompted(
+                messages=adjudication_prompt(answer.question, offer),
+                schema=Adjudication,
+                form=prompts.ADJUDICATE_FORM,
+                question=answer.question_id or answer.question,
+                stage=STAGE,
+                max_tokens=max_tokens,
+            ),
+        )
+        for index, (answer, offer) in enumerate(zip(answers, offers))
+        if offer
+    ]
+
+
+def _concluded(
+    answers: Sequence[Answer],
+    offers: Sequence[Sequence[Offered]],
+    prompted: Sequence[tuple[int, Prompted[Adjudication]]],
+    outcomes: Sequence[Outcome[Adjudication]],
+    keep_on_failure: bool,
+) -> list[Answer]:
+    by_place = {index: outcome for (index, _), outcome in zip(prompted, outcomes)}
+    concluded: list[Answer] = []
+    for index, answer in enumerate(answers):
+        outcome = by_place.get(index)
+        if outcome is None:
+            reason = answer.abstained or "no path was retrieved"
+            concluded.append(dataclasses.replace(answer, entities=(), abstained=reason))
+            continue
+        answer = dataclasses.replace(answer, usage=answer.usage + outcome.usage)
+        if outcome.value is None:
+            concluded.append(_failed(answer, outcome, keep_on_failure))
+        else:
+            concluded.append(_decided(answer, offers[index], outcome.value))
+    return concluded
+
+
+def _failed(answer: Answer, outcome: Outcome[Adjudication], keep: bool) -> Answer:
+    if outcome.error == "budget":
+        note = f"partial: {outcome.detail}; ranked by retrieval alone"
+        return dataclasses.replace(answer, notes=(*answer.notes, note))
+    error = f"{outcome.error}: {outcome.detail}"
+    if keep:
+        note = f"adjudication failed ({error}); ranked by retrieval alone"
+        return dataclasses.replace(answer, error=error, notes=(*answer.notes, note))
+    return dataclasses.replace(
+        answer, error=error, entities=(), abstained=f"adjudication failed ({error})"
+    )
+
+
+def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> Answer:
+    """The reply, held against what was offered."""
+    by_number = {offer.number: offer for offer in offers}
+    cited = [by_number[n] for n in dict.fromkeys(reply.supporting_paths) if n in by_number]
+    dropped = [f"path {n}" for n in dict.fromkeys(reply.supporting_paths) if n not in by_number]
+    support: dict[str, tuple[str, ...]] = defaultdict(tuple)
+    for offer in cited:
+        for entity, paths in offer.ends.items():
+            support[entity] += paths
+    names = {entity: name for offer in offers for entity, name in offer.names.items()}
+    candidates = Candidates(names.items())
+    chosen: dict[str, None] = {}
+    refused: dict[str, None] = {}
+    named = [
+        name for name in reply.answers if folded(name) not in _NO_ANSWER or candidates.find(name)
+    ]
+    for name in named:
+        found, missing = candidates.find_all(name)
+        dropped += missing
+        # Of homonyms the cited ones are meant.
+        supported = [entity for entity in found if entity in support]
+        chosen.update(dict.fromkeys(supported))
+        if not supported:
+            refused.update(dict.fromkeys(names[entity] for entity in found))
+    if not reply.answers:
+        chosen.update(dict.fromkeys(support))
+    abstained = None
+    if not chosen:
+        abstained = (
+            "refused: no cited path ends in what the reply names"
+            if named
+            else "the model finds no path that answers"
+        )
+    return dataclasses.replace(
+        answer,
+        entities=tuple(
+            RankedEntity(entity, names[entity], 1.0 / rank, support[entity])
+            for rank, entity in enumerate(chosen, start=1)
+        ),
+        abstained=abstained,
+        rationale=reply.rationale.strip() or None,
+        dropped=(*answer.dropped, *dropped),
+        refused=(*answer.refused, *refused),
+    )

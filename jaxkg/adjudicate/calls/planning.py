@@ -1,0 +1,140 @@
+"""Planning by one call: a question in, the relations to walk at each hop out.
+
+Shrestha and Kim, Section III-A and Algorithm 1, line 2. The hop count is not told: the plan's own
+length says it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, model_validator
+
+from jaxkg.adjudicate.ask import Outcome, Prompted, ask
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.calls import prompts_planning as prompts
+from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.requests import Message
+
+STAGE = "plan"
+
+
+def _hops(value: Any) -> Any:
+    """Hops however they are nested: a name alone, `{"hop": 1, "relations": [...]}`."""
+    if not isinstance(value, list):
+        return value
+    return [list(_names(hop)) for hop in value]
+
+
+def _names(part: Any) -> Iterator[Any]:
+    """The names of a hop; numbers beside them are the model's count of hops."""
+    if isinstance(part, dict | list):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from _names(inner)
+    elif not isinstance(part, int):
+        yield part
+
+
+Hops = Annotated[list[list[str]], BeforeValidator(_hops)]
+
+
+class RelationPlan(BaseModel):
+    """Another plan."""
+
+    hops: Hops
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, value: Any) -> Any:
+        return {"hops": value} if isinstance(value, list) else value
+
+
+class PlanReply(BaseModel):
+    """The reply's schema; small models may leave out all but the hops."""
+
+    reasoning: str = Field(
+        default="",
+        validation_alias=AliasChoices("reasoning", "rationale", "explanation", "thought"),
+        description="one sentence: which way the plan walks",
+    )
+    hops: Hops = Field(
+        validation_alias=AliasChoices("hops", "plan", "path", "steps", "relations"),
+        description="for each hop in order the one or two relations to walk; empty for no plan",
+    )
+    alternatives: list[RelationPlan] = Field(
+        default=[],
+        validation_alias=AliasChoices("alternatives", "other_plans"),
+        description="other plans the question may mean, best first; usually none",
+    )
+
+    @property
+    def plans(self) -> list[list[list[str]]]:
+        """All plans, best first; those without a hop left out."""
+        return [hops for hops in (self.hops, *(p.hops for p in self.alternatives)) if hops]
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """A question to be planned.
+
+    Attributes:
+        question, question_id: of the question.
+        topics: names of the topic entities, where every plan starts.
+        relations: what may be walked, one line each, beginning with the relation's name.
+    """
+
+    question: str
+    question_id: str
+    topics: tuple[str, ...]
+    relations: tuple[str, ...]
+
+
+def plan_relations(
+    backend: Backend,
+    wanted: Sequence[Wanted],
+    *,
+    hops: int,
+    repair: bool = False,
+    max_tokens: int | None = None,
+) -> list[Outcome[PlanReply]]:
+    """Let a language model plan, one call a question.
+
+    Nothing is held against the graph here: the names of a reply are words until
+    `jaxkg.systems.llm_planned.schema` has matched them to relations.
+
+    Args:
+        backend: who answers.
+        wanted: questions with topics and relations.
+        hops: longest plan allowed.
+        repair: allow one more call for a reply that cannot be read.
+        max_tokens: longest reply.
+
+    Returns:
+        One outcome per question, in order.
+
+    Reference: Shrestha and Kim, Algorithm 1, line 2, and Appendix A.
+    """
+    prompted = [
+        Prompted(
+            messages=plan_prompt(each, hops=hops),
+            schema=PlanReply,
+            form=prompts.PLAN_FORM,
+            question=each.question_id or each.question,
+            stage=STAGE,
+            max_tokens=max_tokens,
+        )
+        for each in wanted
+    ]
+    return ask(backend, prompted, repair=repair)
+
+
+def plan_prompt(wanted: Wanted, *, hops: int) -> tuple[Message, Message]:
+    """The two turns; relations, topics and question enter as delimited data."""
+    user = prompts.PLAN_USER.format(
+        relations=block(map(line, wanted.relations)),
+        topics=block(wanted.topics),
+        question=block([wanted.question], "question"),
+    )
+    return Message("system", prompts.PLAN_SYSTEM.format(hops=hops)), Message("user", user)

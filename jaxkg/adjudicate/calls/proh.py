@@ -1,0 +1,262 @@
+"""PRoH's requests and the schemas of their replies; every text enters as delimited data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import AliasChoices, BaseModel, Field
+
+from jaxkg.adjudicate.ask import Prompted
+from jaxkg.adjudicate.calls import prompts_proh as words
+from jaxkg.adjudicate.delimit import block, document, line
+from jaxkg.adjudicate.reading.dag import ReasoningDag, SubQuestion
+from jaxkg.adjudicate.requests import Message
+
+T = TypeVar("T", bound=BaseModel)
+
+_LONGEST_PASSAGE = 4000
+"""Characters of a passage in a prompt; what is cut off is marked."""
+
+
+class Keywords(BaseModel):
+    """What a question is about."""
+
+    keywords: list[str] = Field(
+        validation_alias=AliasChoices("keywords", "topics", "entities"),
+        description="the things the question mentions, as it writes them",
+    )
+
+
+class Step(BaseModel):
+    """A sub-question as drafted."""
+
+    id: str = Field(
+        validation_alias=AliasChoices("id", "number", "step"), description="short and unique"
+    )
+    question: str = Field(
+        validation_alias=AliasChoices("question", "subquestion", "sub_question", "text"),
+        description="the sub-question",
+    )
+    needs: list[str] = Field(
+        default_factory=list,
+        validation_alias=AliasChoices("needs", "depends_on", "dependencies"),
+        description="ids of the sub-questions to be answered before",
+    )
+
+
+class Plan(BaseModel):
+    """A plan as drafted."""
+
+    steps: list[Step] = Field(
+        validation_alias=AliasChoices("steps", "subquestions", "sub_questions", "plan"),
+        description="the sub-questions",
+    )
+
+
+class EntityWeight(BaseModel):
+    """The weight of one numbered thing."""
+
+    number: int = Field(validation_alias=AliasChoices("number", "id", "entity"))
+    weight: float = Field(validation_alias=AliasChoices("weight", "score", "relevance"))
+
+
+class EntityWeights(BaseModel):
+    """Weights of numbered things."""
+
+    weights: list[EntityWeight] = Field(validation_alias=AliasChoices("weights", "scores"))
+
+
+class Choice(BaseModel):
+    """Numbers of the lines chosen."""
+
+    chosen: list[int] = Field(
+        validation_alias=AliasChoices("chosen", "numbers", "paths", "selected", "choice"),
+        description="numbers, best first; empty for none",
+    )
+
+
+class StepAnswer(BaseModel):
+    """The answer of a sub-question."""
+
+    answer: str = Field(
+        validation_alias=AliasChoices("answer", "step_answer", "result"),
+        description="a few words; empty where the facts do not answer it",
+    )
+
+
+class FinalAnswer(BaseModel):
+    """The answer of a completed plan."""
+
+    answers: list[str] = Field(
+        validation_alias=AliasChoices("answers", "answer", "final_answer"),
+        description="usually one; empty where nothing answers the question",
+    )
+    reason: str = Field(
+        default="",
+        validation_alias=AliasChoices("reason", "rationale", "reasoning"),
+        description="one or two sentences",
+    )
+
+
+class Verdict(BaseModel):
+    """The judge's choice."""
+
+    best: int = Field(
+        validation_alias=AliasChoices("best", "chosen", "candidate", "number"),
+        description="number of the best candidate",
+    )
+
+
+class SynonymGroups(BaseModel):
+    """Names that mean the same."""
+
+    groups: list[list[int]] = Field(
+        validation_alias=AliasChoices("groups", "synonyms"),
+        description="numbers of names that mean the same, two or more a group",
+    )
+
+
+def keywords(question: str, *, charge: str) -> Prompted[Keywords]:
+    """Ask what a question is about; `charge` is the id of the question that pays."""
+    user = words.KEYWORDS_USER.format(question=block([question], "question"))
+    return _prompted(words.KEYWORDS_SYSTEM, user, Keywords, charge, "anchor")
+
+
+def plan(
+    question: str, topics: Sequence[str], context: Sequence[str], *, charge: str, draft: int
+) -> Prompted[Plan]:
+    """Ask for a plan; `draft` tells several drafts of one question apart.
+
+    The first draft is asked for at temperature 0, further ones at 0.7.
+    """
+    user = words.PLAN_USER.format(
+        question=block([question], "question"), topics=block(topics), context=block(context)
+    )
+    heat = 0.7 if draft else 0.0
+    return _prompted(
+        words.PLAN_SYSTEM, user, Plan, charge, "plan", temperature=heat, seed=draft or None
+    )
+
+
+def entity_weights(
+    question: str, entities: Sequence[str], *, charge: str
+) -> Prompted[EntityWeights]:
+    """Ask how much each entity can help."""
+    user = words.ENTITY_USER.format(
+        question=block([question], "question"), entities=block(_numbered(entities))
+    )
+    return _prompted(words.ENTITY_SYSTEM, user, EntityWeights, charge, "retrieve")
+
+
+def directions(question: str, chains: Sequence[str], *, keep: int, charge: str) -> Prompted[Choice]:
+    """Ask which partial paths to follow."""
+    user = words.DIRECTIONS_USER.format(
+        question=block([question], "question"), paths=block(_numbered(chains))
+    )
+    system = words.DIRECTIONS_SYSTEM.format(keep=keep)
+    return _prompted(system, user, Choice, charge, "retrieve")
+
+
+def sufficient_paths(question: str, chains: Sequence[str], *, charge: str) -> Prompted[Choice]:
+    """Ask which paths contain the answer."""
+    user = words.PATHS_USER.format(
+        question=block([question], "question"), paths=block(_numbered(chains))
+    )
+    return _prompted(words.PATHS_SYSTEM, user, Choice, charge, "retrieve")
+
+
+def step_answer(
+    question: str,
+    facts: Sequence[str],
+    *,
+    entities: Sequence[str] = (),
+    passages: Sequence[str] = (),
+    charge: str,
+) -> Prompted[StepAnswer]:
+    """Ask a sub-question, given a path, its entities' descriptions and its chunks."""
+    described = f"\n\nThings in them:\n{block(entities)}" if entities else ""
+    read = "".join(f"\n\nPassage:\n{document(_clipped(text))}" for text in passages)
+    user = words.STEP_USER.format(
+        question=block([question], "question"),
+        facts=block(facts),
+        entities=described,
+        passages=read,
+    )
+    return _prompted(words.STEP_SYSTEM, user, StepAnswer, charge, "retrieve")
+
+
+def refinement(
+    question: str, dag: ReasoningDag, answers: Mapping[str, str], *, charge: str
+) -> Prompted[Plan]:
+    """Ask for the plan that the answers leave."""
+    user = words.REFINE_USER.format(
+        question=block([question], "question"),
+        plan=block(plan_lines(dag)),
+        answers=block(f"{id}: {answer}" for id, answer in answers.items()),
+    )
+    return _prompted(words.REFINE_SYSTEM, user, Plan, charge, "states")
+
+
+def final_answer(
+    question: str, steps: Sequence[str], facts: Sequence[str], *, charge: str
+) -> Prompted[FinalAnswer]:
+    """Ask for the answer of a completed plan."""
+    user = words.FINAL_USER.format(
+        question=block([question], "question"), steps=block(steps), facts=block(facts)
+    )
+    return _prompted(words.FINAL_SYSTEM, user, FinalAnswer, charge, "answer")
+
+
+def verdict(question: str, candidates: Sequence[str], *, charge: str) -> Prompted[Verdict]:
+    """Ask the judge."""
+    user = words.JUDGE_USER.format(
+        question=block([question], "question"), candidates=block(_numbered(candidates))
+    )
+    return _prompted(words.JUDGE_SYSTEM, user, Verdict, charge, "answer")
+
+
+def drafted(plan: Plan) -> list[SubQuestion]:
+    """A plan as drafted, unchecked."""
+    return [SubQuestion(step.id, step.question, tuple(step.needs)) for step in plan.steps]
+
+
+def plan_lines(dag: ReasoningDag) -> list[str]:
+    """A plan, one sub-question a line."""
+    return [
+        f"{step.id}: {step.text}" + (f" (needs {', '.join(step.needs)})" if step.needs else "")
+        for step in dag.steps
+    ]
+
+
+def chosen_places(choice: Choice, count: int) -> list[int]:
+    """Places from 0 of the lines chosen; numbers that were never offered count for nothing."""
+    return [number - 1 for number in dict.fromkeys(choice.chosen) if 1 <= number <= count]
+
+
+def _numbered(items: Sequence[str]) -> list[str]:
+    return [f"{number}. {line(item)}" for number, item in enumerate(items, start=1)]
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST_PASSAGE else f"{text[:_LONGEST_PASSAGE]} […]"
+
+
+def _prompted(
+    system: str,
+    user: str,
+    schema: type[T],
+    charge: str,
+    stage: str,
+    *,
+    temperature: float = 0.0,
+    seed: int | None = None,
+) -> Prompted[T]:
+    return Prompted(
+        messages=(Message("system", system), Message("user", user)),
+        schema=schema,
+        question=charge,
+        stage=stage,
+        temperature=temperature,
+        seed=seed,
+    )

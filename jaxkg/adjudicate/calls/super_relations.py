@@ -1,0 +1,219 @@
+"""What ReKnoS asks of a language model: scores of super-relations, and whether to go on.
+
+Wang et al., "Reasoning of large language models over knowledge graphs with super-relations",
+Sections 4.2 and 4.3. One call each; the model scores what it is offered and adds nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from pydantic import AliasChoices, BaseModel, Field
+
+from jaxkg.adjudicate.ask import Outcome, Prompted, ask
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.calls import prompts_reknos as prompts
+from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.reading.match import Candidates
+from jaxkg.adjudicate.requests import Message
+
+SCORE_STAGE, SUFFICIENT_STAGE = "score", "sufficient"
+
+
+class ScoredRelation(BaseModel):
+    """One candidate's score."""
+
+    relation: str = Field(
+        validation_alias=AliasChoices("relation", "number", "candidate", "name"),
+        description="number of the candidate",
+    )
+    score: float = Field(description="from 0, useless, to 1, surely needed")
+
+
+class RelationScores(BaseModel):
+    """The reply to the scoring prompt."""
+
+    scores: list[ScoredRelation] = Field(
+        validation_alias=AliasChoices("scores", "relations", "candidates"),
+        description="the candidates that could help, each with its score",
+    )
+
+
+class Sufficiency(BaseModel):
+    """The reply to the sufficiency prompt."""
+
+    sufficient: bool = Field(
+        validation_alias=AliasChoices("sufficient", "answerable", "enough"),
+        description="true if the answer is among the entities",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """A question at the point where a step is to be chosen.
+
+    Attributes:
+        question, question_id: of the question.
+        topics: names of the topic entities.
+        followed: names of the super-relations kept so far, step by step.
+        candidates: names of the candidates.
+    """
+
+    question: str
+    question_id: str
+    topics: tuple[str, ...]
+    followed: tuple[tuple[str, ...], ...]
+    candidates: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Scored:
+    """Scores of a choice.
+
+    Attributes:
+        scores: one for each candidate, in [0, 1]; None where the call failed.
+        dropped: what the reply scored that was not offered.
+        outcome: of the call.
+    """
+
+    scores: tuple[float, ...] | None
+    dropped: tuple[str, ...]
+    outcome: Outcome[RelationScores]
+
+
+def score_candidates(
+    backend: Backend,
+    choices: Sequence[Choice],
+    *,
+    keep: int,
+    criteria: bool = False,
+    repair: bool = False,
+) -> list[Scored]:
+    """Let a language model score all candidates of each choice, one call a choice.
+
+    Args:
+        backend: who answers.
+        choices: with at least one candidate each.
+        keep: N, told to the model.
+        criteria: give explicit scoring criteria (Appendix D.8) instead of three examples.
+        repair: allow one more call for a reply that cannot be read.
+
+    Returns:
+        Scores in order; a candidate that a reply leaves out scores 0.
+
+    Reference: ReKnoS, Eq. 2.
+    """
+    offered = [
+        Candidates((str(n), name) for n, name in enumerate(each.candidates, start=1))
+        for each in choices
+    ]
+    prompted = [
+        Prompted(
+            messages=score_prompt(each, keep=keep, criteria=criteria),
+            schema=RelationScores,
+            form=prompts.SCORE_FORM,
+            check=lambda reply, known=known: _names_some(reply, known),
+            question=each.question_id or each.question,
+            stage=SCORE_STAGE,
+        )
+        for each, known in zip(choices, offered)
+    ]
+    outcomes = ask(backend, prompted, repair=repair)
+    return [
+        _scored(len(each.candidates), known, outcome)
+        for each, known, outcome in zip(choices, offered, outcomes)
+    ]
+
+
+def score_prompt(choice: Choice, *, keep: int, criteria: bool) -> tuple[Message, Message]:
+    """The two turns of the scoring prompt; everything from the graph enters as delimited data."""
+    followed = (
+        block(
+            f"step {n}: {'; '.join(map(line, kept))}" for n, kept in enumerate(choice.followed, 1)
+        )
+        if choice.followed
+        else "nothing yet"
+    )
+    user = prompts.SCORE_USER.format(
+        guide=prompts.SCORE_CRITERIA if criteria else prompts.SCORE_EXAMPLES,
+        question=block([choice.question], "question"),
+        topics=block(choice.topics),
+        followed=followed,
+        candidates=block(f"{n}. {line(name)}" for n, name in enumerate(choice.candidates, 1)),
+    )
+    system = prompts.SCORE_SYSTEM.format(keep=keep)
+    return Message("system", system), Message("user", user)
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """What a search path has found so far.
+
+    Attributes:
+        question, question_id: of the question.
+        topics: names of the topic entities.
+        paths: super-relation paths, each with the names of some of the entities it extracts and
+            the number of all of them.
+    """
+
+    question: str
+    question_id: str
+    topics: tuple[str, ...]
+    paths: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...]
+
+
+def check_sufficiency(
+    backend: Backend, evidence: Sequence[Evidence], *, repair: bool = False
+) -> list[Outcome[Sufficiency]]:
+    """Ask whether the entities found answer each question, one call a question.
+
+    Reference: ReKnoS, Section 4.3.
+    """
+    prompted = [
+        Prompted(
+            messages=sufficiency_prompt(each),
+            schema=Sufficiency,
+            form=prompts.SUFFICIENT_FORM,
+            question=each.question_id or each.question,
+            stage=SUFFICIENT_STAGE,
+        )
+        for each in evidence
+    ]
+    return ask(backend, prompted, repair=repair)
+
+
+def sufficiency_prompt(evidence: Evidence) -> tuple[Message, Message]:
+    """The two turns of the sufficiency prompt; everything from the graph enters as data."""
+    lines = []
+    for relations, entities, count in evidence.paths:
+        more = f"; and {count - len(entities)} more" if count > len(entities) else ""
+        path = " → ".join(map(line, relations))
+        lines.append(f"{path}: {'; '.join(map(line, entities))}{more}")
+    user = prompts.SUFFICIENT_USER.format(
+        question=block([evidence.question], "question"),
+        topics=block(evidence.topics),
+        paths=block(lines),
+    )
+    return Message("system", prompts.SUFFICIENT_SYSTEM), Message("user", user)
+
+
+def _names_some(reply: RelationScores, known: Candidates) -> str | None:
+    if not reply.scores or any(known.find(each.relation) for each in reply.scores):
+        return None
+    return "none of the relations it scores is among the candidates; use their numbers"
+
+
+def _scored(count: int, known: Candidates, outcome: Outcome[RelationScores]) -> Scored:
+    if outcome.value is None:
+        return Scored(None, (), outcome)
+    scores, dropped = [0.0] * count, []
+    for each in outcome.value.scores:
+        numbers = known.find(each.relation)
+        if not numbers:
+            dropped.append(each.relation)
+        told = each.score if math.isfinite(each.score) else 0.0
+        for number in numbers:
+            scores[int(number) - 1] = max(scores[int(number) - 1], min(max(told, 0.0), 1.0))
+    return Scored(tuple(scores), tuple(dropped), outcome)

@@ -1,0 +1,284 @@
+"""The OpenAI protocol: hosted services, vLLM, Ollama, llama.cpp and whatever else speaks it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import os
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jaxkg.adjudicate.backend import Closing
+from jaxkg.adjudicate.endpoint.completion import read_completion
+from jaxkg.adjudicate.endpoint.deadline import Deadline, Overdue
+from jaxkg.adjudicate.endpoint.dialect import Dialect
+from jaxkg.adjudicate.endpoint.prices import PriceTable, Rates
+from jaxkg.adjudicate.endpoint.redact import Secrets, checked_base_url
+from jaxkg.adjudicate.endpoint.retry import Backoff, Fault, from_status
+from jaxkg.adjudicate.endpoint.workers import run_all
+from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
+from jaxkg.errors import JaxkgError
+
+if TYPE_CHECKING:
+    import openai
+
+HOSTED = "https://api.openai.com/v1"
+_STAND_IN_KEY = "unused"
+
+
+class OpenAIBackend(Closing):
+    """Sends requests to an endpoint, several at a time, and never lets one failure end the batch.
+
+    Attributes:
+        model: name of the model at the endpoint.
+        base_url: address of the endpoint.
+        rates: price of the model; None where the price table does not know it.
+        dialect: what the endpoint has been found to accept.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        concurrency: int = 16,
+        timeout: float = 120.0,
+        backoff: Backoff | None = None,
+        prices: PriceTable | None = None,
+    ) -> None:
+        """Nothing is sent before the first request.
+
+        Args:
+            model: else the environment variable JAXKG_LLM_MODEL.
+            base_url: else OPENAI_BASE_URL, else the hosted service.
+            api_key: else OPENAI_API_KEY; may be absent where a base URL is given.
+            headers: further HTTP headers, e.g. of a gateway; their values are treated as secrets.
+            concurrency: requests in flight at most.
+            timeout: seconds for one whole attempt, from sending to the last byte of the reply.
+            backoff: number of retries and waits between them.
+            prices: price table; the default is `PriceTable.load()`.
+
+        Raises:
+            JaxkgError: no model, no key for the hosted service, or a number out of range.
+        """
+        self.model = model or os.environ.get("JAXKG_LLM_MODEL", "")
+        given_url = base_url or os.environ.get("OPENAI_BASE_URL", "")
+        key = api_key or os.environ.get("OPENAI_API_KEY", "")
+        if not self.model:
+            raise JaxkgError(
+                "no language model is named: pass model=... (--llm MODEL) or set JAXKG_LLM_MODEL"
+            )
+        if not key and not given_url:
+            raise JaxkgError(
+                "no key for the hosted service: set OPENAI_API_KEY, or name your own server with "
+                "base_url=... (OPENAI_BASE_URL), e.g. http://localhost:11434/v1"
+            )
+        if concurrency < 1 or not timeout > 0:
+            raise JaxkgError(
+                f"concurrency must be >= 1 and timeout > 0 seconds, not {concurrency} and {timeout}"
+            )
+        self.base_url = checked_base_url(given_url or HOSTED)
+        self.rates: Rates | None = (prices or PriceTable.load()).of(self.model)
+        self.dialect = Dialect()
+        self._secrets = Secrets([key, *(headers or {}).values()])
+        self._timeout = timeout
+        self._concurrency = concurrency
+        self._backoff = backoff or Backoff()
+        self._deadline = Deadline(timeout)
+        self._client = _client(
+            self.base_url, key or _STAND_IN_KEY, headers, timeout, self._deadline
+        )
+        self._finalizer = weakref.finalize(self, self._client.close)
+        self._slots = threading.BoundedSemaphore(concurrency)
+        self._first = threading.Lock()
+        self._scouted = threading.Event()
+
+    def complete(
+        self,
+        requests: Sequence[Request],
+        *,
+        admit: Admit | None = None,
+        on_reply: OnReply | None = None,
+    ) -> list[Reply]:
+        """One reply per request, in order; failures are replies too.
+
+        Raises:
+            JaxkgError: the backend is closed.
+        """
+        return self._batch(requests, admit, on_reply, threading.Event())
+
+    async def acomplete(
+        self,
+        requests: Sequence[Request],
+        *,
+        admit: Admit | None = None,
+        on_reply: OnReply | None = None,
+    ) -> list[Reply]:
+        """As `complete`, awaited from any event loop; cancelling it sends no further request."""
+        stop = threading.Event()
+        try:
+            return await asyncio.to_thread(self._batch, requests, admit, on_reply, stop)
+        finally:
+            stop.set()
+
+    def models(self) -> tuple[str, ...] | None:
+        """Names of the models the endpoint lists; None where it does not say."""
+        import openai
+
+        self._check_open()
+        self._deadline.start()
+        try:
+            text = self._client.get("/models", cast_to=str)
+            return tuple(str(entry["id"]) for entry in json.loads(text)["data"])
+        except (openai.OpenAIError, Overdue, ValueError, KeyError, TypeError):
+            return None
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._finalizer()
+
+    def __repr__(self) -> str:
+        return f"OpenAIBackend(model={self.model!r}, base_url={self.base_url!r})"
+
+    def _check_open(self) -> None:
+        if not self._finalizer.alive:
+            raise JaxkgError(f"{self!r} is closed; make a new one")
+
+    def _batch(
+        self,
+        requests: Sequence[Request],
+        admit: Admit | None,
+        on_reply: OnReply | None,
+        stop: threading.Event,
+    ) -> list[Reply]:
+        self._check_open()
+        replies = [Reply()] * len(requests)
+        telling = threading.Lock()
+
+        def work(place: int) -> None:
+            with self._slots:
+                reason = admit(place) if admit else None
+                if reason is None:
+                    reply = self._ask(requests[place], stop)
+                else:
+                    reply = Reply.held_back(reason)
+            replies[place] = reply
+            if on_reply is not None:
+                with telling:
+                    on_reply(place, reply)
+
+        run_all(len(requests), work, threads=self._concurrency, stop=stop)
+        return replies
+
+    def _ask(self, request: Request, stop: threading.Event) -> Reply:
+        """One request; the first with a schema goes alone, to learn whether schemas are taken."""
+        if request.schema is None or self._scouted.is_set():
+            return self._attempts(request, stop)
+        if self._first.acquire(blocking=False):
+            try:
+                return self._attempts(request, stop)
+            finally:
+                self._scouted.set()
+        self._scouted.wait()
+        return self._attempts(request, stop)
+
+    def _attempts(self, request: Request, stop: threading.Event) -> Reply:
+        started = time.perf_counter()
+        attempt = failed = 0
+        while True:
+            attempt += 1
+            body = self.dialect.body(request, self.model)
+            result = self._attempt(body)
+            if isinstance(result, str):
+                reply = read_completion(
+                    result,
+                    body,
+                    seconds=time.perf_counter() - started,
+                    attempts=attempt,
+                    rates=self.rates,
+                )
+                return dataclasses.replace(
+                    reply,
+                    text=self._secrets.hide(reply.text),
+                    detail=self._secrets.hide(reply.detail),
+                )
+            if result.kind == "bad_request" and self.dialect.learn(body, result.detail):
+                continue
+            failed += 1
+            wait = self._backoff.wait(failed, result)
+            if wait is None or stop.wait(wait):
+                return Reply(
+                    error=result.kind,
+                    detail=result.detail,
+                    seconds=time.perf_counter() - started,
+                    attempts=attempt,
+                )
+
+    def _attempt(self, body: dict[str, Any]) -> str | Fault:
+        """The body of the endpoint's answer, or what went wrong."""
+        import openai
+
+        self._deadline.start()
+        try:
+            # The generic call: the typed one spends a third of its time re-checking the request
+            # against every variant of every field.
+            text = self._client.post("/chat/completions", body=body, cast_to=str)
+        except (Overdue, openai.APITimeoutError):
+            return self._late()
+        except openai.APIStatusError as error:
+            return from_status(
+                error.status_code,
+                self._secrets.hide(_complaint(error)),
+                code=error.code,
+                headers=error.response.headers,
+            )
+        except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, Overdue):
+                return self._late()
+            cause = str(error.__cause__ or error) or type(error.__cause__ or error).__name__
+            detail = f"{self.base_url}: {self._secrets.hide(cause)}"
+            return Fault("connection", detail, again=True)
+        except openai.OpenAIError as error:
+            return Fault("protocol", self._secrets.hide(str(error)))
+        except UnicodeEncodeError:
+            return Fault("bad_request", "a message holds a lone surrogate, which is no text")
+        self.dialect.accepted(body)
+        return text
+
+    def _late(self) -> Fault:
+        return Fault("timeout", f"no whole reply within {self._timeout:g} s", again=True)
+
+
+def _client(
+    base_url: str,
+    key: str,
+    headers: Mapping[str, str] | None,
+    timeout: float,
+    deadline: Deadline,
+) -> openai.OpenAI:
+    import openai  # half a second: only for those who talk to a model
+
+    return openai.OpenAI(
+        base_url=base_url,
+        api_key=key,
+        default_headers=dict(headers or {}),
+        timeout=timeout,
+        max_retries=0,
+        http_client=openai.DefaultHttpxClient(event_hooks={"response": [deadline.hook]}),
+    )
+
+
+def _complaint(error: openai.APIStatusError) -> str:
+    """What the endpoint says is wrong: the message in the body, wherever the server puts it."""
+    body = error.body
+    if isinstance(body, Mapping):
+        for key in ("message", "detail", "error"):
+            if body.get(key):
+                return str(body[key])
+    return str(body or error.message)[:500]

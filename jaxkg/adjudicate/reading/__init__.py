@@ -1,0 +1,1 @@
+"""Replies as typed values, or a reason why not."""

@@ -1,0 +1,118 @@
+"""An answer as a host record that prints itself and goes through JSON and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any, Self
+
+from jaxkg.errors import JaxkgError
+from jaxkg.records import (
+    Citation,
+    HyperCitation,
+    Link,
+    Passage,
+    PlanCandidate,
+    RankedEntity,
+    SupportingPath,
+    Usage,
+)
+from jaxkg.show.printed import Printed
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer(Printed):
+    """A cited answer, or an abstention with its reason.
+
+    Attributes:
+        question: the question's text.
+        question_id: the question's id.
+        topics: linked topic entities, best first, runners-up included (`chosen=False`).
+        entities: answers, best first.
+        paths: the paths behind them.
+        plan: relation paths considered, best first.
+        usage: calls, tokens, seconds.
+        abstained: why there is no answer; None where there is one.
+        notes: things the reader should know, e.g. a budget that stopped the search early.
+        system: name of the system that answered.
+        rationale: one or two sentences of a language model on why the cited paths imply the
+            answers; None where no model was asked.
+        dropped: what a model named that was never offered to it; no part of the answer.
+        refused: names it chose among the offered without citing a path that ends there, or plans it
+            made that the graph does not bear; no part of the answer either.
+        error: what failed on the way, "kind: detail"; None where nothing did. Counted apart from
+            abstentions.
+        passages: source texts that were retrieved, best first; of hypergraphs alone.
+    """
+
+    question: str
+    question_id: str = ""
+    topics: tuple[Link, ...] = ()
+    entities: tuple[RankedEntity, ...] = ()
+    paths: tuple[SupportingPath, ...] = ()
+    plan: tuple[PlanCandidate, ...] = ()
+    usage: Usage = Usage()  # noqa: RUF009 - frozen
+    abstained: str | None = None
+    notes: tuple[str, ...] = ()
+    system: str = ""
+    rationale: str | None = None
+    dropped: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    error: str | None = None
+    passages: tuple[Passage, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionaries and lists, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The whole answer as JSON; `from_json` is its inverse."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read an answer back from `to_json`.
+
+        Raises:
+            JaxkgError: the text is not such JSON.
+        """
+        try:
+            raw = json.loads(text)
+            return cls(
+                question=raw["question"],
+                question_id=raw["question_id"],
+                topics=tuple(Link(**link) for link in raw["topics"]),
+                entities=tuple(
+                    RankedEntity(**{**e, "paths": tuple(e["paths"])}) for e in raw["entities"]
+                ),
+                paths=tuple(_path_from_dict(p) for p in raw["paths"]),
+                plan=tuple(
+                    PlanCandidate(**{**p, "relations": tuple(p["relations"])}) for p in raw["plan"]
+                ),
+                usage=Usage(**raw["usage"]),
+                abstained=raw["abstained"],
+                notes=tuple(raw["notes"]),
+                system=raw["system"],
+                rationale=raw["rationale"],
+                dropped=tuple(raw["dropped"]),
+                refused=tuple(raw["refused"]),
+                error=raw["error"],
+                passages=tuple(Passage(**some) for some in raw["passages"]),
+            )
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            raise JaxkgError(f"not the JSON of a jaxkg Answer: {error!r}") from error
+
+
+def _path_from_dict(raw: Mapping[str, Any]) -> SupportingPath:
+    return SupportingPath(
+        id=raw["id"],
+        citations=tuple(Citation(**c) for c in raw["citations"]),
+        relation_path=tuple(raw["relation_path"]),
+        score=raw["score"],
+        sentence=raw["sentence"],
+        hyperedges=tuple(
+            HyperCitation(**{**cited, "entities": tuple(map(tuple, cited["entities"]))})
+            for cited in raw["hyperedges"]
+        ),
+    )

@@ -1,6 +1,0 @@
-"""The subgraph behind an answer: a drawing, and the same triples for other programs."""
-
-from jaxkg.draw.export import cited_triples, to_dot, to_triples
-from jaxkg.draw.svg import svg
-
-__all__ = ["cited_triples", "svg", "to_dot", "to_triples"]

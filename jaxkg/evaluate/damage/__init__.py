@@ -1,0 +1,1 @@
+"""Graphs and questions, damaged on purpose."""

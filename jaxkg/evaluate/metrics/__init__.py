@@ -1,0 +1,1 @@
+"""Published metrics by their true names."""

@@ -1,0 +1,89 @@
+"""Which predicted answer is which gold answer: ids where there are ids, normalised names elsewhere.
+
+- `"auto"`: where the gold answer is known to be an entity, the ids must be equal; where it is
+  known to be none, the normalised names; where nothing is known, either will do. A prediction
+  without an id is compared by name.
+- `"id"`: the prediction's id must equal the gold id (the gold string, where no id is known).
+- `"name"`: the normalised names must be equal.
+
+Names are normalised by `strict_normalise`. Homonyms are told apart by id alone: by name they are
+one answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate.metrics.normalise import strict_normalise
+
+Match = Literal["auto", "id", "name"]
+
+
+class Keys(NamedTuple):
+    """One question in keys: equal keys are the same answer.
+
+    Attributes:
+        gold: the distinct gold answers.
+        ranked: (key, score) of the predictions, best first, repetitions included.
+    """
+
+    gold: frozenset[Hashable]
+    ranked: list[tuple[Hashable, float]]
+
+
+def match_answers(
+    gold: Sequence[str],
+    gold_ids: Sequence[str | None] | None,
+    predictions: Iterable[tuple[str | None, str, float]],
+    *,
+    match: Match = "auto",
+) -> Keys:
+    """Give gold answers and predictions of one question keys by which to compare them.
+
+    Args:
+        gold: display names of the gold answers (or their ids, where that is all there is).
+        gold_ids: the entity id of each, None for one that is no entity; None as a whole where
+            nobody knows.
+        predictions: (id or None, display name, score), best first.
+        match: see the module.
+
+    >>> keys = match_answers(["Heat"], ["m.1"], [("m.2", "Heat", 0.9), ("m.1", "Heat", 0.8)])
+    >>> [key in keys.gold for key, _ in keys.ranked]
+    [False, True]
+    """
+    if match not in ("auto", "id", "name"):
+        raise JaxkgError(f"match is 'auto', 'id' or 'name', not {match!r}")
+    if gold_ids is not None and len(gold_ids) != len(gold):
+        raise JaxkgError(f"{len(gold_ids)} gold ids for {len(gold)} gold answers")
+    by_id: dict[str, str] = {}
+    by_name: dict[str, str] = {}
+    for index, name in enumerate(gold):
+        entity = gold_ids[index] if gold_ids is not None else None
+        if match == "id":
+            by_id[entity or name] = entity or name
+        elif match == "name":
+            by_name[strict_normalise(name)] = strict_normalise(name)
+        elif entity is not None:
+            by_id[entity] = entity
+        else:
+            key = strict_normalise(name)
+            by_name[key] = key
+            if gold_ids is None:
+                by_id[name] = key
+    unlinked = by_name
+    if match == "auto" and gold_ids is not None:
+        unlinked = by_name | {
+            strict_normalise(name): entity for name, entity in zip(gold, gold_ids) if entity
+        }
+    ranked: list[tuple[Hashable, float]] = []
+    for entity, name, score in predictions:
+        key = by_id.get(entity) if entity else None
+        if key is None and match != "id":
+            names = by_name if entity else unlinked
+            key = names.get(strict_normalise(name)) if names else None
+        # A pair never equals a gold key, so a wrong answer's id cannot collide with a gold name.
+        wrong = ("id", entity) if entity and match != "name" else ("name", strict_normalise(name))
+        ranked.append((wrong if key is None else key, score))
+    return Keys(frozenset(by_id.values()) | frozenset(by_name.values()), ranked)

@@ -1,0 +1,133 @@
+"""Every metric of one question, out of its prediction line.
+
+Published text metrics see the display names of the ranked answers as the lines of the reply, each
+behind `ans: ` for `subgraphrag_f1`, and joined by ", " where the definition reads one string.
+Paths are ranked by their score; relation paths by the plan where there is one, else by the paths
+that walk them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jaxkg.evaluate.metrics import published, retrieval, strict
+from jaxkg.evaluate.metrics.matching import Match, match_answers
+from jaxkg.evaluate.runs.lines import status
+
+PUBLISHED = (
+    "rog_hit",
+    "rog_f1",
+    "gnnrag_hit1",
+    "gcr_f1",
+    "subgraphrag_f1",
+    "tog_em",
+    "pog_em_alias",
+    "mrqa_em",
+    "mrqa_f1",
+)
+COST = ("calls", "prompt_tokens", "completion_tokens", "price", "seconds", "nodes", "edges")
+
+
+def score_line(
+    line: Mapping[str, Any],
+    *,
+    match: Match = "auto",
+    ks: Sequence[int] = (1, 3, 5, 10),
+    directed: bool = True,
+) -> dict[str, float]:
+    """Every metric of one prediction line; NaN where the question does not define it.
+
+    Args:
+        line: as `read_predictions` gives it.
+        match: how predictions are compared with gold answers (`jaxkg.evaluate.metrics.matching`).
+        ks: cut-offs of the retrieval metrics.
+        directed: False where gold paths leave the direction of relations open (WebQSP, CWQ).
+    """
+    gold, gold_ids = line["gold"] or [], line.get("gold_ids")
+    answered = status(line) == "answered"
+    answers = line["answers"] if answered else []
+    keys = match_answers(
+        gold, gold_ids, [(a.get("id"), a["entity"], a["score"]) for a in answers], match=match
+    )
+    scores = strict.strict_scores(keys.gold, keys.ranked)
+    if answered:
+        names = [answer["entity"] for answer in answers]
+        scores |= published_scores(
+            gold, names, question=line["question"], aliases=line.get("gold_aliases") or ()
+        )
+    else:
+        scores |= dict.fromkeys(PUBLISHED, 0.0 if gold else math.nan)
+        if not line.get("gold_aliases"):
+            scores["pog_em_alias"] = math.nan
+    scores |= _retrieval_scores(line, gold, gold_ids, match, ks, directed)
+    grounded = line.get("grounded")
+    scores["grounded"] = math.nan if grounded is None else float(grounded)
+    usage = line.get("usage") or {}
+    for name in COST:
+        scores[name] = float(usage.get(name, math.nan))
+    return scores
+
+
+def published_scores(
+    gold: Sequence[str],
+    names: Sequence[str],
+    *,
+    question: str = "",
+    aliases: Sequence[str] = (),
+) -> dict[str, float]:
+    """The published metrics of ranked answer names that were given as names, not as a reply."""
+    rog = published.rog_scores(gold, names)
+    reply = ", ".join(names)
+    return {
+        "rog_hit": rog.hit,
+        "rog_f1": rog.f1,
+        "gnnrag_hit1": published.gnnrag_hit1(gold, names),
+        "gcr_f1": published.gcr_f1(gold, names),
+        "subgraphrag_f1": published.subgraphrag_f1(
+            gold, "\n".join(f"ans: {name}" for name in names), question
+        ),
+        "tog_em": published.tog_em(gold, reply),
+        "pog_em_alias": published.pog_em_alias(gold, reply, aliases) if aliases else math.nan,
+        "mrqa_em": published.mrqa_em(gold, reply),
+        "mrqa_f1": published.mrqa_f1(gold, reply),
+    }
+
+
+def _retrieval_scores(
+    line: Mapping[str, Any],
+    gold: Sequence[str],
+    gold_ids: Sequence[str | None] | None,
+    match: Match,
+    ks: Sequence[int],
+    directed: bool,
+) -> dict[str, float]:
+    paths = sorted(line.get("paths") or [], key=lambda path: -path["score"])
+    ends = [(*path["end"], path["score"]) for path in paths if path.get("end")]
+    keys = match_answers(gold, gold_ids, ends, match=match)
+    reached = [key for key, _ in keys.ranked]
+    planned = [plan["relations"] for plan in line.get("plan") or []]
+    relation_paths = planned or [path["relation_path"] for path in paths]
+    gold_paths = line.get("gold_paths") or ()
+    support = {_hashable(item) for item in line.get("gold_support") or ()}
+    found = []
+    if support:
+        retrieved = line.get("retrieved")
+        if retrieved is None:
+            retrieved = [triple for path in paths for triple in path["triples"]]
+        found = [_hashable(item) for item in retrieved]
+    scores = {}
+    for k in ks:
+        scores[f"path_recall_at_{k}"] = retrieval.path_recall_at_k(
+            gold_paths, relation_paths, k, directed=directed
+        )
+    for k in ks:
+        scores[f"answer_recall_at_{k}"] = retrieval.answer_recall_at_k(keys.gold, reached, k)
+    for k in ks:
+        scores[f"support_recall_at_{k}"] = retrieval.support_recall_at_k(support, found, k)
+    return scores
+
+
+def _hashable(item: str | Sequence[str]) -> str | tuple[str, ...]:
+    return item if isinstance(item, str) else tuple(item)

@@ -1,0 +1,1 @@
+"""Runs, their reports, and runs of others."""

@@ -1,0 +1,321 @@
+"""Run folders: append a line a question, survive a crash, resume by question id, report.
+
+A folder holds `predictions.jsonl` (see `jaxkg.evaluate.runs.lines`), `run.json` (what the run is
+of), and, once reported, `report.json` and `report.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import sys
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate.runs.lines import (
+    Line,
+    Status,
+    dump_line,
+    parse_line,
+    read_predictions,
+    status,
+)
+from jaxkg.evaluate.runs.report import Report, evaluate
+from jaxkg.records import Question
+
+PREDICTIONS, RUN = "predictions.jsonl", "run.json"
+_ANEW = "To start anew, name another folder or pass fresh=True (the old lines are kept aside)."
+_PACKAGES = ("jaxkg", "numpy", "jax", "jaxlib", "flax", "openai")
+
+
+class RunWriter:
+    """An open run; `open_run` makes it. Use it as a context manager.
+
+    Attributes:
+        folder: of the run.
+        done: ids of the questions that have their line.
+        pending: the questions still to be asked, in order.
+    """
+
+    def __init__(self, folder: Path, questions: Sequence[Question], done: set[str], file: BinaryIO):
+        self.folder = folder
+        self.done = done
+        self._questions = questions
+        self._ids = {question.id for question in questions}
+        self._file = file
+
+    @property
+    def pending(self) -> list[Question]:
+        """The questions without a line yet."""
+        return [question for question in self._questions if question.id not in self.done]
+
+    def write(self, line: Line) -> None:
+        """Append a line and flush it.
+
+        Raises:
+            JaxkgError: the id is none of this run's questions or has its line already, or the
+                line is no JSON. Nothing is written then.
+        """
+        if line["id"] not in self._ids:
+            raise JaxkgError(f"{self.folder}: {line['id']!r} is no question of this run")
+        if line["id"] in self.done:
+            raise JaxkgError(f"{self.folder}: question {line['id']!r} has its line already")
+        raw = dump_line(line)
+        parse_line(raw, f"question {line['id']!r}")
+        self._file.write(raw)
+        self._file.flush()
+        self.done.add(line["id"])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def open_run(
+    folder: str | os.PathLike[str],
+    questions: Iterable[Question],
+    *,
+    fingerprint: Mapping[str, str] | None = None,
+    retry: Collection[Status] = (),
+    fresh: bool = False,
+) -> RunWriter:
+    """Open a run folder to write, making it or going on where it stopped.
+
+    A last line that a crash left torn is cut off with a warning, and its question is asked again.
+
+    Args:
+        folder: of the run; made where absent.
+        questions: all questions of the run, with unique ids. More may be given than last time.
+        fingerprint: what else must be the same for the lines to belong together, for example
+            `{"system": "pathhd", "graph": <sha256>, "settings": <sha256>}`.
+        retry: how a question must have ended to be asked again, for example `("failed",)` after
+            an outage.
+        fresh: start anew.
+
+    With `retry` or `fresh` the file as it was is kept as `predictions.jsonl.1` and so on.
+
+    Raises:
+        JaxkgError: the folder's lines are of other questions or another fingerprint, or one of
+            them (not the last) is damaged.
+    """
+    folder = Path(folder)
+    questions = list(questions)
+    by_id = {question.id: question for question in questions}
+    if len(by_id) != len(questions):
+        raise JaxkgError(f"{len(questions)} questions have only {len(by_id)} different ids")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / PREDICTIONS
+    mark = dict(fingerprint or {})
+    if fresh and path.exists():
+        os.replace(path, _aside(path))
+    done: set[str] = set()
+    if path.exists() and path.stat().st_size:
+        _check_fingerprint(folder, mark)
+        _repair(path)
+        done = _check_questions(path, by_id)
+        if retry:
+            done -= _drop(path, retry)
+    write_text(folder / RUN, json.dumps({"fingerprint": mark, "questions": len(questions)}) + "\n")
+    return RunWriter(folder, questions, done, open(path, "ab"))
+
+
+def report_run(
+    folder: str | os.PathLike[str],
+    *,
+    provenance: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Report:
+    """Evaluate a run folder and write its `report.json` and `report.md`.
+
+    Args:
+        folder: of the run.
+        provenance: as `provenance` makes it; the run's fingerprint is added.
+        **options: of `evaluate`.
+    """
+    folder = Path(folder)
+    run = _read_run(folder)
+    report = evaluate(
+        read_predictions(folder),
+        expected=run.get("questions"),
+        provenance={**(provenance or {}), "fingerprint": run.get("fingerprint", {})},
+        **options,
+    )
+    write_text(folder / "report.json", report.to_json() + "\n")
+    write_text(folder / "report.md", report.to_markdown())
+    return report
+
+
+def provenance(
+    *,
+    device: str | None = None,
+    seed: int | None = None,
+    data: Iterable[str | os.PathLike[str]] = (),
+    command: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """What a reader needs to make the numbers again.
+
+    Args:
+        device: the accelerator in words, as the caller sees it; nothing here asks for it.
+        seed: of the run.
+        data: files the run read; they are hashed.
+        command: the command line; None takes this process's.
+
+    Returns:
+        `versions`, `platform`, `device`, `seed`, `data` (SHA-256 by file name) and `command`.
+    """
+    versions = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {
+        "versions": versions,
+        "platform": platform.platform(),
+        "device": device,
+        "seed": seed,
+        "data": {os.fspath(path): sha256(path) for path in data},
+        "command": list(sys.argv if command is None else command),
+    }
+
+
+def sha256(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file, in hexadecimal.
+
+    Raises:
+        JaxkgError: it cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise JaxkgError(f"{os.fspath(path)}: cannot be hashed: {error.strerror}") from error
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write UTF-8 text under a temporary name in the same folder, then rename."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _read_run(folder: Path) -> dict[str, Any]:
+    path = folder / RUN
+    try:
+        run = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise JaxkgError(f"{path}: not JSON ({error}). {_ANEW}") from error
+    if not isinstance(run, dict):
+        raise JaxkgError(f"{path}: not a JSON object. {_ANEW}")
+    return run
+
+
+def _check_fingerprint(folder: Path, mark: Mapping[str, str]) -> None:
+    run = _read_run(folder)
+    stored = run.get("fingerprint")
+    if not isinstance(stored, dict):
+        raise JaxkgError(f"{folder}: there are predictions but no {RUN} to say of what. {_ANEW}")
+    for key in sorted(stored.keys() | mark.keys()):
+        if stored.get(key) != mark.get(key):
+            raise JaxkgError(
+                f"{folder}: the run in this folder has {key} {stored.get(key)!r}, this one "
+                f"{mark.get(key)!r}. {_ANEW}"
+            )
+
+
+def _repair(path: Path) -> None:
+    """Cut off a last line without its line end, unless it is whole."""
+    with open(path, "r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        start, tail = end, b""
+        while start and b"\n" not in tail:
+            size = min(start, 1 << 16)
+            start = file.seek(start - size)
+            tail = file.read(size) + tail
+        last = tail[tail.rfind(b"\n") + 1 :]
+        if not last:
+            return
+        try:
+            parse_line(last, str(path))
+        except JaxkgError:
+            file.truncate(end - len(last))
+            warnings.warn(
+                f"{path}: the last line was torn ({len(last)} bytes) and is cut off; "
+                "its question is asked again",
+                stacklevel=3,
+            )
+        else:
+            file.seek(end)
+            file.write(b"\n")
+
+
+def _aside(path: Path) -> Path:
+    number = 1
+    while (name := path.with_name(f"{path.name}.{number}")).exists():
+        number += 1
+    return name
+
+
+def _drop(path: Path, retry: Collection[Status]) -> set[str]:
+    """Rewrite the file without the lines that ended so; their ids."""
+    kept, dropped = path.with_name(f".{path.name}.{os.getpid()}.tmp"), set()
+    with open(kept, "wb") as file:
+        for line in read_predictions(path):
+            if status(line) in retry:
+                dropped.add(line["id"])
+            else:
+                file.write(dump_line(line))
+    if dropped:
+        shutil.copyfile(path, _aside(path))
+        os.replace(kept, path)
+    else:
+        kept.unlink()
+    return dropped
+
+
+def _check_questions(path: Path, by_id: Mapping[str, Question]) -> set[str]:
+    done: set[str] = set()
+    for line in read_predictions(path):
+        question = by_id.get(line["id"])
+        if question is None:
+            problem = "is none of the questions given"
+        elif question.text != line["question"]:
+            problem = f"was {line['question']!r} then and is {question.text!r} now"
+        elif _gold(line) != (None if question.answers is None else list(question.answers)):
+            problem = "has other gold answers now"
+        else:
+            done.add(line["id"])
+            continue
+        raise JaxkgError(
+            f"{path}: another question set: id {line['id']!r} {problem} "
+            f"({len(by_id)} questions given). {_ANEW}"
+        )
+    return done
+
+
+def _gold(line: Line) -> list[str] | None:
+    """Gold answers as the question has them: the id where it is one, else the name."""
+    if line["gold"] is None or line.get("gold_ids") is None:
+        return line["gold"]
+    return [entity or name for entity, name in zip(line["gold_ids"], line["gold"])]

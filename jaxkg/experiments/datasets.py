@@ -1,0 +1,258 @@
+"""Benchmarks by name, read from the folder that `JAXKG_DATA` names.
+
+| name | graph | test questions | training questions |
+|---|---|---|---|
+| `metaqa-1`, `-2`, `-3` | `metaqa/kb.txt` | `metaqa/N-hop/qa_test.txt` | `qa_dev.txt` of all hops |
+| `pq-2h`, `pq-3h`, `pql-2h` | `pathquestion/` | a tenth, split by (subject, path) | eight tenths |
+| `webqsp` | `freebase_webqsp_cwq/kg_pooled.tsv` | `webqsp_test.jsonl` | `..._train_paths.jsonl` |
+
+The official MetaQA training questions are not needed: its dev questions are learnt from.
+`jaxkg datasets` prints where each comes from, the layout expected, and which files are there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from jaxkg.errors import JaxkgError
+from jaxkg.records import Question
+
+_PATHQUESTION = {
+    "pq-2h": ("2H-kb.txt", "PQ-2H.txt"),
+    "pq-3h": ("3H-kb.txt", "PQ-3H.txt"),
+    "pql-2h": ("PQL2-KB.txt", "PQL-2H.txt"),
+}
+NAMES = ("metaqa-1", "metaqa-2", "metaqa-3", *_PATHQUESTION, "webqsp")
+
+_SHA256 = {
+    "metaqa/kb.txt": "f0d1bc0a5220078b800f9d3645fb95712352f9e7f49f3dd9582ec1eba93920c9",
+    "metaqa/1-hop/qa_dev.txt": "3c68fa73a14d9b9616e49f08e2d8b65e024af417708306874fe4d398634620d3",
+    "metaqa/2-hop/qa_dev.txt": "a713ae6b4a7cdccfdda57ac99092f4114a1f8b0c4ba51b4466a15496a4ff6fbd",
+    "metaqa/3-hop/qa_dev.txt": "c638b99f97db93112f7a9ceec47675066cc9efc93b7ecd43e22c54ab531741d9",
+    "metaqa/1-hop/qa_test.txt": "c57e9c2c4c05e5eec4503460042c09bfa3e80ea1a5ecaf361c92dd81d6c7bece",
+    "metaqa/2-hop/qa_test.txt": "b1c4f1ad77f34a27e0e5a13c08b436c6f4c9a49dccd8d43639a569ee5cd906a1",
+    "metaqa/3-hop/qa_test.txt": "f4c2a801f864e80e809655a20b4b8c9904f4a2885a7f23850b2fabd8d38a6540",
+    "pathquestion/2H-kb.txt": "1e8d8e7f950d7d0fe949b377b065b569c5b84d87273ec1600331f5ba985145d7",
+    "pathquestion/3H-kb.txt": "27eb687c67086eb684a43f524cc9560f76f52161e1a038b6be45ff2a24c50374",
+    "pathquestion/PQ-2H.txt": "86f4a060a6d8a3d496671e6cfa73bf15b7f71422e9b49eefebc3f8fbe3618aef",
+    "pathquestion/PQ-3H.txt": "e0c5da286a830111e18122ad14ac195dc6bf90d42e2ec5c0c96522b51f16c69f",
+    "pathquestion/PQL-2H.txt": "b9d5d35905d7f5515a342707099d1fefb9eb8add9ef7811f8d04a02f66d1e89e",
+    "pathquestion/PQL2-KB.txt": "33962cedf418d2e02382a88496b0fd4b3f567ce07418e6cbb7a7dc830a0fcb7a",
+    "freebase_webqsp_cwq/kg_pooled.tsv": (
+        "91abcd161f5948a8701f14b01a6eb982ef675d432c3b0d917e5659bf24748180"
+    ),
+    "freebase_webqsp_cwq/mid2name.tsv": (
+        "b2fba499c1b09f95f3c0b25371cf2c379e463695b11005f5d3360fae75f6c33a"
+    ),
+    "freebase_webqsp_cwq/webqsp_test.jsonl": (
+        "6bcfa53fad2318c5464eede3ca9765d24aa9c0c167175184628a663013b68a0f"
+    ),
+    "freebase_webqsp_cwq/webqsp_train_paths.jsonl": (
+        "5a3daa8c3cae86c33efa90ef1e4adb7c4a006aefb7a0ab5072b793b35c52f6cc"
+    ),
+}
+"""The files that published numbers of this project were measured on."""
+
+_WHERE = """\
+The benchmarks are not part of jaxkg: get them where their authors offer them, lay them out as
+below in one folder, and name that folder by JAXKG_DATA.
+
+metaqa: films, one to three hops (Zhang et al., AAAI 2018; CC BY 3.0)
+  from   https://github.com/yuyuz/MetaQA, the "vanilla" text
+  graph  a line is head|relation|tail; lines that come twice count once
+  asked  a line is `question with [topic]<TAB>answer|answer`
+  kept   N-hop/vanilla/qa_dev.txt and qa_test.txt, without the folder vanilla
+
+pathquestion: PQ and PQL, subsets of Freebase (Zhou et al., COLING 2018; no licence stated)
+  from   https://github.com/zmtkeke/IRN, folder PathQuestion
+  graph  a line is head<TAB>relation<TAB>tail
+  asked  a line is question<TAB>answer(set)<TAB>head#relation#...#<end>#answer; there is no official
+         split, so it is split here by (subject, path) with seed 0
+
+freebase_webqsp_cwq: WebQSP test questions over one pooled graph (Freebase is CC BY)
+  from   no download: pooled from the Freebase triples that published systems left in their
+         result files, joined on the official question ids (SubgraphRAG's labelled evidence,
+         GNN-RAG, PoG, AoG and GraSP on GitHub). Do not compare with numbers on full Freebase.
+  graph  kg_pooled.tsv, a line is head<TAB>relation<TAB>tail, further columns are left alone;
+         mid2name.tsv, a line is mid<TAB>name
+  asked  JSON lines {"id", "question", "q_entity": [...], "a_entity": [...], "gold_paths": [...]};
+         for training {"id", "question", "linked": [{"concept"}], "answer": [...]}
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Dataset:
+    """A benchmark: graph (None is the demo graph), names, the files and questions of one part.
+
+    Attributes:
+        directed: False where gold paths leave the direction of relations open.
+        unknown: files that are not those of `jaxkg datasets`, byte by byte.
+    """
+
+    graph: Path | None
+    files: tuple[Path, ...]
+    questions: tuple[Question, ...]
+    names: Path | None = None
+    directed: bool = True
+    unknown: tuple[Path, ...] = ()
+
+    @property
+    def hashed(self) -> list[Path]:
+        """The files whose hashes say what was worked on."""
+        graph = [self.graph] if self.graph is not None and self.graph.is_file() else []
+        return [*self.files, *graph]
+
+
+def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
+    """A part of a benchmark; files that are not the known ones are told on standard error.
+
+    A family that shares its training questions (metaqa) is a name for them.
+
+    Raises:
+        JaxkgError: no such benchmark, or its files are not where `JAXKG_DATA` says.
+    """
+    from jaxkg.experiments.progress import errors
+    from jaxkg.kg import read_questions, split_questions
+
+    family = [each for each in NAMES if concerns(name, each)]
+    if part == "train" and len({_files(each, part) for each in family}) == 1:
+        name = family[0]
+    if name not in NAMES:
+        raise JaxkgError(f"no dataset is called {name!r}; there are {', '.join(NAMES)}")
+    if not (root := os.environ.get("JAXKG_DATA")):
+        raise JaxkgError(
+            f"--dataset {name} is read from the folder of benchmark data: name it by JAXKG_DATA; "
+            "`jaxkg datasets` says where to get it"
+        )
+    graph, names, files = _files(name, part)
+    absent = [file for file in (graph, names, *files) if file and not (Path(root) / file).is_file()]
+    if absent:
+        raise JaxkgError(
+            f"--dataset {name}: {root} has no {' and no '.join(absent)}; `jaxkg datasets` says "
+            "where to get it"
+        )
+    paths = [Path(root) / file for file in files]
+    if name in _PATHQUESTION:
+        training, _, test = split_questions(read_questions(paths[0]), seed=0)
+        questions = training if part == "train" else test
+    else:
+        questions = [question for path in paths for question in read_questions(path)]
+    unknown = [file for file in (graph, names, *files) if file and not _known(Path(root), file)]
+    if unknown:
+        errors.print(
+            f"{name}: {', '.join(unknown)}: other content than published numbers of jaxkg are of",
+            markup=False,
+            highlight=False,
+        )
+    return Dataset(
+        Path(root) / graph,
+        tuple(paths),
+        tuple(questions),
+        None if names is None else Path(root) / names,
+        directed=name != "webqsp",
+        unknown=tuple(Path(root) / file for file in unknown),
+    )
+
+
+def benchmarks(text: str) -> list[str]:
+    """Names with commas between; `metaqa` stands for all that begin so, likewise `pq`.
+
+    Raises:
+        JaxkgError: there is no such benchmark, or one comes twice.
+
+    >>> benchmarks("metaqa, pq-3h")
+    ['metaqa-1', 'metaqa-2', 'metaqa-3', 'pq-3h']
+    """
+    found: list[str] = []
+    for word in filter(None, map(str.strip, text.split(","))):
+        some = [name for name in NAMES if concerns(word, name)]
+        if not some:
+            raise JaxkgError(f"no dataset is called {word!r}; there are {', '.join(NAMES)}")
+        found += some
+    if len(set(found)) < len(found):
+        raise JaxkgError(f"--dataset {text}: one comes twice")
+    return found
+
+
+def concerns(word: str, name: str) -> bool:
+    """Whether a word means a benchmark: its name, or that of its family."""
+    return name == word or name.startswith(f"{word}-")
+
+
+def datasets() -> None:
+    """Say where each benchmark comes from, what layout is expected, and which files are there.
+
+    A file that is there but not byte for byte the one that published numbers are of is marked.
+    """
+    root = os.environ.get("JAXKG_DATA")
+    print(_WHERE)
+    print(f"JAXKG_DATA is {root or 'not set'}")
+    for name in NAMES:
+        print(f"\n{name}")
+        for file in dict.fromkeys((*_listed(name, "test"), *_listed(name, "train"))):
+            print(f"  {_state(root, file):13s} {file}")
+
+
+def _listed(name: str, part: Literal["train", "test"]) -> list[str]:
+    graph, names, files = _files(name, part)
+    return [file for file in (graph, names, *files) if file]
+
+
+def _files(name: str, part: Literal["train", "test"]) -> tuple[str, str | None, tuple[str, ...]]:
+    """Graph, names and question files, within the folder of benchmark data."""
+    if name in _PATHQUESTION:
+        graph, file = _PATHQUESTION[name]
+        return f"pathquestion/{graph}", None, (f"pathquestion/{file}",)
+    if name == "webqsp":
+        pooled = "freebase_webqsp_cwq"
+        file = {"train": "webqsp_train_paths.jsonl", "test": "webqsp_test.jsonl"}[part]
+        return f"{pooled}/kg_pooled.tsv", f"{pooled}/mid2name.tsv", (f"{pooled}/{file}",)
+    hops = ("1", "2", "3") if part == "train" else (name[-1],)
+    file = {"train": "qa_dev.txt", "test": "qa_test.txt"}[part]
+    return "metaqa/kb.txt", None, tuple(f"metaqa/{hop}-hop/{file}" for hop in hops)
+
+
+def _known(root: Path, file: str) -> bool:
+    from jaxkg.evaluate.runs.runs import sha256
+
+    return sha256(root / file) == _SHA256[file]
+
+
+def _state(root: str | None, file: str) -> str:
+    if root is None or not (Path(root) / file).is_file():
+        return "absent"
+    return "there" if _known(Path(root), file) else "other content"
+
+
+def material(
+    name: str | None,
+    kg: Path | None,
+    names: Path | None,
+    questions: Sequence[Path] | None,
+    *,
+    part: Literal["train", "test"],
+) -> Dataset:
+    """What a subcommand works on: a benchmark by name, or the user's own graph and questions.
+
+    Without any of them it is the demo graph with its own questions.
+
+    Raises:
+        JaxkgError: both are given, or a graph without questions.
+    """
+    from jaxkg.kg import demo_questions, demo_training_questions, read_questions
+
+    if name is not None:
+        if kg is not None or names is not None or questions:
+            raise JaxkgError("--dataset brings its graph and questions; give it or your own")
+        return dataset(name, part)
+    if not questions and kg is None and names is None:
+        asked = demo_training_questions() if part == "train" else demo_questions()
+        return Dataset(None, (), tuple(asked))
+    if not questions:
+        raise JaxkgError("no questions: give --questions FILE or --dataset NAME")
+    asked = [question for path in questions for question in read_questions(path)]
+    return Dataset(kg, tuple(questions), tuple(asked), names)

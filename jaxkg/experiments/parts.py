@@ -1,0 +1,249 @@
+"""What systems are built of: a graph, what the user wishes, parts that several share."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from jaxkg.errors import JaxkgError
+
+if TYPE_CHECKING:
+    from jaxkg.adjudicate import Backend
+    from jaxkg.kg import KnowledgeGraph, Linker
+    from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
+    from jaxkg.learn.planner.model import Planner
+    from jaxkg.learn.planner.traces import PlanTrace
+    from jaxkg.tensors import TensorGraph
+    from jaxkg.text import TextEncoder
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass
+class Parts:
+    """A graph, what the user wishes, and the parts systems share, each made when first wanted.
+
+    Attributes:
+        kg: the graph.
+        show: told of (stage, done, total).
+        backend: the language model; None where none was named.
+        hypergraph: folder of the hypergraph; None where none was named.
+        planner_folder: of a trained planner.
+        trained: folders of other trained models, by the system they are trained for.
+        wishes: settings by name as the user wrote them; a builder takes what it understands.
+        top_k, repair: see `AdjudicatedQA`.
+        seed: of a planner made here.
+        marks: what decides the answers of the system built, for a run's fingerprint.
+        traces: what a planning model said, added to as the system answers.
+        asked: the graph that is asked, where it is not `kg`.
+    """
+
+    kg: KnowledgeGraph
+    show: Callable[[str, int, int], None]
+    backend: Backend | None = None
+    hypergraph: Path | None = None
+    planner_folder: Path | None = None
+    trained: Mapping[str, Path] = dataclasses.field(default_factory=dict)
+    wishes: dict[str, str] = dataclasses.field(default_factory=dict)
+    top_k: int = 50
+    repair: bool = False
+    seed: int = 0
+    marks: dict[str, Any] = dataclasses.field(default_factory=dict)
+    traces: list[PlanTrace] = dataclasses.field(default_factory=list)
+    asked: KnowledgeHypergraph | None = None
+
+    @property
+    def graph(self) -> KnowledgeGraph | KnowledgeHypergraph:
+        """The graph that is asked."""
+        return self.kg if self.asked is None else self.asked
+
+    def beside(self, backend: Backend | None, wishes: dict[str, str]) -> Parts:
+        """Parts for another system over the same graph."""
+        other = dataclasses.replace(
+            self,
+            backend=backend,
+            wishes=wishes,
+            marks={},
+            traces=[],
+            asked=None,
+            hypergraph=None,
+        )
+        other.__dict__.update(
+            {name: vars(self)[name] for name in ("tensors", "linker") if name in vars(self)}
+        )
+        return other
+
+    @functools.cached_property
+    def tensors(self) -> TensorGraph:
+        """The graph on the device."""
+        from jaxkg.tensors import tensor_graph
+
+        return tensor_graph(self.kg)
+
+    @functools.cached_property
+    def linker(self) -> Linker:
+        """Of the graph."""
+        from jaxkg.kg import Linker
+
+        return Linker(self.kg)
+
+    @functools.cached_property
+    def planner(self) -> Planner:
+        """The planner named, or one made and kept."""
+        from jaxkg.learn.planner.kept import planner_for
+
+        planner = planner_for(
+            self.kg,
+            self.tensors,
+            folder=self.planner_folder,
+            seed=self.seed,
+            on_progress=self.show,
+        )
+        self.marks["planner"] = dict(planner.about)
+        return planner
+
+    @functools.cached_property
+    def encoder(self) -> TextEncoder:
+        """Of texts, as `--set encoder=NAME` says; see `encoder_kept`.
+
+        Raises:
+            JaxkgError: there is no such encoder.
+        """
+        encoder = encoder_kept(self.wishes.pop("encoder", "minilm"))
+        self.marks["encoder"] = [encoder.name, encoder.revision]
+        return encoder
+
+    def folder(self, kind: str, system: str) -> str | Path:
+        """Folder of a model as `jaxkg train KIND` makes them, named by `--set model=FOLDER`.
+
+        Raises:
+            JaxkgError: none is named.
+        """
+        given = self.wishes.pop("model", None) or self.trained.get(kind)
+        if given is None:
+            raise JaxkgError(
+                f"--system {system} needs a trained model: --set model=FOLDER, made by "
+                f"`jaxkg train {kind}`"
+            )
+        return given
+
+    def settings(self, kind: type[T], **defaults: Any) -> T:
+        """A system's settings: its own defaults, these, and what the user wishes.
+
+        Raises:
+            JaxkgError: a wish for something it does not have, or of the wrong kind.
+        """
+        given = settings_from(kind, self.wishes)
+        made = kind(**{**defaults, **given})
+        self.wishes.clear()
+        self.marks["settings"] = repr(made)
+        return made
+
+
+def wishes_from(
+    settings: Sequence[str], *, mode: str | None = None, threshold: float | None = None
+) -> dict[str, str]:
+    """`NAME=VALUE` settings, and those that have an option of their own, by name.
+
+    Raises:
+        JaxkgError: one is not of that form.
+
+    >>> wishes_from(["width=3"], threshold=0.2)
+    {'width': '3', 'threshold': '0.2'}
+    """
+    wishes: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not name or not equals:
+            raise JaxkgError(f"--set {setting}: write it NAME=VALUE, for example --set width=3")
+        wishes[name.strip().replace("-", "_")] = value.strip()
+    if mode is not None:
+        wishes["mode"] = mode
+    if threshold is not None:
+        wishes["threshold"] = str(threshold)
+    return wishes
+
+
+def settings_from(kind: type[Any], wishes: Mapping[str, str]) -> dict[str, Any]:
+    """What was written, as the fields of a settings dataclass.
+
+    Raises:
+        JaxkgError: there is no such field, or the value is none for it.
+
+    >>> from jaxkg.systems.planned import PlannedSettings
+    >>> settings_from(PlannedSettings, {"width": "3", "mode": "union", "revisit": "none"})
+    {'width': 3, 'mode': 'union', 'revisit': 'none'}
+    """
+    annotations = typing.get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for name, text in wishes.items():
+        if name not in annotations:
+            raise JaxkgError(f"no setting {name!r} here; there are {', '.join(annotations)}")
+        try:
+            values[name] = _value(text, annotations[name])
+        except ValueError as error:
+            raise JaxkgError(f"setting {name}={text}: {error}") from None
+    return values
+
+
+def _value(text: str, annotation: Any) -> Any:
+    """Text as a value of a simple type; a `ValueError` says what would be one."""
+    if typing.get_origin(annotation) is Literal:
+        allowed = typing.get_args(annotation)
+        if text not in allowed:
+            raise ValueError(f"it is one of {', '.join(map(str, allowed))}")
+        return text
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        choices = typing.get_args(annotation)
+        if type(None) in choices and text.lower() in ("default", "null"):
+            return None
+        for choice in choices:
+            if choice is not type(None):
+                return _value(text, choice)
+    if annotation is bool:
+        if text.lower() not in ("true", "false"):
+            raise ValueError("it is true or false")
+        return text.lower() == "true"
+    if annotation in (int, float, str):
+        try:
+            return annotation(text)
+        except ValueError:
+            raise ValueError(
+                f"it is {'a whole number' if annotation is int else 'a number'}"
+            ) from None
+    raise ValueError("it can be set from Python only")
+
+
+def encoder_named(name: str) -> TextEncoder:
+    """An encoder of texts: "minilm", sentence vectors, or "hashing", which needs no weights.
+
+    Raises:
+        JaxkgError: there is no such encoder, or its weights are not found.
+    """
+    if name == "minilm":
+        from jaxkg.text.minilm import default_encoder
+
+        return default_encoder()
+    if name == "hashing":
+        from jaxkg.text.hashing import HashingEncoder
+
+        return HashingEncoder()
+    raise JaxkgError(f"the encoder is minilm or hashing, not {name!r}")
+
+
+def encoder_kept(name: str) -> TextEncoder:
+    """As `encoder_named`; sentence vectors stay in the user's cache, for the next command."""
+    from jaxkg.learn.planner.kept import cache_folder
+    from jaxkg.text.vectors import CachedEncoder
+
+    encoder = encoder_named(name)
+    if name == "hashing":
+        return encoder
+    which = hashlib.sha256(f"{encoder.name} {encoder.revision}".encode()).hexdigest()[:16]
+    return CachedEncoder(encoder, cache_folder() / "vectors" / f"{which}.sqlite")

@@ -1,0 +1,1 @@
+"""Readers and writers of graph files; `jaxkg.kg` has `read_graph`, `save_graph`, `open_graph`."""

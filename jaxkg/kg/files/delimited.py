@@ -1,0 +1,223 @@
+"""Triples and names in columns: MetaQA's `a|b|c`, TSV, CSV."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.textfile import BadLines, Progress, line_at, line_blocks
+from jaxkg.kg.names import NameCollector
+
+SEPARATORS = {"metaqa": "|", "tsv": "\t", "csv": ","}
+"""Column separator by format. Only CSV knows quotes; in the other two they are plain characters."""
+
+HEADER = (
+    ("head", "head_id", "subject", "subj"),
+    ("relation", "relation_id", "predicate", "pred", "rel", "property"),
+    ("tail", "tail_id", "object", "obj"),
+)
+"""Words, in any case, by which a header line or a column is known as head, relation, tail."""
+
+Columns = Sequence[int | str]
+Row = tuple[int, list[str]]
+
+_ROWS = 1 << 11
+"""Rows of CSV alive at once; few, for the garbage collector walks every one."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Layout:
+    """Where a file keeps what, as its first line shows."""
+
+    width: int
+    triple: tuple[int, int, int]
+    source: int | None
+    expected: str
+
+
+def read_delimited(
+    path: Path,
+    format: str,
+    encoder: TripleEncoder,
+    bad: BadLines,
+    *,
+    columns: Columns | None = None,
+    provenance: bool | int | str | None = None,
+    encoding: str = "utf-8",
+    on_progress: Progress | None = None,
+) -> None:
+    """Read "metaqa", "tsv" or "csv" triples into `encoder`; see `jaxkg.kg.read_graph`."""
+    intake = _Intake(path, format, encoder, bad, columns, provenance)
+    blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
+    if format == "csv":
+        for rows in _csv_rows(path, blocks, bad, encoding):
+            intake.rows(rows)
+    else:
+        for first, lines in blocks:
+            intake.lines(first, lines)
+
+
+def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str = "utf-8") -> None:
+    """Read `id<TAB>name` lines; further names of an id become its aliases."""
+    for first, lines in line_blocks(path, encoding=encoding):
+        for number, line in enumerate(lines, start=first):
+            entity, tab, name = line.partition("\t")
+            entity, name = entity.strip(), name.strip()
+            if not line.strip():
+                continue
+            if not tab or not entity or not name or "\t" in name:
+                why = "not two non-blank fields"
+                bad.note(path, number, line.rstrip("\r"), why, "id<TAB>name")
+            else:
+                names.label(entity, name)
+
+
+def _csv_rows(
+    path: Path, blocks: Iterable[tuple[int, list[str]]], bad: BadLines, encoding: str
+) -> Iterator[list[Row]]:
+    reader = csv.reader((line + "\n" for _, block in blocks for line in block), strict=True)
+    batch: list[Row] = []
+    while True:
+        start = reader.line_num + 1
+        try:
+            batch.append((start, next(reader)))
+        except StopIteration:
+            break
+        except csv.Error as error:
+            expected = 'head,relation,tail, with " around a name that holds a comma or a quote'
+            bad.note(path, start, line_at(path, start, encoding), f"not CSV ({error})", expected)
+        if len(batch) == _ROWS:
+            yield batch
+            batch = []
+    yield batch
+
+
+class _Intake:
+    """Takes lines or rows, learns the layout from the first, and feeds the encoder."""
+
+    def __init__(
+        self,
+        path: Path,
+        format: str,
+        encoder: TripleEncoder,
+        bad: BadLines,
+        columns: Columns | None,
+        provenance: bool | int | str | None,
+    ):
+        self.path, self.encoder, self.bad = path, encoder, bad
+        self.format, self.separator = format, SEPARATORS[format]
+        self.asked, self.provenance = columns, provenance
+        self.layout: _Layout | None = None
+
+    def lines(self, first: int, lines: list[str]) -> None:
+        """Take unquoted lines, numbered from `first`."""
+        if layout := self.layout:
+            width = layout.width
+            if {line.count(self.separator) for line in lines} == {width - 1}:
+                # No list per line: the garbage collector would spend longer on them than we do.
+                cells = self.separator.join(lines).split(self.separator)
+                columns = [list(map(str.strip, cells[at::width])) for at in layout.triple]
+                if not any("" in column for column in columns):
+                    sources = None if layout.source is None else cells[layout.source :: width]
+                    self._encode(range(first, first + len(lines)), columns, sources)
+                    return
+        rows = [(number, line.split(self.separator)) for number, line in enumerate(lines, first)]
+        self.rows(rows)
+
+    def rows(self, rows: list[Row]) -> None:
+        """Take split rows."""
+        while rows and self.layout is None:
+            rows = rows[self._learn(rows[0]) :]
+        if not (layout := self.layout):
+            return
+        rows = [row for row in rows if self._sound(row, layout)]
+        columns = [[fields[at].strip() for _, fields in rows] for at in layout.triple]
+        at = layout.source
+        sources = None if at is None else [fields[at] for _, fields in rows]
+        self._encode([number for number, _ in rows], columns, sources)
+
+    def _encode(
+        self, numbers: Sequence[int], columns: list[list[str]], sources: list[str] | None
+    ) -> None:
+        if self.provenance is True:
+            sources = [f"{self.path.name}:{number}" for number in numbers]
+        elif sources is not None:
+            sources = list(map(str.strip, sources))
+        heads, relations, tails = columns
+        self.encoder.add(heads, relations, tails, sources)
+
+    def _learn(self, row: Row) -> bool:
+        """Learn the layout from a row, unless it is blank or bad; True if the row holds no fact."""
+        number, fields = row
+        if _blank(fields):
+            return True
+        words = [field.strip().casefold() for field in fields]
+        by_word = [next((i for i, w in enumerate(words) if w in known), -1) for known in HEADER]
+        header = self.format != "metaqa" and min(by_word) >= 0
+        wanted = self.asked or (by_word if header else (0, 1, 2))
+        source = None if isinstance(self.provenance, bool) else self.provenance
+        if self.provenance is None and header and "source" in words:
+            source = words.index("source")
+        asked = (*wanted, *(() if source is None else (source,)))
+        expected = ("<TAB>" if self.format == "tsv" else self.separator).join(
+            ("head", "relation", "tail")
+        )
+        if self.asked:
+            expected = f"head, relation, tail in columns {tuple(self.asked)}"
+        exact = self.format == "metaqa" and not self.asked and source is None
+        needed = max((at + 1 for at in asked if isinstance(at, int)), default=0)
+        if len(fields) < needed or (exact and len(fields) != 3):
+            text = self._text(fields)
+            why = _fields(len(fields))
+            self.bad.note(self.path, number, text, why, expected + _hint(text, self.format))
+            return True
+        named = [field.strip() for field in fields]
+        for column in asked:
+            if isinstance(column, str) and column not in named:
+                raise JaxkgError(
+                    f"{self.path}:{number}: no column {column!r}; the header line has {named}"
+                )
+        head, relation, tail, *rest = (
+            named.index(column) if isinstance(column, str) else column for column in asked
+        )
+        self.layout = _Layout(
+            len(fields), (head, relation, tail), rest[0] if rest else None, expected
+        )
+        return header or any(isinstance(column, str) for column in asked)
+
+    def _sound(self, row: Row, layout: _Layout) -> bool:
+        number, fields = row
+        if len(fields) == layout.width and all(fields[at].strip() for at in layout.triple):
+            return True
+        if not _blank(fields):
+            text = self._text(fields)
+            why, hint = "a blank name", ""
+            if len(fields) != layout.width:
+                why = f"{_fields(len(fields))} where the first line has {layout.width}"
+                hint = _hint(text, self.format)
+            self.bad.note(self.path, number, text, why, layout.expected + hint)
+        return False
+
+    def _text(self, fields: list[str]) -> str:
+        return self.separator.join(fields).rstrip("\r")
+
+
+def _blank(fields: list[str]) -> bool:
+    return not fields or (len(fields) == 1 and not fields[0].strip())
+
+
+def _fields(count: int) -> str:
+    return "1 field" if count == 1 else f"{count} fields"
+
+
+def _hint(text: str, format: str) -> str:
+    for other, separator in SEPARATORS.items():
+        if other != format and text.count(separator) >= 2:
+            return f"; with format={other!r} it would have more"
+    if text.count(SEPARATORS[format]) > 2 and format != "csv":
+        return "; names that hold the separator need CSV with quotes, or JSON lines"
+    return ""

@@ -1,0 +1,194 @@
+"""One way in for every graph a user may have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
+from jaxkg.kg.files.jsonl import read_jsonl
+from jaxkg.kg.files.parquet import read_parquet
+from jaxkg.kg.files.rdf import RDF_FORMATS, read_rdf
+from jaxkg.kg.files.store import open_graph
+from jaxkg.kg.files.textfile import BadLines, Progress, existing, line_blocks
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.names import NameCollector
+
+SUFFIXES = {
+    ".tsv": "tsv",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".nt": "ntriples",
+    ".ttl": "turtle",
+    ".rdf": "rdfxml",
+    ".owl": "rdfxml",
+    ".xml": "rdfxml",
+}
+"""Format by the end of a file's name, a final `.gz` aside."""
+
+FORMATS = (*SEPARATORS, "jsonl", "parquet", *RDF_FORMATS, "saved")
+
+
+def read_graph(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    names: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    provenance: bool | int | str | None = None,
+    encoding: str = "utf-8",
+    skip_bad: int = 0,
+    on_progress: Progress | None = None,
+) -> KnowledgeGraph:
+    """Read a knowledge graph from a file, or from a folder `save_graph` wrote.
+
+    | format | what it is |
+    |---|---|
+    | `metaqa` | `head|relation|tail` lines |
+    | `tsv` | tab-separated lines; quotes are plain characters |
+    | `csv` | comma-separated, with quotes |
+    | `jsonl` | `{"head": ..., "relation": ..., "tail": ...}` lines; an end is a string or |
+    | | `{"id": ..., "name": ..., "aliases": [...]}`; `source` may be added |
+    | `parquet` | a table (needs the extra `parquet`) |
+    | `ntriples`, `turtle`, `rdfxml` | RDF (needs the extra `rdf`); for ids and names, see |
+    | | `jaxkg.kg.files.rdf.read_rdf` |
+    | `saved` | a folder |
+
+    Text may be gzip-packed. Blank lines are passed over, blanks around names are cut off. The
+    first line of a TSV or CSV file is a header where it names head (or subject), relation (or
+    predicate, property) and tail (or object); the columns are then taken by these names.
+
+    Args:
+        path: the file or folder.
+        format: one of the above; by default told from the file's name, and for `.txt` (or no
+            ending) from its first line: TSV where that has two tabs, MetaQA where it has two `|`.
+        columns: head, relation and tail columns, by position from 0 or by name (a header's, a
+            Parquet column's, a JSON key). Default: by name as above, else the first three.
+        names: display names: a mapping, or a file of `id<TAB>name` lines, whose further names for
+            an id become aliases. They win over names inside `path`; ids the graph does not have
+            are left out.
+        provenance: where a triple's source comes from. None: what the file itself says (a
+            JSON-lines field, Parquet column or named header column `source`); True: "file:line"
+            (for RDF the file alone), after a JSON line's own `source`; False: nothing is kept;
+            a position or name: that column.
+        encoding: of text files, `names` included; RDF and Parquet know their own.
+        skip_bad: how many malformed lines to tolerate. What was skipped is told in the graph's
+            `skipped`.
+        on_progress: called now and then with what is done and what there is in all (bytes on
+            disk; rows of a Parquet table).
+
+    Raises:
+        JaxkgError: no such file, an unknown format, an option the format has no use for, a
+            malformed line beyond `skip_bad`, wrong encoding, or no triples at all.
+    """
+    path = existing(path)
+    format = _format(path, format, encoding)
+    if format == "saved":
+        _refuse(path, format, columns=columns, names=names, provenance=provenance)
+        return open_graph(path)
+    if path.is_dir():
+        raise JaxkgError(f"{path}: a folder, but format={format!r} is a file")
+    if columns is not None and (len(columns) != 3 or len(set(columns)) != 3):
+        raise JaxkgError(f"columns must name three different columns, got {columns!r}")
+    if any(isinstance(at, int) and at < 0 for at in (*(columns or ()), provenance)):
+        raise JaxkgError("columns are counted from 0; a negative position is none")
+    encoder, found, bad = TripleEncoder(), NameCollector(), BadLines(skip_bad)
+    given = NameCollector()
+    if isinstance(names, Mapping):
+        given.display.update(names)
+    elif names is not None:
+        read_names(existing(names), given, bad, encoding=encoding)
+    if format in SEPARATORS:
+        read_delimited(
+            path,
+            format,
+            encoder,
+            bad,
+            columns=columns,
+            provenance=provenance,
+            encoding=encoding,
+            on_progress=on_progress,
+        )
+    elif format == "parquet":
+        read_parquet(
+            path, encoder, bad, columns=columns, provenance=provenance, on_progress=on_progress
+        )
+    elif format == "jsonl":
+        read_jsonl(
+            path,
+            encoder,
+            found,
+            bad,
+            keys=_keys(path, columns),
+            provenance=_no_position(path, provenance),
+            encoding=encoding,
+            on_progress=on_progress,
+        )
+    else:
+        if not isinstance(provenance, bool):
+            _refuse(path, format, provenance=provenance)
+        _refuse(path, format, columns=columns)
+        read_rdf(
+            path, format, encoder, found, bad, provenance=bool(provenance), on_progress=on_progress
+        )
+    if not len(encoder):
+        raise JaxkgError(f"{path}: no triples in it (read as {format})")
+    for entity, label in given.display.items():
+        if found.display.get(entity, label) != label:
+            found.alias(entity, found.display[entity])
+        found.display[entity] = label
+    for entity, others in given.aliases.items():
+        for other in others:
+            found.alias(entity, other)
+    return KnowledgeGraph.from_encoded(
+        encoder.finish(), names=found.display, aliases=found.aliases, skipped=bad.messages
+    )
+
+
+def _format(path: Path, format: str | None, encoding: str) -> str:
+    if format is not None:
+        if format not in FORMATS:
+            raise JaxkgError(f"no format {format!r}; there are {', '.join(FORMATS)}")
+        return format
+    if path.is_dir():
+        return "saved"
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    if suffixes and suffixes[-1] in SUFFIXES:
+        return SUFFIXES[suffixes[-1]]
+    for first, lines in line_blocks(path, encoding=encoding):
+        for number, line in enumerate(lines, start=first):
+            if not line.strip():
+                continue
+            for guess in ("tsv", "metaqa"):
+                if line.count(SEPARATORS[guess]) >= 2:
+                    return guess
+            raise JaxkgError(
+                f"{path}:{number}: neither its name nor its first line {line[:120]!r} tells the "
+                f"format; pass format=, one of {', '.join(FORMATS)}"
+            )
+    raise JaxkgError(f"{path}: no triples in it; the file is blank")
+
+
+def _refuse(path: Path, format: str, **options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise JaxkgError(f"{path}: {name}= has no meaning for format {format!r}; leave it out")
+
+
+def _keys(path: Path, columns: Columns | None) -> tuple[str, str, str]:
+    if columns is None:
+        return "head", "relation", "tail"
+    head, relation, tail = (_no_position(path, column) for column in columns)
+    return str(head), str(relation), str(tail)
+
+
+def _no_position(path: Path, column: bool | int | str | None) -> bool | str | None:
+    if isinstance(column, int) and not isinstance(column, bool):
+        raise JaxkgError(f"{path}: JSON lines have no column {column}; give the key's name")
+    return column

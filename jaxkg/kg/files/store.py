@@ -1,0 +1,96 @@
+"""Graphs on disk, opened without reading them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.array_folder import ArrayFolder, Layout, write_arrays
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.names import AliasTable
+
+FORMAT = "jaxkg-graph"
+VERSION = 1
+_LAYOUT = Layout(
+    FORMAT, VERSION, "saved graph", "open the folder given to save_graph, or one graph file"
+)
+
+
+def save_graph(graph: KnowledgeGraph, folder: str | os.PathLike[str]) -> Path:
+    """Write a graph to a folder, whole or not at all.
+
+    A graph saved there before is replaced; anything else in the way is left alone.
+
+    Returns:
+        The folder.
+
+    Raises:
+        JaxkgError: the folder is a file, or holds something other than a saved graph, or cannot be
+            written.
+    """
+    arrays = {
+        "triples": graph.triples,
+        "alias_owners": graph.aliases.owners,
+        "aliases": graph.aliases.names,
+        "entity_ids": graph.entity_ids,
+    }
+    named = graph.entity_names is not graph.entity_ids
+    if named:
+        arrays["entity_names"] = graph.entity_names
+    if graph.provenance is not None:
+        arrays["provenance"] = graph.provenance
+    notes = {
+        "entities": graph.num_entities,
+        "triples": graph.num_triples,
+        "relations": graph.relations,
+        "duplicates": graph.duplicates,
+        "skipped": graph.skipped,
+        "has_names": named,
+        "has_provenance": graph.provenance is not None,
+        "fingerprint": graph.fingerprint,
+        "relation_fingerprint": graph.relation_fingerprint,
+    }
+    return write_arrays(folder, arrays, notes, _LAYOUT)
+
+
+def open_graph(folder: str | os.PathLike[str], *, verify: bool = False) -> KnowledgeGraph:
+    """Open a saved graph; its arrays stay on disk until they are read.
+
+    Args:
+        folder: as given to `save_graph`.
+        verify: read every byte and compare it with the recorded SHA-256. Without it only the
+            files' sizes and the arrays' shapes are checked.
+
+    Raises:
+        JaxkgError: no such folder, not a saved graph, written by a newer version, or damaged.
+    """
+    saved = ArrayFolder(folder, _LAYOUT, verify=verify)
+    meta = saved.meta
+    try:
+        tables = ["entity_ids", "aliases"]
+        tables += ["entity_names"] if meta["has_names"] else []
+        tables += ["provenance"] if meta["has_provenance"] else []
+        stored = saved.load(("triples", "alias_owners"), tables, ascending="entity_ids")
+        graph = KnowledgeGraph(
+            entity_ids=stored["entity_ids"],
+            entity_names=stored.get("entity_names", stored["entity_ids"]),
+            relations=tuple(meta["relations"]),
+            triples=stored["triples"],
+            aliases=AliasTable(stored["alias_owners"], stored["aliases"]),
+            provenance=stored.get("provenance"),
+            duplicates=meta["duplicates"],
+            skipped=tuple(meta["skipped"]),
+        )
+        differ = (
+            (graph.num_entities, graph.num_triples) != (meta["entities"], meta["triples"])
+            or graph.relation_fingerprint != meta["relation_fingerprint"]
+            or (verify and graph.fingerprint != meta["fingerprint"])
+        )
+        if differ:
+            raise JaxkgError(f"{saved.path}: damaged: its notes and arrays are of different graphs")
+        # What was computed over every byte when the graph was saved need not be computed again.
+        graph.__dict__["fingerprint"] = meta["fingerprint"]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise JaxkgError(f"{saved.path}: damaged: {error!r}") from error
+    return graph

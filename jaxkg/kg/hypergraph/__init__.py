@@ -1,0 +1,1 @@
+"""Knowledge hypergraphs: hyperedges over any number of entities, and the texts behind them."""

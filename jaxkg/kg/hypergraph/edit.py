@@ -1,0 +1,188 @@
+"""New hypergraphs from old ones: hyperedges and chunks added or removed.
+
+Read with the module's name: `edit.add(graph, edges)`, `edit.remove(graph, rows)`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.hypergraph.graph import NULL, Chunk, Hyperedge, KnowledgeHypergraph
+from jaxkg.kg.names import NameTable, nearest
+
+Graph = TypeVar("Graph", bound=KnowledgeHypergraph)
+
+
+def add(
+    graph: KnowledgeHypergraph,
+    edges: Iterable[Hyperedge] = (),
+    *,
+    names: Mapping[str, str] | None = None,
+    descriptions: Mapping[str, str] | None = None,
+    chunks: Iterable[Chunk] = (),
+) -> KnowledgeHypergraph:
+    """A new hypergraph with more hyperedges at the end, more chunks, or changed names.
+
+    Rows of hyperedges and chunks stay; rows of entities may move, as they follow the ids.
+
+    Raises:
+        JaxkgError: as `KnowledgeHypergraph.from_edges`; a chunk's id is there already with another
+            text; or a name is given to an entity that no hyperedge joins.
+    """
+    names, descriptions = names or {}, descriptions or {}
+    fresh_chunks = _new_chunks(graph, chunks)
+    # Chunks that are there already are lent to the new hyperedges, which may come from them.
+    given = list(edges)
+    fresh_ids = {chunk.id for chunk in fresh_chunks}
+    lent = [
+        graph.chunk(rows[0])
+        for id in dict.fromkeys(e.chunk for e in given if e.chunk is not None)
+        if id not in fresh_ids and (rows := graph.chunk_ids.rows(id))
+    ]
+    new = KnowledgeHypergraph.from_edges(given, chunks=[*fresh_chunks, *lent])
+    fresh = np.fromiter((not _holds(graph, new.hyperedge(i)) for i in range(new.num_edges)), bool)
+    repeated = int(np.count_nonzero(~fresh)) + new.duplicates
+    new = _kept(new, fresh)
+
+    old_ids = graph.entity_ids.tolist()
+    ids = sorted({*old_ids, *new.entity_ids.tolist()})
+    row_of = {entity: row for row, entity in enumerate(ids)}
+    _refuse_strangers(row_of, names, descriptions)
+    shown = dict(zip(old_ids, graph.entity_names)) | dict(names)
+    told = dict(zip(old_ids, graph.descriptions)) | dict(descriptions)
+    chunk_ids = [*graph.chunk_ids, *(chunk.id for chunk in fresh_chunks)]
+    chunk_row = {id: row for row, id in enumerate(chunk_ids)}
+    chunk_map = np.asarray([*(chunk_row[id] for id in new.chunk_ids), NULL], np.int32)
+    kinds = tuple(dict.fromkeys((*graph.kinds, *new.kinds)))
+    kind_map = np.asarray([kinds.index(kind) for kind in new.kinds], np.int8)
+    table = NameTable.from_names(ids, ascending=True)
+    names_now = [shown.get(entity, entity) for entity in ids]
+    return KnowledgeHypergraph(
+        entity_ids=table,
+        entity_names=table if names_now == ids else NameTable.from_names(names_now),
+        descriptions=NameTable.from_names(told.get(entity, "") for entity in ids),
+        edge_names=NameTable.from_names([*graph.edge_names, *new.edge_names]),
+        kinds=kinds,
+        edge_kind=np.concatenate([graph.edge_kind, kind_map[new.edge_kind]]),
+        edge_chunk=np.concatenate([graph.edge_chunk, chunk_map[new.edge_chunk]]),
+        offsets=np.concatenate([graph.offsets, graph.offsets[-1] + new.offsets[1:]]),
+        members=np.concatenate(
+            [_ranks(old_ids, row_of)[graph.members], _ranks(new.entity_ids, row_of)[new.members]]
+        ),
+        chunk_ids=NameTable.from_names(chunk_ids),
+        chunk_titles=NameTable.from_names([*graph.chunk_titles, *(c.title for c in fresh_chunks)]),
+        chunk_texts=NameTable.from_names([*graph.chunk_texts, *(c.text for c in fresh_chunks)]),
+        duplicates=graph.duplicates + repeated,
+    )
+
+
+def remove(graph: Graph, edges: Iterable[int] = (), *, chunks: Iterable[str] = ()) -> Graph:
+    """A new hypergraph without these hyperedges, and without what was read from these chunks.
+
+    Entities that no remaining hyperedge joins leave with their names and descriptions:
+    `remove(add(graph, new), rows_of_new)` is `graph` again.
+
+    Args:
+        graph: the old one.
+        edges: rows.
+        chunks: ids of chunks that leave with all their hyperedges.
+
+    Raises:
+        JaxkgError: a row or chunk is not in the hypergraph; nothing is removed.
+    """
+    keep = np.ones(graph.num_edges, bool)
+    for edge in edges:
+        if not 0 <= edge < graph.num_edges:
+            raise JaxkgError(
+                f"hyperedge {edge} is not in [0, {graph.num_edges}); nothing was removed"
+            )
+        keep[edge] = False
+    stay = np.ones(graph.num_chunks, bool)
+    for id in chunks:
+        rows = graph.chunk_ids.rows(id)
+        if not rows:
+            raise JaxkgError(
+                f"no chunk {id!r}{nearest(id, graph.chunk_ids.tolist())}; nothing was removed"
+            )
+        stay[rows[0]] = False
+    keep &= np.append(stay, True)[graph.edge_chunk]
+    reduced = _kept(graph, keep)
+    if stay.all():
+        return reduced
+    left = np.flatnonzero(stay)
+    rank = np.append(np.cumsum(stay, dtype=np.int32) - np.int32(1), np.int32(NULL))
+    return dataclasses.replace(
+        reduced,
+        edge_chunk=rank[reduced.edge_chunk],
+        chunk_ids=graph.chunk_ids.take(left),
+        chunk_titles=graph.chunk_titles.take(left),
+        chunk_texts=graph.chunk_texts.take(left),
+    )
+
+
+def _kept(graph: Graph, keep: np.ndarray) -> Graph:
+    """The hypergraph of some of its hyperedges, and of the entities and kinds these have."""
+    if keep.all():
+        return graph
+    arity = np.diff(graph.offsets)
+    members = graph.members[np.repeat(keep, arity)]
+    used = np.zeros(graph.num_entities, bool)
+    used[members] = True
+    rank = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    entities = np.flatnonzero(used)
+    codes = list(dict.fromkeys(graph.edge_kind[keep].tolist()))
+    kind_rank = np.zeros(max(1, len(graph.kinds)), np.int8)
+    kind_rank[codes] = np.arange(len(codes))
+    ids = graph.entity_ids.take(entities)
+    same = graph.entity_names is graph.entity_ids
+    offsets = np.zeros(np.count_nonzero(keep) + 1, np.int64)
+    np.cumsum(arity[keep], out=offsets[1:])
+    return dataclasses.replace(
+        graph,
+        entity_ids=ids,
+        entity_names=ids if same else graph.entity_names.take(entities),
+        descriptions=graph.descriptions.take(entities),
+        edge_names=graph.edge_names.take(np.flatnonzero(keep)),
+        kinds=tuple(graph.kinds[code] for code in codes),
+        edge_kind=kind_rank[graph.edge_kind[keep]],
+        edge_chunk=graph.edge_chunk[keep],
+        offsets=offsets,
+        members=rank[members],
+    )
+
+
+def _new_chunks(graph: KnowledgeHypergraph, chunks: Iterable[Chunk]) -> list[Chunk]:
+    fresh = []
+    for chunk in chunks:
+        rows = graph.chunk_ids.rows(chunk.id)
+        if not rows:
+            fresh.append(chunk)
+        elif graph.chunk(rows[0]) != chunk:
+            raise JaxkgError(
+                f"chunk {chunk.id!r} is there already with another title or text; remove it first "
+                f"(remove(chunks=[{chunk.id!r}])), or choose another id"
+            )
+    return fresh
+
+
+def _holds(graph: KnowledgeHypergraph, edge: Hyperedge) -> bool:
+    rows = graph.entity_ids.rows(edge.entities[0])
+    return bool(rows) and any(graph.hyperedge(e) == edge for e in graph.edges_of(rows[0]).tolist())
+
+
+def _refuse_strangers(known: Mapping[str, int], *given: Mapping[str, str]) -> None:
+    for entity in (entity for some in given for entity in some):
+        if entity not in known:
+            raise JaxkgError(
+                f"a name or description is given for {entity!r}, which no hyperedge joins"
+                f"{nearest(entity, list(known))}"
+            )
+
+
+def _ranks(ids: Iterable[str], row_of: Mapping[str, int]) -> np.ndarray:
+    return np.asarray([row_of[entity] for entity in ids], np.int32)

@@ -1,0 +1,185 @@
+"""A hypergraph out of plain text by rules, for running without a language model.
+
+Entities are the documents' titles and phrases in capitals; a sentence is a fact over the entities
+it mentions and its document's title, a document a passage over all of them. What it misses: things
+written in small letters, pronouns beyond the document's own subject, other names of a thing that
+share no words with it, and every fact that goes over more than one sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
+from jaxkg.kg.link.folding import split_words
+from jaxkg.kg.link.mentions import NameFinder
+from jaxkg.kg.link.question_words import QUESTION_WORDS
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Jr|Sr|vs|No|Vol|Inc|Ltd|Co|Prof|Gen|Col|Capt|Lt|Rev|Hon|etc)"
+    r"|\b[A-Za-z]\.[A-Za-z])\.$"
+)
+_CAPITAL = r"(?:[A-Z][\w’'&.-]*|[0-9]+(?:st|nd|rd|th)?)"
+_PHRASE = re.compile(
+    rf"\b[A-Z][\w’'&-]*(?:\.(?=\s[A-Z]))?"
+    rf"(?:\s+(?:(?:of|the|and|de|la|von|van|der|du|for|in|on|at|&)\s+){{0,2}}{_CAPITAL})*"
+)
+_DATE = re.compile(
+    r"\b(?:\d{1,2}\s+)?(?:January|February|March|April|May|June|July|August|September|October|"
+    r"November|December)(?:\s+\d{1,2},?)?(?:\s+\d{4})?\b|\b1[0-9]{3}\b|\b20[0-9]{2}\b"
+)
+_QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
+_MOST_WORDS = 8
+
+
+def hypergraph_of_text(
+    documents: Iterable[tuple[str, str]],
+    *,
+    longest: int = 400,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> KnowledgeHypergraph:
+    """Build a hypergraph from (title, text) documents by rules.
+
+    Args:
+        documents: titles may be empty.
+        longest: words of a chunk; a longer document becomes several, cut between sentences.
+        on_progress: told documents done and in all.
+
+    Raises:
+        JaxkgError: no document mentions anything.
+
+    Example:
+        >>> graph = hypergraph_of_text([
+        ...     ("Alien (film)", "Alien is a 1979 film directed by Ridley Scott."),
+        ...     ("Ridley Scott", "Scott was born in South Shields."),
+        ... ])
+        >>> graph.tell(0)
+        'Alien is a 1979 film directed by Ridley Scott.'
+        >>> [graph.name(row) for row in graph.entities_of(0).tolist()]
+        ['Alien (film)', 'Ridley Scott', '1979']
+    """
+    chunks = chunked(documents, longest=longest)
+    titles = list(dict.fromkeys(chunk.title for chunk in chunks if chunk.title.strip()))
+    # A title is found under its name with and without the words in brackets.
+    names = titles + [bare for t in titles if (bare := _QUALIFIER.sub("", t)) != t and bare]
+    owner = titles + [t for t in titles if (bare := _QUALIFIER.sub("", t)) != t and bare]
+    finder = NameFinder(names)
+    within = _mid_sentence(chunk.text for chunk in chunks)
+    spellings: dict[str, str] = {}
+    edges: list[Hyperedge] = []
+    for number, chunk in enumerate(chunks, start=1):
+        subject = [entity_id(chunk.title)] if entity_id(chunk.title) else []
+        if subject:
+            spellings.setdefault(subject[0], chunk.title)
+        everyone = dict.fromkeys(subject)
+        for sentence in sentences(chunk.text):
+            found = dict.fromkeys(subject)
+            for name in mentions(sentence, finder, owner, within):
+                if id := entity_id(name):
+                    spellings.setdefault(id, name)
+                    found[id] = None
+            everyone |= found
+            if found:
+                edges.append(Hyperedge(sentence, tuple(found), "fact", chunk.id))
+        if everyone:
+            name = chunk.title.strip() or f"passage {chunk.id}"
+            edges.append(Hyperedge(name, tuple(everyone), "passage", chunk.id))
+        if on_progress:
+            on_progress(number, len(chunks))
+    if not edges:
+        raise JaxkgError(
+            f"{len(chunks)} chunks mention nothing in capitals and have no titles; "
+            "extract the facts with a language model, or give them as JSON lines"
+        )
+    return KnowledgeHypergraph.from_edges(edges, names=spellings, chunks=chunks)
+
+
+def chunked(documents: Iterable[tuple[str, str]], *, longest: int = 400) -> list[Chunk]:
+    """Documents as chunks of at most `longest` words, cut between sentences.
+
+    A chunk's id is the document's number, with the number of the part where there are several.
+
+    >>> [chunk.id for chunk in chunked([("A", "One two. Three four."), ("B", "Five.")], longest=2)]
+    ['0.0', '0.1', '1']
+    """
+    chunks = []
+    for number, (title, text) in enumerate(documents):
+        parts: list[list[str]] = [[]]
+        size = 0
+        for sentence in sentences(text):
+            words = len(sentence.split())
+            if parts[-1] and size + words > longest:
+                parts.append([])
+                size = 0
+            parts[-1].append(sentence)
+            size += words
+        for part, told in enumerate(parts):
+            id = f"{number}" if len(parts) == 1 else f"{number}.{part}"
+            # One part keeps the text as it was given.
+            chunks.append(Chunk(id, title, text if len(parts) == 1 else " ".join(told)))
+    return chunks
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text; an abbreviation or an initial ends none.
+
+    >>> list(sentences("J. R. R. Tolkien met Mr. Lewis. They talked."))
+    ['J. R. R. Tolkien met Mr. Lewis.', 'They talked.']
+    """
+    held = ""
+    for piece in _SENTENCE_END.split(" ".join(text.split())):
+        held = f"{held} {piece}" if held else piece
+        if not _ABBREVIATION.search(held):
+            yield held
+            held = ""
+    if held:
+        yield held
+
+
+def mentions(
+    sentence: str, finder: NameFinder, owner: Sequence[str], within: Counter[str]
+) -> list[str]:
+    """Names in a sentence: known titles, phrases in capitals, dates."""
+    found: dict[str, None] = {}
+    taken: list[tuple[int, int]] = []
+    for mention in finder.find(sentence):
+        # A title in small letters is a common word.
+        if any(char.isupper() or char.isdigit() for char in sentence[mention.start : mention.end]):
+            found[owner[mention.name]] = None
+            taken.append((mention.start, mention.end))
+    for pattern in (_PHRASE, _DATE):
+        for match in pattern.finditer(sentence):
+            start, end = match.span()
+            if any(a <= start and end <= b for a, b in taken):
+                continue
+            phrase = match[0].strip(" .’'&-")
+            words = phrase.split()
+            while words and words[0].casefold() in QUESTION_WORDS:
+                words = words[1:]
+            phrase = re.sub(r"[’']s$", "", " ".join(words))
+            if not phrase or len(words) > _MOST_WORDS:
+                continue
+            first = not sentence[:start].strip(" \"'(")
+            if first and len(words) == 1 and phrase not in within and not phrase.isdigit():
+                continue  # the capital of a sentence's first word says nothing
+            found[phrase] = None
+            taken.append((start, end))
+    return list(found)
+
+
+def entity_id(name: str) -> str:
+    """The folded words of a name; what differs in case and punctuation is one entity."""
+    return " ".join(split_words(name).folded)
+
+
+def _mid_sentence(texts: Iterable[str]) -> Counter[str]:
+    """Words in capitals that stand within a sentence somewhere."""
+    seen: Counter[str] = Counter()
+    for text in texts:
+        for sentence in sentences(text):
+            seen.update(re.findall(r"(?<=\w\s)[A-Z][\w’'-]+", sentence))
+    return seen

@@ -1,0 +1,1 @@
+"""From a question's words to the entities it names."""

@@ -1,0 +1,101 @@
+"""Where a search starts: the topic entities of a question, given or linked."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.link.linker import Linker
+from jaxkg.records import Link, Question
+from jaxkg.words import mask_mentions
+
+
+@dataclasses.dataclass(frozen=True)
+class Topics:
+    """The topic entities of one question.
+
+    Attributes:
+        links: chosen ones first, then runners-up.
+        entities: indices of the chosen entities.
+        spans: where the chosen ones are mentioned, to be masked before planning.
+        missing: given topics that the graph does not have.
+    """
+
+    links: tuple[Link, ...]
+    entities: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+    missing: tuple[str, ...] = ()
+
+
+def find_topics(
+    linker: Linker, questions: Sequence[Question], *, use_given: bool = True
+) -> list[Topics]:
+    """Resolve the topics of questions.
+
+    Args:
+        linker: of the graph asked.
+        questions: with or without topics.
+        use_given: take a question's own `topics` and `mention` where it has them; False links
+            every question from its bare text.
+
+    Returns:
+        Topics of each question. A given topic is kept as it is; the linker then only says where it
+        is mentioned, if the question does not.
+    """
+    found = []
+    for question in questions:
+        mention = question.mention if use_given else None
+        if use_given and question.topics:
+            found.append(_given(linker, question))
+        else:
+            links = linker.link(question.text, mention)
+            chosen = [link for link in links if link.chosen]
+            found.append(
+                Topics(
+                    links=tuple(links),
+                    entities=tuple(linker.graph.entity(link.entity) for link in chosen),
+                    spans=tuple(sorted({(link.start, link.end) for link in chosen})),
+                )
+            )
+    return found
+
+
+def _given(linker: Linker, question: Question) -> Topics:
+    graph = linker.graph
+    rows = {topic: entity_rows(graph, topic) for topic in question.topics}
+    entities = tuple(dict.fromkeys(row for some in rows.values() for row in some))
+    missing = tuple(topic for topic, some in rows.items() if not some)
+    mentions: dict[str, tuple[int, int]] = {}
+    spans: tuple[tuple[int, int], ...] = ()
+    if question.mention is not None:
+        spans = (question.mention,)
+    elif entities:
+        ids = {graph.entity_ids[row] for row in entities}
+        found = [link for link in linker.link(question.text) if link.entity in ids]
+        for link in found:
+            mentions.setdefault(link.entity, (link.start, link.end))
+        spans = tuple(sorted({(link.start, link.end) for link in found}))
+    elsewhere = spans[0] if spans else (0, 0)
+    links = tuple(
+        Link(
+            graph.entity_ids[row],
+            graph.name(row),
+            *mentions.get(graph.entity_ids[row], elsewhere),
+            score=1.0,
+            method="given",
+        )
+        for row in entities
+    )
+    return Topics(links, entities, spans, missing)
+
+
+def entity_rows(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
+    """Entities that a string of a question file means: the one with that id, else all so named."""
+    rows = graph.entity_ids.rows(name) or graph.entity_names.rows(name)
+    return tuple(int(row) for row in rows)
+
+
+def masked_texts(questions: Sequence[Question], topics: Sequence[Topics]) -> list[str]:
+    """The questions as a model reads them, topic mentions masked."""
+    return [mask_mentions(q.text, t.spans) for q, t in zip(questions, topics)]

@@ -1,0 +1,298 @@
+"""The lines of question files: MetaQA, PathQuestion, WebQSP and CWQ, jaxkg's own, plain text."""
+
+from __future__ import annotations
+
+import json
+import re
+import reprlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+from jaxkg.errors import JaxkgError
+from jaxkg.records import Question
+
+METAQA_RELATIONS = {
+    "director": "directed_by",
+    "writer": "written_by",
+    "actor": "starred_actors",
+    "year": "release_year",
+    "language": "in_language",
+    "tag": "has_tags",
+    "tags": "has_tags",
+    "genre": "has_genre",
+    "imdbrating": "has_imdb_rating",
+    "imdbvotes": "has_imdb_votes",
+}
+"""MetaQA's names for the things a movie is related to, and the relation that leads there."""
+
+_KEYS = frozenset({"id", "question", "topics", "answers", "paths", "mention"})
+
+
+def split_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
+    """Take the brackets off a marked topic.
+
+    Exactly one balanced outermost `[...]` marks the topic. Anything else (no bracket, several,
+    unbalanced, empty) is taken to be part of the wording and left as it is.
+
+    Returns:
+        The clean text and the topic's `(start, end)` in it, or None where nothing was marked.
+
+    >>> split_brackets("who directed [Heat]?")
+    ('who directed Heat?', (13, 17))
+    >>> split_brackets("who starred in [[REC]]")
+    ('who starred in [REC]', (15, 20))
+    >>> split_brackets("who directed Heat?")
+    ('who directed Heat?', None)
+    """
+    if "[" not in text:
+        return text, None
+    spans: list[tuple[int, int]] = []
+    depth = opened = 0
+    for position, character in enumerate(text):
+        if character == "[":
+            if depth == 0:
+                opened = position
+            depth += 1
+        elif character == "]":
+            depth -= 1
+            if depth < 0:
+                return text, None
+            if depth == 0:
+                spans.append((opened, position))
+    if depth or len(spans) != 1:
+        return text, None
+    start, end = spans[0]
+    topic = text[start + 1 : end].strip()
+    if not topic:
+        return text, None
+    return text[:start] + topic + text[end + 1 :], (start, start + len(topic))
+
+
+def read_lines(path: Path) -> list[str]:
+    """Lines of a UTF-8 file without their ends; a byte order mark is dropped."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return [line.rstrip("\n") for line in file]
+    except FileNotFoundError as error:
+        raise JaxkgError(f"{path}: no such question file") from error
+    except UnicodeDecodeError as error:
+        raise JaxkgError(
+            f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from error
+
+
+def _bad(path: Path, line: int, found: str, expected: str) -> NoReturn:
+    raise JaxkgError(f"{path}:{line}: {found}; expected {expected}")
+
+
+def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    return ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+
+
+def _unique(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def metaqa(path: Path, lines: Sequence[str]) -> Iterator[Question]:
+    """`text with [topic]<TAB>answer|answer`, question types in the sibling `*_qtype.txt`."""
+    hop = re.match(r"(\d+)-?hop", path.parent.name)
+    name = "-".join(["metaqa", *([hop[1]] if hop else []), path.stem.removeprefix("qa_").lower()])
+    types_path = path.with_name(path.stem + "_qtype.txt")
+    types = read_lines(types_path) if types_path.exists() else None
+    if types is not None and len(types) != len(lines):
+        raise JaxkgError(
+            f"{types_path}: {len(types)} lines for the {len(lines)} questions of {path.name}; "
+            "expected one each"
+        )
+    for number, line in _numbered(lines):
+        fields = line.split("\t")
+        if len(fields) != 2:
+            _bad(path, number, f"{len(fields)} tab-separated fields", "question<TAB>answer|answer")
+        text, mention = split_brackets(fields[0].strip())
+        if mention is None:
+            _bad(path, number, "no topic", "exactly one [topic entity] in the question")
+        answers = _unique(fields[1].split("|"))
+        if "" in answers:
+            _bad(path, number, "an empty answer", "answers parted by single '|'")
+        paths = (_metaqa_path(types_path, number, types[number - 1]),) if types else ()
+        topic = text[slice(*mention)]
+        yield Question(f"{name}-{number}", text, (topic,), answers, paths, mention)
+
+
+def _metaqa_path(path: Path, number: int, text: str) -> tuple[str, ...]:
+    steps = text.strip().split("_to_")
+    relations = []
+    for source, target in pairwise(steps):
+        thing = target if source == "movie" else source
+        if thing not in METAQA_RELATIONS or "movie" not in (source, target):
+            relations.clear()
+            break
+        relations.append(("" if source == "movie" else "^") + METAQA_RELATIONS[thing])
+    if not relations:
+        _bad(
+            path,
+            number,
+            f"question type {reprlib.repr(text)}",
+            "steps such as movie_to_director_to_movie",
+        )
+    return tuple(relations)
+
+
+def pathquestion(path: Path, lines: Sequence[str]) -> Iterator[Question]:
+    """`text<TAB>answer(answer/answer/)<TAB>topic#relation#entity...`."""
+    expected = "question<TAB>answer(answer/answer/)<TAB>topic#relation#entity..."
+    for number, line in _numbered(lines):
+        fields = line.split("\t")
+        if len(fields) != 3:
+            _bad(path, number, f"{len(fields)} tab-separated fields", expected)
+        text = fields[0].strip()
+        steps = fields[2].split("#<end>")[0].split("#")
+        if len(steps) < 3 or len(steps) % 2 == 0:
+            _bad(path, number, f"path {reprlib.repr(fields[2])}", "entity#relation#entity...")
+        # Names contain brackets and slashes are only separators, so the set's opening bracket is
+        # found by the last entity of the path, which is written before it.
+        opening = steps[-1] + "("
+        if not fields[1].startswith(opening) or not fields[1].endswith("/)"):
+            _bad(path, number, f"answers {reprlib.repr(fields[1])}", f"{opening}answer/answer/)")
+        answers = _unique(fields[1][len(opening) : -2].split("/"))
+        yield Question(
+            id=f"{path.stem.lower()}-{number}",
+            text=text,
+            topics=(steps[0],),
+            answers=answers,
+            paths=(tuple(steps[1::2]),),
+            mention=_find(text, steps[0]),
+        )
+
+
+def _find(text: str, name: str) -> tuple[int, int] | None:
+    """Where a name stands in a text as whole words, in any case; None where it does not."""
+    found = re.search(r"(?<!\w)" + re.escape(name) + r"(?!\w)", text, re.IGNORECASE)
+    return found.span() if found else None
+
+
+def freebase(path: Path, lines: Sequence[str], answer_field: str | None) -> Iterator[Question]:
+    """WebQSP and CWQ as JSON objects; test lines and training lines name different fields."""
+    for number, line in _numbered(lines):
+        row = json_object(path, number, line)
+        field = answer_field or ("a_entity" if "a_entity" in row else "answer")
+        if field not in row:
+            _bad(path, number, f"no {field!r}", "gold answers there")
+        if isinstance(row[field], list):
+            row[field] = [answer for answer in row[field] if answer is not None]
+        if isinstance(row.get("gold_paths"), list):
+            # An empty path says that the topic itself is the answer: nothing to follow.
+            row["gold_paths"] = [steps for steps in row["gold_paths"] if steps != []]
+        text = _string(path, number, row, "question").strip()
+        topics = _freebase_topics(path, number, row)
+        spans = (_find(text, topic) for topic in topics)
+        yield Question(
+            id=_string(path, number, row, "id"),
+            text=text,
+            topics=topics,
+            answers=_unique(_strings(path, number, row, field)),
+            paths=_paths(path, number, row, "gold_paths"),
+            mention=next((span for span in spans if span), None),
+        )
+
+
+def _freebase_topics(path: Path, number: int, row: dict[str, Any]) -> tuple[str, ...]:
+    """Test lines name the topics; training lines name one, or only a key beside linker output."""
+    if "q_entity" in row:
+        return _unique(_strings(path, number, row, "q_entity"))
+    if row.get("core_entity"):
+        return (_string(path, number, row, "core_entity"),)
+    if "topic_key" not in row:
+        return ()
+    key = _string(path, number, row, "topic_key")
+    try:
+        concepts = [link["concept"] for link in row.get("linked", ())]
+        return _unique(
+            c for c in concepts if re.sub(r"[\W_]+", "_", c.casefold()).strip("_") == key
+        )
+    except (TypeError, KeyError, AttributeError):
+        _bad(path, number, "'linked' without concepts", '"linked": [{"concept": name}, ...]')
+
+
+def own(path: Path, lines: Sequence[str]) -> Iterator[Question]:
+    """JSON objects with the keys of `Question`, `question` for its text."""
+    for number, line in _numbered(lines):
+        row = json_object(path, number, line)
+        if unknown := row.keys() - _KEYS:
+            known = ", ".join(sorted(_KEYS))
+            _bad(path, number, f"unknown key {min(unknown)!r}", f"keys among {known}")
+        text = _string(path, number, row, "question")
+        topics = _strings(path, number, row, "topics")
+        if "mention" in row:
+            mention = _span(path, number, row["mention"], len(text))
+        else:
+            text, mention = split_brackets(text.strip())
+        yield Question(
+            id=_string(path, number, row, "id") if "id" in row else f"{path.stem}-{number}".lower(),
+            text=text,
+            topics=topics,
+            answers=None if row.get("answers") is None else _strings(path, number, row, "answers"),
+            paths=_paths(path, number, row, "paths"),
+            mention=mention,
+        )
+
+
+def text(path: Path, lines: Sequence[str]) -> Iterator[Question]:
+    """A question a line, its topic in brackets or not."""
+    for number, line in _numbered(lines):
+        text, mention = split_brackets(line.strip())
+        yield Question(f"{path.stem.lower()}-{number}", text, mention=mention)
+
+
+def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
+    """The JSON object of a line."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        _bad(path, number, f"not JSON ({error.msg})", "one JSON object a line")
+    if not isinstance(row, dict):
+        _bad(path, number, f"a JSON {type(row).__name__}", "one JSON object a line")
+    return row
+
+
+def _string(path: Path, number: int, row: dict[str, Any], key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        _bad(path, number, f"{key!r} is {reprlib.repr(value)}", "a non-empty string")
+    return value
+
+
+def _strings(path: Path, number: int, row: dict[str, Any], key: str) -> tuple[str, ...]:
+    value = row.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        _bad(path, number, f"{key!r} is {reprlib.repr(value)}", "a list of strings")
+    return tuple(value)
+
+
+def _paths(path: Path, number: int, row: dict[str, Any], key: str) -> tuple[tuple[str, ...], ...]:
+    value = row.get(key, [])
+    if not isinstance(value, list) or not all(
+        isinstance(steps, list) and steps and all(isinstance(step, str) for step in steps)
+        for steps in value
+    ):
+        _bad(path, number, f"{key!r} is {reprlib.repr(value)}", "a list of lists of relation names")
+    return tuple(tuple(steps) for steps in value)
+
+
+def _span(path: Path, number: int, value: Any, length: int) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    if (
+        not isinstance(value, list)
+        or [type(edge) for edge in value] != [int, int]
+        or not 0 <= value[0] < value[1] <= length
+    ):
+        _bad(
+            path,
+            number,
+            f"'mention' is {reprlib.repr(value)}",
+            f"[start, end] within 0..{length}, or null",
+        )
+    return value[0], value[1]

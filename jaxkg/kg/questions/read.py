@@ -1,0 +1,166 @@
+"""Question sets: read the published formats and jaxkg's own, write, split.
+
+| format | one question | detected by |
+|---|---|---|
+| `metaqa` | `text with [topic]<TAB>answer\\|answer` | two tab-separated fields |
+| `pathquestion` | `text<TAB>answer(set)<TAB>topic#relation#...` | three tab-separated fields |
+| `freebase` | JSON object with `q_entity` or `gold_paths` (WebQSP, CWQ) | those keys |
+| `jsonl` | JSON object `{"id", "question", "topics", "answers", "paths", "mention"}` | `.jsonl` |
+| `text` | a question a line, the topic optionally in `[brackets]` | no tab |
+
+Ids are the file's own where it has them; otherwise `<set>-<line>`, the line counted from 1 and the
+set named after the file: `qa_test.txt` in `3-hop/` gives `metaqa-3-test-17`, `PQ-2H.txt` gives
+`pq-2h-17`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.questions import formats
+from jaxkg.kg.questions.formats import split_brackets
+from jaxkg.records import Question
+
+__all__ = [
+    "FORMATS",
+    "read_questions",
+    "split_brackets",
+    "split_questions",
+    "subject_and_path",
+    "write_questions",
+]
+
+FORMATS = ("metaqa", "pathquestion", "freebase", "jsonl", "text")
+
+
+def read_questions(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    answer_field: str | None = None,
+) -> list[Question]:
+    """Read a question file.
+
+    Args:
+        path: a UTF-8 file in one of the formats of the module's table.
+        format: its name; None detects it from the first line.
+        answer_field: `freebase` only: where the gold answers are, `"a_entity"` (those in the
+            graph) or `"answer"` (the benchmark's full list, nulls left out). None takes
+            `a_entity` where the line has it and `answer` otherwise.
+
+    Returns:
+        The questions in file order. MetaQA's `paths` come from the sibling `*_qtype.txt` where
+        there is one, an inverse relation written `^name`. WebQSP and CWQ paths are plain relation
+        names, to be followed from either end. Topics and answers are entity names as those graphs
+        have them.
+
+    Raises:
+        JaxkgError: no such file, not UTF-8, or a line that is not what the format promises.
+    """
+    path = Path(path)
+    if format is not None and format not in FORMATS:
+        raise JaxkgError(f"unknown question format {format!r}; known: {', '.join(FORMATS)}")
+    lines = formats.read_lines(path)
+    chosen = format or _detect(path, lines)
+    if answer_field is not None and chosen != "freebase":
+        raise JaxkgError(f"{path}: answer_field is for the freebase format, this is {chosen}")
+    if answer_field not in (None, "a_entity", "answer"):
+        raise JaxkgError(f"answer_field is 'a_entity' or 'answer', not {answer_field!r}")
+    if chosen == "metaqa":
+        questions = list(formats.metaqa(path, lines))
+    elif chosen == "pathquestion":
+        questions = list(formats.pathquestion(path, lines))
+    elif chosen == "freebase":
+        questions = list(formats.freebase(path, lines, answer_field))
+    elif chosen == "jsonl":
+        questions = list(formats.own(path, lines))
+    else:
+        questions = list(formats.text(path, lines))
+    seen: set[str] = set()
+    for question in questions:
+        if question.id in seen:
+            raise JaxkgError(f"{path}: id {question.id!r} is given twice; ids must be unique")
+        seen.add(question.id)
+    return questions
+
+
+def write_questions(questions: Iterable[Question], path: str | os.PathLike[str]) -> None:
+    """Write questions as jaxkg's own JSON Lines; `read_questions` gives them back unchanged."""
+    path = Path(path)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=path.name, delete=False
+    ) as file:
+        try:
+            for question in questions:
+                row = dataclasses.asdict(question)
+                row = {"id": row.pop("id"), "question": row.pop("text"), **row}
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.close()
+            os.replace(file.name, path)
+        except BaseException:
+            file.close()
+            os.unlink(file.name)
+            raise
+
+
+def subject_and_path(question: Question) -> Hashable:
+    """What PathQuestion's paraphrases of one fact have in common: topics and relation paths."""
+    return question.topics, question.paths
+
+
+def split_questions(
+    questions: Sequence[Question],
+    *,
+    seed: int,
+    parts: Sequence[float] = (8, 1, 1),
+    group: Callable[[Question], Hashable] = subject_and_path,
+) -> tuple[list[Question], ...]:
+    """Split at random, keeping the paraphrases of a fact together.
+
+    A split by line would put paraphrases of one fact on both sides; PathQuestion has up to a dozen.
+
+    Args:
+        questions: to be split; their order is kept within each part.
+        seed: of the shuffle; the same seed gives the same split.
+        parts: relative sizes, counted in questions; met to within one group.
+        group: questions with an equal key stay together.
+
+    Returns:
+        One list per entry of `parts`.
+    """
+    weights = np.asarray(parts, float)
+    if weights.ndim != 1 or not weights.size or (weights < 0).any() or weights.sum() <= 0:
+        raise JaxkgError(f"parts must be non-negative numbers with a positive sum, not {parts!r}")
+    groups: dict[Hashable, list[int]] = {}
+    for index, question in enumerate(questions):
+        groups.setdefault(group(question), []).append(index)
+    members = list(groups.values())
+    order = np.random.default_rng(seed).permutation(len(members))
+    sizes = np.array([len(members[g]) for g in order], int)
+    middle = np.cumsum(sizes) - sizes / 2
+    bounds = np.cumsum(weights / weights.sum())[:-1] * len(questions)
+    part = np.searchsorted(bounds, middle, side="right")
+    chosen: list[list[int]] = [[] for _ in weights]
+    for g, p in zip(order, part):
+        chosen[p].extend(members[g])
+    return tuple([questions[i] for i in sorted(rows)] for rows in chosen)
+
+
+def _detect(path: Path, lines: Sequence[str]) -> str:
+    first = next((line for line in lines if line.strip()), "")
+    if path.suffix in (".jsonl", ".json") or first.lstrip().startswith("{"):
+        row = (
+            formats.json_object(path, lines.index(first) + 1 if first else 1, first)
+            if first
+            else {}
+        )
+        return "freebase" if {"q_entity", "gold_paths"} & row.keys() else "jsonl"
+    return {0: "text", 1: "metaqa"}.get(first.count("\t"), "pathquestion")

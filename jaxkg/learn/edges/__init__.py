@@ -1,0 +1,1 @@
+"""The hybrid edge scorer of guided search."""

@@ -1,0 +1,195 @@
+"""From questions with answers to an edge scorer: link, mine, train, validate by search."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Sequence
+
+import jax
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, find_topics
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.edges.examples import agreed_paths, states_along
+from jaxkg.learn.edges.model import TrainedScorer, edge_inputs
+from jaxkg.learn.edges.train import EdgeConfig, train_edge_scorer
+from jaxkg.learn.mine import MinedPaths, mine_paths
+from jaxkg.learn.planner.fit import revisit_rule
+from jaxkg.records import Question
+from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, edge_tables
+from jaxkg.search.guided import guided_paths
+from jaxkg.search.plans import execute_paths
+from jaxkg.tensors import TensorGraph
+from jaxkg.text import TextEncoder
+from jaxkg.types import NULL
+
+_tables = jax.jit(edge_tables)
+
+
+def fit_edge_scorer(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    questions: Sequence[Question],
+    encoder: TextEncoder,
+    *,
+    graph: tuple[np.ndarray, np.ndarray] | None = None,
+    sizes: EdgeSizes | None = None,
+    config: EdgeConfig = EdgeConfig(),
+    hops: int = 3,
+    mined: MinedPaths | None = None,
+    held_out: float = 0.1,
+    validated: int = 512,
+    linker: Linker | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    on_progress: Callable[[str, int, int], None] | None = None,
+    on_epoch: Callable[[int, float, float], bool] | None = None,
+) -> TrainedScorer:
+    """Train an edge scorer from questions and their answers; gold paths are never looked at.
+
+    Args:
+        kg, tensors: the graph.
+        questions: with `answers`; topics given or to be linked.
+        encoder: of questions, names and labels.
+        graph: [N, G] graph vectors of entities and [2R, G] of relation codes; None reads text
+            alone, and such a scorer runs on other graphs too.
+        sizes: of the scorer; None takes the paper's, with the encoder's and the graph's dimensions.
+        config: schedule.
+        hops: L, longest path; of `sizes` where they are given.
+        mined: result of `mine_paths` for all questions, where it is at hand.
+        held_out: share of the questions that only choose the epoch.
+        validated: of those, how many are searched after each epoch.
+        linker: finds topics; None makes one.
+        folder: keeps the training's state; a later call goes on from there.
+        seed: of everything random.
+        on_progress: called with (stage, done, total).
+        on_epoch: called with (epoch, loss, held-out F1 of the search); False stops for now.
+
+    Raises:
+        JaxkgError: nothing to learn from.
+    """
+    tick = on_progress or (lambda stage, done, total: None)
+    topics = find_topics(linker or Linker(kg), questions)
+    starts = [some.entities for some in topics]
+    goals = [
+        tuple(dict.fromkeys(row for a in question.answers or () for row in entity_rows(kg, a)))
+        for question in questions
+    ]
+    hops = sizes.hops if sizes else hops
+    ends = [(s, g) for s, g in zip(starts, goals) if s and g]
+    if not ends:
+        raise JaxkgError("no question has both a topic and an answer that the graph has")
+    revisit = revisit_rule(*zip(*ends))
+    if mined is None:
+        mined = mine_paths(
+            tensors,
+            starts,
+            goals,
+            hops=hops,
+            revisit=revisit,
+            on_progress=lambda done, total: tick("mine paths", done, total),
+        )
+    masked = masked_texts(questions, topics)
+    distinct, place = np.unique(masked, return_inverse=True)
+    vectors = encoder(distinct.tolist())[place]
+    tick("encode questions", len(distinct), len(distinct))
+    paths = agreed_paths(mined, masked, vectors)
+    order = np.random.default_rng(seed).permutation(len(questions))
+    aside = order[: round(held_out * len(order))]
+    learning = paths.copy()
+    learning[aside] = NULL
+    states = states_along(tensors, starts, learning, revisit=revisit)
+    tick("encode names", 0, kg.num_entities)
+    inputs = edge_inputs(kg, encoder, graph)
+    tick("encode names", kg.num_entities, kg.num_entities)
+    sizes = sizes or EdgeSizes(
+        text=encoder.dimension,
+        question=encoder.dimension,
+        graph=inputs.node_graph.shape[1],
+        hops=hops,
+    )
+    tried = aside[[bool(goals[i]) for i in aside.tolist()]][:validated]
+
+    def validate(params: EdgeScorer, trained: EdgeInputs) -> float:
+        return search_f1(
+            tensors,
+            params,
+            trained,
+            vectors[tried],
+            [starts[i] for i in tried.tolist()],
+            [goals[i] for i in tried.tolist()],
+            sizes=sizes,
+            revisit=revisit,
+        )
+
+    params, trained, score = train_edge_scorer(
+        tensors,
+        states,
+        inputs,
+        vectors,
+        np.sum(learning != NULL, axis=1).astype(np.int32),
+        sizes=sizes,
+        config=config,
+        validate=validate if len(tried) else None,
+        folder=folder,
+        seed=seed,
+        on_epoch=on_epoch,
+        on_step=lambda done: tick("train", done, config.epochs * config.steps),
+    )
+    tick("train", config.epochs * config.steps, config.epochs * config.steps)
+    return TrainedScorer(
+        params=jax.device_get(params),
+        sizes=sizes,
+        relations=kg.relations,
+        relation_graph=np.asarray(trained.relation_graph),
+        node_graph=np.asarray(inputs.node_graph[: kg.num_entities]),
+        encoder=(encoder.name, encoder.revision),
+        about={
+            "questions": len(questions),
+            "learned_from": int(np.any(learning != NULL, axis=1).sum()),
+            "held_out_f1": score,
+            "revisit": revisit,
+            "config": dataclasses.asdict(config),
+            "seed": seed,
+        },
+    )
+
+
+def search_f1(
+    tensors: TensorGraph,
+    params: EdgeScorer,
+    inputs: EdgeInputs,
+    questions: np.ndarray,
+    topics: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    *,
+    sizes: EdgeSizes,
+    revisit: Revisit = "topic",
+) -> float:
+    """Mean F1 of greedy guided search.
+
+    Args:
+        tensors, params, inputs, sizes: graph and scorer.
+        questions: [Q, T] float32 text vectors.
+        topics, targets: nodes of each question.
+        revisit: which nodes a path may return to.
+    """
+    plans = guided_paths(
+        tensors,
+        params,
+        _tables(params, inputs),
+        questions,
+        topics,
+        hops=sizes.hops,
+        use_context=sizes.context,
+        revisit=revisit,
+    )
+    reached = execute_paths(tensors, topics, plans.relations[:, 0], revisit=revisit)
+    total = 0.0
+    for row, goal in enumerate(targets):
+        found = set(reached.node[reached.offsets[row] : reached.offsets[row + 1]].tolist())
+        total += 2 * len(found & set(goal)) / max(1, len(found) + len(set(goal)))
+    return total / max(1, len(targets))

@@ -1,0 +1,178 @@
+"""A trained edge scorer: weights, relation vectors and the text encoder it was trained with."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.embeddings.fit import TrainedEmbeddings
+from jaxkg.learn.folder import ModelFolder
+from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, init_edge_scorer
+from jaxkg.tensors import bucket
+from jaxkg.text import TextEncoder, label_words
+
+_FOLDER = ModelFolder(
+    "edge scorer", "edges", "jaxkg-edge-scorer", 2, "`jaxkg train guided`", oldest=2
+)
+"""Version 2 normalises inner layers; weights of version 1 would score wrongly."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainedScorer:
+    """Everything needed to score edges of a graph.
+
+    Attributes:
+        params: weights.
+        sizes: of the scorer.
+        relations: names of the relations it was trained on.
+        relation_graph: [2R, G] float32 graph vectors of their codes.
+        node_graph: [N, G] float32 graph vectors of the entities; G = 0 where it reads text alone,
+            and then it runs on other graphs too.
+        encoder: name and revision of the text encoder.
+        about: what it was trained on, for people.
+    """
+
+    params: EdgeScorer
+    sizes: EdgeSizes
+    relations: tuple[str, ...]
+    relation_graph: np.ndarray
+    node_graph: np.ndarray
+    encoder: tuple[str, str]
+    about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def inputs(self, kg: KnowledgeGraph, encoder: TextEncoder) -> EdgeInputs:
+        """The scorer's view of a graph.
+
+        Raises:
+            JaxkgError: another encoder, or another graph where the scorer reads graph vectors.
+        """
+        if (encoder.name, encoder.revision) != self.encoder:
+            raise JaxkgError(
+                f"this edge scorer reads vectors of {' '.join(self.encoder)}, not of "
+                f"{encoder.name} {encoder.revision}"
+            )
+        same = tuple(kg.relations) == self.relations and kg.num_entities == len(self.node_graph)
+        if self.sizes.graph and not same:
+            raise JaxkgError(
+                f"this edge scorer has graph vectors of {len(self.node_graph):,} entities and "
+                f"{len(self.relations)} relations, the graph has {kg.num_entities:,} and "
+                f"{len(kg.relations)}; train one for this graph, or one that reads text alone"
+            )
+        graph = None if self.sizes.graph == 0 else (self.node_graph, self.relation_graph)
+        return edge_inputs(kg, encoder if self.sizes.text else None, graph)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write to a folder, through a temporary name.
+
+        Raises:
+            JaxkgError: the folder holds something else.
+        """
+        leaves = {str(i): leaf for i, leaf in enumerate(jax.tree.leaves(self.params))}
+        graph = {"relation_graph": self.relation_graph, "node_graph": self.node_graph}
+        meta = {
+            "sizes": dataclasses.asdict(self.sizes),
+            "relations": self.relations,
+            "encoder": self.encoder,
+            "about": dict(self.about),
+        }
+        return _FOLDER.save(folder, meta, graph | leaves)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> TrainedScorer:
+        """Read a scorer written by `save`.
+
+        Raises:
+            JaxkgError: there is none, or it is damaged or of a newer version.
+        """
+        with _FOLDER.reading(folder) as (meta, arrays):
+            inner = {key: tuple(meta["sizes"][key]) for key in ("attention", "classifier")}
+            sizes = EdgeSizes(**{**meta["sizes"], **inner})
+            shape = jax.eval_shape(lambda: init_edge_scorer(sizes, key=jax.random.key(0)))
+            wanted, tree = jax.tree.flatten(shape)
+            leaves = [arrays[str(place)] for place in range(len(wanted))]
+            if [leaf.shape for leaf in leaves] != [leaf.shape for leaf in wanted]:
+                raise ValueError("weights and sizes disagree")
+            name, revision = meta["encoder"]
+            return cls(
+                jax.tree.unflatten(tree, leaves),
+                sizes,
+                tuple(meta["relations"]),
+                arrays["relation_graph"],
+                arrays["node_graph"],
+                (name, revision),
+                meta["about"],
+            )
+
+
+def edge_inputs(
+    kg: KnowledgeGraph,
+    encoder: TextEncoder | None,
+    graph: tuple[np.ndarray, np.ndarray] | None,
+) -> EdgeInputs:
+    """Vectors of a graph's entities and relation codes.
+
+    Args:
+        kg: the graph.
+        encoder: of names and labels; None leaves text out.
+        graph: [N, G] vectors of entities and [2R, G] of relation codes; None leaves them out.
+
+    Returns:
+        Tables on the device, with as many node rows as the padded graph has.
+    """
+    rows, codes = bucket(kg.num_entities), 2 * len(kg.relations)
+    if encoder is None:
+        node_text = np.zeros((rows, 0), np.float32)
+        relation_text = np.zeros((codes, 0), np.float32)
+    else:
+        node_text = np.zeros((rows, encoder.dimension), np.float32)
+        node_text[: kg.num_entities] = encoder([kg.name(i) for i in range(kg.num_entities)])
+        relation_text = encoder(code_texts(kg.relations))
+    node_graph = np.zeros((rows, 0 if graph is None else graph[0].shape[1]), np.float32)
+    relation_graph = np.zeros((codes, node_graph.shape[1]), np.float32)
+    if graph is not None:
+        node_graph[: kg.num_entities], relation_graph[:] = graph
+    return EdgeInputs(*jax.device_put((node_text, node_graph, relation_text, relation_graph)))
+
+
+def graph_vectors(kg: KnowledgeGraph, trained: TrainedEmbeddings) -> tuple[np.ndarray, np.ndarray]:
+    """Graph vectors of entities and relation codes from TransE, where an inverse is a negation.
+
+    Returns:
+        [N, G] and [2R, G] float32.
+
+    Raises:
+        JaxkgError: another model, or embeddings of another graph.
+    """
+    if trained.config.model != "transe":
+        raise JaxkgError(f"the edge scorer reads TransE vectors, these are {trained.config.model}")
+    row = {id: place for place, id in enumerate(trained.entities)}
+    code = {name: place for place, name in enumerate(trained.relations)}
+    lacking = [id for id in kg.entity_ids if id not in row] + [
+        r for r in kg.relations if r not in code
+    ]
+    if lacking:
+        raise JaxkgError(
+            f"the embeddings have no vector of {lacking[0]!r} ({len(lacking):,} are missing); "
+            "train them on this graph with `jaxkg train kge`"
+        )
+    entities = np.asarray(trained.embeddings.entity)[[row[id] for id in kg.entity_ids]]
+    relations = np.asarray(trained.embeddings.relation)[[code[name] for name in kg.relations]]
+    return entities, np.concatenate([relations, -relations])
+
+
+def code_texts(relations: Sequence[str]) -> list[str]:
+    """What the 2R relation codes are called.
+
+    >>> code_texts(["directed_by"])
+    ['directed by', 'directed by reversed']
+    """
+    words = [label_words(name) for name in relations]
+    return [*words, *(f"{some} reversed" for some in words)]

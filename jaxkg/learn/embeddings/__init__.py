@@ -1,0 +1,1 @@
+"""Knowledge-graph embeddings: TransE, DistMult, ComplEx, RotatE."""

@@ -1,0 +1,1 @@
+"""The planner: what is saved, its training, and its teachers."""

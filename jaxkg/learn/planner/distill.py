@@ -1,0 +1,148 @@
+"""A planning model's traces, learnt by the local planner, which then plans without a call.
+
+Reference: Shrestha and Kim, Section III-A3; their student is a language model of four billion
+parameters, this one a few vectors of n-grams.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.planner.model import Planner, hasher_for
+from jaxkg.learn.planner.traces import PlanTrace
+from jaxkg.learn.planner.train import Examples, PlannerConfig, train_planner
+from jaxkg.learn.words import label_table, question_table, seen_buckets
+from jaxkg.types import NULL
+from jaxkg.words import mask_mentions
+
+_MOST = 8
+"""Relation paths learnt of a question: three hops of two relations each."""
+
+
+@dataclasses.dataclass(frozen=True)
+class DistillReport:
+    """What became of the traces.
+
+    Attributes:
+        traces: given.
+        without_plan: those without a plan that holds.
+        too_long: those whose plan is longer than the planner plans.
+        held_out_probability: mean probability that the planner gives the teacher's plan on the
+            traces held out, in the epoch kept.
+        epochs: (loss, held-out probability) of each epoch.
+    """
+
+    traces: int
+    without_plan: int
+    too_long: int
+    held_out_probability: float
+    epochs: tuple[tuple[float, float], ...]
+
+
+def distill(
+    kg: KnowledgeGraph,
+    traces: Sequence[PlanTrace],
+    *,
+    held_out: float = 0.1,
+    config: PlannerConfig = PlannerConfig(),
+    revisit: Revisit = "topic",
+    seed: int = 0,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> tuple[Planner, tuple[PlanTrace, ...], DistillReport]:
+    """Train a planner to plan as the traces do; gold answers are never looked at.
+
+    Args:
+        kg: the graph the traces are of.
+        traces: of a planning model.
+        held_out: share of the traces that only choose the epoch; on them the student is compared
+            with its teacher.
+        config: sizes and schedule.
+        revisit: which nodes a path may return to; the rule the teacher's plans were executed by.
+        seed: of split, weights, order and dropout.
+        on_progress: called with (stage, done, total).
+
+    Returns:
+        The planner, the traces held out, and what became of all.
+
+    Raises:
+        JaxkgError: no trace has a plan, or one names a relation that is not the graph's.
+    """
+    if not 0 <= held_out < 1:
+        raise JaxkgError(f"held_out is a share in [0, 1), not {held_out}")
+    tick = on_progress or (lambda stage, done, total: None)
+    planned = [trace for trace in traces if trace.plans and trace.used]
+    usable = [t for t in planned if all(len(t.plans[u]) <= config.hops for u in t.used)]
+    if not usable:
+        raise JaxkgError(
+            f"none of the {len(traces)} traces has a plan of at most {config.hops} hops to learn"
+        )
+    masked = [mask_mentions(trace.question.text, trace.spans) for trace in usable]
+    hasher = hasher_for(masked, config)
+    relations = np.full((len(usable), _MOST, config.hops), NULL, np.int32)
+    right = np.zeros((len(usable), _MOST), np.float32)
+    for row, trace in enumerate(usable):
+        for place, path in enumerate(teacher_paths(kg, trace)[:_MOST]):
+            relations[row, place, : len(path)] = path
+            right[row, place] = 1.0
+    examples = Examples(question_table(hasher, masked), relations, right)
+    order = np.random.default_rng(seed).permutation(len(usable))
+    first = min(len(usable) - 1, round(held_out * len(usable)))
+    aside, used = order[:first], order[first:]
+    epochs: list[tuple[float, float]] = []
+
+    def on_epoch(epoch: int, loss: float, score: float) -> None:
+        epochs.append((loss, score))
+        tick("distill", epoch, config.epochs)
+
+    params, score = train_planner(
+        label_table(hasher, kg.relations),
+        Examples(*(part[used] for part in examples)),
+        Examples(*(part[aside if first else used] for part in examples)),
+        config,
+        buckets=hasher.buckets,
+        seed=seed,
+        on_epoch=on_epoch,
+    )
+    tick("distill", config.epochs, config.epochs)
+    report = DistillReport(
+        traces=len(traces),
+        without_plan=len(traces) - len(planned),
+        too_long=len(planned) - len(usable),
+        held_out_probability=score,
+        epochs=tuple(epochs),
+    )
+    teachers = sorted({trace.model for trace in usable})
+    planner = Planner(
+        params=params,
+        relations=kg.relations,
+        hasher=hasher,
+        hops=config.hops,
+        seen=seen_buckets(hasher, [masked[i] for i in used]),
+        about={
+            "distilled": dataclasses.asdict(report),
+            "teachers": teachers,
+            "seed": seed,
+            "revisit": revisit,
+        },
+    )
+    return planner, tuple(usable[i] for i in (aside if first else used)), report
+
+
+def teacher_paths(kg: KnowledgeGraph, trace: PlanTrace) -> list[tuple[int, ...]]:
+    """Relation paths that the plans a trace was answered with allow, as codes.
+
+    Raises:
+        JaxkgError: a relation is not the graph's.
+    """
+    paths: dict[tuple[int, ...], None] = {}
+    for use in trace.used:
+        hops = [[kg.relation_code(name) for name in hop] for hop in trace.plans[use]]
+        paths.update(dict.fromkeys(itertools.product(*hops)))
+    return list(paths)

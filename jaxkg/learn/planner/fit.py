@@ -1,0 +1,207 @@
+"""From questions with answers to a planner: link, mine, train, keep."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, find_topics
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.mine import MinedPaths, mine_paths
+from jaxkg.learn.planner.labels import label_examples
+from jaxkg.learn.planner.model import Planner, hasher_for
+from jaxkg.learn.planner.train import Examples, PlannerConfig, train_planner
+from jaxkg.learn.words import label_table, question_table, seen_buckets
+from jaxkg.records import Question
+from jaxkg.tensors import TensorGraph
+from jaxkg.types import NULL
+
+Progress = Callable[[str, int, int], None]
+
+_MOST_PATHS = 3000
+"""Relation paths of two or more hops that are said in their labels' words, at most."""
+
+_SAY = 0.5
+"""Weight of a wording made from labels beside a question with a perfect path."""
+
+
+@dataclasses.dataclass(frozen=True)
+class FitReport:
+    """What training used and what it could not use.
+
+    Attributes:
+        questions: given.
+        without_topic: no topic entity of the graph could be found.
+        without_answer: no answer is an entity of the graph.
+        without_path: no relation path leads from a topic to an answer.
+        incomplete: their neighbourhood was too large to search whole.
+        wordings: questions made from relation labels and learned beside the given ones.
+        mined_f1: mean F1 of the best mined path, over questions with topic and answer; the
+            ceiling of a planner that plans one path a question.
+        held_out_f1: expected F1 on the held-out questions, of the epoch kept.
+        epochs: (loss, held-out F1) of each epoch.
+    """
+
+    questions: int
+    without_topic: int
+    without_answer: int
+    without_path: int
+    incomplete: int
+    wordings: int
+    mined_f1: float
+    held_out_f1: float
+    epochs: tuple[tuple[float, float], ...]
+
+
+def fit_planner(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    questions: Sequence[Question],
+    *,
+    held_out: float = 0.1,
+    config: PlannerConfig = PlannerConfig(),
+    linker: Linker | None = None,
+    revisit: Revisit | None = None,
+    keep: int = 8,
+    fan_out: int = 64,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> tuple[Planner, FitReport]:
+    """Train a planner from questions and their answers; gold paths are never looked at.
+
+    Args:
+        kg, tensors: the graph.
+        questions: with `answers`; topics given or to be linked.
+        held_out: share of the questions that only choose the epoch.
+        config: sizes and schedule.
+        linker: finds topics and their mentions; None makes one.
+        revisit: which nodes a path may return to; None chooses by the answers, see
+            `revisit_rule`.
+        keep, fan_out: see `mine_paths`.
+        seed: of split, weights, order and dropout.
+        on_progress: called with (stage, done, total).
+
+    Returns:
+        The planner, and what became of the questions.
+
+    Raises:
+        JaxkgError: there is nothing to learn from.
+    """
+    if not questions:
+        raise JaxkgError("no questions to train on")
+    if not 0 <= held_out < 1:
+        raise JaxkgError(f"held_out is a share in [0, 1), not {held_out}")
+    tick = on_progress or (lambda stage, done, total: None)
+    topics = find_topics(linker or Linker(kg), questions)
+    tick("link", len(questions), len(questions))
+    targets = [
+        tuple(row for answer in question.answers or () for row in entity_rows(kg, answer))
+        for question in questions
+    ]
+    usable = [i for i, (some, goal) in enumerate(zip(topics, targets)) if some.entities and goal]
+    starts, goals = [topics[i].entities for i in usable], [targets[i] for i in usable]
+    if revisit is None:
+        revisit = revisit_rule(starts, goals)
+    mined = mine_paths(
+        tensors,
+        starts,
+        goals,
+        hops=config.hops,
+        keep=keep,
+        fan_out=fan_out,
+        revisit=revisit,
+        on_progress=lambda done, total: tick("mine paths", done, total),
+    )
+    masked = masked_texts([questions[i] for i in usable], [topics[i] for i in usable])
+    said, spoken = _wordings_of_the_rest(kg, tensors, mined, hops=config.hops, seed=seed)
+    hasher = hasher_for([*masked, *said], config)
+    examples = Examples(question_table(hasher, masked), mined.relations, mined.f1)
+    order = np.random.default_rng(seed).permutation(len(usable))
+    first = min(len(usable) - 1, round(held_out * len(usable))) if usable else 0
+    aside, used = order[:first], order[first:]
+    epochs: list[tuple[float, float]] = []
+
+    def on_epoch(epoch: int, loss: float, score: float) -> None:
+        epochs.append((loss, score))
+        tick("train", epoch, config.epochs)
+
+    params, score = train_planner(
+        label_table(hasher, kg.relations),
+        _with_wordings(
+            Examples(*(part[used] for part in examples)), question_table(hasher, said), spoken
+        ),
+        Examples(*(part[aside if first else used] for part in examples)),
+        config,
+        buckets=hasher.buckets,
+        seed=seed,
+        on_epoch=on_epoch,
+    )
+    tick("train", config.epochs, config.epochs)
+    report = FitReport(
+        questions=len(questions),
+        without_topic=sum(not some.entities for some in topics),
+        without_answer=sum(not goal for goal in targets),
+        without_path=int(np.sum(mined.f1.max(axis=1, initial=0.0) == 0)),
+        incomplete=mined.incomplete,
+        wordings=len(said),
+        mined_f1=_mean_best(mined),
+        held_out_f1=score,
+        epochs=tuple(epochs),
+    )
+    planner = Planner(
+        params=params,
+        relations=kg.relations,
+        hasher=hasher,
+        hops=config.hops,
+        seen=seen_buckets(hasher, [*(masked[i] for i in used), *said]),
+        about={"fit": dataclasses.asdict(report), "seed": seed, "revisit": revisit},
+    )
+    return planner, report
+
+
+def _wordings_of_the_rest(
+    kg: KnowledgeGraph, tensors: TensorGraph, mined: MinedPaths, *, hops: int, seed: int
+) -> tuple[list[str], np.ndarray]:
+    """Wordings from relation labels, where the graph has relations that no question leads along.
+
+    All relations are said, not only those: what is learned is to find a relation by its words.
+    """
+    shown = np.unique(mined.relations[mined.f1 > 0]) % kg.num_relations
+    if not len(shown) or not len(np.setdiff1d(kg.triples[:, 1], shown)):
+        return [], np.zeros((0, hops), np.int32)
+    most = min(_MOST_PATHS, len(mined.f1))
+    return label_examples(kg, tensors, hops=hops, most=most, per_path=1, seed=seed)
+
+
+def _with_wordings(examples: Examples, ngrams: np.ndarray, spoken: np.ndarray) -> Examples:
+    """Examples and wordings together; a wording has one path and a smaller say."""
+    paths = np.full((len(spoken), *examples.paths.shape[1:]), NULL, np.int32)
+    paths[:, 0] = spoken
+    f1 = np.zeros((len(spoken), examples.f1.shape[1]), np.float32)
+    f1[:, 0] = _SAY
+    return Examples(
+        np.concatenate([examples.ngrams, ngrams]),
+        np.concatenate([examples.paths, paths]),
+        np.concatenate([examples.f1, f1]),
+    )
+
+
+def revisit_rule(topics: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> Revisit:
+    """The rule that a question set was made with, told from its answers.
+
+    A set whose paths may return to the topic has questions that the topic itself answers ("the
+    wife of X's husband"): PathQuestion has many, MetaQA none. A few are taken for mistakes.
+
+    >>> revisit_rule([[1], [2]], [[3], [4]]), revisit_rule([[1], [2]], [[1], [4]])
+    ('topic', 'any')
+    """
+    returns = sum(bool(set(some) & set(goal)) for some, goal in zip(topics, targets))
+    return "any" if returns > 0.005 * len(topics) else "topic"
+
+
+def _mean_best(mined: MinedPaths) -> float:
+    return float(mined.f1.max(axis=1).mean()) if len(mined.f1) else 0.0

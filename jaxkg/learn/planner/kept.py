@@ -1,0 +1,71 @@
+"""The planner for a graph: the one given, or one made on first use and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from jaxkg.kg import KnowledgeGraph, demo_graph, demo_training_questions
+from jaxkg.learn.planner.fit import fit_planner
+from jaxkg.learn.planner.labels import planner_from_labels
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.planner.train import PlannerConfig
+from jaxkg.tensors import TensorGraph
+
+_RECIPE = "2"
+"""Part of the key of every kept planner; changes when the way they are made does."""
+
+
+def cache_folder() -> Path:
+    """Where made planners and compiled programs are kept: `JAXKG_CACHE`, or the user's cache."""
+    if given := os.environ.get("JAXKG_CACHE"):
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "jaxkg"
+
+
+def planner_for(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> Planner:
+    """Open a planner, or make one without any question set and keep it for next time.
+
+    Args:
+        kg, tensors: the graph.
+        folder: of a trained planner. None looks in the cache and makes one where there is none:
+            from the built-in questions for the built-in graph, from its relation labels for any
+            other.
+        seed: of training.
+        on_progress: called with (stage, done, total).
+
+    Raises:
+        JaxkgError: the planner in `folder` is damaged, absent or of another graph.
+    """
+    if folder is not None:
+        planner = Planner.open(folder)
+        planner.check_graph(kg.relations)
+        return planner
+    key = hashlib.sha256(f"{_RECIPE}:{seed}:{kg.fingerprint}".encode()).hexdigest()[:24]
+    kept = cache_folder() / "planners" / key
+    if (kept / "planner.json").exists():
+        return Planner.open(kept)
+    if kg.fingerprint == demo_graph().fingerprint:
+        config = PlannerConfig(epochs=16)
+        planner, _ = fit_planner(
+            kg,
+            tensors,
+            demo_training_questions(),
+            config=config,
+            seed=seed,
+            on_progress=on_progress,
+        )
+    else:
+        planner = planner_from_labels(kg, tensors, seed=seed, on_progress=on_progress)
+    planner.save(kept)
+    return planner

@@ -1,0 +1,218 @@
+"""From questions with answers to a path priority: link, count, train, keep."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import jax
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, find_topics
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.planner.fit import revisit_rule
+from jaxkg.learn.priority.model import (
+    PriorityModel,
+    entity_features,
+    graph_inflow,
+    text_encoder,
+)
+from jaxkg.learn.priority.subgraphs import subgraph_sizes
+from jaxkg.learn.priority.train import (
+    PriorityConfig,
+    PriorityExamples,
+    train_priority,
+)
+from jaxkg.learn.words import label_table, question_table, seen_buckets
+from jaxkg.records import Question
+from jaxkg.score.priority import PrioritySizes, init_priority
+from jaxkg.tensors import TensorGraph
+from jaxkg.text import NgramHasher, TextEncoder, label_words
+from jaxkg.text.hashing import Encoder, HashingEncoder
+from jaxkg.types import NULL
+
+Progress = Callable[[str, int, int], None]
+
+_MOST_BUCKETS = 1 << 16
+"""Every step moves the whole table of n-grams and its two moments."""
+
+_TOO_LARGE = 10
+"""Subgraphs of more than so many times the mean size are not trained on: each batch would have to
+be as large as the largest."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PriorityReport:
+    """What training used and what it could not use.
+
+    Attributes:
+        questions: given.
+        without_topic: no topic entity of the graph could be found.
+        without_answer: no answer is an entity of the graph.
+        too_large: their subgraph is far larger than the others'.
+        trained_on: what was left, or was drawn of it.
+        losses: of each step.
+    """
+
+    questions: int
+    without_topic: int
+    without_answer: int
+    too_large: int
+    trained_on: int
+    losses: tuple[float, ...]
+
+
+def fit_priority(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    questions: Sequence[Question],
+    *,
+    config: PriorityConfig | None = None,
+    hops: int = 3,
+    rounds: int = 1,
+    transductive: bool = False,
+    encoder: TextEncoder | None = None,
+    names: Encoder | None = None,
+    use_paths: bool = False,
+    linker: Linker | None = None,
+    revisit: Revisit | None = None,
+    checkpoints: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> tuple[PriorityModel, PriorityReport]:
+    """Train a path priority from questions and their answers alone, unless told otherwise.
+
+    Args:
+        kg, tensors: the graph.
+        questions: with `answers`; topics given or to be linked.
+        config: schedule; None takes the defaults.
+        hops: L, longest walk.
+        rounds: of message passing.
+        transductive: learn a state for each entity, which ties the model to this graph; otherwise
+            states come from the entities' names.
+        encoder: of questions and relation labels; the model wants the same one later. None hashes
+            words and letters.
+        names: encoder of the entities' names, likewise.
+        use_paths: learn from the questions' relation paths too, also of questions that the graph
+            cannot answer; otherwise they are never looked at.
+        linker: finds topics and their mentions; None makes one.
+        revisit: which nodes a walk may enter; None chooses by the answers, see `revisit_rule`.
+        checkpoints: folder to write to and continue from, see `train_priority`.
+        seed: of draw, weights, order and dropout.
+        on_progress: called with (stage, done, total).
+
+    Returns:
+        The model, and what became of the questions.
+
+    Raises:
+        JaxkgError: there is nothing to learn from.
+    """
+    if not questions:
+        raise JaxkgError("no questions to train on")
+    config, encode = config or PriorityConfig(), text_encoder(encoder, kg.relations)
+    tick = on_progress or (lambda stage, done, total: None)
+    draw = np.random.default_rng(seed).permutation(len(questions))
+    asked = [questions[i] for i in draw[: config.most]]
+    topics = find_topics(linker or Linker(kg), asked)
+    tick("link", len(asked), len(asked))
+    answers = [
+        tuple(row for answer in question.answers or () for row in entity_rows(kg, answer))
+        for question in asked
+    ]
+    index = {name: row for row, name in enumerate(kg.relations)}
+    paths = [_paths(index, question, hops) if use_paths else [] for question in asked]
+    usable = [
+        i
+        for i, (some, goal, known) in enumerate(zip(topics, answers, paths))
+        if (some.entities and goal) or known
+    ]
+    if not usable:
+        raise JaxkgError("no question has a topic and an answer in the graph: nothing to train on")
+    starts, goals = [topics[i].entities for i in usable], [answers[i] for i in usable]
+    revisit = revisit or revisit_rule(starts, goals)
+    sizes = subgraph_sizes(tensors, starts, hops=hops, fan_out=config.fan_out, revisit=revisit)
+    fits = np.flatnonzero(sizes[:, -1] <= _TOO_LARGE * max(1.0, sizes[:, -1].mean()))
+    masked = masked_texts([asked[usable[i]] for i in fits], [topics[usable[i]] for i in fits])
+    labels = [label_words(name) for name in kg.relations]
+    hasher = NgramHasher.fitting([*masked, *labels])
+    hasher = dataclasses.replace(hasher, buckets=min(hasher.buckets, _MOST_BUCKETS))
+    label_text = encode(labels).astype(np.float32)
+    none = np.zeros((len(fits), 0, hops), np.int32)
+    examples = PriorityExamples(
+        topics=[starts[i] for i in fits],
+        answers=[goals[i] for i in fits],
+        ngrams=question_table(hasher, masked),
+        text=encode(masked).astype(np.float32),
+        paths=_path_table([paths[usable[i]] for i in fits], hops) if use_paths else none,
+        sizes=sizes[fits],
+    )
+    shape = PrioritySizes(
+        hops=hops,
+        buckets=hasher.buckets,
+        rounds=rounds,
+        text=label_text.shape[1],
+        entities=tensors.graph.num_nodes if transductive else 0,
+        features=0 if transductive else PrioritySizes.features,
+    )
+    params, losses = train_priority(
+        tensors,
+        graph_inflow(tensors),
+        entity_features(
+            kg, names or HashingEncoder(), rows=tensors.graph.num_nodes, width=shape.features
+        ),
+        (label_table(hasher, kg.relations), label_text),
+        examples,
+        init_priority(kg.num_relations, shape, key=jax.random.key(seed)),
+        config,
+        revisit=revisit,
+        seed=seed,
+        checkpoints=None if checkpoints is None else Path(checkpoints),
+        on_step=lambda done, total, loss: tick("train", done, total),
+    )
+    report = PriorityReport(
+        questions=len(questions),
+        without_topic=sum(not some.entities for some in topics),
+        without_answer=sum(not goal for goal in answers),
+        too_large=len(usable) - len(fits),
+        trained_on=len(fits),
+        losses=tuple(losses),
+    )
+    model = PriorityModel(
+        params=params,
+        relations=kg.relations,
+        hasher=hasher,
+        sizes=shape,
+        seen=seen_buckets(hasher, masked),
+        label_text=label_text,
+        graph=kg.fingerprint if transductive else None,
+        about={
+            "fit": {**dataclasses.asdict(report), "losses": losses[-10:]},
+            "seed": seed,
+            "revisit": revisit,
+            **({} if encoder is None else {"encoder": [encoder.name, encoder.revision]}),
+        },
+    )
+    return model, report
+
+
+_MOST_PATHS = 8
+
+
+def _paths(index: Mapping[str, int], question: Question, hops: int) -> list[list[int]]:
+    """A question's relation paths as numbers, those that the graph and L hops allow."""
+    steps = [[name.removeprefix("^") for name in path] for path in question.paths]
+    known = [path for path in steps if 0 < len(path) <= hops and index.keys() >= set(path)]
+    return [[index[name] for name in path] for path in known[:_MOST_PATHS]]
+
+
+def _path_table(paths: Sequence[Sequence[Sequence[int]]], hops: int) -> np.ndarray:
+    """[Q, K, L] int32, NULL past the end of a path and of the list."""
+    table = np.full((len(paths), _MOST_PATHS, hops), NULL, np.int32)
+    for row, some in enumerate(paths):
+        for place, path in enumerate(some):
+            table[row, place, : len(path)] = path
+    return table

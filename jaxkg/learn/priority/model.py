@@ -1,0 +1,181 @@
+"""A trained path priority: weights, the words and relations they belong to, kept together."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.words import ReadsWords
+from jaxkg.score.message_passing import Inflow, inflow
+from jaxkg.score.priority import PriorityParams, PrioritySizes, init_priority
+from jaxkg.tensors import TensorGraph, bucket
+from jaxkg.text import NgramHasher, label_words
+from jaxkg.text.hashing import Encoder, HashingEncoder
+from jaxkg.types import NULL
+
+_FOLDER = ModelFolder("priority model", "priority", "jaxkg-priority", 1, "`jaxkg train pathmind`")
+_CHUNK = 1024
+
+
+def text_encoder(encoder: Encoder | None, relations: Sequence[str]) -> Encoder:
+    """The encoder of questions and relation labels; None hashes the words of the labels."""
+    if encoder is not None:
+        return encoder
+    labels = [label_words(name) for name in relations]
+    return HashingEncoder(buckets=PrioritySizes.text).fitted(labels)
+
+
+def label_features(encoder: Encoder, labels: Sequence[str], *, width: int) -> np.ndarray:
+    """[N, F] float32 of labels: their vectors, where wider than F through a fixed random matrix.
+
+    Args:
+        encoder: of texts.
+        labels: N names.
+        width: F.
+    """
+    table = np.zeros((len(labels), width), np.float32)
+    matrix = None
+    for first in range(0, len(labels), _CHUNK):
+        vectors = encoder(labels[first : first + _CHUNK])
+        size = vectors.shape[1]
+        if matrix is None:
+            # Inner products survive it up to about F ** -0.5 (Johnson and Lindenstrauss).
+            rng = np.random.default_rng(0)
+            matrix = rng.normal(scale=width**-0.5, size=(size, width)).astype(np.float32)
+            matrix = np.eye(size, width, dtype=np.float32) if size <= width else matrix
+        table[first : first + _CHUNK] = vectors @ matrix
+    return table
+
+
+@dataclasses.dataclass(frozen=True)
+class PriorityModel(ReadsWords):
+    """Everything needed to prioritise paths on a graph with these relations.
+
+    With states from label features (the default) the entities may be new: names are all that is
+    known of them. With learned states the model belongs to one graph.
+
+    Attributes:
+        params: weights.
+        relations: names of the graph's relations, in code order.
+        hasher: how words become buckets.
+        sizes: of the weights.
+        seen: [V] bool, buckets of the words it was trained on.
+        label_text: [R, G] float32 of the relation labels, by the encoder it was trained with.
+        graph: fingerprint of the graph whose entities have learned states; None for label features.
+        about: what it was trained on and how well it did, for people; `revisit` for the search.
+    """
+
+    params: PriorityParams
+    relations: tuple[str, ...]
+    hasher: NgramHasher
+    sizes: PrioritySizes
+    seen: np.ndarray
+    label_text: np.ndarray
+    graph: str | None = None
+    about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def check_graph(self, kg: KnowledgeGraph) -> None:
+        """Refuse a graph this model was not trained for.
+
+        Raises:
+            JaxkgError: the graph's relations differ from the model's; or the model learned states
+                for the entities of another graph.
+        """
+        if tuple(kg.relations) != self.relations:
+            odd = sorted(set(kg.relations) ^ set(self.relations))[:3]
+            raise JaxkgError(
+                f"this priority model was trained for {len(self.relations)} relations, the graph "
+                f"has {len(kg.relations)} others ({', '.join(odd) or 'in another order'}); train "
+                "one for this graph"
+            )
+        if self.graph not in (None, kg.fingerprint):
+            raise JaxkgError(
+                "this priority model has learned the entities of another graph; train one with "
+                "states from labels, which works on any graph with these relations"
+            )
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write to a folder, through a temporary name.
+
+        Raises:
+            JaxkgError: the folder holds something else.
+        """
+        meta = {
+            "relations": self.relations,
+            "buckets": self.hasher.buckets,
+            "longest": self.hasher.longest,
+            "sizes": dataclasses.asdict(self.sizes),
+            "graph": self.graph,
+            "about": dict(self.about),
+        }
+        leaves = [*jax.tree.leaves(self.params), self.seen, self.label_text]
+        return _FOLDER.save(folder, meta, numbered(leaves))
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> PriorityModel:
+        """Read a model written by `save`.
+
+        Raises:
+            JaxkgError: there is none, or it is damaged or of a newer version.
+        """
+        with _FOLDER.reading(folder) as (meta, arrays):
+            sizes = PrioritySizes(**meta["sizes"])
+            relations = tuple(meta["relations"])
+            shapes = jax.eval_shape(
+                lambda key: init_priority(len(relations), sizes, key=key), jax.random.key(0)
+            )
+            seen = jax.ShapeDtypeStruct((meta["buckets"],), np.dtype(bool))
+            text = jax.ShapeDtypeStruct((len(relations), sizes.text), np.dtype(np.float32))
+            *leaves, seen, text = leaves_like(arrays, [*jax.tree.leaves(shapes), seen, text])
+            return cls(
+                params=jax.tree.unflatten(jax.tree.structure(shapes), leaves),
+                relations=relations,
+                hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
+                sizes=sizes,
+                seen=seen,
+                label_text=text,
+                graph=meta["graph"],
+                about=meta["about"],
+            )
+
+
+def entity_features(kg: KnowledgeGraph, encoder: Encoder, *, rows: int, width: int) -> np.ndarray:
+    """[rows, F] float32 label features of a graph's entities, 0 past the last."""
+    table = np.zeros((rows, width), np.float32)
+    if width:
+        table[: kg.num_entities] = label_features(encoder, kg.entity_names.tolist(), width=width)
+    return table
+
+
+def graph_inflow(tensors: TensorGraph) -> Inflow:
+    """The messages of a graph, in a bucket that fits its edges closely."""
+    real = int(np.sum(tensors.tail != NULL))
+    edges = min(bucket(real, steps=8), tensors.graph.num_edges)
+    return jax.jit(inflow, static_argnames="edges")(tensors.graph, edges=edges)
+
+
+def numbered(leaves: Sequence[Any]) -> dict[str, Any]:
+    """Arrays in order, by the names they are written under."""
+    return {f"a{place}": leaf for place, leaf in enumerate(leaves)}
+
+
+def leaves_like(arrays: Mapping[str, np.ndarray], like: Sequence[Any]) -> list[np.ndarray]:
+    """The arrays that `numbered` named, in order.
+
+    Raises:
+        KeyError, ValueError: their number, shapes or dtypes are not those of `like`.
+    """
+    leaves = [arrays[f"a{place}"] for place in range(len(arrays))]
+    found = [(leaf.shape, leaf.dtype) for leaf in leaves]
+    if found != [(tuple(want.shape), np.dtype(want.dtype)) for want in like]:
+        raise ValueError("weights and sizes disagree")
+    return leaves

@@ -1,0 +1,1 @@
+"""The path ranker: relation paths ranked by their texts."""

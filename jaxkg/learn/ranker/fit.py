@@ -1,0 +1,361 @@
+"""A trained path ranker: weights, the relations it knows, the text encoder it was made with."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph, Linker, Topics, entity_rows, find_topics
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.edges.model import code_texts
+from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.mine import mine_paths
+from jaxkg.learn.planner.fit import revisit_rule
+from jaxkg.learn.ranker.paths import surrounding_paths
+from jaxkg.learn.ranker.train import RankerConfig, RankerExamples, train_ranker
+from jaxkg.records import Question
+from jaxkg.score.path_ranker import RankerParams, path_scores
+from jaxkg.tensors import TensorGraph, bucket, pad
+from jaxkg.text import NgramHasher, TextEncoder, label_words
+from jaxkg.types import NULL
+
+_FOLDER = ModelFolder("path ranker", "ranker", "jaxkg-path-ranker", 2, "`jaxkg train ranked`")
+_NGRAMS = 64
+_ENOUGH = 0.5
+"""Least F1 of a mined path that counts as right."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PathRanker:
+    """Scores relation paths for questions.
+
+    Attributes:
+        members: weights of rankers whose scores are averaged.
+        relations: names of the graph's relations.
+        labels: [R, D] float32 text vectors of the relations; [2R, D] of codes where `directed`.
+        hasher: of the questions' n-grams.
+        encoder: name and revision of the text encoder.
+        directed: steps of its paths are codes below 2R; else relations walked either way.
+        about: what it was trained on, for people; `revisit` for the search.
+    """
+
+    members: tuple[RankerParams, ...]
+    relations: tuple[str, ...]
+    labels: np.ndarray
+    hasher: NgramHasher
+    encoder: tuple[str, str]
+    directed: bool = False
+    about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def hops(self) -> int:
+        """Longest path it ranks."""
+        return self.members[0].length.shape[0]
+
+    def check(self, relations: Sequence[str], encoder: TextEncoder) -> None:
+        """Refuse a graph or an encoder that the ranker was not trained for.
+
+        Raises:
+            JaxkgError: it says which.
+        """
+        if tuple(relations) != self.relations:
+            raise JaxkgError(
+                f"this path ranker was trained for a graph of {len(self.relations)} other "
+                f"relations, not for these {len(relations)}; train one for this graph"
+            )
+        if (encoder.name, encoder.revision) != self.encoder:
+            raise JaxkgError(
+                f"this path ranker reads vectors of {' '.join(self.encoder)}, not of "
+                f"{encoder.name} {encoder.revision}"
+            )
+
+    def read(
+        self, encoder: TextEncoder, texts: Sequence[str], masked: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """See `question_views`."""
+        return question_views(encoder, self.hasher, texts, masked)
+
+    def scores(
+        self, texts: np.ndarray, ngrams: np.ndarray, question: np.ndarray, paths: np.ndarray
+    ) -> np.ndarray:
+        """Score relation paths.
+
+        Args:
+            texts, ngrams: [Q, 2D] and [Q, W] from `read`.
+            question: [P] whose path each is.
+            paths: [P, L] int32 relations below R, codes below 2R where `directed`; NULL past the
+                end.
+
+        Returns:
+            [P] float32 logits, comparable within a question.
+        """
+        if len(paths) == 0:
+            return np.zeros(0, np.float32)
+        distinct, place = np.unique(paths, axis=0, return_inverse=True)
+        size, count = bucket(len(distinct), floor=1024), bucket(len(paths), floor=1024)
+        rows = bucket(len(texts))
+        total = _flat_scores(
+            self._weights,
+            jnp.asarray(pad(texts, rows)),
+            jnp.asarray(pad(ngrams, rows)),
+            jnp.asarray(pad(distinct.astype(np.int32), size)),
+            jnp.asarray(np.resize(question.astype(np.int32), count)),
+            jnp.asarray(np.resize(place.reshape(-1).astype(np.int32), count)),
+        )
+        return np.asarray(total)[: len(paths)]
+
+    @functools.cached_property
+    def _weights(self) -> Any:
+        stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *self.members)
+        return jax.device_put((stacked, self.labels))
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write to a folder, through a temporary name.
+
+        Raises:
+            JaxkgError: the folder holds something else.
+        """
+        arrays = {
+            f"{name}.{place}": value
+            for place, params in enumerate(self.members)
+            for name, value in params._asdict().items()
+        }
+        meta = {
+            "members": len(self.members),
+            "relations": self.relations,
+            "buckets": self.hasher.buckets,
+            "longest": self.hasher.longest,
+            "encoder": self.encoder,
+            "directed": self.directed,
+            "about": dict(self.about),
+        }
+        return _FOLDER.save(folder, meta, {"labels": self.labels, **arrays})
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> PathRanker:
+        """Read a ranker written by `save`.
+
+        Raises:
+            JaxkgError: there is none, or it is damaged or of a newer version.
+        """
+        with _FOLDER.reading(folder) as (meta, arrays):
+            name, revision = meta["encoder"]
+            if meta["version"] == 1:  # of two steps at most, so that none is between
+                middle = {f"middle.{i}": arrays[f"last.{i}"] for i in range(meta["members"])}
+                arrays, meta = {**arrays, **middle}, {**meta, "directed": False}
+            ranker = cls(
+                members=tuple(
+                    RankerParams(*(arrays[f"{field}.{place}"] for field in RankerParams._fields))
+                    for place in range(meta["members"])
+                ),
+                relations=tuple(meta["relations"]),
+                labels=arrays["labels"],
+                hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
+                encoder=(name, revision),
+                directed=meta["directed"],
+                about=meta["about"],
+            )
+            sizes = {(len(m.relation), len(m.ngram)) for m in ranker.members}
+            steps = len(ranker.relations) * (1 + ranker.directed)
+            if sizes != {(steps, ranker.hasher.buckets)}:
+                raise ValueError("weights and names disagree")
+        return ranker
+
+
+@jax.jit
+def _flat_scores(
+    weights: tuple[RankerParams, jax.Array],
+    texts: jax.Array,
+    ngrams: jax.Array,
+    distinct: jax.Array,
+    question: jax.Array,
+    place: jax.Array,
+) -> jax.Array:
+    stacked, labels = weights
+
+    def of_member(params: RankerParams) -> jax.Array:
+        return path_scores(params, labels, texts, ngrams, distinct)[question, place]
+
+    return jnp.mean(jax.lax.map(of_member, stacked), axis=0)
+
+
+def question_views(
+    encoder: TextEncoder, hasher: NgramHasher, texts: Sequence[str], masked: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What a ranker sees of questions: masked and whole text as vectors, masked text as n-grams.
+
+    The mask lets wordings meet; the name behind it tells what kind of thing is asked about.
+
+    Returns:
+        [Q, 2D] float32; [Q, W] int32.
+    """
+    vectors = np.concatenate([encoder(list(masked)), encoder(list(texts))], axis=1)
+    return vectors, hasher.table(masked, width=_NGRAMS)
+
+
+def label_table(
+    encoder: TextEncoder, relations: Sequence[str], *, directed: bool = False
+) -> np.ndarray:
+    """[R, D] float32 text vectors of relation labels; [2R, D] of codes where `directed`."""
+    return encoder(code_texts(relations) if directed else [label_words(r) for r in relations])
+
+
+def fit_ranker(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    questions: Sequence[Question],
+    encoder: TextEncoder,
+    *,
+    hops: int = 2,
+    directed: bool = False,
+    config: RankerConfig = RankerConfig(),
+    linker: Linker | None = None,
+    seed: int = 0,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> PathRanker:
+    """Train a path ranker.
+
+    Right are a question's own `paths` where it has them, else the paths mined from its answers.
+    Negatives come from the same neighbourhood: the paths around the question's topic
+    or, where the graph lacks the topic, around the entity that most of its right paths could start
+    from.
+
+    Args:
+        kg, tensors: the graph.
+        questions: with paths, or with answers and topics that the graph has.
+        encoder: of questions and relation labels.
+        hops: L, longest path.
+        directed: tell the two directions of a relation apart; else `^` is ignored in the questions'
+            own paths, and edges are walked either way.
+        config: sizes and schedule.
+        linker: finds topics; None makes one.
+        seed: of everything random.
+        on_progress: called with (stage, done, total).
+
+    Raises:
+        JaxkgError: nothing to learn from.
+    """
+    tick = on_progress or (lambda stage, done, total: None)
+    given = len(questions)
+    draw = np.random.default_rng(seed).permutation(given)
+    if config.most is not None and given > config.most:
+        questions = [questions[i] for i in draw[: config.most]]
+    topics = find_topics(linker or Linker(kg), questions)
+    masked = masked_texts(questions, topics)
+    hasher = NgramHasher(buckets=config.buckets, longest=2)
+    texts, ngrams = question_views(encoder, hasher, [q.text for q in questions], masked)
+    tick("encode", len(questions), len(questions))
+    right, revisit = right_paths(
+        kg,
+        tensors,
+        questions,
+        topics,
+        hops=hops,
+        directed=directed,
+        on_progress=lambda done, total: tick("mine paths", done, total),
+    )
+    starts = [
+        some.entities or stand_in(tensors, paths, directed=directed)
+        for some, paths in zip(topics, right)
+    ]
+    table = surrounding_paths(tensors, starts, hops=hops, directed=directed)
+    tick("look around", len(questions), len(questions))
+    examples = RankerExamples(texts, ngrams, right, [table.of(i) for i in range(len(questions))])
+    labels = label_table(encoder, kg.relations, directed=directed)
+    members = []
+    for member in range(config.members):
+        members.append(
+            train_ranker(
+                labels,
+                examples,
+                config,
+                seed=seed + member,
+                on_epoch=lambda epoch, loss, params, done=member * config.epochs: tick(
+                    "train", done + epoch, config.epochs * config.members
+                ),
+            )
+        )
+    about = {
+        "questions": given,
+        "trained_on": len(questions),
+        "with_paths": int(sum(len(paths) > 0 for paths in right)),
+        "with_topic": int(sum(bool(some.entities) for some in topics)),
+        "revisit": revisit,
+        "seed": seed,
+    }
+    host = jax.device_get(tuple(members))
+    of = encoder.name, encoder.revision
+    return PathRanker(host, kg.relations, labels, hasher, of, directed, about)
+
+
+def right_paths(
+    kg: KnowledgeGraph,
+    tensors: TensorGraph,
+    questions: Sequence[Question],
+    topics: Sequence[Topics],
+    *,
+    hops: int = 2,
+    directed: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> tuple[list[np.ndarray], Revisit]:
+    """Right paths of each question: its own, else those mined from its answers.
+
+    Returns:
+        [P, L] int32 for each question, and the rule that they may return to nodes by.
+    """
+    size = kg.num_relations
+    number = {name: place for place, name in enumerate(kg.relations)}
+    number |= {f"^{name}": place + size * directed for name, place in number.items()}
+    found = []
+    for question in questions:
+        rows = [[number.get(step, NULL) for step in path] for path in question.paths]
+        rows = [
+            row + [NULL] * (hops - len(row))
+            for row in rows
+            if 0 < len(row) <= hops and min(row) >= 0
+        ]
+        found.append(np.unique(np.asarray(rows, np.int32).reshape(-1, hops), axis=0))
+    targets = [
+        tuple(row for answer in question.answers or () for row in entity_rows(kg, answer))
+        for question in questions
+    ]
+    mine = [
+        i
+        for i, question in enumerate(questions)
+        if not question.paths and topics[i].entities and targets[i]
+    ]
+    both = [i for i in range(len(questions)) if topics[i].entities and targets[i]]
+    revisit = revisit_rule([topics[i].entities for i in both], [targets[i] for i in both])
+    if mine:
+        starts, goals = [topics[i].entities for i in mine], [targets[i] for i in mine]
+        mined = mine_paths(
+            tensors, starts, goals, hops=hops, revisit=revisit, on_progress=on_progress
+        )
+        for place, i in enumerate(mine):
+            good = mined.relations[place][mined.f1[place] >= _ENOUGH]
+            steps = np.where(good == NULL, NULL, good % (size * (1 + directed)))
+            found[i] = np.unique(steps.astype(np.int32), axis=0)
+    return found, revisit
+
+
+def stand_in(tensors: TensorGraph, paths: np.ndarray, *, directed: bool = False) -> tuple[int, ...]:
+    """The node that most of the first steps of some paths leave; none for no paths."""
+    if len(paths) == 0:
+        return ()
+    size = tensors.graph.num_relations * (1 + directed)
+    relation = np.where(tensors.relation < 0, NULL, tensors.relation % size)
+    first = np.isin(relation, paths[:, 0])
+    pairs = np.unique(tensors.head[first].astype(np.int64) * (relation.max() + 1) + relation[first])
+    if len(pairs) == 0:
+        return ()
+    return (int(np.bincount(pairs // (relation.max() + 1)).argmax()),)

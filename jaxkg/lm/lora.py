@@ -1,0 +1,79 @@
+"""LoRA: a low-rank change of every kernel, trained in place of the kernels.
+
+The change is added to the kernels wherever the model runs (`merge`), so model code knows nothing of
+it; taking it off again (`unmerge`) gives the kernels back up to rounding.
+
+Reference: Hu et al., "LoRA: low-rank adaptation of large language models", 2022, Eq. 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+from flax import nnx
+
+from jaxkg.errors import JaxkgError
+
+KERNELS = ("query", "key", "value", "output", "gate", "up", "down")
+
+
+class LowRank(NamedTuple):
+    """Change `first @ second · alpha / r` of one kernel in every layer."""
+
+    first: jax.Array  # [L, inputs, r] float32
+    second: jax.Array  # [L, r, outputs] float32
+
+
+Lora: TypeAlias = Mapping[str, LowRank]
+"""By the kernel's name."""
+
+
+def init_lora(
+    weights: nnx.State, *, rank: int = 16, kernels: Sequence[str] = KERNELS, key: jax.Array
+) -> dict[str, LowRank]:
+    """A change that changes nothing yet.
+
+    Args:
+        weights: of a `Llama`, from `nnx.split`.
+        rank: r.
+        kernels: which to change.
+        key: of the first factors; the second are 0.
+
+    Raises:
+        JaxkgError: rank below 1, or an unknown kernel.
+    """
+    if rank < 1:
+        raise JaxkgError(f"rank is at least 1, not {rank}")
+    if unknown := sorted(set(kernels) - set(KERNELS)):
+        raise JaxkgError(f"no kernel {unknown[0]!r}; there are {', '.join(KERNELS)}")
+    lora = {}
+    for name, part in zip(kernels, jax.random.split(key, len(kernels))):
+        layers, inputs, outputs = weights["layers"][name].shape
+        first = jax.random.normal(part, (layers, inputs, rank)) * inputs**-0.5
+        lora[name] = LowRank(first, jnp.zeros((layers, rank, outputs)))
+    return lora
+
+
+def merge(weights: nnx.State, lora: Lora, *, alpha: float = 32.0) -> nnx.State:
+    """The weights with the change added; the scale is alpha / r."""
+    return _added(weights, lora, alpha)
+
+
+def unmerge(weights: nnx.State, lora: Lora, *, alpha: float = 32.0) -> nnx.State:
+    """What `merge` was given, from what it returned."""
+    return _added(weights, lora, -alpha)
+
+
+def _added(weights: nnx.State, lora: Lora, alpha: float) -> nnx.State:
+    flat = dict(nnx.to_flat_state(weights))
+    for name, (first, second) in lora.items():
+        kernel = flat["layers", name]
+        change = jnp.einsum("lir,lro->lio", first, second) * (alpha / first.shape[-1])
+        array = kernel[...]
+        # Added in float32: in bfloat16 a small change would be lost.
+        summed = array.astype(jnp.float32) + change
+        flat["layers", name] = kernel.copy(summed.astype(array.dtype))
+    return nnx.from_flat_state(flat)

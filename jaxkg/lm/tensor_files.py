@@ -1,0 +1,64 @@
+"""Arrays in safetensors files, bfloat16 included; nothing in them is ever executed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+
+
+def open_tensors(path: Path) -> Any:
+    """A file whose arrays are read one at a time: `keys()`, `get_tensor(name)`, `metadata()`.
+
+    Raises:
+        JaxkgError: it is absent or damaged, or the library is.
+    """
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise JaxkgError(
+            "a local language model needs safetensors: pip install 'jaxkg[text]'"
+        ) from error
+    try:
+        return safe_open(path, framework="flax")
+    except FileNotFoundError as error:
+        raise JaxkgError(f"there is no {path}") from error
+    except (OSError, SafetensorError) as error:
+        raise JaxkgError(f"{path} is damaged: {error}") from error
+
+
+def write_tensors(path: Path, arrays: Mapping[str, np.ndarray], about: Mapping[str, str]) -> None:
+    """Write arrays and a few words about them through a temporary name.
+
+    Raises:
+        JaxkgError: the library is absent.
+    """
+    try:
+        from safetensors.numpy import save
+    except ImportError as error:
+        raise JaxkgError(
+            "a local language model needs safetensors: pip install 'jaxkg[text]'"
+        ) from error
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
+        # What the library writes itself is lost where a machine stops: it does not flush.
+        file.write(save(dict(arrays), metadata=dict(about)))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(file.name, path)
+
+
+def digest_of(arrays: Iterable[np.ndarray]) -> str:
+    """SHA-256 of arrays with their shapes and dtypes, in hexadecimal."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.shape}{array.dtype}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""SEARCH: FIND, SCORE and SELECT composed into one jit-compiled program each."""

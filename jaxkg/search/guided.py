@@ -1,0 +1,307 @@
+"""The steps of guided search over arrays: score a frontier's edges, choose relations, go on.
+
+Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via LLM
+planning and embedding-guided search", Algorithm 2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.candidates import Revisit, expand, start
+from jaxkg.ops import running_sum
+from jaxkg.score.edges import EdgeScorer, EdgeTables, depth_log_probabilities
+from jaxkg.search.edge_scores import BestTargets, EdgeScores, asked
+from jaxkg.search.plans import Plans
+from jaxkg.search.relation_beam import ask, init, tell
+from jaxkg.tensors import Capacities, TensorGraph, bucket, starts_table, stream
+from jaxkg.types import NULL, Frontier, Graph
+
+_STEPS = 5
+"""Capacities of a hop: runs, edges looked at, edges scored, nodes copied, edges walked."""
+
+
+class RelationScores(NamedTuple):
+    """How good each relation is for each partial path."""
+
+    mean: jax.Array  # [P, 2R] float32 in [0, 1]; 0 where no edge was scored
+    needed: jax.Array  # [2] int32 slots: edges looked at, edges scored
+    overflow: jax.Array  # [] bool
+
+
+def relation_scores(
+    graph: Graph,
+    frontier: Frontier,
+    score: EdgeScores,
+    *,
+    num_rows: int,
+    sample: int | None,
+    capacities: tuple[int, int],
+) -> RelationScores:
+    """Mean score of the edges of every relation that leaves each row's nodes.
+
+    Args:
+        graph: padded tensors.
+        frontier: nodes of partial paths, `row` being the path.
+        score: of edges, in [0, 1].
+        num_rows: P; static.
+        sample: about how many edges stand for a relation of a path, all where it has no more, and
+            always one; None scores them all. Static.
+        capacities: slots for the edges looked at, and for those scored; static.
+
+    Returns:
+        Means, which with a sample are estimates: a hash of the edges draws it.
+    """
+    looked, scored = capacities
+    edges = expand(graph, frontier, capacity=looked)
+    codes = 2 * graph.num_relations
+    relation = graph.relation[edges.edge]
+    group = jnp.where(edges.valid, edges.row * codes + relation, 0)
+    chosen = edges.valid
+    if sample is not None:
+        # An exact number a group takes a pass over all edges for each; a share of them takes one.
+        slots = jnp.arange(looked, dtype=jnp.int32)
+        safe = jnp.where(edges.valid, group, num_rows * codes)
+        size = jnp.zeros(num_rows * codes + 1).at[safe].add(1.0)[safe]
+        first = jnp.full(num_rows * codes + 1, looked, jnp.int32).at[safe].min(slots)[safe]
+        mixed = edges.edge.astype(jnp.uint32) * jnp.uint32(0x9E3779B1)
+        draw = (mixed >> 8).astype(jnp.int32).astype(jnp.float32) * 2.0**-24
+        chosen &= (draw * size < sample) | (first == slots)
+    place = running_sum(chosen.astype(jnp.int32)) - 1
+    slot = jnp.zeros(scored, jnp.int32)
+    slot = slot.at[jnp.where(chosen, place, scored)].set(
+        jnp.arange(looked, dtype=jnp.int32), mode="drop"
+    )
+    wanted = place[-1] + 1
+    there = jnp.arange(scored, dtype=jnp.int32) < wanted
+    edge = edges.edge[slot]
+    row = jnp.where(there, edges.row[slot], NULL)
+    value = score(row, graph.head[edge], relation[slot], graph.tail[edge])
+    at = jnp.where(there, group[slot], num_rows * codes)
+    total = jnp.zeros(num_rows * codes).at[at].add(value, mode="drop")
+    count = jnp.zeros(num_rows * codes).at[at].add(1.0, mode="drop")
+    return RelationScores(
+        mean=(total / jnp.maximum(count, 1.0)).reshape(num_rows, codes),
+        needed=jnp.stack([edges.needed, wanted]),
+        overflow=edges.overflow | (wanted > scored),
+    )
+
+
+def hazard(depth: jax.Array, hop: int) -> tuple[jax.Array, jax.Array]:
+    """The stop decision: what stopping, and what going on, after some hops is worth.
+
+    Args:
+        depth: [B, L] float32 log-probabilities of 1 … L hops.
+        hop: hops taken, below L; static.
+
+    Returns:
+        [B] float32 log-probabilities of stopping and of going on, given that the path is this long.
+    """
+    if hop == 0:
+        return jnp.full(depth.shape[0], -jnp.inf), jnp.zeros(depth.shape[0])
+    left = jax.nn.logsumexp(depth[:, hop - 1 :], axis=1)
+    return depth[:, hop - 1] - left, jax.nn.logsumexp(depth[:, hop:], axis=1) - left
+
+
+@functools.partial(
+    jax.jit,
+    static_argnames=(
+        "rows",
+        "width",
+        "sample",
+        "capacities",
+        "margin",
+        "revisit",
+        "use_context",
+        "dtype",
+        "targets",
+    ),
+)
+def guided_batch(
+    graph: Graph,
+    params: EdgeScorer,
+    tables: EdgeTables,
+    row: jax.Array,
+    node: jax.Array,
+    questions: jax.Array,
+    *,
+    rows: int,
+    width: int,
+    sample: int | None,
+    capacities: tuple[int, ...],
+    margin: float,
+    revisit: Revisit,
+    use_context: bool,
+    dtype: str = "float32",
+    targets: int | None = None,
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """Guided search of one padded batch.
+
+    Args:
+        graph: padded tensors.
+        params, tables: the scorer's.
+        row, node: [S] int32 starts.
+        questions: [B, T] float32 text vectors.
+        rows, width, margin, revisit: see `search.search`; static.
+        sample: see `relation_scores`; static.
+        capacities: 5L slots, hop by hop; static.
+        use_context, dtype: see `asked`; static.
+        targets: M, edges of a path whose targets go on to the next hop; None takes all. Static.
+
+    Returns:
+        relations [B, W, L] int32, log chain score [B, W] float32, needed [5L] int32, overflow [].
+        The chain score is the product of the means along the path and of the stop decisions.
+    """
+    hops = len(capacities) // _STEPS
+    depth = depth_log_probabilities(params, questions)
+    beam = init(start(row, node), num_questions=rows, width=width, hops=hops)
+    needed, overflow = [], jnp.zeros((), bool)
+    keep = None
+    if targets is not None:
+        keep = BestTargets(graph, params, tables, questions, targets, width, use_context, dtype)
+    for hop in range(hops):
+        runs, looked, scored, copied, walked = capacities[_STEPS * hop : _STEPS * (hop + 1)]
+        options, beam = ask(graph, beam, capacity=runs)
+        of_edges = asked(params, tables, questions, hop, use_context=use_context, dtype=dtype)
+
+        def score(row, *edge, of_edges=of_edges):
+            return jax.nn.sigmoid(of_edges(row // width, *edge))
+
+        found = relation_scores(
+            graph,
+            beam.frontier,
+            score,
+            num_rows=rows * width,
+            sample=sample,
+            capacities=(looked, scored),
+        )
+        stop, going = hazard(depth, hop)
+        grown = jnp.log(jnp.maximum(found.mean, 1e-30)).reshape(rows, width, -1)
+        scores = jnp.concatenate(
+            [
+                grown + going[:, None, None],
+                jnp.broadcast_to(stop[:, None, None], (rows, width, 1)),
+            ],
+            axis=2,
+        )
+        before = beam
+        beam = tell(
+            graph,
+            beam,
+            options,
+            scores,
+            capacities=(copied, walked),
+            margin=margin,
+            revisit=revisit,
+            keep=keep and functools.partial(keep, hop),
+        )
+        wants = beam.needed[3 * hop : 3 * hop + 3]
+        needed.append(jnp.concatenate([wants[:1], found.needed, wants[1:]]))
+        overflow |= before.overflow | found.overflow | beam.overflow
+    return beam.relations, beam.score, jnp.concatenate(needed), overflow
+
+
+@dataclasses.dataclass(frozen=True)
+class GuidedPlans(Plans):
+    """Relation paths, and the text vectors that they were found with.
+
+    Attributes:
+        questions: [Q, T] float32.
+    """
+
+    questions: np.ndarray
+
+
+def _first_slots(rows: int, hops: int, sample: int | None) -> tuple[int, ...]:
+    """Where capacities start: a program is dear to compile, so most should fit at once."""
+    slots = []
+    for hop in range(hops):
+        runs, looked, scored, copied, walked = (
+            32 << 2 * hop,
+            128 << 2 * hop,
+            8 * (sample or 8),
+            16 << hop,
+            64 << hop,
+        )
+        slots += [rows * each for each in (runs, looked, scored, copied, walked)]
+    return tuple(bucket(min(size, 1 << 20), floor=4096) for size in slots)
+
+
+def guided_paths(
+    tensors: TensorGraph,
+    params: EdgeScorer,
+    tables: EdgeTables,
+    questions: np.ndarray,
+    topics: Sequence[Sequence[int]],
+    *,
+    hops: int,
+    width: int = 1,
+    sample: int | None = 4,
+    targets: int | None = None,
+    margin: float = 5.0,
+    revisit: Revisit = "topic",
+    use_context: bool = True,
+    dtype: str = "float32",
+    batch_size: int = 256,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> GuidedPlans:
+    """Relation paths that the edge scorer leads along, hop count included.
+
+    Args:
+        tensors: the graph.
+        params, tables: the scorer's.
+        questions: [Q, T] float32 text vectors.
+        topics: topic nodes of each question.
+        hops: L, longest path.
+        width: W, partial paths kept; 1 is the greedy variant.
+        sample, targets, margin, revisit, use_context, dtype: see `guided_batch`.
+        batch_size: questions a batch.
+        on_progress: called with (done, total) questions.
+
+    Returns:
+        Paths of 2R codes with their chain scores, best first.
+    """
+    count = len(questions)
+    relations = np.full((count, width, hops), NULL, np.int32)
+    score = np.full((count, width), -np.inf, np.float32)
+    completes = np.ones(count, bool)
+    batch_size = min(batch_size, bucket(count))
+
+    def run(indices: np.ndarray, slots: tuple[int, ...]):
+        rows = bucket(batch_size)
+        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        return guided_batch(
+            tensors.graph,
+            params,
+            tables,
+            row,
+            node,
+            np.resize(questions[indices], (rows, questions.shape[1])),
+            rows=rows,
+            width=width,
+            sample=sample,
+            capacities=slots,
+            margin=margin,
+            revisit=revisit,
+            use_context=use_context,
+            dtype=dtype,
+            targets=targets,
+        )
+
+    capacities = Capacities(slots=_first_slots(batch_size * width, hops, sample))
+    for indices, found, complete in stream(
+        count, batch_size, run, lambda result: result[2:], capacities
+    ):
+        relations[indices] = found[0][: len(indices)]
+        score[indices] = found[1][: len(indices)]
+        completes[indices] = complete
+        if on_progress:
+            on_progress(int(indices[-1]) + 1, count)
+    return GuidedPlans(relations, np.exp(score), completes, questions)

@@ -1,0 +1,287 @@
+"""The steps of planned question answering over arrays: plan relation paths, execute them."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.candidates import Revisit, answers, follow, start
+from jaxkg.learn.planner.model import Planner
+from jaxkg.score.planner import (
+    PlannerParams,
+    label_vectors,
+    next_relation_logits,
+    read_question,
+)
+from jaxkg.search.relation_beam import Beam, search
+from jaxkg.select import Witnessed, witness_paths
+from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
+from jaxkg.types import NULL, Frontier, Graph
+
+_FEWEST_SLOTS = 4096
+"""Capacity that even one question gets: it costs microseconds, growing into it costs a program."""
+
+Progress = Callable[[int, int], None]
+
+Keep = Callable[[int, Frontier], jax.Array]
+"""See `candidates.follow`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Plans:
+    """Relation paths proposed for each question, best first.
+
+    Attributes:
+        relations: [Q, W, L] int32 codes, NULL past the end of a path and of the list.
+        probability: [Q, W] float32, 0 where there are fewer than W.
+        complete: [Q] bool, False where the search outgrew the largest bucket.
+    """
+
+    relations: np.ndarray
+    probability: np.ndarray
+    complete: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Reached:
+    """What executed relation paths reached, sorted by row.
+
+    Attributes:
+        row: [K] int32, index of the path executed.
+        node: [K] int32.
+        edges: [K, L] int32, one walk for each node, NULL past its end.
+        offsets: [P + 1] int64, first entry of each path.
+        complete: [P] bool, False where the execution outgrew the largest bucket.
+    """
+
+    row: np.ndarray
+    node: np.ndarray
+    edges: np.ndarray
+    offsets: np.ndarray
+    complete: np.ndarray
+
+
+@functools.partial(
+    jax.jit, static_argnames=("rows", "width", "hops", "capacities", "margin", "revisit")
+)
+def plan_batch(
+    graph: Graph,
+    params: PlannerParams,
+    label_ngrams: jax.Array,
+    row: jax.Array,
+    node: jax.Array,
+    ngrams: jax.Array,
+    *,
+    rows: int,
+    width: int,
+    hops: int,
+    capacities: tuple[int, ...],
+    margin: float,
+    revisit: Revisit,
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """Beam search with the learned planner, for one padded batch.
+
+    Args:
+        graph: padded tensors.
+        params, label_ngrams: the planner's.
+        row, node: [S] int32 starts.
+        ngrams: [B, T] int32.
+        rows, width, hops, capacities, margin, revisit: see `search.search`; static.
+
+    Returns:
+        relations [B, W, L] int32, log-probability [B, W] float32, needed [3L] int32, overflow [].
+    """
+    labels = label_vectors(params, label_ngrams)
+    reading = jax.vmap(lambda some: read_question(params, some))(ngrams)
+
+    def score(beam: Beam) -> jax.Array:
+        def of_path(question, taken):
+            return next_relation_logits(params, labels, question, taken)[beam.hop]
+
+        return jax.vmap(lambda q, paths: jax.vmap(lambda p: of_path(q, p))(paths))(
+            reading, beam.relations
+        )
+
+    beam = search(
+        graph,
+        start(row, node),
+        score,
+        num_questions=rows,
+        width=width,
+        hops=hops,
+        capacities=capacities,
+        margin=margin,
+        revisit=revisit,
+    )
+    return beam.relations, beam.score, beam.needed, beam.overflow
+
+
+def plan_paths(
+    tensors: TensorGraph,
+    planner: Planner,
+    masked: Sequence[str],
+    topics: Sequence[Sequence[int]],
+    *,
+    width: int = 4,
+    margin: float = 5.0,
+    revisit: Revisit = "topic",
+    batch_size: int = 1024,
+    on_progress: Progress | None = None,
+) -> Plans:
+    """Propose relation paths for each question, hop count included.
+
+    Every path proposed exists in the graph: at each hop only relations that leave the nodes reached
+    so far are considered, and a path that reaches nothing is dropped.
+
+    Args:
+        tensors: the graph.
+        planner: trained for it.
+        masked: question texts with their topics masked.
+        topics: topic nodes of each question; none means no plan.
+        width: W, paths kept at every hop.
+        margin: paths whose log-probability is this far below the best are dropped.
+        revisit: which nodes a path may return to ("none" is applied by `execute_paths`).
+        batch_size: questions a batch.
+        on_progress: called with (done, total) questions.
+
+    Returns:
+        Plans of all questions.
+    """
+    count, hops = len(masked), planner.hops
+    relations = np.full((count, width, hops), NULL, np.int32)
+    score = np.full((count, width), -np.inf, np.float32)
+    completes = np.ones(count, bool)
+    ngrams = planner.ngrams(masked)
+    params, labels = jax.device_put((planner.params, planner.label_ngrams()))
+    batch_size = min(batch_size, bucket(count))
+
+    def run(indices: np.ndarray, slots: tuple[int, ...]):
+        rows = bucket(batch_size)
+        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        return plan_batch(
+            tensors.graph,
+            params,
+            labels,
+            row,
+            node,
+            pad(ngrams[indices], rows),
+            rows=rows,
+            width=width,
+            hops=hops,
+            capacities=slots,
+            margin=margin,
+            revisit=revisit,
+        )
+
+    capacities = Capacities(
+        slots=tuple(
+            bucket(wants * batch_size << 2 * hop, floor=_FEWEST_SLOTS)
+            for hop in range(hops)
+            for wants in (8, 2, 8)  # runs, copied nodes and edges
+        )
+    )
+    for indices, found, complete in stream(
+        count, batch_size, run, lambda result: result[2:], capacities
+    ):
+        relations[indices] = found[0][: len(indices)]
+        score[indices] = found[1][: len(indices)]
+        completes[indices] = complete
+        if on_progress:
+            on_progress(int(indices[-1]) + 1, count)
+    return Plans(relations, np.exp(score), completes)
+
+
+@functools.partial(jax.jit, static_argnames=("capacities", "revisit"))
+def execute_batch(
+    graph: Graph,
+    row: jax.Array,
+    node: jax.Array,
+    relations: jax.Array,
+    keep: Keep | None = None,
+    *,
+    capacities: tuple[int, ...],
+    revisit: Revisit,
+) -> tuple[Witnessed, jax.Array, jax.Array]:
+    """Execute one relation path per row and read a walk for every node reached.
+
+    Args:
+        graph: padded tensors.
+        row, node: [S] int32 starts.
+        relations: [P, L, W] int32 codes.
+        keep: a pytree, see `candidates.follow`; None keeps every edge.
+        capacities, revisit: see `candidates.follow`; static.
+
+    Returns:
+        Walks, slots needed [L] int32, overflow [] bool.
+    """
+    trail = follow(
+        graph, start(row, node), relations, capacities=capacities, revisit=revisit, keep=keep
+    )
+    found = witness_paths(trail, answers(trail, relations))
+    needed = jnp.stack([frontier.needed for frontier in trail[1:]])
+    return found, needed, jnp.any(jnp.stack([frontier.overflow for frontier in trail]))
+
+
+def execute_paths(
+    tensors: TensorGraph,
+    topics: Sequence[Sequence[int]],
+    relations: np.ndarray,
+    *,
+    revisit: Revisit = "topic",
+    keep: Callable[[np.ndarray], Keep] | None = None,
+    batch_size: int = 1024,
+    on_progress: Progress | None = None,
+) -> Reached:
+    """Execute relation paths exactly, with one walk for every node reached.
+
+    Args:
+        tensors: the graph.
+        topics: topic nodes of each path.
+        relations: [P, L] int32 codes, or [P, L, W] where a hop allows several; NULL-padded.
+        revisit: which nodes a path may return to.
+        keep: from [B] indices of paths, one for every row of a batch, to what `execute_batch` keeps
+            in them; rows past the last path repeat the first ones. None keeps every edge.
+        batch_size: paths a batch.
+        on_progress: called with (done, total) paths.
+
+    Returns:
+        All nodes of all paths.
+    """
+    if relations.ndim == 2:
+        relations = relations[:, :, None]
+    count, hops, _ = relations.shape
+    batch_size = min(batch_size, bucket(count))
+
+    def run(indices: np.ndarray, slots: tuple[int, ...]):
+        rows = bucket(batch_size)
+        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        return execute_batch(
+            tensors.graph,
+            row,
+            node,
+            pad(relations[indices], rows),
+            keep and keep(np.resize(indices, rows)),
+            capacities=slots,
+            revisit=revisit,
+        )
+
+    parts, completes = [], np.ones(count, bool)
+    capacities = Capacities(
+        slots=tuple(bucket(8 * batch_size << 2 * hop, floor=_FEWEST_SLOTS) for hop in range(hops))
+    )
+    for indices, (found, _, _), complete in stream(
+        count, batch_size, run, lambda result: result[1:], capacities
+    ):
+        there = np.flatnonzero(found.valid)
+        there = there[np.argsort(found.row[there], kind="stable")]
+        parts.append((found.row[there] + int(indices[0]), found.node[there], found.edges[there]))
+        completes[indices] = complete
+        if on_progress:
+            on_progress(int(indices[-1]) + 1, count)
+    empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, hops), np.int32))
+    row, node, edges = (np.concatenate(column) for column in zip(*(parts or [empty])))
+    offsets = np.searchsorted(row, np.arange(count + 1))
+    return Reached(row.astype(np.int32), node, edges, offsets, completes)

@@ -1,0 +1,245 @@
+"""An answer as text for a terminal and as HTML for a notebook.
+
+Names, questions and relations are data: control characters are taken out, markup is never read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING, TypeVar
+
+from jaxkg.errors import JaxkgError
+from jaxkg.records import Link, Passage, PlanCandidate, RankedEntity, SupportingPath
+from jaxkg.show.export import cited_paths
+from jaxkg.show.shown import Shown
+from jaxkg.show.svg import svg
+from jaxkg.words import one_line, relation_path_words
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_T = TypeVar("_T")
+_SHOWN = 120  # characters of a passage
+_TITLE, _ANSWER, _FAINT, _WARNING = "bold", "bold green", "dim", "bold yellow"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Span:
+    """A stretch of a line and the style it is shown in."""
+
+    text: str
+    style: str = ""
+
+
+_Line = list[_Span]
+
+
+def text(answer: Shown, *, limit: int = 10) -> str:
+    """The answer as plain text; what `print(answer)` shows.
+
+    Args:
+        answer: any.
+        limit: most items of a list to show; how many are left out is said.
+
+    Raises:
+        JaxkgError: limit is below 1.
+    """
+    return "\n".join(map(_plain, _lines(answer, limit)))
+
+
+def rich_text(answer: Shown, *, limit: int = 10) -> Text:
+    """The lines of `text` with styles, for a rich console."""
+    from rich.text import Text
+
+    lines = _lines(answer, limit)
+    styled = (Text.assemble(*((span.text, span.style) for span in line)) for line in lines)
+    return Text("\n").join(styled)
+
+
+def html(answer: Shown, *, limit: int = 10) -> str:
+    """The answer as a table, its drawing, and the rest to unfold; what a notebook shows.
+
+    Raises:
+        JaxkgError: limit is below 1.
+    """
+    _check_limit(limit)
+    parts = [f"<p><strong>{escape(one_line(answer.question))}</strong></p>"]
+    parts += [f"<p>{escape(span.text)}</p>" for [span] in _verdict(answer)]
+    if answer.entities:
+        parts.append(_table(answer, limit))
+    if any(path.citations for path in answer.paths):
+        parts.append(f'<div style="overflow-x:auto">{svg(answer)}</div>')
+    rest = [
+        "\n".join([f"<b>{title}</b>", *(escape(_plain(line)) for line in lines)])
+        for title, lines in _sections(answer, limit)
+        if title != "Answers"
+    ]
+    if rest:
+        unfolded = "\n\n".join(rest)
+        parts.append(f"<details><summary>How it was found</summary><pre>{unfolded}</pre></details>")
+    # The classes keep a notebook from setting what stands between two dollar signs as a formula.
+    return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+
+
+def _table(answer: Shown, limit: int) -> str:
+    sentences = {path.id: path.sentence for path in answer.paths}
+    rows = ["<tr><th></th><th>answer</th><th>score</th><th>because</th></tr>"]
+    for rank, entity in enumerate(answer.entities[:limit], start=1):
+        because = one_line(next((sentences[i] for i in entity.paths if i in sentences), ""))
+        if len(entity.paths) > 1:
+            because += f" (and {len(entity.paths) - 1:,} more)"
+        cells = str(rank), _who(entity), f"{entity.score:.3g}", because
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    if len(answer.entities) > limit:
+        rows.append(f'<tr><td></td><td colspan="3">{_more(answer.entities, limit)}</td></tr>')
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _plain(line: _Line) -> str:
+    return "".join(span.text for span in line)
+
+
+def _lines(answer: Shown, limit: int) -> Iterator[_Line]:
+    _check_limit(limit)
+    yield [_Span(one_line(answer.question), _TITLE)]
+    yield from _verdict(answer)
+    for title, lines in _sections(answer, limit):
+        yield []
+        yield [_Span(title, _TITLE)]
+        yield from ([_Span("  "), *line] for line in lines)
+
+
+def _verdict(answer: Shown) -> Iterator[_Line]:
+    """What to know before anything else: no answer, a failure, a model's reasons."""
+    if answer.abstained is not None:
+        yield [_Span(f"No answer: {one_line(answer.abstained)}", _WARNING)]
+    elif not answer.entities:
+        yield [_Span("No answer, and no reason given", _WARNING)]
+    if answer.error is not None:
+        yield [_Span(f"Error: {one_line(answer.error)}", _WARNING)]
+    if answer.rationale is not None:
+        yield [_Span(f"The model's reasons: {one_line(answer.rationale)}", "italic")]
+
+
+def _sections(answer: Shown, limit: int) -> Iterator[tuple[str, list[_Line]]]:
+    """Title and lines of every part that has something to say."""
+    paths = cited_paths(answer)
+    considered = len(answer.paths) - len(paths)
+    beside = [[_Span(f"{considered:,} more considered, not cited", _FAINT)]] if considered else []
+    for title, lines in (
+        ("Answers", _listed(answer.entities, limit, _answer_lines)),
+        ("Paths", _listed(paths, limit, _path_lines) + beside),
+        ("Passages", _listed(answer.passages, limit, _passage_lines)),
+        ("Plan", _listed(answer.plan, limit, _plan_lines)),
+        ("Topics", _listed(answer.topics, limit, _topic_lines)),
+        ("Named by the model, never offered", _listed(answer.dropped, limit, _item_lines)),
+        ("Named by the model, no path cited", _listed(answer.refused, limit, _item_lines)),
+        ("Notes", _listed(answer.notes, len(answer.notes) or 1, _item_lines)),
+        ("Cost", list(_cost_lines(answer))),
+    ):
+        if lines:
+            yield title, lines
+
+
+def _listed(
+    items: Sequence[_T], limit: int, lines_of: Callable[[int, _T], Iterator[_Line]]
+) -> list[_Line]:
+    lines = [
+        line for rank, item in enumerate(items[:limit], start=1) for line in lines_of(rank, item)
+    ]
+    return lines + ([[_Span(_more(items, limit), _FAINT)]] if len(items) > limit else [])
+
+
+def _more(items: Sequence[object], limit: int) -> str:
+    return f"… and {len(items) - limit:,} more"
+
+
+def _answer_lines(rank: int, entity: RankedEntity) -> Iterator[_Line]:
+    yield [
+        _Span(f"{rank:>2}. "),
+        _Span(_who(entity), _ANSWER),
+        _Span(f"  {entity.score:.3g}"),
+        _Span(f"  {_few(entity.paths)}", _FAINT),
+    ]
+
+
+def _path_lines(rank: int, path: SupportingPath) -> Iterator[_Line]:
+    if path.hyperedges:
+        yield [_Span(f"{one_line(path.id)}  "), _Span(f"{path.score:.3g}", _FAINT)]
+        yield [_Span(f"    {one_line(path.sentence)}")]
+        walked = ", ".join(
+            str(cited.hyperedge) + (f" ({one_line(cited.title)})" if cited.title else "")
+            for cited in path.hyperedges
+        )
+        yield [_Span(f"    hyperedges {walked}", _FAINT)]
+        return
+    relations = relation_path_words(path.relation_path)
+    yield [_Span(f"{one_line(path.id)}  "), _Span(f"{path.score:.3g}  {relations}", _FAINT)]
+    yield [_Span(f"    {one_line(path.sentence)}")]
+    triples = ", ".join(
+        str(cited.triple) + (f" ({one_line(cited.source)})" if cited.source else "")
+        for cited in path.citations
+    )
+    yield [_Span(f"    triples {triples}", _FAINT)]
+
+
+def _passage_lines(rank: int, passage: Passage) -> Iterator[_Line]:
+    words = one_line(passage.text)
+    yield [
+        _Span(f"{rank:>2}. "),
+        _Span(one_line(passage.title or passage.chunk), "bold"),
+        _Span(f"  {passage.score:.3g}  ", _FAINT),
+        _Span(words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"),
+    ]
+
+
+def _plan_lines(rank: int, plan: PlanCandidate) -> Iterator[_Line]:
+    reached = "not executed" if plan.reached is None else f"{plan.reached:,} reached"
+    yield [
+        _Span(f"{plan.probability:5.3f}  "),
+        _Span(relation_path_words(plan.relations), "bold" if plan.used else ""),
+        _Span(f"  {reached}{', used' if plan.used else ''}", _FAINT),
+    ]
+
+
+def _topic_lines(rank: int, link: Link) -> Iterator[_Line]:
+    yield [
+        _Span(f"{link.score:5.3f}  "),
+        _Span(_who(link), "bold" if link.chosen else ""),
+        _Span(f"  {one_line(link.method)}{'' if link.chosen else ', runner-up'}", _FAINT),
+    ]
+
+
+def _item_lines(rank: int, item: str) -> Iterator[_Line]:
+    yield [_Span(f"- {one_line(item)}")]
+
+
+def _cost_lines(answer: Shown) -> Iterator[_Line]:
+    usage = answer.usage
+    if answer.system:
+        yield [_Span(f"answered by {one_line(answer.system)}", _FAINT)]
+    if usage.seconds or usage.stages:
+        stages = ", ".join(f"{one_line(name)} {took:.3g}" for name, took in usage.stages.items())
+        yield [_Span(f"{usage.seconds:.3g} s{f' ({stages})' if stages else ''}", _FAINT)]
+    if usage.calls:
+        tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
+        calls = f"{usage.calls:,} call{'s' if usage.calls > 1 else ''}"
+        yield [_Span(f"{calls} to a model, {tokens}, price {usage.price:.4g}", _FAINT)]
+
+
+def _who(item: RankedEntity | Link) -> str:
+    """Name, and the id where that is another: homonyms are told apart by it."""
+    name = one_line(item.name)
+    return name if item.entity == item.name else f"{name} [{one_line(item.entity)}]"
+
+
+def _few(path_ids: Sequence[str]) -> str:
+    shown = ", ".join(map(one_line, path_ids[:3]))
+    return f"{shown} {_more(path_ids, 3)}" if len(path_ids) > 3 else shown
+
+
+def _check_limit(limit: int) -> None:
+    if limit < 1:
+        raise JaxkgError(f"limit is the number of items to show, at least 1, not {limit}")

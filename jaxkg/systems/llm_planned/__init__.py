@@ -1,0 +1,1 @@
+"""One call plans, the plan is checked against the schema, then executed."""

@@ -1,0 +1,1 @@
+"""PathMind: entities ranked by path priority."""

@@ -1,0 +1,388 @@
+"""PathMind: prioritise the entities around a question's topics, answer with the best, cite a walk.
+
+On its own it needs no language model; `retrieve` gives the important paths to any adjudicator.
+Reference: Liu, Lin, Shang, Li, Wang and Cao, "PathMind: a retrieve-prioritize-reason framework for
+knowledge graph reasoning with large language models".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+
+from jaxkg.answer import Answer
+from jaxkg.candidates import Revisit
+from jaxkg.cite import cite_paths
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.learn.priority.model import (
+    PriorityModel,
+    entity_features,
+    graph_inflow,
+    text_encoder,
+)
+from jaxkg.records import Question, RankedEntity, SupportingPath, Usage
+from jaxkg.score.priority import entity_states
+from jaxkg.systems.answering import Progress, QuestionAnswering, notes_on, why_no_topic
+from jaxkg.systems.pathmind.walks import (
+    Ranked,
+    Ranking,
+    Strategy,
+    choose_walks,
+    rank_entities,
+)
+from jaxkg.tensors import TensorGraph, tensor_graph
+from jaxkg.text import TextEncoder
+from jaxkg.text.hashing import Encoder, HashingEncoder
+from jaxkg.types import NULL
+
+SYSTEM = "pathmind"
+
+
+@dataclasses.dataclass(frozen=True)
+class PathMindSettings:
+    """Knobs of PathMind.
+
+    Attributes:
+        threshold: least confidence to answer at all. Confidence is the best priority times the
+            share of the question's words that training has shown.
+        share: entities of at least this share of the best priority are answers too.
+        floor: stretches of edges that weigh less than this share of the heaviest one of their hop
+            are not walked; 0 walks the whole subgraph.
+        keep: K, entities taken an iteration by `retrieve`.
+        iterations: T; the paper takes 2 on WebQSP and 4 on CWQ.
+        revisit: which nodes a walk may enter; None takes what the model was trained with.
+        batch_size: questions a batch.
+    """
+
+    threshold: float = 0.15
+    share: float = 0.5
+    floor: float = 0.01
+    keep: int = 3
+    iterations: int = 2
+    revisit: Revisit | None = None
+    batch_size: int = 64
+
+    def __post_init__(self) -> None:
+        if min(self.keep, self.iterations, self.batch_size) < 1:
+            raise JaxkgError("keep, iterations and batch_size are at least 1")
+        if not (0 <= self.floor < 1 and 0 <= self.share <= 1):
+            raise JaxkgError("floor is in [0, 1) and share in [0, 1]")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PathMind(QuestionAnswering):
+    """Answers questions over one graph.
+
+    Example:
+        >>> from jaxkg.kg import demo_graph
+        >>> qa = PathMind.build(demo_graph(), PriorityModel.open(folder))  # doctest: +SKIP
+        >>> print(qa.ask("who directed Alien?"))  # doctest: +SKIP
+    """
+
+    kg: KnowledgeGraph
+    tensors: TensorGraph
+    model: PriorityModel
+    linker: Linker
+    encoder: Encoder
+    names: Encoder
+    settings: PathMindSettings = PathMindSettings()
+
+    @classmethod
+    def build(
+        cls,
+        kg: KnowledgeGraph,
+        model: PriorityModel,
+        *,
+        tensors: TensorGraph | None = None,
+        linker: Linker | None = None,
+        encoder: TextEncoder | None = None,
+        names: Encoder | None = None,
+        settings: PathMindSettings | None = None,
+    ) -> PathMind:
+        """Put the parts together.
+
+        Args:
+            kg: the graph.
+            model: trained path priority.
+            tensors, linker: of the graph; None makes them.
+            encoder: of questions, the one the model was trained with; None hashes words and
+                letters.
+            names: of entity names, likewise.
+            settings: knobs; None takes the defaults.
+
+        Raises:
+            JaxkgError: the model was trained for another graph, or with another encoder.
+        """
+        model.check_graph(kg)
+        trained = model.about.get("encoder")
+        if trained and (encoder is None or [encoder.name, encoder.revision] != list(trained)):
+            raise JaxkgError(f"this priority model reads vectors of {' '.join(trained)}")
+        return cls(
+            kg,
+            tensors or tensor_graph(kg),
+            model,
+            linker or Linker(kg),
+            text_encoder(encoder, kg.relations),
+            names or HashingEncoder(),
+            settings or PathMindSettings(),
+        )
+
+    @property
+    def revisit(self) -> Revisit:
+        """The rule in force."""
+        return self.settings.revisit or self.model.about.get("revisit", "topic")
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+        ranking: Ranking | None = None,
+    ) -> list[Answer]:
+        """Answer with the entities of highest priority, each with its heaviest walk.
+
+        Args:
+            questions: any number.
+            use_given: see `find_topics`.
+            on_progress: called with (stage, done, total).
+            ranking: of these questions, from `rank`; None ranks.
+
+        Returns:
+            An answer, or an abstention with its reason, for each question in order.
+        """
+        if not questions:
+            return []
+        found = self._known(ranking, questions) or self.rank(
+            questions, use_given=use_given, on_progress=on_progress
+        )
+        topics, masked, ranked = found.topics, found.masked, found.ranked
+        began = time.perf_counter()
+        best = np.zeros(len(questions))
+        np.maximum.at(best, ranked.row, ranked.priority)
+        confidence = best * [self.model.known_share(text) for text in masked]
+        taken = np.flatnonzero(
+            (ranked.priority >= self.settings.share * best[ranked.row])
+            & (confidence >= self.settings.threshold)[ranked.row]
+        )
+        row = ranked.row[taken]
+        paths = self._cited(row, ranked.heaviest[taken], ranked.priority[taken])
+        usage = _usage(found, began, len(questions))
+        return [
+            self._answer(
+                question, topics[i], paths[first:last], float(confidence[i]),
+                bool(ranked.complete[i]), usage,
+            )
+            for i, (question, first, last) in enumerate(_slices(questions, row))
+        ]  # fmt: skip
+
+    def retrieve(
+        self,
+        questions: Sequence[Question],
+        *,
+        strategy: Strategy = "important",
+        use_given: bool = True,
+        seed: int = 0,
+        on_progress: Progress | None = None,
+        ranking: Ranking | None = None,
+    ) -> list[Answer]:
+        """The paths to show to a reasoner, at most K T a question, whatever the confidence.
+
+        Args:
+            questions: any number.
+            strategy: "important", "shortest" or "random" paths.
+            use_given: see `find_topics`.
+            seed: of random walks.
+            on_progress: called with (stage, done, total).
+            ranking: of these questions, from `rank`; None ranks.
+
+        Returns:
+            For each question an answer that holds the paths and ranks the entities they end in,
+            ready for `jaxkg.adjudicate.adjudicate`.
+        """
+        if not questions:
+            return []
+        found = self._known(ranking, questions) or self.rank(
+            questions, use_given=use_given, on_progress=on_progress
+        )
+        topics, ranked = found.topics, found.ranked
+        began = time.perf_counter()
+        row, walks, score = choose_walks(
+            ranked,
+            self.tensors,
+            [some.entities for some in topics],
+            strategy=strategy,
+            keep=self.settings.keep,
+            iterations=self.settings.iterations,
+            revisit=self.revisit,
+            seed=seed,
+        )
+        paths = self._cited(row, walks, score)
+        usage = _usage(found, began, len(questions))
+        return [
+            self._answer(
+                question, topics[i], paths[first:last], 1.0, bool(ranked.complete[i]), usage
+            )
+            for i, (question, first, last) in enumerate(_slices(questions, row))
+        ]
+
+    def rank(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> Ranking:
+        """Every entity around the topics by priority; `answer` and `retrieve` can share it.
+
+        Args as `answer`.
+        """
+        tick = on_progress or (lambda stage, done, total: None)
+        began = time.perf_counter()
+        topics = find_topics(self.linker, questions, use_given=use_given)
+        linked = time.perf_counter()
+        masked = masked_texts(questions, topics)
+        ranked = rank_entities(
+            self.tensors,
+            self.model,
+            self.states,
+            masked,
+            self._encode(masked),
+            [some.entities for some in topics],
+            floor=self.settings.floor,
+            revisit=self.revisit,
+            batch_size=self.settings.batch_size,
+            on_progress=lambda done, total: tick("prioritise", done, total),
+        )
+        seconds = (linked - began, time.perf_counter() - linked)
+        return Ranking(topics, masked, self._sayable(ranked), seconds)
+
+    @functools.cached_property
+    def states(self) -> jax.Array:
+        """[N, S] float32 entity states, computed once."""
+        features = entity_features(
+            self.kg,
+            self.names,
+            rows=self.tensors.graph.num_nodes,
+            width=self.model.sizes.features,
+        )
+        params = jax.device_put(self.model.params)
+        return jax.jit(entity_states)(params, graph_inflow(self.tensors), features)
+
+    @functools.cached_property
+    def _has_name(self) -> np.ndarray:
+        """[N] bool, see `KnowledgeGraph.has_name`."""
+        return np.array([self.kg.has_name(row) for row in range(self.kg.num_entities)], bool)
+
+    def _encode(self, masked: Sequence[str]) -> np.ndarray:
+        vectors = self.encoder(masked).astype(np.float32)
+        if vectors.shape[1] != self.model.sizes.text:
+            raise JaxkgError(
+                f"the encoder gives {vectors.shape[1]} numbers a text, the model was trained with "
+                f"{self.model.sizes.text}; give the encoder it was trained with"
+            )
+        return vectors
+
+    def _known(self, ranking: Ranking | None, questions: Sequence[Question]) -> Ranking | None:
+        if ranking is not None and len(ranking.masked) != len(questions):
+            raise JaxkgError(
+                f"the ranking is of {len(ranking.masked)} questions, not of {len(questions)}"
+            )
+        return ranking
+
+    def _sayable(self, ranked: Ranked) -> Ranked:
+        """Without nodes that have no name of their own: events and roles are no answers.
+
+        They stay where a question has reached nothing else.
+        """
+        named = self._has_name[ranked.node]
+        some = np.zeros(len(ranked.complete), bool)
+        some[ranked.row[named]] = True
+        kept = np.flatnonzero(named | ~some[ranked.row])
+        return dataclasses.replace(
+            ranked,
+            row=ranked.row[kept],
+            node=ranked.node[kept],
+            priority=ranked.priority[kept],
+            heaviest=ranked.heaviest[kept],
+            shortest=ranked.shortest[kept],
+            offsets=np.searchsorted(ranked.row[kept], np.arange(len(ranked.complete) + 1)),
+        )
+
+    def _cited(self, row: np.ndarray, walks: np.ndarray, score: np.ndarray) -> list[SupportingPath]:
+        """Walks as supporting paths, numbered p1, p2 … within each question."""
+        there = walks != NULL
+        safe = np.maximum(walks, 0)
+        triples = np.where(there, self.tensors.triple_of_edge[safe], NULL)
+        inverse = there & (self.tensors.relation[safe] >= self.kg.num_relations)
+        number = np.arange(len(row)) - np.searchsorted(row, row) + 1
+        ids = [f"p{n}" for n in number.tolist()]
+        return cite_paths(self.kg, triples, inverse, ids=ids, scores=score.astype(float).tolist())
+
+    def _answer(
+        self,
+        question: Question,
+        topics: Topics,
+        paths: Sequence[SupportingPath],
+        confidence: float,
+        complete: bool,
+        usage: Usage,
+    ) -> Answer:
+        return Answer(
+            question=question.text,
+            question_id=question.id,
+            topics=topics.links,
+            entities=_entities(paths),
+            paths=tuple(paths),
+            usage=usage,
+            abstained=None if paths else self._why_not(topics, confidence),
+            notes=tuple(notes_on(topics, complete=complete)),
+            system=SYSTEM,
+        )
+
+    def _why_not(self, topics: Topics, confidence: float) -> str:
+        if not topics.entities:
+            return why_no_topic(topics)
+        if 0 < confidence < self.settings.threshold:
+            return (
+                f"the best entity has confidence {confidence:.2f}, below the threshold of "
+                f"{self.settings.threshold:.2f}"
+            )
+        return "nothing but the topic is within reach"
+
+
+def _entities(paths: Sequence[SupportingPath]) -> tuple[RankedEntity, ...]:
+    """Where paths end, each entity with the score of its best path."""
+    found: dict[str, RankedEntity] = {}
+    for path in paths:
+        last = path.citations[-1]
+        entity, name = (last.head, last.head_name) if last.inverse else (last.tail, last.tail_name)
+        known = found.get(entity)
+        found[entity] = RankedEntity(
+            entity,
+            name,
+            max(path.score, known.score) if known else path.score,
+            (*(known.paths if known else ()), path.id),
+        )
+    return tuple(sorted(found.values(), key=lambda each: -each.score))
+
+
+def _slices(questions: Sequence[Question], row: np.ndarray) -> list[tuple[Question, int, int]]:
+    """Each question with its stretch of ascending rows."""
+    bounds = np.searchsorted(row, np.arange(len(questions) + 1)).tolist()
+    return list(zip(questions, bounds, bounds[1:]))
+
+
+def _usage(found: Ranking, began: float, count: int) -> Usage:
+    seconds = np.array([*found.seconds, time.perf_counter() - began]) / count
+    return Usage(
+        seconds=float(seconds.sum()),
+        stages=dict(zip(("link", "prioritise", "cite"), seconds.tolist())),
+    )

@@ -1,0 +1,326 @@
+"""The steps of PathMind over arrays: prioritise entities, choose walks to them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.candidates.subgraph import Subgraphs
+from jaxkg.kg import Topics
+from jaxkg.learn.priority.model import PriorityModel
+from jaxkg.learn.priority.subgraphs import prioritise
+from jaxkg.ops import edges_to, top_in_group
+from jaxkg.score.priority import PriorityParams, Question, read_questions
+from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
+from jaxkg.types import NULL, Graph
+
+Strategy: TypeAlias = Literal["important", "shortest", "random"]
+"""Which walks are shown to a reasoner: the heaviest walks to the entities of highest priority, the
+shortest walks to the same entities (as GNN-RAG has it), or random walks from the topics."""
+
+_FEWEST_SLOTS = 1024
+
+
+class Prioritised(NamedTuple):
+    """Entities of the subgraphs of a batch, one slot each; K slots."""
+
+    row: jax.Array  # [K] int32 question
+    node: jax.Array  # [K] int32
+    logit: jax.Array  # [K] float32
+    heaviest: jax.Array  # [K, L] int32 edges of the heaviest walk, NULL past its end
+    shortest: jax.Array  # [K, L] int32 edges of a shortest walk
+    valid: jax.Array  # [K] bool
+    needed: jax.Array  # [2L] int32
+    overflow: jax.Array  # [] bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranked:
+    """Entities of all questions, by question and then by priority.
+
+    Attributes:
+        row: [K] int32 question.
+        node: [K] int32.
+        priority: [K] float32 in [0, 1].
+        heaviest, shortest: [K, L] int32 edges of a walk to each, NULL past its end.
+        offsets: [Q + 1] int64, first entry of each question.
+        complete: [Q] bool, False where the subgraph outgrew the largest bucket.
+    """
+
+    row: np.ndarray
+    node: np.ndarray
+    priority: np.ndarray
+    heaviest: np.ndarray
+    shortest: np.ndarray
+    offsets: np.ndarray
+    complete: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranking:
+    """What `PathMind.rank` finds of some questions.
+
+    Attributes:
+        topics: of each question.
+        masked: each question, its topics masked.
+        ranked: the entities around the topics.
+        seconds: that linking and ranking took.
+    """
+
+    topics: list[Topics]
+    masked: list[str]
+    ranked: Ranked
+    seconds: tuple[float, float]
+
+
+def heaviest_walks(
+    sub: Subgraphs, question: Question, relation: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """The heaviest and a shortest walk to every entity, out of back-pointers.
+
+    The weight of a walk is the product of its relations' weights and that of its length. At every
+    hop each node remembers the edge by which its heaviest walk came (Viterbi).
+
+    Args:
+        sub: subgraphs of B questions.
+        question: from `read_questions`.
+        relation: [E] int32 relation code of each edge of the graph.
+
+    Returns:
+        Two [sum of F, L] int32 edges, to be read where `sub.is_entity`; NULL past a walk's end.
+    """
+    best = jnp.where(sub.place[0] == NULL, -jnp.inf, 0.0)
+    trail, ends = [sub.trail[0]], []
+    for hop, (level, place) in enumerate(zip(sub.trail[1:], sub.place[1:])):
+        size = place.shape[0]
+        code = jnp.where(level.valid, relation[level.edge], 0)
+        score = best[level.parent] + jnp.log(question.weight[level.row, hop, code] + 1e-30)
+        valid = level.valid & jnp.isfinite(score)
+        group = jnp.maximum(place, 0)
+        entered = top_in_group(group, score, valid, num_groups=size, k=1)[:, 0]
+        by = jnp.maximum(entered, 0)
+        best = jnp.where(entered == NULL, -jnp.inf, score[by])
+        trail.append(level._replace(edge=level.edge[by], parent=level.parent[by]))
+        length = jnp.log(question.length[level.row, hop] + 1e-30)
+        ends.append(best + jnp.where(jnp.isfinite(best), length, 0.0))
+    score = jnp.concatenate(ends)
+    hop = jnp.concatenate(
+        [jnp.full(level.row.shape, n, jnp.int32) for n, level in enumerate(trail) if n]
+    )
+    slot = jnp.concatenate([jnp.arange(level.row.shape[0], dtype=jnp.int32) for level in trail[1:]])
+    known = (sub.entity != NULL) & jnp.isfinite(score)
+    chosen = top_in_group(jnp.maximum(sub.entity, 0), score, known, num_groups=score.shape[0], k=1)[
+        :, 0
+    ]
+    at = jnp.maximum(chosen, 0)
+    heaviest = edges_to(trail, hop[at], jnp.where(chosen == NULL, NULL, slot[at]))
+    # An entity's own slot lies in the first layer that has it.
+    return heaviest, edges_to(sub.trail, hop, slot)
+
+
+@partial(jax.jit, static_argnames=("capacities", "floor", "revisit"))
+def prioritise_batch(
+    graph: Graph,
+    params: PriorityParams,
+    states: jax.Array,
+    label_ngrams: jax.Array,
+    label_text: jax.Array,
+    row: jax.Array,
+    node: jax.Array,
+    ngrams: jax.Array,
+    text: jax.Array,
+    *,
+    capacities: tuple[int, ...],
+    floor: float,
+    revisit: Revisit,
+) -> Prioritised:
+    """Subgraphs, priorities and walks of one padded batch; see `prioritise`."""
+    question = read_questions(params, ngrams, text, label_ngrams, label_text)
+    sub, logit = prioritise(
+        graph,
+        params,
+        states,
+        question,
+        row,
+        node,
+        capacities=capacities,
+        fan_out=None,
+        floor=floor,
+        revisit=revisit,
+    )
+    heaviest, shortest = heaviest_walks(sub, question, graph.relation)
+    return Prioritised(
+        sub.row, sub.node, logit, heaviest, shortest, sub.is_entity, sub.needed, sub.overflow
+    )
+
+
+def rank_entities(
+    tensors: TensorGraph,
+    model: PriorityModel,
+    states: jax.Array,
+    masked: Sequence[str],
+    text: np.ndarray,
+    topics: Sequence[Sequence[int]],
+    *,
+    floor: float,
+    revisit: Revisit = "topic",
+    batch_size: int = 64,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Ranked:
+    """Every entity of every question's subgraph, by priority.
+
+    Args:
+        tensors: the graph.
+        model: trained for its relations.
+        states: [N, S] float32 from `entity_states`.
+        masked: Q question texts with their topics masked.
+        text: [Q, G] float32 of the same, by the model's encoder.
+        topics: topic nodes of each question; none means no entity.
+        floor: see `question_subgraphs`.
+        revisit: which nodes a walk may enter.
+        batch_size: questions a batch.
+        on_progress: called with (done, total) questions.
+    """
+    count, hops = len(masked), model.sizes.hops
+    ngrams = model.ngrams(masked)
+    params, label_ngrams, label_text = jax.device_put(
+        (model.params, model.label_ngrams(), model.label_text)
+    )
+    batch_size = min(batch_size, bucket(count))
+    rows = bucket(batch_size)
+
+    def run(indices: np.ndarray, slots: tuple[int, ...]) -> Prioritised:
+        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        return prioritise_batch(
+            tensors.graph,
+            params,
+            states,
+            label_ngrams,
+            label_text,
+            row,
+            node,
+            pad(ngrams[indices], rows),
+            pad(text[indices], rows),
+            capacities=slots,
+            floor=floor,
+            revisit=revisit,
+        )
+
+    capacities = Capacities(
+        slots=tuple(
+            bucket(16 * batch_size << 3 * (step // 2), floor=_FEWEST_SLOTS)
+            for step in range(2 * hops)
+        )
+    )
+    parts, completes = [], np.ones(count, bool)
+    for indices, found, complete in stream(
+        count, batch_size, run, lambda result: result[-2:], capacities
+    ):
+        # Priorities that differ by rounding alone are ties, and ties go to the smaller node.
+        priority = (1 / (1 + np.exp(-np.clip(found.logit, -80, 80)))).round(6)
+        there = np.flatnonzero(found.valid)
+        there = there[np.lexsort((found.node[there], -priority[there], found.row[there]))]
+        columns = (found.node, priority, found.heaviest, found.shortest)
+        row = found.row[there] + int(indices[0])
+        parts.append((row, *(column[there] for column in columns)))
+        completes[indices] = complete
+        if on_progress:
+            on_progress(int(indices[-1]) + 1, count)
+    none = np.zeros((0, hops), np.int32)
+    empty = (none[:, 0], none[:, 0], np.zeros(0, np.float32), none, none)
+    row, node, priority, heaviest, shortest = (
+        np.concatenate(column) for column in zip(*(parts or [empty]))
+    )
+    offsets = np.searchsorted(row, np.arange(count + 1))
+    return Ranked(row, node, priority, heaviest, shortest, offsets, completes)
+
+
+def choose_walks(
+    ranked: Ranked,
+    tensors: TensorGraph,
+    topics: Sequence[Sequence[int]],
+    *,
+    strategy: Strategy,
+    keep: int,
+    iterations: int,
+    revisit: Revisit = "topic",
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The walks to show to a reasoner: each of T iterations takes the K best entities left.
+
+    Published PathMind grows its paths by one triple an iteration, through entities that its loss
+    has taught it to call wrong. Here an entity brings its whole walk, out of back-pointers.
+
+    Args:
+        ranked: from `rank_entities`.
+        tensors: the graph.
+        topics: topic nodes of each question.
+        strategy: see `Strategy`.
+        keep, iterations: K, T; at most K T walks a question.
+        revisit: "any" lets a random walk return to a topic.
+        seed: of random walks.
+
+    Returns:
+        [P] int32 question of each walk, ascending; [P, L] int32 edges; [P] float32 score, the
+        priority of the entity it ends in, or for random walks 1 / their place.
+
+    Reference: PathMind, "Learning" and Table 3.
+    """
+    if strategy == "random":
+        return random_walks(
+            tensors,
+            topics,
+            hops=ranked.heaviest.shape[1],
+            count=keep * iterations,
+            revisit=revisit,
+            seed=seed,
+        )
+    walks = ranked.heaviest if strategy == "important" else ranked.shortest
+    place = np.arange(len(ranked.row)) - ranked.offsets[ranked.row]
+    taken = np.flatnonzero(place < keep * iterations)
+    return ranked.row[taken], walks[taken], ranked.priority[taken]
+
+
+def random_walks(
+    tensors: TensorGraph,
+    topics: Sequence[Sequence[int]],
+    *,
+    hops: int,
+    count: int,
+    revisit: Revisit = "topic",
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Walks of 1 to L edges, each edge drawn evenly among those of the node.
+
+    Args and returns as `choose_walks`. Equal walks of a question come once; a walk that has
+    nowhere to go ends there.
+    """
+    rng = np.random.default_rng(seed)
+    offsets = np.asarray(tensors.graph.offsets)
+    asked = [row for row, some in enumerate(topics) if len(some)]
+    row = np.repeat(np.array(asked, np.int32), count)
+    node = np.array([rng.choice(topics[r], count) for r in asked], np.int64).ravel()
+    length = rng.integers(1, hops + 1, len(row))
+    barred = {(r, n) for r, some in enumerate(topics) for n in some} if revisit != "any" else set()
+    edges = np.full((len(row), hops), NULL, np.int32)
+    open_ = np.ones(len(row), bool)
+    for hop in range(hops):
+        degree = offsets[node + 1] - offsets[node]
+        open_ &= (hop < length) & (degree > 0)
+        edge = offsets[node] + rng.integers(0, np.maximum(degree, 1))
+        tail = tensors.tail[np.where(open_, edge, 0)]
+        open_ &= np.array([pair not in barred for pair in zip(row.tolist(), tail.tolist())], bool)
+        edges[open_, hop] = edge[open_]
+        node = np.where(open_, tail, node)
+    walked = np.flatnonzero(edges[:, 0] != NULL)
+    _, first = np.unique(np.c_[row[walked], edges[walked]], axis=0, return_index=True)
+    kept = walked[np.sort(first)]
+    place = np.arange(len(kept)) - np.searchsorted(row[kept], row[kept])
+    return row[kept], edges[kept], (1 / (1 + place)).astype(np.float32)

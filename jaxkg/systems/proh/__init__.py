@@ -1,0 +1,1 @@
+"""PRoH: planning and retrieval over knowledge hypergraphs."""

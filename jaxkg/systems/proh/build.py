@@ -1,0 +1,157 @@
+"""A knowledge hypergraph out of documents, read by a language model or by rules."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jaxkg.adjudicate import Backend, tally
+from jaxkg.adjudicate.calls.extraction import Extraction, Source, extract
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.textfile import existing, line_blocks
+from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
+from jaxkg.kg.hypergraph.text import chunked, entity_id, hypergraph_of_text
+
+_TEXT = {".txt", ".md"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Built:
+    """A hypergraph and what became of the reading.
+
+    Attributes:
+        graph: the hypergraph.
+        counts: passages asked, read, repaired, and failed by kind; empty without a model.
+        unread: ids of the chunks that nothing was read from because their call failed.
+    """
+
+    graph: KnowledgeHypergraph
+    counts: dict[str, int]
+    unread: tuple[str, ...] = ()
+
+
+def read_corpus(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
+    """Documents of a corpus, as (title, text).
+
+    Args:
+        path: a text file (one document, titled by its name), a folder of such files (searched
+            through), JSON lines or one JSON list of `{"title", "text"}`.
+
+    Raises:
+        JaxkgError: no such file, or no documents of any such form.
+    """
+    path = existing(path)
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.suffix.lower() in _TEXT)
+        if not files:
+            raise JaxkgError(f"{path}: holds no {' or '.join(sorted(_TEXT))} files")
+        return [document for file in files for document in read_corpus(file)]
+    if path.suffix.lower() in _TEXT:
+        text = "\n".join(line for _, lines in line_blocks(path) for line in lines)
+        return [(path.stem.replace("_", " "), text)]
+    documents = []
+    try:
+        if path.suffix.lower() == ".json":
+            documents = [_document(record) for record in json.loads(path.read_text("utf-8"))]
+        else:
+            for first, lines in line_blocks(path):
+                for number, line in enumerate(lines, start=first):
+                    if line.strip():
+                        try:
+                            documents.append(_document(json.loads(line)))
+                        except (ValueError, KeyError, TypeError) as error:
+                            raise JaxkgError(f"{path}:{number}: no document ({error!r})") from error
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, JaxkgError):
+            raise
+        raise JaxkgError(f'{path}: not a list of {{"title", "text"}} ({error!r})') from error
+    return documents
+
+
+def build_hypergraph(
+    documents: Sequence[tuple[str, str]],
+    *,
+    backend: Backend | None = None,
+    longest: int = 400,
+    batch_size: int = 64,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Built:
+    """Build a hypergraph from documents.
+
+    With a backend a model states the facts of every chunk; give it a cache and a run that was cut
+    off goes on where it stopped. Without one, rules find names (see `hypergraph_of_text`).
+
+    Args:
+        documents: (title, text) pairs.
+        backend: who reads.
+        longest: words of a chunk.
+        batch_size: chunks asked for at once.
+        on_progress: told chunks done and in all.
+
+    Raises:
+        JaxkgError: nothing at all could be read; says what failed.
+    """
+    if backend is None:
+        graph = hypergraph_of_text(documents, longest=longest, on_progress=on_progress)
+        return Built(graph, {})
+    chunks = chunked(documents, longest=longest)
+    passages = [Source(chunk.id, chunk.title, chunk.text) for chunk in chunks]
+    outcomes = extract(backend, passages, batch_size=batch_size, on_progress=on_progress)
+    counts = tally(outcomes)
+    edges: list[Hyperedge] = []
+    spellings: dict[str, Counter[str]] = {}
+    told: dict[str, dict[str, None]] = {}
+    for chunk, outcome in zip(chunks, outcomes):
+        if outcome.value is not None:
+            edges += _edges(chunk, outcome.value, spellings, told)
+    if not edges:
+        first = next((o.detail for o in outcomes if o.error), "no passage states a fact")
+        raise JaxkgError(f"nothing was read from {len(chunks)} chunks ({counts}); first: {first}")
+    graph = KnowledgeHypergraph.from_edges(
+        edges,
+        names={id: seen.most_common(1)[0][0] for id, seen in spellings.items()},
+        descriptions={id: "; ".join(some) for id, some in told.items() if some},
+        chunks=chunks,
+    )
+    unread = tuple(chunk.id for chunk, outcome in zip(chunks, outcomes) if outcome.value is None)
+    return Built(graph, counts, unread)
+
+
+def _edges(
+    chunk: Chunk,
+    read: Extraction,
+    spellings: dict[str, Counter[str]],
+    told: dict[str, dict[str, None]],
+) -> list[Hyperedge]:
+    """The facts of one chunk, and the passage they make; entities are noted."""
+    edges = []
+    everyone: dict[str, None] = {}
+    if title := entity_id(chunk.title):
+        spellings.setdefault(title, Counter())[chunk.title] += 1
+        everyone[title] = None
+    for fact in read.facts:
+        members: dict[str, None] = {}
+        for entity in fact.entities:
+            if id := entity_id(entity.name):
+                spellings.setdefault(id, Counter())[entity.name.strip()] += 1
+                members[id] = None
+                if entity.description.strip():
+                    told.setdefault(id, {})[entity.description.strip()] = None
+        if fact.fact.strip() and members:
+            edges.append(Hyperedge(fact.fact.strip(), tuple(members), "fact", chunk.id))
+            everyone |= members
+    if edges:
+        name = chunk.title.strip() or f"passage {chunk.id}"
+        edges.append(Hyperedge(name, tuple(everyone), "passage", chunk.id))
+    return edges
+
+
+def _document(record: Any) -> tuple[str, str]:
+    title, text = record.get("title", ""), record["text"]
+    if not (isinstance(title, str) and isinstance(text, str)):
+        raise TypeError("title and text must be strings")
+    return title, text

@@ -1,0 +1,202 @@
+"""What PRoH's retrieval needs of a hypergraph, made once: tensors, vectors, names to link."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+
+import jax
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
+from jaxkg.kg.hypergraph.read import hypergraph_of
+from jaxkg.kg.hypergraph.synonyms import SYNONYM, merged_entities
+from jaxkg.kg.link.mentions import NameFinder
+from jaxkg.tensors import bucket, pad
+from jaxkg.tensors.hypergraph import TensorHypergraph, hyperedge_tables, tensor_hypergraph
+from jaxkg.text import label_words
+from jaxkg.types import Hypergraph
+
+Encode = Callable[[Sequence[str]], np.ndarray]
+"""Texts to [n, D] float32 vectors of length 1."""
+
+
+@dataclasses.dataclass(frozen=True)
+class HyperIndex:
+    """A hypergraph ready to be searched.
+
+    Attributes:
+        graph: the hypergraph.
+        encode: what made the vectors, and makes those of questions.
+        tensors: the hyperedges that are searched, synonyms merged.
+        chunks: the chunks as hyperedges over all entities read from them; None where there are
+            none.
+        entity_vectors: [N, D] float32 on the device, of descriptions; of names where an entity has
+            none.
+        edge_vectors: [H, D] float32 on the device, names of hyperedges mixed with their chunks;
+            zero for hyperedges that are not searched.
+        prior: [N] float32 on the device, 1 / number of chunks (hyperedges, where there are no
+            chunks) an entity is in.
+        name_vectors: [N, D] float32 on the device.
+        chunk_vectors: [C, D] float32 on the host.
+        finder: names of entities, found in questions.
+    """
+
+    graph: KnowledgeHypergraph
+    encode: Encode
+    tensors: TensorHypergraph
+    chunks: Hypergraph | None
+    entity_vectors: jax.Array
+    edge_vectors: jax.Array
+    prior: jax.Array
+    name_vectors: jax.Array
+    chunk_vectors: np.ndarray
+    finder: NameFinder
+
+    @functools.cached_property
+    def entity_host(self) -> np.ndarray:
+        """`entity_vectors` on the host."""
+        return np.asarray(self.entity_vectors)
+
+    @property
+    def has_chunks(self) -> bool:
+        """True where passages can be ranked."""
+        return self.chunks is not None
+
+
+def hyper_index(
+    graph: KnowledgeHypergraph,
+    encode: Encode,
+    *,
+    merge_synonyms: bool = True,
+    skip: tuple[str, ...] = (SYNONYM, "passage"),
+    chunk_share: float = 0.5,
+    labels: Sequence[str] | None = None,
+) -> HyperIndex:
+    """Encode a hypergraph's texts and move everything to the device.
+
+    Args:
+        graph: with at least one hyperedge that is searched.
+        encode: a text encoder.
+        merge_synonyms: take the entities of a synonym hyperedge as one.
+        skip: kinds of hyperedges that are not searched. Passages have too many entities to lead
+            anywhere in particular; their entities still lead to their chunks.
+        chunk_share: how much of a hyperedge's vector is its chunk's; 0 takes its name alone.
+        labels: a label of each hyperedge, where a vector is to be put together of the label's and
+            the entities' vectors: a graph has many more facts than labels and names. None encodes
+            each hyperedge's own words.
+
+    Raises:
+        JaxkgError: no hyperedge is left to search.
+    """
+    merged = merged_entities(graph) if merge_synonyms else None
+    tensors = tensor_hypergraph(graph, merged=merged, skip=skip)
+    if labels is not None and len(labels) != graph.num_edges:
+        raise JaxkgError(f"{len(labels)} labels for {graph.num_edges} hyperedges")
+    merged = tensors.node_of_entity
+    nodes, edges = tensors.graph.num_nodes, tensors.graph.num_edges
+    names = encode(graph.entity_names.tolist()).astype(np.float32)
+    described = np.flatnonzero(np.diff(graph.descriptions.offsets))
+    entities = names
+    if len(described):
+        entities = names.copy()
+        entities[described] = encode([graph.descriptions[int(row)] for row in described])
+    chunk_texts = [chunk_text(t, x) for t, x in zip(graph.chunk_titles, graph.chunk_texts)]
+    chunk_vectors = encode(chunk_texts) if chunk_texts else np.zeros((0, names.shape[1]))
+    chunk_vectors = chunk_vectors.astype(np.float32)
+    chunks, count = None, tensors.degree
+    if graph.num_chunks:
+        chunks, count = _chunk_tables(graph, merged)
+    prior = np.ones(nodes, np.float32)
+    prior[: len(count)] = 1.0 / np.maximum(count, 1)
+    edge_vectors = _edge_vectors(graph, encode, skip, chunk_vectors, chunk_share, labels, names)
+    return HyperIndex(
+        graph=graph,
+        encode=encode,
+        tensors=tensors,
+        chunks=chunks,
+        entity_vectors=jax.device_put(pad(entities.astype(np.float32), nodes)),
+        edge_vectors=jax.device_put(pad(edge_vectors, edges)),
+        prior=jax.device_put(prior),
+        name_vectors=jax.device_put(pad(names, nodes)),
+        chunk_vectors=chunk_vectors,
+        finder=NameFinder(graph.entity_names.tolist()),
+    )
+
+
+def graph_index(kg: KnowledgeGraph, encode: Encode) -> HyperIndex:
+    """A knowledge graph ready to be searched: every fact a hyperedge over its two ends.
+
+    A fact's vector is put together of those of its relation's label and its ends' names.
+
+    Args:
+        kg: the graph.
+        encode: a text encoder.
+
+    Raises:
+        JaxkgError: the graph has no fact.
+    """
+    words = [label_words(name) for name in kg.relations]
+    labels = [words[code] for code in kg.triples[:, 1].tolist()]
+    return hyper_index(hypergraph_of(kg), encode, labels=labels)
+
+
+def chunk_text(title: str, text: str) -> str:
+    """A chunk as it is encoded and shown.
+
+    >>> chunk_text("Bonn", "A city."), chunk_text("", "A city.")
+    ('Bonn\\nA city.', 'A city.')
+    """
+    return f"{title}\n{text}" if title else text
+
+
+def _edge_vectors(
+    graph: KnowledgeHypergraph,
+    encode: Encode,
+    skip: tuple[str, ...],
+    chunk_vectors: np.ndarray,
+    share: float,
+    labels: Sequence[str] | None,
+    names: np.ndarray,
+) -> np.ndarray:
+    searched = np.ones(graph.num_edges, bool)
+    for kind in skip:
+        searched[graph.rows_of_kind(kind)] = False
+    rows = np.flatnonzero(searched)
+    told = [graph.tell(row) if labels is None else labels[row] for row in rows.tolist()]
+    once = list(dict.fromkeys(told))
+    place = {text: at for at, text in enumerate(once)}
+    found = encode(once).astype(np.float32)[[place[text] for text in told]]
+    if labels is not None:
+        from scipy.sparse import csr_matrix
+
+        joined = np.ones(len(graph.members), np.float32), graph.members, graph.offsets
+        found += csr_matrix(joined, shape=(graph.num_edges, len(names)))[rows] @ names
+        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+    vectors = np.zeros((graph.num_edges, found.shape[1]), np.float32)
+    vectors[rows] = found
+    chunk = np.asarray(graph.edge_chunk)
+    mixed = rows[chunk[rows] != NULL]
+    if share and len(mixed):
+        vectors[mixed] = (1 - share) * vectors[mixed] + share * chunk_vectors[chunk[mixed]]
+    return vectors
+
+
+def _chunk_tables(graph: KnowledgeHypergraph, merged: np.ndarray) -> tuple[Hypergraph, np.ndarray]:
+    """Chunks as hyperedges, and the number of chunks of each node."""
+    edge = np.repeat(np.arange(graph.num_edges), np.diff(graph.offsets))
+    chunk = np.asarray(graph.edge_chunk)[edge]
+    there = chunk != NULL
+    members = np.asarray(graph.members)[there]
+    tables = hyperedge_tables(
+        chunk[there].astype(np.int64), members, graph.num_chunks, graph.num_entities, merged=merged
+    )
+    return tables.graph, tables.degree
+
+
+def rows_bucket(count: int) -> int:
+    """Questions of a padded batch."""
+    return bucket(count, floor=1)

@@ -1,0 +1,350 @@
+"""Planning and reasoning: drafts, states, joint assignments, refinement, final answers.
+
+Reference: PRoH, Sections 4.3, 4.4 and 4.6, Alg. 1 and 2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxkg.adjudicate.calls import proh as replies
+from jaxkg.adjudicate.reading.dag import (
+    ReasoningDag,
+    SubQuestion,
+    checked_dag,
+    filled_in,
+    refined_dag,
+)
+from jaxkg.systems.proh.calls import Calls
+from jaxkg.systems.proh.index import HyperIndex
+from jaxkg.systems.proh.retrieval import Anchors, Retriever
+from jaxkg.systems.proh.settings import ProhSettings
+from jaxkg.systems.proh.walk import (
+    AnswerPath,
+    HyperWalk,
+    answer_paths,
+    chain,
+    only,
+    paths_of,
+    subgraph,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """A plan with what is answered of it so far.
+
+    Attributes:
+        id: "0" for the first plan, "0.2" for the third successor of it.
+        dag: the plan.
+        answered: answer and path by step.
+    """
+
+    id: str
+    dag: ReasoningDag
+    answered: Mapping[str, AnswerPath]
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """Answers by step."""
+        return {id: found.answer for id, found in self.answered.items()}
+
+    @property
+    def complete(self) -> bool:
+        """True where every step is answered."""
+        return all(step.id in self.answered for step in self.dag.steps)
+
+
+@dataclasses.dataclass
+class Reasoning:
+    """What came of one question.
+
+    Attributes:
+        anchors: topics and targets.
+        context: layers of hyperedges that the plans were drafted from.
+        completed: the solution states.
+        answers: the final answer's names, best first; empty for none.
+        reason: in the model's words.
+        best: the state that the answer rests on.
+        notes: what the reader should know.
+        states: every state visited, for the trace.
+    """
+
+    anchors: Anchors
+    context: list[list[int]]
+    completed: list[State] = dataclasses.field(default_factory=list)
+    answers: tuple[str, ...] = ()
+    reason: str = ""
+    best: State | None = None
+    notes: list[str] = dataclasses.field(default_factory=list)
+    states: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+
+
+def reason(
+    retriever: Retriever, calls: Calls, question: str, *, settings: ProhSettings, charge: str
+) -> Reasoning:
+    """Answer a question by planning and searching.
+
+    Args:
+        retriever: of the hypergraph.
+        calls: the model.
+        question: its text.
+        settings: knobs.
+        charge: id of the question that pays.
+    """
+    index = retriever.index
+    [named] = calls.ask([replies.keywords(question, charge=charge)])
+    # Names of entities in the question stand in for keywords that could not be had.
+    words = [named.keywords] if named is not None and named.keywords else None
+    [anchors] = retriever.anchor([question], words)
+    result = Reasoning(anchors, [])
+    if not anchors.topics and not anchors.targets:
+        result.notes.append("nothing in the hypergraph is near the question")
+        return result
+    allowed = subgraph(index, anchors, settings.neighbourhood)
+    result.context = plan_context(index, question, anchors, allowed, settings)
+    frontier = deque(
+        State(str(number), dag, {})
+        for number, dag in enumerate(
+            initial_dags(calls, index, question, anchors, result.context, settings, charge)
+        )
+    )
+    search_states(retriever, calls, question, frontier, allowed, result, settings, charge)
+    conclude(calls, index, question, result, charge)
+    return result
+
+
+def plan_context(
+    index: HyperIndex,
+    question: str,
+    anchors: Anchors,
+    allowed: jax.Array,
+    settings: ProhSettings,
+) -> list[list[int]]:
+    """The plan context graph: layers of hyperedges, the anchors' own first.
+
+    Reference: PRoH, Definition 4 and Eq. 3, Alg. 1.
+    """
+    beam_settings = dataclasses.replace(
+        settings.beam,
+        depth=settings.plan_depth,
+        weigh="similarity",
+        seeds=settings.plan_width,
+    )
+    walk = HyperWalk(index, beam_settings, allowed)
+    texts = walk.texts(question)
+    beam = walk.start(texts, anchors)
+    layers = [[path[-1] for path in paths_of(beam)]]
+    seen = set(layers[0])
+    for _ in range(settings.plan_depth - 1):
+        beam = walk.grow(texts, beam, width=settings.plan_width)
+        fresh = [path[-1] for path in paths_of(beam) if path[-1] not in seen]
+        if not fresh:
+            break
+        layers.append(list(dict.fromkeys(fresh)))
+        seen |= set(fresh)
+        beam = only(beam, range(beam.path.shape[1]), settings.plan_width)
+    return layers
+
+
+def context_lines(index: HyperIndex, layers: Sequence[Sequence[int]]) -> list[str]:
+    """The plan context in words, layer by layer.
+
+    Reference: PRoH, Section 4.3, FormPlanContext.
+    """
+    lines = []
+    for depth, layer in enumerate(layers):
+        lines.append("At the question:" if not depth else f"{depth} step(s) further:")
+        lines += [f"- {index.graph.tell(edge)}" for edge in layer]
+    return lines
+
+
+def initial_dags(
+    calls: Calls,
+    index: HyperIndex,
+    question: str,
+    anchors: Anchors,
+    layers: Sequence[Sequence[int]],
+    settings: ProhSettings,
+    charge: str,
+) -> list[ReasoningDag]:
+    """n_0 drafts as checked plans; equal ones once, the question itself where none can be read.
+
+    Reference: PRoH, Alg. 1.
+    """
+    topics = [index.graph.name(row) for row in anchors.topics]
+    lines = context_lines(index, layers)
+    drafts = calls.ask(
+        [
+            replies.plan(question, topics, lines, charge=charge, draft=number)
+            for number in range(settings.plans)
+        ]
+    )
+    dags = [checked_dag(replies.drafted(d), question) for d in drafts if d is not None]
+    once = {tuple((s.text, s.needs) for s in dag.steps): dag for dag in reversed(dags)}
+    return list(reversed(once.values())) or [checked_dag([], question)]
+
+
+def search_states(
+    retriever: Retriever,
+    calls: Calls,
+    question: str,
+    frontier: deque[State],
+    allowed: jax.Array,
+    result: Reasoning,
+    settings: ProhSettings,
+    charge: str,
+) -> None:
+    """Complete plans level by level until K are complete, the frontier is empty or a cap is met.
+
+    A level branches over the joint assignments of its sub-questions' answers; a state with a
+    sub-question that nothing answers goes no further. What is asked twice in the same words is
+    retrieved once.
+
+    Reference: PRoH, Alg. 2.
+    """
+    known: dict[str, tuple[list[AnswerPath], dict[str, Any]]] = {}
+    visited = 0
+    while frontier and len(result.completed) < settings.solutions and not calls.stopped:
+        if visited == settings.states:
+            result.notes.append(f"the search stopped after {visited} states")
+            break
+        visited += 1
+        state = frontier.popleft()
+        told: dict[str, Any] = {
+            "id": state.id,
+            "plan": [dataclasses.asdict(step) for step in state.dag.steps],
+            "plan_notes": list(state.dag.notes),
+            "answered": {id: [f.answer, list(f.path)] for id, f in state.answered.items()},
+            "level": [],
+        }
+        result.states.append(told)
+        if state.complete:
+            result.completed.append(state)
+            told["complete"] = True
+            continue
+        pairs: list[tuple[SubQuestion, list[AnswerPath]]] = []
+        for step in state.dag.next_level(state.answered):
+            text = filled_in(step, state.answers)
+            if text not in known:
+                known[text] = answer_paths(
+                    retriever, calls, text, allowed, settings=settings, charge=charge
+                )
+            found, trace = known[text]
+            told["level"].append({"step": step.id, **trace})
+            pairs.append((step, found))
+        if unanswered := [step.id for step, found in pairs if not found]:
+            told["dead"] = f"nothing answers step {', '.join(unanswered)}"
+            continue
+        successors = _successors(calls, question, state, pairs, result, settings, charge)
+        if settings.order == "depth":
+            frontier.extendleft(reversed(successors))
+        else:
+            frontier.extend(successors)
+
+
+def _successors(
+    calls: Calls,
+    question: str,
+    state: State,
+    pairs: Sequence[tuple[SubQuestion, Sequence[AnswerPath]]],
+    result: Reasoning,
+    settings: ProhSettings,
+    charge: str,
+) -> list[State]:
+    """One state for every joint assignment, its open steps refined by the model."""
+    total = int(np.prod([len(found) for _, found in pairs]))
+    joint = list(
+        itertools.islice(itertools.product(*(found for _, found in pairs)), settings.branches)
+    )
+    if total > len(joint):
+        result.notes.append(f"{total} joint answers at state {state.id}, {len(joint)} followed")
+    answered = [
+        {**state.answered, **{step.id: f for (step, _), f in zip(pairs, some)}} for some in joint
+    ]
+    grown = [State(f"{state.id}.{n}", state.dag, some) for n, some in enumerate(answered)]
+    if grown and grown[0].complete:
+        return grown
+    drafts = calls.ask(
+        [replies.refinement(question, each.dag, each.answers, charge=charge) for each in grown]
+    )
+    return [
+        each
+        if draft is None  # the plan stands
+        else dataclasses.replace(
+            each, dag=refined_dag(each.dag, each.answers, replies.drafted(draft), question)
+        )
+        for each, draft in zip(grown, drafts)
+    ]
+
+
+def conclude(
+    calls: Calls, index: HyperIndex, question: str, result: Reasoning, charge: str
+) -> None:
+    """The final answer: one candidate for each completed plan, and a judge where they differ.
+
+    Reference: PRoH, Section 4.6.
+    """
+    if not result.completed:
+        why = "a budget was reached" if calls.stopped else "no plan could be completed"
+        result.notes.append(why)
+        return
+    steps = [_step_lines(state) for state in result.completed]
+    facts = [_fact_lines(index, state) for state in result.completed]
+    candidates = calls.ask(
+        [
+            replies.final_answer(question, told, known, charge=charge)
+            for told, known in zip(steps, facts)
+        ]
+    )
+    offered: dict[tuple[str, ...], tuple[State, str]] = {}
+    failed = 0
+    for state, reply in zip(result.completed, candidates):
+        if reply is None:
+            failed += 1
+            continue
+        names = tuple(dict.fromkeys(name.strip() for name in reply.answers if name.strip()))
+        if names:
+            offered.setdefault(names, (state, reply.reason.strip()))
+    if not offered and failed:
+        # The last step of a completed plan is an answer, if not in its final form.
+        state = result.completed[0]
+        last = state.dag.levels[-1]
+        offered[tuple(state.answers[step.id] for step in last)] = (state, "")
+        result.notes.append("the final answer could not be had; the last step's answer stands")
+    if not offered:
+        result.notes.append("the completed plans do not answer the question")
+        return
+    options = list(offered)
+    best = 0
+    if len(options) > 1:
+        shown = [
+            f"{'; '.join(names)} | {' | '.join(_step_lines(offered[names][0]))} | "
+            f"{' | '.join(_fact_lines(index, offered[names][0]))}"
+            for names in options
+        ]
+        [reply] = calls.ask([replies.verdict(question, shown, charge=charge)])
+        if reply is not None and 1 <= reply.best <= len(options):
+            best = reply.best - 1
+        else:
+            result.notes.append("the judge's choice could not be had; the first candidate stands")
+    result.answers = options[best]
+    result.best, result.reason = offered[options[best]]
+
+
+def _step_lines(state: State) -> list[str]:
+    return [
+        f"{filled_in(step, state.answers)} {state.answers[step.id]}" for step in state.dag.steps
+    ]
+
+
+def _fact_lines(index: HyperIndex, state: State) -> list[str]:
+    paths = dict.fromkeys(state.answered[step.id].path for step in state.dag.steps)
+    return [chain(index, path) for path in paths]

@@ -1,0 +1,370 @@
+"""PRoH-L's retrieval without a language model: ranked paths, passages and entities."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from jaxkg.candidates.nearest import nearest
+from jaxkg.errors import JaxkgError
+from jaxkg.search.hyperedges import BeamSettings, Explored, Landed, Texts, explore, land
+from jaxkg.systems.proh.index import HyperIndex, rows_bucket
+from jaxkg.tensors import Capacities, bucket, pad, starts_table, stream
+from jaxkg.types import NULL, Hypergraph
+
+FLOW = BeamSettings(
+    depth=1,
+    width=64,
+    seeds=30,
+    weigh="one",
+    threshold=-1.0,
+    specificity=1.0,
+    carry="flow",
+    merge="sum",
+)
+"""The search that ranks passages best: attention flows from similar facts over rare entities."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RetrievalSettings:
+    """Knobs of retrieval. The defaults were chosen on half of a set of MuSiQue questions.
+
+    Attributes:
+        beam: of the search.
+        targets: most target hyperedges of a question.
+        target_threshold: least similarity of one (theta_e).
+        topics: most topic entities that are found by similarity of their names.
+        topic_threshold: least similarity of one (theta_v).
+        topic_bonus: what a topic that nothing else is called adds to the similarity of its
+            hyperedges; less the more chunks it is in.
+        decay: a path of l hyperedges counts decay^(l - 1) when chunks are scored.
+        chunk_temperature: a chunk scores log(share of the paths) + similarity / temperature; 0
+            leaves its own similarity out.
+        chunks: most passages returned.
+        batch_size: questions a batch.
+    """
+
+    beam: BeamSettings = FLOW
+    targets: int = 60
+    target_threshold: float = 0.0
+    topics: int = 0
+    topic_threshold: float = 0.8
+    topic_bonus: float = 0.1
+    decay: float = 1.0
+    chunk_temperature: float = 0.3
+    chunks: int = 100
+    batch_size: int = 64
+
+
+class Anchors(NamedTuple):
+    """Where the search of one question starts."""
+
+    topics: tuple[int, ...]
+    """Entity rows."""
+    targets: tuple[int, ...]
+    """Hyperedge rows, most similar first."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Retrieved:
+    """What was found for one question, everything best first.
+
+    Attributes:
+        anchors: where it started.
+        paths: hyperedge rows of each path, and its score.
+        chunks: chunk row and score.
+        entities: entity row and score, the entities of the paths.
+        complete: False where the search outgrew the largest bucket.
+    """
+
+    anchors: Anchors
+    paths: tuple[tuple[tuple[int, ...], float], ...]
+    chunks: tuple[tuple[int, float], ...]
+    entities: tuple[tuple[int, float], ...]
+    complete: bool = True
+
+
+_ABSENT = 1e-6
+"""Share of the paths that a chunk is given where none leads to it."""
+
+_nearest = functools.partial(jax.jit, static_argnames=("k", "block"))(nearest)
+
+
+@functools.partial(jax.jit, static_argnames=("settings", "decay", "keep", "capacities", "landing"))
+def _search(
+    graph: Hypergraph,
+    chunks: Hypergraph | None,
+    texts: Texts,
+    node_row: jax.Array,
+    node: jax.Array,
+    edge_row: jax.Array,
+    edge: jax.Array,
+    bonus: jax.Array,
+    *,
+    settings: BeamSettings,
+    decay: float,
+    keep: int,
+    capacities: tuple[int, ...],
+    landing: tuple[int, int],
+) -> tuple[Explored, Landed | None]:
+    explored = explore(
+        graph,
+        texts,
+        node_row,
+        node,
+        edge_row,
+        edge,
+        bonus,
+        settings=settings,
+        capacities=capacities,
+    )
+    if chunks is None:
+        return explored, None
+    landed = land(
+        graph,
+        chunks,
+        texts,
+        explored,
+        settings=settings,
+        decay=decay,
+        keep=keep,
+        capacities=landing,
+    )
+    return explored, landed
+
+
+class Retriever:
+    """Searches one hypergraph; keeps the slot counts it has learnt.
+
+    Attributes:
+        index: what is searched.
+        settings: knobs.
+    """
+
+    def __init__(
+        self, index: HyperIndex, settings: RetrievalSettings = RetrievalSettings()
+    ) -> None:
+        self.index = index
+        self.settings = settings
+        self._capacities: dict[int, Capacities] = {}
+
+    def anchor(
+        self, questions: Sequence[str], keywords: Sequence[Sequence[str]] | None = None
+    ) -> list[Anchors]:
+        """Topic entities and target hyperedges.
+
+        Args:
+            questions: any number.
+            keywords: of each question, as a language model names them; None looks for the names of
+                entities in the question.
+
+        Reference: PRoH, Section 4.2.
+        """
+        if not len(questions):
+            return []
+        told = keywords if keywords is not None else [[text] for text in questions]
+        topics: list[dict[int, None]] = []
+        merged = self.index.tensors.node_of_entity
+        for words in told:
+            found = [m.name for text in words for m in self.index.finder.find(text)]
+            topics.append(dict.fromkeys(merged[found].tolist() if found else ()))
+        if self.settings.topics:
+            self._by_similarity(told, topics)
+        vectors = self.index.encode(list(questions)).astype(np.float32)
+        targets: list[tuple[int, ...]] = [()] * len(questions)
+        if self.settings.targets:
+            rows, scores = self._top(vectors, self.index.edge_vectors, self.settings.targets)
+            keep = (rows != NULL) & (scores >= self.settings.target_threshold)
+            targets = [tuple(row[good].tolist()) for row, good in zip(rows, keep)]
+        return [Anchors(tuple(some), edges) for some, edges in zip(topics, targets)]
+
+    def retrieve(
+        self, questions: Sequence[str], anchors: Sequence[Anchors] | None = None
+    ) -> list[Retrieved]:
+        """Search for each question.
+
+        Args:
+            questions: any number.
+            anchors: where to start; None calls `anchor`.
+        """
+        if not len(questions):
+            return []
+        anchors = self.anchor(questions) if anchors is None else anchors
+        if len(anchors) != len(questions):
+            raise JaxkgError(f"{len(anchors)} anchors for {len(questions)} questions")
+        vectors = self.index.encode(list(questions)).astype(np.float32)
+        size = rows_bucket(min(len(questions), self.settings.batch_size))
+        capacities = self._capacities.setdefault(size, self._first_capacities(size))
+
+        def run(indices: np.ndarray, slots: tuple[int, ...]):
+            return self._run(vectors[indices], [anchors[i] for i in indices.tolist()], size, slots)
+
+        def report(result: tuple[Explored, Landed | None]):
+            explored, landed = result
+            if landed is None:
+                return explored.needed, explored.overflow
+            needed = jax.numpy.concatenate([explored.needed, landed.needed])
+            return needed, explored.overflow | landed.overflow
+
+        found: list[Retrieved] = []
+        for indices, result, complete in stream(len(questions), size, run, report, capacities):
+            for place, i in enumerate(indices.tolist()):
+                found.append(self._read(anchors[i], vectors[i], result, place, complete))
+        return found
+
+    def _first_capacities(self, rows: int) -> Capacities:
+        """Slots that an average batch needs: what is too little is learnt at a compilation each."""
+        beam, index = self.settings.beam, self.index
+        degree = index.tensors.degree.astype(np.float64)
+        arity = max(1.0, degree.sum() / max(1, index.graph.num_edges))
+        # An entity is met as often as it has hyperedges, and then leads to all of them.
+        spread = float(np.sum(degree**2) / max(1.0, degree.sum()))
+        steps = [8.0 * rows * spread]
+        for depth in range(beam.depth):
+            places = rows * (beam.width if depth else beam.seeds)
+            steps += [places * arity, places * arity * spread]
+        kept = rows * (beam.seeds + beam.depth * beam.width)
+        steps.append(kept * (1 + beam.depth) * arity)
+        if index.has_chunks:
+            count = 1.0 / np.asarray(index.prior)[: len(degree)]
+            homes = float(np.sum(count * degree) / max(1.0, degree.sum()))
+            steps += [kept * arity, kept * arity * homes]
+        limit = 1 << 22
+        return Capacities(tuple(min(limit, bucket(int(s), floor=1024)) for s in steps), limit)
+
+    def _run(
+        self, vectors: np.ndarray, anchors: Sequence[Anchors], size: int, slots: tuple[int, ...]
+    ) -> tuple[Explored, Landed | None]:
+        index, settings = self.index, self.settings
+        columns = anchor_columns(anchors, index, settings.topic_bonus, size)
+        texts = Texts(
+            question=jax.device_put(pad(vectors, size)),
+            entity=index.entity_vectors,
+            edge=index.edge_vectors,
+            prior=index.prior,
+            weight=jax.numpy.zeros((0, 0), jax.numpy.float32),
+        )
+        split = 2 + 2 * settings.beam.depth
+        return _search(
+            index.tensors.graph,
+            index.chunks,
+            texts,
+            *jax.device_put(columns),
+            settings=settings.beam,
+            decay=settings.decay,
+            keep=settings.chunks,
+            capacities=slots[:split],
+            landing=(slots[-2], slots[-1]) if index.has_chunks else (0, 0),
+        )
+
+    def _read(
+        self,
+        anchors: Anchors,
+        vector: np.ndarray,
+        result: tuple[Explored, Landed | None],
+        place: int,
+        complete: bool,
+    ) -> Retrieved:
+        explored, landed = result
+        flow = self.settings.beam.carry == "flow"
+        scores = explored.score[place] if flow else explored.path_score[place]
+        open_ = np.isfinite(explored.score[place])
+        order = [i for i in np.argsort(-scores, kind="stable").tolist() if open_[i]]
+        paths = tuple(
+            (
+                tuple(edge for edge in explored.path[place, i].tolist() if edge != NULL),
+                float(scores[i]),
+            )
+            for i in order
+        )
+        entities: dict[int, float] = {}
+        shown: dict[int, int] = {}  # of merged entities the first that is met
+        for rows, score in paths:
+            met = {
+                int(self.index.tensors.node_of_entity[e]): e
+                for row in reversed(rows)
+                for e in self.index.graph.entities_of(row).tolist()[::-1]
+            }
+            for node, entity in met.items():
+                entities[node] = entities.get(node, 0.0) + score
+                shown.setdefault(node, entity)
+        ranked = sorted(entities.items(), key=lambda item: (-item[1], item[0]))
+        chunks = () if landed is None else self._chunks(vector, landed, place)
+        named = tuple((shown[node], score) for node, score in ranked)
+        return Retrieved(anchors, paths, chunks, named, complete)
+
+    def _chunks(
+        self, vector: np.ndarray, landed: Landed, place: int
+    ) -> tuple[tuple[int, float], ...]:
+        there = landed.chunk[place] != NULL
+        share = dict(zip(landed.chunk[place][there].tolist(), landed.score[place][there].tolist()))
+        heat = self.settings.chunk_temperature
+        if not heat:
+            return tuple(sorted(share.items(), key=lambda item: (-item[1], item[0])))
+        near = self.index.chunk_vectors @ vector
+        # A chunk that no path leads to may still be the one.
+        best = np.argsort(-near, kind="stable")[: self.settings.chunks].tolist()
+        scored = [
+            (chunk, math.log(share.get(chunk, 0.0) + _ABSENT) + float(near[chunk]) / heat)
+            for chunk in dict.fromkeys([*share, *best])
+        ]
+        return tuple(sorted(scored, key=lambda item: (-item[1], item[0]))[: self.settings.chunks])
+
+    def _top(self, vectors: np.ndarray, table: jax.Array, k: int) -> tuple[np.ndarray, np.ndarray]:
+        padded = pad(vectors, rows_bucket(len(vectors)))
+        k = min(k, table.shape[0])
+        rows, scores = jax.device_get(_nearest(jax.device_put(padded), table, k=k))
+        return rows[: len(vectors)], scores[: len(vectors)]
+
+    def _by_similarity(
+        self, told: Sequence[Sequence[str]], topics: Sequence[dict[int, None]]
+    ) -> None:
+        flat = [(row, text) for row, texts in enumerate(told) for text in texts]
+        if not flat:
+            return
+        vectors = self.index.encode([text for _, text in flat]).astype(np.float32)
+        rows, scores = self._top(vectors, self.index.name_vectors, self.settings.topics)
+        merged = self.index.tensors.node_of_entity
+        for (owner, _), some, near in zip(flat, rows, scores):
+            good = some[(some != NULL) & (near >= self.settings.topic_threshold)]
+            topics[owner].update(dict.fromkeys(merged[good].tolist()))
+
+
+def merged_chunks(found: Sequence[Retrieved]) -> tuple[tuple[int, float], ...]:
+    """Passages of several sub-questions as one ranking: the best of each, then the second best.
+
+    >>> one = Retrieved(Anchors((), ()), (), ((7, -1.0), (8, -2.0)), ())
+    >>> two = Retrieved(Anchors((), ()), (), ((7, -3.0), (9, -4.0)), ())
+    >>> [chunk for chunk, _ in merged_chunks([one, two])]
+    [7, 8, 9]
+    """
+    ranked = [
+        (place, -score, chunk) for some in found for place, (chunk, score) in enumerate(some.chunks)
+    ]
+    best: dict[int, float] = {}
+    for _, minus, chunk in sorted(ranked):
+        best.setdefault(chunk, -minus)
+    return tuple(best.items())
+
+
+def anchor_columns(
+    anchors: Sequence[Anchors], index: HyperIndex, bonus: float, size: int
+) -> tuple[np.ndarray, ...]:
+    """Flat columns of topics and targets: node_row, node, edge_row, edge, bonus."""
+
+    node_row, node = starts_table(
+        [sorted(some.topics) for some in anchors], num_rows=size, slots=8 * size
+    )
+    edge_row, edge = starts_table(
+        [sorted(some.targets) for some in anchors], num_rows=size, slots=64 * size
+    )
+    # ln 2 / ln(2 + n): 1 at no chunk, 0.63 at one, 0.15 at a hundred.
+    prior = np.asarray(index.prior)[np.maximum(node, 0)]
+    extra = bonus * math.log(2) / np.log(2 + 1 / prior)
+    return node_row, node, edge_row, edge, np.where(node == NULL, 0, extra).astype(np.float32)

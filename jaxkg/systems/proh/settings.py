@@ -1,0 +1,61 @@
+"""What distinguishes PRoH, PRoH-L and retrieval alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+from jaxkg.search.hyperedges import BeamSettings
+from jaxkg.systems.proh.retrieval import RetrievalSettings
+
+
+@dataclasses.dataclass(frozen=True)
+class ProhSettings:
+    """Knobs of planning and reasoning; thresholds and widths are ours, as the paper gives none.
+
+    Attributes:
+        plan_depth: d_p, layers of facts that a plan is drafted from.
+        plan_width: facts of a layer.
+        plans: n_0, plans drafted.
+        solutions: K, completed plans that are enough.
+        order: how states are searched: depth-first or breadth-first.
+        entity_scores: True lets the model weigh entities (Eq. 4, PRoH), False takes their
+            similarity (PRoH-L).
+        threshold: theta_emb, least similarity of an entity that is weighed.
+        sources: True gives a sub-question the descriptions of entities and the chunks of facts,
+            False the facts alone (PRoH-L).
+        beam: of the search for a sub-question; its depth is d_max.
+        chains: paths shown to the model at once.
+        answers: paths of a sub-question that are answered from, at most.
+        branches: joint assignments of a level that are followed, at most.
+        states: states visited, at most.
+        neighbourhood: D_max, hops around the anchors that the search keeps to.
+        retrieval: of anchors, and of the answer without a model.
+    """
+
+    plan_depth: int = 3
+    plan_width: int = 12
+    plans: int = 2
+    solutions: int = 2
+    order: Literal["depth", "breadth"] = "depth"
+    entity_scores: bool = True
+    threshold: float = 0.2
+    sources: bool = True
+    beam: BeamSettings = dataclasses.field(
+        default_factory=lambda: BeamSettings(depth=3, width=8, seeds=16, threshold=0.0)
+    )
+    chains: int = 16
+    answers: int = 2
+    branches: int = 4
+    states: int = 16
+    neighbourhood: int = 3
+    retrieval: RetrievalSettings = dataclasses.field(
+        default_factory=lambda: RetrievalSettings(targets=8, target_threshold=0.3, topics=2)
+    )
+
+
+PROH = ProhSettings()
+"""PRoH: d_p = 3, d_max = 3, n_0 = 2, K = 2."""
+
+PROH_L = ProhSettings(plan_depth=2, plans=1, solutions=1, entity_scores=False, sources=False)
+"""PRoH-L: d_p = 2, d_max = 3, n_0 = 1, K = 1; weights by embedding, facts alone as context."""

@@ -1,0 +1,135 @@
+"""Synonyms of a hypergraph: near names found on the device, confirmed, written as hyperedges."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import jax
+import numpy as np
+
+from jaxkg.adjudicate import Backend, Message, Prompted, ask
+from jaxkg.adjudicate.calls.proh import SynonymGroups
+from jaxkg.adjudicate.calls.prompts_proh import SYNONYM_SYSTEM, SYNONYM_USER
+from jaxkg.adjudicate.delimit import block
+from jaxkg.candidates.nearest import near_pairs
+from jaxkg.kg.hypergraph import edit
+from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
+from jaxkg.kg.hypergraph.synonyms import components, synonym_edges
+from jaxkg.systems.proh.index import Encode
+from jaxkg.tensors import bucket, pad
+
+_pairs = functools.partial(jax.jit, static_argnames=("threshold", "capacities"))(near_pairs)
+
+
+def near_names(
+    vectors: np.ndarray,
+    *,
+    threshold: float,
+    block_rows: int = 4096,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs of rows with cosine >= threshold.
+
+    Only blocks on and above the diagonal are multiplied.
+
+    Args:
+        vectors: [N, D] float32 of length 1.
+        threshold: tau.
+        block_rows: rows of a block.
+        on_progress: told blocks done and in all.
+
+    Returns:
+        [P, 2] int64 pairs, the smaller row first, ascending; [P] float32 cosines.
+
+    Reference: PRoH, Eq. 1.
+    """
+    count = len(vectors)
+    size = min(block_rows, bucket(count, floor=64))
+    blocks = -(-count // size)
+    table = [
+        jax.device_put(pad(vectors[i * size : (i + 1) * size].astype(np.float32), size))
+        for i in range(blocks)
+    ]
+    slots = (1024, 4096)
+    rows, scores = [], []
+    work = [(i, j) for i in range(blocks) for j in range(i, blocks)]
+    for done, (i, j) in enumerate(work, start=1):
+        while True:
+            found = _pairs(table[i], table[j], threshold=threshold, capacities=slots)
+            first, second, cosine, needed, overflow = jax.device_get(found)
+            if not overflow:
+                break
+            slots = (bucket(int(needed[0])), max(slots[1], bucket(int(needed[1]))))
+        there = first >= 0
+        pair = np.stack([first[there] + i * size, second[there] + j * size], 1).astype(np.int64)
+        keep = (pair[:, 0] < pair[:, 1]) & (pair[:, 1] < count)
+        rows.append(pair[keep])
+        scores.append(cosine[there][keep])
+        if on_progress:
+            on_progress(done, len(work))
+    pairs, cosines = np.concatenate(rows), np.concatenate(scores)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    return pairs[order], cosines[order]
+
+
+def with_synonyms(
+    graph: KnowledgeHypergraph,
+    encode: Encode,
+    *,
+    threshold: float = 0.85,
+    confirm: float | Backend | None = None,
+    largest: int = 50,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> KnowledgeHypergraph:
+    """The hypergraph with a synonym hyperedge for every confirmed group of near names.
+
+    Args:
+        graph: without synonyms.
+        encode: of names.
+        threshold: tau, least cosine of two names that may mean the same.
+        confirm: a stricter least cosine, or a language model that is shown each group; None takes
+            the groups as they are.
+        largest: bigger groups are left out.
+        on_progress: told blocks done and in all.
+
+    Reference: PRoH, Section 4.1.
+    """
+    vectors = encode(graph.entity_names.tolist())
+    pairs, cosine = near_names(vectors, threshold=threshold, on_progress=on_progress)
+    if isinstance(confirm, float | int):
+        pairs = pairs[cosine >= confirm]
+    groups = components(pairs, graph.num_entities)
+    edges = synonym_edges(graph, groups, largest=largest)
+    if confirm is not None and not isinstance(confirm, float | int) and edges:
+        groups = _confirmed(graph, confirm, [edge.entities for edge in edges])
+        edges = synonym_edges(graph, groups, largest=largest)
+    return edit.add(graph, edges)
+
+
+def _confirmed(
+    graph: KnowledgeHypergraph, backend: Backend, groups: list[tuple[str, ...]]
+) -> np.ndarray:
+    """Representatives of the groups a model confirms; a group whose call fails is not confirmed."""
+    rows = [[graph.entity(id) for id in group] for group in groups]
+    prompted = []
+    for group in rows:
+        told = [
+            f"{number}. {graph.name(row)}"
+            + (f": {graph.descriptions[row]}" if graph.descriptions[row] else "")
+            for number, row in enumerate(group, start=1)
+        ]
+        user = SYNONYM_USER.format(names=block(told))
+        prompted.append(
+            Prompted(
+                messages=(Message("system", SYNONYM_SYSTEM), Message("user", user)),
+                schema=SynonymGroups,
+                stage="synonyms",
+            )
+        )
+    pairs = [np.zeros((0, 2), np.int64)]
+    for group, outcome in zip(rows, ask(backend, prompted)):
+        for numbers in outcome.value.groups if outcome.value else ():
+            same = [group[n - 1] for n in numbers if 1 <= n <= len(group)]
+            pairs += [np.asarray([[same[0], other]]) for other in same[1:]]
+    return components(np.concatenate(pairs), graph.num_entities)

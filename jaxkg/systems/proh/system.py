@@ -1,0 +1,288 @@
+"""PRoH: planning and reasoning over a knowledge hypergraph, with or without a language model."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from jaxkg.adjudicate import Backend
+from jaxkg.adjudicate.reading.match import Candidates
+from jaxkg.answer import Answer
+from jaxkg.cite.hyperpaths import check_hypergraph, cite_hyperpath, cited_passage
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
+from jaxkg.records import (
+    Link,
+    Passage,
+    Question,
+    RankedEntity,
+    SupportingPath,
+    Usage,
+)
+from jaxkg.systems.answering import Progress, QuestionAnswering, as_question
+from jaxkg.systems.proh.calls import Calls
+from jaxkg.systems.proh.index import Encode, HyperIndex, graph_index, hyper_index
+from jaxkg.systems.proh.reasoning import Reasoning, reason
+from jaxkg.systems.proh.retrieval import Anchors, Retrieved, Retriever
+from jaxkg.systems.proh.settings import PROH_L, ProhSettings
+
+TRACE_FORMAT = "jaxkg-proh-trace"
+_ENTITIES, _PATHS, _PASSAGES = 10, 10, 10
+
+
+@dataclasses.dataclass(frozen=True)
+class ProhQA(QuestionAnswering):
+    """Answers questions over a hypergraph.
+
+    With a backend the whole method runs: anchoring, plans, states, retrieval, judge. Without one,
+    retrieval alone: ranked entities, paths and passages, marked as what they are.
+
+    Example:
+        >>> from jaxkg.kg.hypergraph.store import open_hypergraph
+        >>> from jaxkg.text.minilm import default_encoder
+        >>> qa = ProhQA.build(open_hypergraph(folder), default_encoder())  # doctest: +SKIP
+        >>> print(qa.ask("where was the director of Alien born?"))  # doctest: +SKIP
+    """
+
+    index: HyperIndex
+    settings: ProhSettings
+    retriever: Retriever
+    backend: Backend | None = None
+
+    @classmethod
+    def build(
+        cls,
+        graph: KnowledgeHypergraph | KnowledgeGraph,
+        encode: Encode,
+        *,
+        backend: Backend | None = None,
+        settings: ProhSettings = PROH_L,
+        index: HyperIndex | None = None,
+    ) -> ProhQA:
+        """Put the parts together.
+
+        Args:
+            graph: a hypergraph; or a knowledge graph, each fact of which is a hyperedge of two.
+            encode: a text encoder.
+            backend: the model; None ranks what is retrieved.
+            settings: knobs.
+            index: one made before of the same graph and encoder.
+        """
+        if index is None:
+            whole = isinstance(graph, KnowledgeHypergraph)
+            index = hyper_index(graph, encode) if whole else graph_index(graph, encode)
+        # Anchors of the whole method have thresholds of their own; retrieval alone has its own.
+        retrieval = settings.retrieval if backend is not None else None
+        retriever = Retriever(index, retrieval) if retrieval else Retriever(index)
+        return cls(index, settings, retriever, backend)
+
+    @property
+    def graph(self) -> KnowledgeHypergraph:
+        """The hypergraph that is asked."""
+        return self.index.graph
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
+        """Answer many questions.
+
+        Args:
+            questions: any number.
+            use_given: start at a question's own topics where it has them.
+            on_progress: called with (stage, done, total).
+        """
+        if self.backend is None:
+            return self._retrieved(questions, use_given, on_progress)
+        answers = []
+        for number, question in enumerate(questions, start=1):
+            answers.append(self.trace(question)[0])
+            if on_progress:
+                on_progress("reason", number, len(questions))
+        return answers
+
+    def trace(self, question: str | Question) -> tuple[Answer, dict[str, Any]]:
+        """An answer, and every state, path and score that was considered on the way."""
+        question = as_question(question)
+        if self.backend is None:
+            answer = self.answer([question])[0]
+            return answer, {"format": TRACE_FORMAT, "answer": answer.to_dict()}
+        started = time.perf_counter()
+        calls = Calls(self.backend)
+        found = reason(
+            self.retriever,
+            calls,
+            question.text,
+            settings=self.settings,
+            charge=question.id or question.text,
+        )
+        answer = self._reasoned(question, found, calls, time.perf_counter() - started)
+        told = {
+            "format": TRACE_FORMAT,
+            "question": question.text,
+            "settings": dataclasses.asdict(self.settings),
+            "topics": [self.graph.name(row) for row in found.anchors.topics],
+            "targets": list(found.anchors.targets),
+            "context": found.context,
+            "states": found.states,
+            "modules": calls.report(),
+            "faults": calls.faults,
+            "answer": answer.to_dict(),
+        }
+        return answer, told
+
+    def check(self, answer: Answer) -> tuple[str, ...]:
+        """Hold an answer against the hypergraph; see `check_hypergraph`."""
+        return check_hypergraph(self.graph, answer, merged=self.index.tensors.node_of_entity)
+
+    def _reasoned(
+        self, question: Question, found: Reasoning, calls: Calls, seconds: float
+    ) -> Answer:
+        paths: list[SupportingPath] = []
+        passages: dict[int, float] = {}
+        if found.best is not None:
+            walked = {
+                found.best.answered[step.id].path: found.best.answered[step.id].score
+                for step in found.best.dag.steps
+            }
+            paths = self._cited(list(walked.items()))
+            passages = {
+                int(self.graph.edge_chunk[edge]): score
+                for path, score in walked.items()
+                for edge in path
+            }
+        notes = list(dict.fromkeys(found.notes))
+        if found.best is not None:
+            notes += found.best.dag.notes
+        if calls.stopped:
+            notes.append("partial: a budget was reached")
+        entities = self._named(found.answers, paths)
+        fault = calls.faults[0] if calls.faults else None
+        if calls.faults:
+            notes.append(f"{len(calls.faults)} calls failed, the first: {fault}")
+        return Answer(
+            question=question.text,
+            question_id=question.id,
+            topics=self._links(question, found.anchors),
+            entities=entities,
+            paths=tuple(paths),
+            usage=calls.usage(seconds),
+            abstained=None if entities else "; ".join(notes) or "no answer was found",
+            notes=tuple(notes) if entities else (),
+            system="proh",
+            rationale=found.reason or None,
+            error=fault if not entities else None,
+            passages=self._passages(passages.items()),
+        )
+
+    def _named(
+        self, answers: Sequence[str], paths: Sequence[SupportingPath]
+    ) -> tuple[RankedEntity, ...]:
+        """Answers in the model's words; what names an entity of the cited paths is that entity."""
+        names = {id: name for p in paths for cited in p.hyperedges for id, name in cited.entities}
+        candidates = Candidates(names.items())
+        ranked: dict[str, RankedEntity] = {}
+        for answer in answers:
+            found = candidates.find(answer)
+            entity = found[0] if len(found) == 1 else answer
+            own = [
+                path.id
+                for path in paths
+                if any(entity == id for cited in path.hyperedges for id, _ in cited.entities)
+            ]
+            # The answer rests on all that the plan went through, its own facts before the others.
+            backing = tuple(dict.fromkeys([*own, *(path.id for path in paths)]))
+            score = 1.0 / (1 + len(ranked))
+            ranked.setdefault(
+                entity, RankedEntity(entity, names.get(entity, answer), score, backing)
+            )
+        return tuple(ranked.values())
+
+    def _retrieved(
+        self,
+        questions: Sequence[Question],
+        use_given: bool,
+        on_progress: Progress | None,
+    ) -> list[Answer]:
+        started = time.perf_counter()
+        anchors = self.retriever.anchor([question.text for question in questions])
+        for place, question in enumerate(questions):
+            given = [row for topic in question.topics for row in self.graph.entity_ids.rows(topic)]
+            if use_given and given:
+                merged = self.index.tensors.node_of_entity[given].tolist()
+                anchors[place] = anchors[place]._replace(topics=tuple(dict.fromkeys(merged)))
+        found = self.retriever.retrieve([question.text for question in questions], anchors)
+        if on_progress:
+            on_progress("retrieve", len(questions), len(questions))
+        seconds = (time.perf_counter() - started) / max(1, len(questions))
+        return [self._listed(q, some, seconds) for q, some in zip(questions, found)]
+
+    def _listed(self, question: Question, found: Retrieved, seconds: float) -> Answer:
+        paths = self._cited(found.paths[:_PATHS])
+        there = {id for path in paths for cited in path.hyperedges for id, _ in cited.entities}
+        topics = set(found.anchors.topics)
+        merged = self.index.tensors.node_of_entity
+        entities: list[RankedEntity] = []
+        for row, score in found.entities:
+            id = self.graph.entity_ids[row]
+            if id not in there or int(merged[row]) in topics or len(entities) == _ENTITIES:
+                continue
+            backing = tuple(
+                path.id
+                for path in paths
+                if any(id == other for cited in path.hyperedges for other, _ in cited.entities)
+            )
+            entities.append(RankedEntity(id, self.graph.name(row), score, backing))
+        notes = ["ranked by retrieval alone: candidates and evidence, read by no language model"]
+        if not found.complete:
+            notes.append("the search outgrew the largest bucket: paths may be missing")
+        nothing = None if entities else "nothing in the hypergraph is near the question"
+        return Answer(
+            question=question.text,
+            question_id=question.id,
+            topics=self._links(question, found.anchors),
+            entities=tuple(entities),
+            paths=tuple(paths),
+            usage=Usage(seconds=seconds, stages={"retrieve": seconds}),
+            abstained=nothing,
+            notes=tuple(notes),
+            system="proh retrieval",
+            passages=self._passages(found.chunks[:_PASSAGES]),
+        )
+
+    def _cited(self, paths: Sequence[tuple[tuple[int, ...], float]]) -> list[SupportingPath]:
+        return [
+            cite_hyperpath(
+                self.graph,
+                path,
+                id=f"p{number}",
+                score=score,
+                merged=self.index.tensors.node_of_entity,
+            )
+            for number, (path, score) in enumerate(paths, start=1)
+        ]
+
+    def _passages(self, chunks: Iterable[tuple[int, float]]) -> tuple[Passage, ...]:
+        return tuple(cited_passage(self.graph, row, score) for row, score in chunks if row != NULL)
+
+    def _links(self, question: Question, anchors: Anchors) -> tuple[Link, ...]:
+        spans = {m.name: m for m in self.index.finder.find(question.text)}
+        links = []
+        for row in anchors.topics:
+            span = spans.get(row)
+            links.append(
+                Link(
+                    entity=self.graph.entity_ids[row],
+                    name=self.graph.name(row),
+                    start=span.start if span else 0,
+                    end=span.end if span else 0,
+                    score=1.0,
+                    method="exact" if span else "similar",
+                )
+            )
+        return tuple(links)

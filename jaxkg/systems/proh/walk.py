@@ -1,0 +1,369 @@
+"""One sub-question: re-anchor, deepen with the model choosing, answer from the paths it selects.
+
+Reference: PRoH, Section 4.5 and Alg. 3.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxkg.adjudicate.calls import proh as replies
+from jaxkg.candidates.hyperedges import within
+from jaxkg.errors import JaxkgError
+from jaxkg.search.hyperedges import BeamSettings, Texts, ask, path_scores, seed, tell
+from jaxkg.select.hyper_beam import HyperBeam
+from jaxkg.systems.proh.calls import Calls
+from jaxkg.systems.proh.index import HyperIndex, chunk_text
+from jaxkg.systems.proh.retrieval import Anchors, Retriever, anchor_columns
+from jaxkg.systems.proh.settings import ProhSettings
+from jaxkg.tensors import bucket
+from jaxkg.types import NULL
+
+_LARGEST = 1 << 24
+_MOST_WEIGHED = 40
+"""Entities whose weights are asked for at once, the most similar ones."""
+
+_seed = functools.partial(jax.jit, static_argnames=("settings", "capacity"))(seed)
+_within = functools.partial(jax.jit, static_argnames="hops")(within)
+
+
+@functools.partial(jax.jit, static_argnames=("settings", "capacities", "width"))
+def _step(graph, texts, beam, allowed, *, settings, capacities, width):
+    """`ask` and `tell` in one program: the best `width` directions, and what it needed."""
+    asked = ask(graph, texts, beam, settings=settings, capacities=capacities)
+    asked = asked._replace(valid=asked.valid & allowed[asked.edge])
+    grown = tell(beam, asked, settings=settings, width=width)
+    return grown, asked.needed, asked.overflow
+
+
+_path_scores = functools.partial(jax.jit, static_argnames=("settings", "capacity"))(path_scores)
+
+
+class AnswerPath(NamedTuple):
+    """An answer of a sub-question and the path that supports it."""
+
+    answer: str
+    path: tuple[int, ...]
+    score: float
+
+
+@dataclasses.dataclass
+class HyperWalk:
+    """The search for one question, a depth at a time; keeps the slot counts it has learnt.
+
+    Attributes:
+        index: what is searched.
+        settings: of the beam.
+        allowed: [H] bool on the device, hyperedges of the question's subgraph.
+    """
+
+    index: HyperIndex
+    settings: BeamSettings
+    allowed: jax.Array
+    slots: list[int] = dataclasses.field(default_factory=lambda: [1024, 1024, 4096, 1024])
+
+    def texts(self, question: str, weight: np.ndarray | None = None) -> Texts:
+        """Vectors of one question; `weight` [N] are given entity weights."""
+        index = self.index
+        vector = index.encode([question]).astype(np.float32)
+        given = np.zeros((0, 0), np.float32) if weight is None else weight[None].astype(np.float32)
+        return Texts(
+            question=jax.device_put(vector),
+            entity=index.entity_vectors,
+            edge=index.edge_vectors,
+            prior=index.prior,
+            weight=jax.device_put(given),
+        )
+
+    def start(self, texts: Texts, anchors: Anchors) -> HyperBeam:
+        """The first beam."""
+        columns = jax.device_put(anchor_columns([anchors], self.index, 0.0, 1))
+        graph = self.index.tensors.graph
+        while True:
+            beam, needed, overflow = _seed(
+                graph, texts, *columns, settings=self.settings, capacity=self.slots[0]
+            )
+            if not self._grow(overflow, [needed], 0):
+                return beam
+
+    def grow(self, texts: Texts, beam: HyperBeam, *, width: int) -> HyperBeam:
+        """The best directions of a beam."""
+        while True:
+            grown, needed, overflow = _step(
+                self.index.tensors.graph,
+                texts,
+                beam,
+                self.allowed,
+                settings=self.settings,
+                capacities=(self.slots[1], self.slots[2]),
+                width=width,
+            )
+            if not self._grow(overflow, needed, 1):
+                return grown
+
+    def rank(self, texts: Texts, paths: Sequence[tuple[int, ...]]) -> list[tuple[int, float]]:
+        """Places of paths by their score (Eq. 6), best first."""
+        length = self.settings.depth + 1
+        table = np.full((1, bucket(len(paths)), length), NULL, np.int32)
+        for place, path in enumerate(paths):
+            table[0, place, : len(path)] = path
+        while True:
+            scores, needed, overflow = _path_scores(
+                self.index.tensors.graph,
+                texts,
+                jax.device_put(table),
+                settings=self.settings,
+                capacity=self.slots[3],
+            )
+            if not self._grow(overflow, [needed], 3):
+                break
+        told = np.asarray(scores)[0, : len(paths)]
+        return [(int(i), float(told[i])) for i in np.argsort(-told, kind="stable")]
+
+    def _grow(self, overflow: Any, needed: Any, first: int) -> bool:
+        if not overflow:
+            return False
+        for at, count in enumerate(np.asarray(jax.device_get(needed)).tolist(), start=first):
+            if count > _LARGEST:
+                raise JaxkgError(
+                    f"one step of the search wants {count:,} slots; raise the entity threshold or "
+                    "lower the width of the beam"
+                )
+            self.slots[at] = max(self.slots[at], bucket(count))
+        return True
+
+
+def subgraph(index: HyperIndex, anchors: Anchors, hops: int) -> jax.Array:
+    """[H] bool, the hyperedges within some hops of the anchors.
+
+    Reference: PRoH, Section 4.2, question subgraph construction.
+    """
+    graph = index.tensors.graph
+    nodes, edges = np.zeros(graph.num_nodes, bool), np.zeros(graph.num_edges, bool)
+    nodes[list(anchors.topics)] = True
+    edges[list(anchors.targets)] = True
+    return _within(graph, jnp.asarray(nodes), jnp.asarray(edges), hops=hops)[1]
+
+
+def paths_of(beam: HyperBeam) -> list[tuple[int, ...]]:
+    """The open paths of one question's beam, best first."""
+    table, scores = jax.device_get((beam.path, beam.score))
+    return [
+        tuple(edge for edge in row.tolist() if edge != NULL)
+        for row, score in zip(table[0], scores[0])
+        if np.isfinite(score)
+    ]
+
+
+def only(beam: HyperBeam, places: Sequence[int], width: int) -> HyperBeam:
+    """The beam of these places, at most `width`."""
+    index = np.full(width, NULL, np.int32)
+    index[: len(places[:width])] = places[:width]
+    there = jnp.asarray(index != NULL)
+    safe = jnp.asarray(np.maximum(index, 0))
+    return HyperBeam(
+        jnp.where(there[None, :, None], beam.path[:, safe], NULL),
+        jnp.where(there[None], beam.score[:, safe], -jnp.inf),
+        beam.length,
+    )
+
+
+def chain(index: HyperIndex, path: Sequence[int]) -> str:
+    """A path in words."""
+    return " → ".join(index.graph.tell(edge) for edge in path)
+
+
+def answer_paths(
+    retriever: Retriever,
+    calls: Calls,
+    question: str,
+    allowed: jax.Array,
+    *,
+    settings: ProhSettings,
+    charge: str,
+) -> tuple[list[AnswerPath], dict[str, Any]]:
+    """Answers of a sub-question, each with its path.
+
+    Args:
+        retriever: of the hypergraph.
+        calls: the model.
+        question: the sub-question, earlier answers filled in.
+        allowed: see `HyperWalk`.
+        settings: knobs.
+        charge: id of the question that pays.
+
+    Returns:
+        At most `settings.answers` pairs, and what was considered, ready for JSON.
+
+    Reference: PRoH, Alg. 3.
+    """
+    index = retriever.index
+    inside = np.asarray(allowed)
+    [anchors] = retriever.anchor([question])
+    anchors = Anchors(anchors.topics, tuple(e for e in anchors.targets if inside[e]))
+    trace: dict[str, Any] = {
+        "question": question,
+        "topics": [index.graph.name(row) for row in anchors.topics],
+        "targets": list(anchors.targets),
+        "depths": [],
+    }
+    beam_settings = settings.beam
+    if settings.entity_scores:
+        beam_settings = dataclasses.replace(beam_settings, weigh="given")
+    walk = HyperWalk(index, beam_settings, allowed)
+    weights = np.zeros(index.tensors.graph.num_nodes, np.float32)
+    weighed: set[int] = set()
+    texts = walk.texts(question, weights if settings.entity_scores else None)
+    beam = walk.start(texts, anchors)
+    paths = paths_of(beam)
+    for depth in range(1, beam_settings.depth + 1):
+        if settings.entity_scores:
+            _weigh(calls, index, question, paths_of(beam), weights, weighed, settings, charge)
+            texts = texts._replace(weight=jax.device_put(weights[None]))
+        grown = walk.grow(texts, beam, width=2 * beam_settings.width)
+        options = paths_of(grown)
+        chosen = _choose(calls, index, question, options, beam_settings.width, charge)
+        beam = only(grown, chosen, beam_settings.width)
+        paths = list(dict.fromkeys([*paths, *(options[place] for place in chosen)]))
+        if not paths:
+            break
+        ranked = walk.rank(texts, paths)[: settings.chains]
+        shown = [paths[place] for place, _ in ranked]
+        [reply] = calls.ask(
+            [
+                replies.sufficient_paths(
+                    question, [chain(index, path) for path in shown], charge=charge
+                )
+            ]
+        )
+        places = replies.chosen_places(reply, len(shown)) if reply else []
+        trace["depths"].append(
+            {
+                "depth": depth,
+                "directions": [list(path) for path in options],
+                "followed": chosen,
+                "paths": [[list(p), score] for p, (_, score) in zip(shown, ranked)],
+                "sufficient": places,
+            }
+        )
+        if places:
+            found = _answers(
+                calls,
+                index,
+                question,
+                [(shown[p], ranked[p][1]) for p in places[: settings.answers]],
+                settings,
+                charge,
+            )
+            trace["answers"] = [[each.answer, list(each.path)] for each in found]
+            return found, trace
+        if calls.stopped or not chosen:
+            break
+    return [], trace
+
+
+def _weigh(
+    calls: Calls,
+    index: HyperIndex,
+    question: str,
+    paths: Sequence[tuple[int, ...]],
+    weights: np.ndarray,
+    weighed: set[int],
+    settings: ProhSettings,
+    charge: str,
+) -> None:
+    """Ask for the weights of the frontier's entities that are similar enough (Eq. 4)."""
+    merged = index.tensors.node_of_entity
+    rows = {
+        int(merged[e]) for path in paths for e in index.graph.entities_of(path[-1]).tolist()
+    } - weighed
+    if not rows:
+        return
+    some = np.asarray(sorted(rows))
+    vector = index.encode([question]).astype(np.float32)[0]
+    near = index.entity_host[some] @ vector
+    weighed |= rows
+    best = [int(i) for i in np.argsort(-near, kind="stable") if near[i] >= settings.threshold]
+    asked = some[best[:_MOST_WEIGHED]].tolist()
+    if not asked:
+        return
+    told = [_described(index, row) for row in asked]
+    [reply] = calls.ask([replies.entity_weights(question, told, charge=charge)])
+    if reply is None:
+        # The similarity stands in for weights that could not be had.
+        weights[asked] = np.maximum(near[best[:_MOST_WEIGHED]], 0.0)
+        return
+    for each in reply.weights:
+        if 1 <= each.number <= len(asked) and each.weight == each.weight:
+            weights[asked[each.number - 1]] = min(max(each.weight, 0.0), 1.0)
+
+
+def _choose(
+    calls: Calls,
+    index: HyperIndex,
+    question: str,
+    options: Sequence[tuple[int, ...]],
+    keep: int,
+    charge: str,
+) -> list[int]:
+    """Places of the directions to follow; all where there is nothing to choose."""
+    if len(options) <= keep:
+        return list(range(len(options)))
+    told = [chain(index, path) for path in options]
+    [reply] = calls.ask([replies.directions(question, told, keep=keep, charge=charge)])
+    if reply is None:
+        return list(range(keep))  # the order of EWO stands
+    return replies.chosen_places(reply, len(options))[:keep]
+
+
+def _answers(
+    calls: Calls,
+    index: HyperIndex,
+    question: str,
+    selected: Sequence[tuple[tuple[int, ...], float]],
+    settings: ProhSettings,
+    charge: str,
+) -> list[AnswerPath]:
+    """Answer from each selected path, all in one batch; equal answers keep the first path."""
+    graph = index.graph
+    prompted = []
+    for path, _ in selected:
+        entities: list[str] = []
+        passages: list[str] = []
+        if settings.sources:
+            rows = dict.fromkeys(e for edge in path for e in graph.entities_of(edge).tolist())
+            entities = [_described(index, row) for row in rows if graph.descriptions[row]]
+            chunks = dict.fromkeys(int(graph.edge_chunk[edge]) for edge in path)
+            passages = [
+                chunk_text(graph.chunk_titles[row], graph.chunk_texts[row])
+                for row in chunks
+                if row != NULL
+            ]
+        prompted.append(
+            replies.step_answer(
+                question,
+                [graph.tell(edge) for edge in path],
+                entities=entities,
+                passages=passages,
+                charge=charge,
+            )
+        )
+    found: dict[str, AnswerPath] = {}
+    for (path, score), reply in zip(selected, calls.ask(prompted)):
+        if reply is not None and reply.answer.strip():
+            answer = reply.answer.strip()
+            found.setdefault(answer.casefold(), AnswerPath(answer, path, score))
+    return list(found.values())
+
+
+def _described(index: HyperIndex, row: int) -> str:
+    description = index.graph.descriptions[row]
+    name = index.graph.name(row)
+    return f"{name}: {description}" if description else name

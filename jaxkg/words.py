@@ -1,0 +1,108 @@
+"""Names of entities and relations as a reader, or a model, may see them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+TOPIC_WORD = "\x02topic"
+"""Stands for a masked topic; a control character is no word, so no question contains it."""
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_JOINT = re.compile(r"\.(?=/)")
+_SEPARATORS = re.compile(r"[/#.:]+")
+_DASHES = re.compile(r"[_-]+")
+_JOINERS = "\u200c\u200d"
+_NO_CHARACTERS = "\ufffe\uffff"  # XML has no way to write them
+
+
+def one_line(text: str) -> str:
+    r"""Text of a graph as it may be shown: white space as spaces, no control or direction marks.
+
+    A terminal would act on escape sequences, and direction marks can make a name read as another.
+    Controls become U+FFFD, invisible format characters go; joiners, which many scripts need, stay.
+
+    >>> one_line("Heat\n\x1b[31mRonin").encode()
+    b'Heat \xef\xbf\xbd[31mRonin'
+    """
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def _visible(char: str) -> str:
+    if char.isspace():
+        return " "
+    category = unicodedata.category(char)
+    if category in ("Cc", "Cs") or char in _NO_CHARACTERS:
+        return "\ufffd"
+    return "" if category == "Cf" and char not in _JOINERS else char
+
+
+def relation_words(relation: str) -> str:
+    """A relation's name in words; the mark of an inverse relation is dropped.
+
+    Of a schema's long name only the last part is kept, and the one before it where the last is but
+    one word. A name with spaces in it is words already.
+
+    >>> relation_words("people.person.place_of_birth"), relation_words("film.actor.film")
+    ('place of birth', 'actor film')
+    >>> relation_words("http://dbpedia.org/ontology/birthPlace"), relation_words("^DIRECTED_BY")
+    ('birth place', 'directed by')
+    """
+    name = relation.removeprefix("^")
+    if not any(map(str.isspace, name)):
+        # Some sets chain two relations of a schema into one name: "/a/b/c./d/e/f".
+        name = ", ".join(map(_schema_words, _JOINT.split(name)))
+    return one_line(name)
+
+
+def _schema_words(name: str) -> str:
+    parts = [part for part in _SEPARATORS.split(name) if part]
+    if not parts or not any(map(str.isalpha, parts[-1])):
+        return name
+    words = _opened(parts[-1])
+    if len(parts) > 2 and "://" not in name and " " not in words and words != _opened(parts[-2]):
+        words = f"{_opened(parts[-2])} {words}"
+    return words
+
+
+def _opened(part: str) -> str:
+    return " ".join(_DASHES.sub(" ", _CAMEL.sub(" ", part)).lower().split())
+
+
+def relation_path_words(relations: Iterable[str]) -> str:
+    """A relation path for printing; the arrows show which way each relation is walked.
+
+    >>> relation_path_words(("directed_by", "^directed_by", "release_year"))
+    '→ directed by ← directed by → release year'
+    """
+    return " ".join(f"{'←' if r.startswith('^') else '→'} {relation_words(r)}" for r in relations)
+
+
+def told_apart(nodes: Sequence[tuple[str, str]]) -> list[str]:
+    """What to call each node; the id stands beside a name that two of them bear.
+
+    >>> told_apart([("m.1", "Kismet"), ("m.9", "William Dieterle"), ("m.2", "Kismet")])
+    ['Kismet [m.1]', 'William Dieterle', 'Kismet [m.2]']
+    """
+    bearers = Counter(name for _, name in {(entity, one_line(name)) for entity, name in nodes})
+    return [
+        one_line(name) if bearers[one_line(name)] == 1 else f"{one_line(name)} [{one_line(entity)}]"
+        for entity, name in nodes
+    ]
+
+
+def mask_mentions(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Replace topic mentions, so that a planner learns wordings and not names.
+
+    >>> mask_mentions("who wrote Alien", [(10, 15)]).encode()
+    b'who wrote \\x02topic'
+    """
+    masked, done = "", 0
+    for start, end in sorted(set(spans)):
+        # A mention inside or across another one is part of the same mark.
+        if start >= done:
+            masked += text[done:start] + TOPIC_WORD
+        done = max(done, end)
+    return masked + text[done:]

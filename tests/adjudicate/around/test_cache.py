@@ -1,0 +1,233 @@
+import asyncio
+import dataclasses
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from jaxkg import adjudicate
+from jaxkg.adjudicate import Cache, Message, Replay, Reply, Request, Scripted
+from jaxkg.adjudicate.around.store import ReplyStore
+from jaxkg.errors import JaxkgError
+
+ROOT = Path(adjudicate.__file__).parent.parent.parent
+
+
+def ask_for(text, **options):
+    return Request((Message("user", text),), **options)
+
+
+def upper(request):
+    return request.messages[-1].content.upper()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "folder" / "replies.sqlite"
+
+
+def test_a_second_run_asks_nobody_and_says_the_same(path):
+    requests = [ask_for("a", question="1"), ask_for("b", question="2")]
+    with Cache(Scripted(upper), path) as cache:
+        first = cache.complete(requests)
+        assert [reply.cached for reply in first] == [False, False]
+    nobody = Scripted([])
+    with Cache(nobody, path) as cache:
+        second = asyncio.run(cache.acomplete(requests))
+        again = cache.complete([ask_for("a", question="9", stage="other")])
+    assert [dataclasses.replace(reply, cached=False) for reply in second] == first
+    assert all(reply.cached for reply in second)
+    assert again == second[:1], "the account is no part of the key"
+    assert nobody.requests == []
+
+
+def test_another_model_is_asked_again(path):
+    with Cache(Scripted(upper, model="m1"), path) as cache:
+        cache.complete([ask_for("a")])
+    other = Scripted(upper, model="m2")
+    with Cache(other, path) as cache:
+        cache.complete([ask_for("a")])
+    assert len(other.requests) == 1
+
+
+def test_hits_and_misses_keep_their_places_and_all_are_told(path):
+    with Cache(Scripted(upper), path) as cache:
+        cache.complete([ask_for("b"), ask_for("d")])
+        inner, told = cache.inner, {}
+        replies = cache.complete(
+            [ask_for(text) for text in "abcde"], on_reply=lambda n, reply: told.update({n: reply})
+        )
+    assert [reply.text for reply in replies] == list("ABCDE")
+    assert [reply.cached for reply in replies] == [False, True, False, True, False]
+    assert told == dict(enumerate(replies))
+    assert [r.messages[-1].content for r in inner.requests] == ["b", "d", "a", "c", "e"]
+
+
+def test_equal_requests_of_a_batch_are_sent_once(path):
+    inner = Scripted(upper)
+    with Cache(inner, path) as cache:
+        replies = cache.complete([ask_for("a"), ask_for("b"), ask_for("a"), ask_for("a", seed=1)])
+    assert [reply.text for reply in replies] == ["A", "B", "A", "A"]
+    assert [reply.cached for reply in replies] == [False, False, True, False]
+    assert len(inner.requests) == 3
+
+
+def test_each_reply_is_stored_when_it_arrives(path):
+    """The batch dies after the second reply; both were on disk before that."""
+    with Cache(Scripted(["one", "two"]), path) as cache:
+        with pytest.raises(JaxkgError, match="script has ended"):
+            cache.complete([ask_for(text) for text in "abc"])
+        stored = cache.store.get([ask_for(text).key("scripted") for text in "abc"])
+    assert sorted(reply.text for reply in stored.values()) == ["one", "two"]
+
+
+def test_each_reply_is_stored_before_it_is_told(path):
+    with Cache(Scripted(upper), path) as cache:
+        seen = []
+        cache.complete([ask_for("a")], on_reply=lambda n, reply: seen.append(len(cache.store)))
+    assert seen == [1]
+
+
+def test_failures_are_asked_again_and_replies_never_replaced(path):
+    key = ask_for("a").key("scripted")
+    with Cache(Scripted([Reply(error="timeout", detail="late"), "A"]), path) as cache:
+        assert cache.complete([ask_for("a")])[0].error == "timeout"
+        assert cache.store.get([key])[key].error == "timeout"
+        assert cache.complete([ask_for("a")])[0].text == "A"
+        cache.store.put(key, "", Reply("another"))
+        cache.store.put(key, "", Reply(error="server"))
+        assert cache.store.get([key])[key].text == "A"
+
+
+def test_what_is_held_back_is_not_stored(path):
+    with Cache(Scripted(upper), path) as cache:
+        cache.complete([ask_for("a")])
+        replies = cache.complete([ask_for("a"), ask_for("b")], admit=lambda place: f"no {place}")
+        assert [reply.detail for reply in replies] == ["no 0", "no 1"]
+        assert len(cache.store) == 1
+
+
+def test_admission_is_asked_with_the_place_in_the_callers_batch(path):
+    with Cache(Scripted(upper), path) as cache:
+        cache.complete([ask_for("a")])
+        asked = []
+        cache.complete([ask_for(text) for text in "baca"], admit=asked.append)
+    assert sorted(asked) == [0, 1, 2, 3]
+
+
+def test_more_requests_than_one_query_takes(path):
+    requests = [ask_for(str(n)) for n in range(1203)]
+    with Cache(Scripted(upper), path) as cache:
+        cache.complete(requests)
+        assert all(reply.cached for reply in cache.complete(requests))
+
+
+def test_replay_answers_from_the_file_alone(path):
+    with Cache(Scripted([Reply("A", prompt_tokens=7), Reply(error="server")]), path) as cache:
+        cache.complete([ask_for("a"), ask_for("b")])
+    with Replay(path, "scripted") as replay:
+        told = []
+        replies = replay.complete([ask_for("b"), ask_for("a")], on_reply=lambda *x: told.append(x))
+        assert [(reply.text, reply.error) for reply in replies] == [("", "server"), ("A", None)]
+        assert replies[1].prompt_tokens == 7
+        assert told == list(enumerate(replies))
+        assert asyncio.run(replay.acomplete([ask_for("a")])) == replies[1:]
+        held = replay.complete([ask_for("a")], admit=lambda place: "no")
+        assert held[0].error == "budget"
+        with pytest.raises(JaxkgError, match=r"1 of 2 requests .* stage 'plan', question 'q7'"):
+            replay.complete([ask_for("a"), ask_for("c", stage="plan", question="q7")])
+    with pytest.raises(JaxkgError, match="no such file"):
+        Replay(path.with_name("absent"), "scripted")
+
+
+def test_files_that_are_something_else_are_told(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but long enough to have a header " * 10)
+    with pytest.raises(JaxkgError, match=r"notes\.txt"):
+        ReplyStore(text)
+    newer = tmp_path / "newer.sqlite"
+    with sqlite3.connect(newer) as database:
+        database.execute("PRAGMA user_version = 9")
+    database.close()
+    with pytest.raises(JaxkgError, match="format 9, wanted 1"):
+        ReplyStore(newer)
+    foreign = tmp_path / "foreign.sqlite"
+    with sqlite3.connect(foreign) as database:
+        database.execute("CREATE TABLE mine (x)")
+    database.close()
+    with pytest.raises(JaxkgError, match="not a file of recorded replies"):
+        ReplyStore(foreign)
+    with pytest.raises(JaxkgError, match="cannot open"):
+        ReplyStore(tmp_path)
+
+
+def test_a_closed_file_is_told(path):
+    store = ReplyStore(path)
+    store.close()
+    store.close()
+    with pytest.raises(JaxkgError, match=r"replies\.sqlite"):
+        store.put("k", "a", Reply("x"))
+
+
+def test_a_lone_surrogate_can_be_stored(path):
+    with Cache(Scripted(["\ud83d ok"]), path) as cache:
+        cache.complete([ask_for("\ud800")])
+        assert cache.complete([ask_for("\ud800")])[0].cached
+
+
+def test_threads_share_a_cache(path):
+    with Cache(Scripted(upper), path) as cache:
+
+        def work(name):
+            for n in range(50):
+                cache.complete([ask_for(f"{name}{n}")])
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(cache.store) == 200
+
+
+WRITER = """
+import sys
+from jaxkg.adjudicate import Cache, Message, Request, Scripted
+path, name = sys.argv[1:]
+sys.stdin.readline()
+with Cache(Scripted(lambda request: name), path) as cache:
+    for n in range(150):
+        cache.complete([Request((Message("user", f"shared {n}"),))])
+        cache.complete([Request((Message("user", f"{name} {n}"),))])
+"""
+
+
+def test_several_processes_write_one_file_at_once(path):
+    path.parent.mkdir()
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), name],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        for name in "abcd"
+    ]
+    for writer in writers:
+        assert writer.stdin
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    results = [(writer.communicate(timeout=60)[1], writer.returncode) for writer in writers]
+    assert results == [("", 0)] * 4
+    store = ReplyStore(path)
+    assert len(store) == 150 + 4 * 150
+    own = [ask_for(f"b {n}").key("scripted") for n in range(150)]
+    assert {reply.text for reply in store.get(own).values()} == {"b"}
+    store.close()
+    with sqlite3.connect(path) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    database.close()

@@ -1,0 +1,66 @@
+import json
+
+import pytest
+
+from jaxkg.adjudicate import Cache, Message, Meter, Rates, Reply, Request, Scripted
+from jaxkg.adjudicate.around.meter import usage
+
+
+def ask_for(text, stage=""):
+    return Request((Message("user", text),), stage=stage)
+
+
+def priced(text, **fields):
+    values = {"prompt_tokens": 10, "completion_tokens": 5, "seconds": 0.5, "price": 0.25}
+    return Reply(text, **{**values, **fields})
+
+
+def test_counts_by_stage_paid_and_cached_apart(tmp_path):
+    script = Scripted(
+        [priced("a"), priced("b", attempts=3), Reply(error="timeout", attempts=5, seconds=2.0)],
+        rates=Rates(1.0, 1.0),
+    )
+    with Meter(Cache(script, tmp_path / "replies")) as meter:
+        meter.complete([ask_for("1", "plan"), ask_for("2", "search"), ask_for("3", "search")])
+        meter.complete([ask_for("1", "plan")])
+        told = []
+        meter.complete([ask_for("2", "plan")], on_reply=lambda *x: told.append(x))
+        assert len(told) == 1
+        plan, search, total = meter.stages["plan"], meter.stages["search"], meter.total
+    assert (plan.asked, plan.calls, plan.paid, plan.cached) == (3, 3, 1, 2)
+    assert (plan.price, plan.paid_price) == (0.75, 0.25)
+    assert (search.asked, search.paid, search.attempts) == (2, 1, 8)
+    assert search.failures == {"timeout": 1}
+    assert (total.prompt_tokens, total.completion_tokens, total.seconds) == (40, 20, 4.0)
+    assert total.attempts == 9
+    report = json.loads(json.dumps(meter.report()))
+    assert report["total"]["failures"] == {"timeout": 1}
+    assert report["stages"]["plan"]["cached"] == 2
+    text = meter.text()
+    assert "5 calls (2 paid now, 2 from the cache)" in text
+    assert "1.0000 USD, 0.5000 of it paid now" in text
+    assert "failed: 1 timeout" in text
+
+
+def test_an_unknown_price_is_told():
+    meter = Meter(Scripted([priced("a", price=None, estimated=True)]))
+    meter.complete([ask_for("1")])
+    assert meter.total.unpriced == 1
+    assert "price unknown" in meter.text()
+    assert "1 replies estimated" in meter.text()
+
+
+def test_a_snapshot_stays_as_it_was():
+    meter = Meter(Scripted([Reply(error="server"), Reply(error="server")]))
+    meter.complete([ask_for("1")])
+    before = meter.stages[""]
+    meter.complete([ask_for("2")])
+    assert (before.asked, before.failures) == (1, {"server": 1})
+
+
+def test_usage_adds_up_and_leaves_out_what_was_held_back():
+    replies = [priced("a"), priced("b", cached=True), Reply.held_back("spent")]
+    used = usage(replies, stage="plan")
+    assert (used.calls, used.prompt_tokens, used.completion_tokens) == (2, 20, 10)
+    assert used.price == pytest.approx(0.5)
+    assert used.stages == {"plan": 1.0}

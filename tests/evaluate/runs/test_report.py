@@ -1,0 +1,211 @@
+import json
+import math
+
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate import evaluate, prediction_line
+from jaxkg.evaluate.metrics.scores import score_line
+
+
+def test_every_question_asked_is_in_the_denominator(make_line):
+    lines = [
+        make_line("right", ["x"], "x"),
+        make_line("abstained", ["x"], "x", abstained="unsure"),
+        make_line("unparsed", ["x"], "x", unparsed=True),
+        make_line("failed", ["x"], "x", error="timeout"),
+    ]
+    report = evaluate(lines)
+    assert report.counts == {
+        "asked": 4,
+        "answered": 1,
+        "abstained": 1,
+        "unparsed": 1,
+        "failed": 1,
+        "empty": 0,
+        "no_gold": 0,
+    }
+    wrong_three_times = set(report.metrics) - {"micro_f1"}
+    assert {report.metrics[name].value for name in wrong_three_times} == {0.25}
+    assert report.metrics["micro_f1"].value == pytest.approx(2 / 5)
+    assert {estimate.n for estimate in report.metrics.values()} == {4}
+
+
+def test_an_empty_reply_to_an_answered_question_scores_as_published(make_line):
+    report = evaluate([make_line("empty", ["x"]), make_line("blank", ["x"], " ")])
+    assert report.counts["empty"] == 2
+    assert report.metrics["tog_em"].value == 1
+    assert report.metrics["hit_any"].value == report.metrics["rog_hit"].value == 0
+    assert "each of the 2 empty replies 1, as published" in report.to_markdown()
+
+
+def test_an_abstention_is_wrong_even_where_the_published_script_says_right(make_line):
+    report = evaluate([make_line("abstained", ["?"], abstained="unsure")])
+    assert report.metrics["tog_em"].value == report.metrics["rog_hit"].value == 0
+
+
+def test_questions_without_gold_are_counted_apart(make_line):
+    report = evaluate(
+        [make_line("a", ["x"], "x"), make_line("b", [], "x"), make_line("c", None, error="late")]
+    )
+    assert report.counts["asked"] == 3
+    assert report.counts["no_gold"] == 2
+    assert report.metrics["f1"].value == 1
+    assert {estimate.n for estimate in report.metrics.values()} == {1}
+    assert "without gold answers (in no answer metric) | 2" in report.to_markdown()
+
+
+def test_no_gold_at_all_leaves_costs(make_line):
+    usage = {"calls": 2, "seconds": 1.5}
+    report = evaluate([make_line("a", None, "x", usage=usage)])
+    assert list(report.metrics) == ["seconds_p50", "seconds_p95", "calls"]
+
+
+def test_macro_and_micro(make_line):
+    report = evaluate(
+        [make_line("a", ["a"], "a"), make_line("b", ["a", "b", "c", "d"], "a", "x", "y", "z")]
+    )
+    metrics = {name: estimate.value for name, estimate in report.metrics.items()}
+    assert metrics["precision"] == metrics["recall"] == pytest.approx((1 + 1 / 4) / 2)
+    assert metrics["f1"] == pytest.approx((1 + 1 / 4) / 2)
+    assert metrics["micro_f1"] == pytest.approx(2 * 2 / (2 * 2 + 3 + 3))
+    assert metrics["exact_set"] == 0.5
+    assert metrics["hits_at_1"] == 1
+
+
+def test_a_line_scored_in_full(question, answer):
+    line = prediction_line(
+        question,
+        answer,
+        check=lambda given: True,
+        name_of={"m.1": "Bob", "m.2": "Dan"}.get,
+        aliases=["Robert"],
+        support=[("m.film", "written_by", "m.3"), ("m.film", "directed_by", "m.1")],
+        visited=(4, 9),
+    )
+    scores = score_line(line, ks=(1, 2))
+    expected = {
+        "tp": 1,
+        "fp": 1,
+        "fn": 1,
+        "hits_at_1": 1,
+        "hit_any": 1,
+        "exact_set": 0,
+        "precision": 0.5,
+        "recall": 0.5,
+        "f1": 0.5,
+        "rog_hit": 1,
+        "rog_f1": 0.5,
+        "gnnrag_hit1": 1,
+        "gcr_f1": 0.5,
+        "subgraphrag_f1": 0.5,
+        "tog_em": 1,
+        "pog_em_alias": 1,
+        "mrqa_em": 0,
+        "mrqa_f1": 2 / 3,
+        # The plan has the gold path in second place.
+        "path_recall_at_1": 0,
+        "path_recall_at_2": 1,
+        # By score, the path to Cid comes first.
+        "answer_recall_at_1": 0,
+        "answer_recall_at_2": 1,
+        "support_recall_at_1": 0,
+        "support_recall_at_2": 0.5,
+        "grounded": 1,
+        "calls": 1,
+        "prompt_tokens": 200,
+        "completion_tokens": 10,
+        "price": 0.01,
+        "seconds": 0.5,
+        "nodes": 4,
+        "edges": 9,
+    }
+    assert scores == pytest.approx(expected)
+
+
+def test_retrieval_is_judged_where_the_answer_was_abstained_from(question, answer):
+    line = prediction_line(question, answer) | {"abstained": "unsure"}
+    scores = score_line(line, ks=(2,))
+    assert scores["hit_any"] == 0
+    assert scores["path_recall_at_2"] == scores["answer_recall_at_2"] == 1
+
+
+def test_without_a_plan_the_paths_speak(question, answer):
+    line = prediction_line(question, answer) | {
+        "plan": [],
+        "gold_paths": [["starred_actors", "directed"]],
+    }
+    assert score_line(line, ks=(2,))["path_recall_at_2"] == 0
+    assert score_line(line, ks=(1,), directed=False)["path_recall_at_1"] == 0
+    assert score_line(line, ks=(2,), directed=False)["path_recall_at_2"] == 1
+
+
+def test_matching_is_a_choice(question, answer):
+    line = prediction_line(question, answer) | {"gold": ["Bob"], "gold_ids": None}
+    hits = {match: score_line(line, match=match)["hits_at_1"] for match in ("auto", "id", "name")}
+    assert hits == {"auto": 1, "id": 0, "name": 1}
+
+
+def test_a_run_without_evidence_has_no_retrieval_metrics(make_line):
+    report = evaluate([make_line("a", ["x"], "x", gold_paths=[["r"]])])
+    assert not [name for name in report.metrics if "recall_at" in name]
+
+
+def test_pog_em_alias_needs_aliases(make_line):
+    plain = evaluate([make_line("a", ["x"], "y"), make_line("b", ["x"], error="late")])
+    assert "pog_em_alias" not in plain.metrics
+    known = evaluate([make_line("a", ["x"], "y", gold_aliases=["y"]), make_line("b", ["x"])])
+    assert (known.metrics["pog_em_alias"].value, known.metrics["pog_em_alias"].n) == (1, 1)
+
+
+def test_costs(make_line):
+    lines = [
+        make_line(str(i), ["x"], usage={"calls": i, "seconds": float(i)}) for i in range(1, 21)
+    ]
+    report = evaluate([*lines, make_line("late", ["x"], error="timeout")])
+    metrics = report.metrics
+    assert metrics["seconds_p50"].value == 10
+    assert metrics["seconds_p95"].value == 19
+    assert metrics["calls"].value == pytest.approx(10.5)
+    assert metrics["calls"].n == metrics["seconds_p50"].n == 20
+    assert metrics["seconds_p50"].low < 10 < metrics["seconds_p50"].high
+
+
+def test_json_and_markdown(make_line):
+    report = evaluate([make_line("a", ["x"], "x")], provenance={"device": "été"})
+    stored = json.loads(report.to_json())
+    assert stored.keys() == {"metrics", "counts", "provenance"}
+    assert stored["metrics"]["hits_at_1"] == {"value": 1.0, "low": 1.0, "high": 1.0, "n": 1}
+    text = report.to_markdown()
+    assert "| `hits_at_1` | 1.0000 | [1.0000, 1.0000] | 1 |" in text
+    assert text.index("## Strict") < text.index("## As published elsewhere")
+    assert '"device": "été"' in text
+
+
+def test_undefined_numbers_are_null_in_json(make_line):
+    report = evaluate([make_line("a", ["x"], "x")])
+    estimate = report.metrics["f1"].__class__(math.nan, math.nan, math.nan, 0)
+    broken = report.__class__({"f1": estimate}, report.counts)
+    assert json.loads(broken.to_json())["metrics"]["f1"]["value"] is None
+
+
+def test_nothing_and_twice_are_errors(make_line):
+    with pytest.raises(JaxkgError, match="no prediction lines"):
+        evaluate([])
+    with pytest.raises(JaxkgError, match="'a' has two lines"):
+        evaluate([make_line("a", ["x"]), make_line("a", ["x"])])
+
+
+def test_what_a_model_did_wrong_is_counted_where_it_did(make_line):
+    lines = [
+        make_line("a", ["x"], "x", fault="timeout: late", dropped=["Nobody", "None"]),
+        make_line("b", ["x"], "x", dropped=["Nobody"], refused=["y"], notes=["partial: of calls"]),
+        make_line("c", ["x"], "x", fault=None, dropped=[], refused=[], notes=["not partial:"]),
+    ]
+    report = evaluate(lines)
+    flaws = {name: report.counts[name] for name in ("fault", "dropped", "refused", "partial")}
+    assert flaws == {"fault": 1, "dropped": 2, "refused": 1, "partial": 1}
+    told = report.to_markdown()
+    assert "the model named what was never offered (dropped) | 2" in told
+    assert "a budget held calls back | 1" in told
+    assert "dropped" not in evaluate(lines[2:]).counts

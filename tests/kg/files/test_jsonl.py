@@ -1,0 +1,97 @@
+import json
+
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import read_graph
+
+
+@pytest.fixture
+def read(tmp_path):
+    def run(records, **options):
+        path = tmp_path / "kb.jsonl"
+        path.write_text(
+            "\n".join(r if isinstance(r, str) else json.dumps(r) for r in records), encoding="utf-8"
+        )
+        return read_graph(path, **options)
+
+    return run
+
+
+def fact(head="a", relation="r", tail="b", **more):
+    return {"head": head, "relation": relation, "tail": tail, **more}
+
+
+def test_strings_and_objects(read):
+    graph = read(
+        [
+            fact({"id": "m.1", "name": "Alien", "aliases": ["Alien 1", "Le huitième passager"]}),
+            fact({"id": "m.1"}, "r", {"id": "m.2", "name": " Ridley Scott "}, year=1979),
+            "",
+            fact({"id": "m.1", "name": "Alien (1979)"}, "s", "x"),
+        ]
+    )
+    assert {graph.triple(row) for row in range(3)} == {
+        ("m.1", "r", "b"),
+        ("m.1", "r", "m.2"),
+        ("m.1", "s", "x"),
+    }
+    alien = graph.entity("m.1")
+    assert graph.name(alien) == "Alien"
+    assert graph.aliases[alien] == ("Alien 1", "Le huitième passager", "Alien (1979)")
+    assert graph.name(graph.entity("m.2")) == "Ridley Scott"
+    assert graph.provenance is None
+
+
+def test_a_side_files_name_wins_and_the_files_own_becomes_an_alias(read):
+    graph = read([fact({"id": "m.1", "name": "Alien"})], names={"m.1": "Alien (1979)"})
+    assert graph.name(graph.entity("m.1")) == "Alien (1979)"
+    assert graph.aliases[graph.entity("m.1")] == ("Alien",)
+
+
+def test_sources(read):
+    records = [fact(source="doc 7", page="p 1"), fact("c")]
+    assert [read(records).source(row) for row in (0, 1)] == ["doc 7", None]
+    assert [read(records, provenance=True).source(row) for row in (0, 1)] == ["doc 7", "kb.jsonl:2"]
+    assert read(records, provenance="page").source(0) == "p 1"
+    assert read(records, provenance=False).provenance is None
+
+
+def test_other_keys(read):
+    graph = read([{"s": "a", "p": "r", "o": "b"}], columns=("s", "p", "o"))
+    assert graph.triple(0) == ("a", "r", "b")
+    for options in ({"columns": (0, 1, 2)}, {"provenance": 3}):
+        with pytest.raises(JaxkgError, match="JSON lines have no column"):
+            read([fact()], **options)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"head": "a", ', "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ('["a", "r", "b"]', "not a JSON object"),
+        ('{"head": "a", "relation": "r"}', "no 'tail'"),
+        (fact(tail=1979), "'tail' is not a non-blank string"),
+        (fact(tail=" "), "'tail' is not a non-blank string"),
+        (fact(relation={"id": "r"}), "'relation' is not a non-blank string"),
+        (fact({"name": "Alien"}), "'head.id' is not a non-blank string"),
+        (fact({"id": "a", "name": ""}), "'head.name' is not a non-blank string"),
+        (fact({"id": "a", "aliases": "x"}), "the aliases of 'head' are not a list"),
+        (fact({"id": "a", "aliases": [None]}), "'head.aliases' is not a non-blank string"),
+        (fact({"id": "a", "label": "x"}), "'head' has an unknown field 'label'"),
+        (fact(source=3), "'source' is not a string"),
+    ],
+)
+def test_malformed_lines_are_told_or_skipped(read, line, told):
+    with pytest.raises(JaxkgError, match=rf'kb.jsonl:2: {told}.*expected {{"head": ...,'):
+        read([fact(), line])
+    graph = read([fact(), line, fact("c")], skip_bad=1, provenance=True)
+    assert graph.num_triples == 2
+    assert graph.source(1) == "kb.jsonl:3"
+    assert told in graph.skipped[0]
+
+
+def test_a_lone_surrogate_is_refused(read):
+    with pytest.raises(JaxkgError, match="lone surrogate"):
+        read(['{"head": "\\ud800", "relation": "r", "tail": "b"}'])

@@ -1,0 +1,104 @@
+import sys
+
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import read_graph
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture
+def read(tmp_path):
+    def run(table, *, rows=None, **options):
+        path = tmp_path / "kb.parquet"
+        pq.write_table(pa.table(table), path, row_group_size=rows)
+        return read_graph(path, **options)
+
+    return run
+
+
+BASE = {"head": ["a", "c", "a"], "relation": ["r", "r", "r"], "tail": ["b", "d", "b"]}
+
+
+def facts(graph):
+    return [graph.triple(row) for row in range(graph.num_triples)]
+
+
+def test_by_name_in_any_order(read):
+    graph = read({"n": [1, 2, 3], "Object": BASE["tail"], "pred": BASE["relation"],
+                  "subject": BASE["head"]})  # fmt: skip
+    assert facts(graph) == [("a", "r", "b"), ("c", "r", "d")]
+    assert graph.duplicates == 1
+
+
+def test_three_columns_are_taken_in_order_and_more_must_be_named(read):
+    assert facts(read({"x": ["a"], "y": ["r"], "z": ["b"]})) == [("a", "r", "b")]
+    four = {"x": ["a"], "y": ["r"], "z": ["b"], "w": [" w "]}
+    with pytest.raises(JaxkgError, match=r"which columns are head.*\['x', 'y', 'z', 'w'\]"):
+        read(four)
+    assert facts(read(four, columns=("z", "y", "w"))) == [("b", "r", "w")]
+    assert facts(read(four, columns=(0, 2, 1))) == [("a", "b", "r")]
+
+
+def test_whole_numbers_and_dictionaries_are_names(read):
+    graph = read({"head": pa.array([7, 42]), "relation": pa.array(["r", "r"]).dictionary_encode(),
+                  "tail": pa.array(["b", "c"], pa.large_string())})  # fmt: skip
+    assert facts(graph) == [("42", "r", "c"), ("7", "r", "b")]
+
+
+def test_sources(read):
+    table = BASE | {"source": ["one", None, "two"], "page": [1, 2, 3]}
+    assert [read(table).source(row) for row in (0, 1)] == ["one; two", None]
+    assert read(table, provenance="page").source(1) == "2"
+    by_row = read(table, provenance=True, rows=1)
+    assert by_row.source(1) == "kb.parquet:2"
+    assert read(table, provenance=False).provenance is None
+
+
+def test_progress_counts_rows(read):
+    told = []
+    read(BASE, on_progress=lambda *now: told.append(now))
+    assert told[-1] == (3, 3)
+
+
+@pytest.mark.parametrize("bad", [None, " "])
+def test_nulls_and_blanks_are_bad_rows(read, bad):
+    table = BASE | {"tail": ["b", bad, "b"]}
+    with pytest.raises(JaxkgError, match=r"kb.parquet:2: a (null|blank name)"):
+        read(table)
+    graph = read(table, skip_bad=1)
+    assert facts(graph) == [("a", "r", "b")]
+    assert len(graph.skipped) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"columns": ("head", "relation", "nope")}, "no column 'nope'; it has"),
+        ({"columns": (0, 1, 9)}, "no column 9; it has"),
+        ({"provenance": "nope"}, "no column 'nope'"),
+    ],
+)
+def test_wrong_columns_are_told(read, options, told):
+    with pytest.raises(JaxkgError, match=told):
+        read(BASE, **options)
+
+
+def test_other_types_are_refused(read):
+    with pytest.raises(JaxkgError, match="column 'tail' holds double"):
+        read(BASE | {"tail": [1.5, 2.5, 3.5]})
+
+
+def test_what_is_no_parquet_is_told(tmp_path):
+    path = tmp_path / "kb.parquet"
+    path.write_text("a|r|b\n" * 10)
+    with pytest.raises(JaxkgError, match=r"kb.parquet: not a Parquet file"):
+        read_graph(path)
+
+
+def test_without_pyarrow_the_extra_is_named(read, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(JaxkgError, match=r"pip install 'jaxkg\[parquet\]'"):
+        read(BASE)

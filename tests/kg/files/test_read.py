@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import FORMATS, open_graph, read_graph, save_graph
+from jaxkg.kg.files.read import SUFFIXES
+from jaxkg.kg.stats import graph_stats
+
+
+def test_every_suffix_stands_for_a_known_format():
+    assert set(SUFFIXES.values()) <= set(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kb.tsv", "a\tr\tb\nc\tr\td\n"),
+        ("kb.csv", "a,r,b\nc,r,d\n"),
+        ("kb.txt", "a|r|b\nc|r|d\n"),
+        ("kb.v2.txt", "a\tr\tb\nc\tr\td\n"),
+        ("kb.jsonl", '{"head":"a","relation":"r","tail":"b"}\n'
+                     '{"head":"c","relation":"r","tail":"d"}\n'),
+        ("kb.ndjson", '{"head":"a","relation":"r","tail":"b"}\n'
+                      '{"head":"c","relation":"r","tail":"d"}\n'),
+    ],
+)  # fmt: skip
+def test_the_format_is_told_from_the_name(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    told = []
+    graph = read_graph(str(tmp_path / name), on_progress=lambda *now: told.append(now))
+    assert [graph.triple(row) for row in (0, 1)] == [("a", "r", "b"), ("c", "r", "d")]
+    assert told[-1] == (len(text), len(text))
+
+
+def test_a_named_format_wins_over_the_name(tmp_path):
+    (tmp_path / "kb.csv").write_text("a|r,r|b\n")
+    assert read_graph(tmp_path / "kb.csv", format="metaqa").triple(0) == ("a", "r,r", "b")
+
+
+def test_a_missing_file_is_told(tmp_path):
+    (tmp_path / "kb.txt").write_text("a|r|b")
+    with pytest.raises(JaxkgError, match=r"no such file; .*nearest: 'kb.txt'"):
+        read_graph(tmp_path / "kb.text")
+
+
+def test_metaqa_as_published(data_dir, tmp_path):
+    graph = read_graph(data_dir / "metaqa" / "kb.txt")
+    assert (graph.num_entities, graph.num_relations, graph.num_triples) == (43_234, 9, 133_582)
+    stats = graph_stats(graph)
+    assert stats["relation_counts"]["starred_actors"] == 33_718
+    assert stats["duplicates"] == 0
+    rows = graph.find(*graph.triples.T)
+    assert np.array_equal(rows, np.arange(graph.num_triples))
+    head, relation, tail = (
+        graph.entity("Kismet"),
+        graph.relation_code("directed_by"),
+        graph.entity("William Dieterle"),
+    )
+    assert graph.triple(int(graph.find(head, relation, tail))) == (
+        "Kismet",
+        "directed_by",
+        "William Dieterle",
+    )
+    opened = open_graph(save_graph(graph, tmp_path / "metaqa"))
+    assert opened.fingerprint == graph.fingerprint
+    assert opened.entity("Kismet") == head
+
+
+def test_the_freebase_pool_in_one_call(data_dir):
+    folder = data_dir / "freebase_webqsp_cwq"
+    graph = read_graph(folder / "kg_pooled.tsv", names=folder / "mid2name.tsv", provenance=4)
+    assert (graph.num_entities, graph.num_relations, graph.num_triples) == (57_571, 3_205, 101_704)
+    assert graph.source(0)
+    named = [graph.name(row) != one for row, one in enumerate(graph.entity_ids)]
+    assert any(named)
+    assert graph_stats(graph)["unnamed"] > 0
+
+
+def test_mixed_column_counts_in_published_data_are_told(data_dir):
+    with pytest.raises(JaxkgError, match=r"train.txt:3: 3 fields where the first line has 4"):
+        read_graph(data_dir / "nary" / "JF17K" / "train.txt")

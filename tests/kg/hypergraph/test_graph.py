@@ -1,0 +1,201 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.hypergraph import edit
+from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
+from jaxkg.kg.hypergraph.read import (
+    hypergraph_of,
+    read_hyperedges,
+    read_nary,
+    read_openie,
+    write_hyperedges,
+)
+from jaxkg.kg.hypergraph.store import open_hypergraph, save_hypergraph
+
+CHUNKS = [Chunk("c1", "Alien", "Alien is by Scott."), Chunk("c2", "Scott", "Born in England.")]
+EDGES = [
+    Hyperedge("Alien was made by Scott and Hill", ("alien", "scott", "hill"), chunk="c1"),
+    Hyperedge("Scott was born in England", ("scott", "england"), chunk="c2"),
+    Hyperedge("spouse", ("hill", "hill"), "relation"),
+]
+NAMES = {"alien": "Alien", "scott": "Ridley Scott", "hill": "Walter Hill", "england": "England"}
+
+
+@pytest.fixture
+def graph():
+    return KnowledgeHypergraph.from_edges(
+        EDGES, names=NAMES, descriptions={"scott": "a director"}, chunks=CHUNKS
+    )
+
+
+def test_what_goes_in_comes_out(graph):
+    assert [graph.hyperedge(row) for row in range(3)] == EDGES
+    assert [graph.chunk(row) for row in range(2)] == CHUNKS
+    assert graph.entity_ids.tolist() == ["alien", "england", "hill", "scott"]
+    assert graph.name(graph.entity("scott")) == "Ridley Scott"
+    assert graph.descriptions.tolist() == ["", "", "", "a director"]
+    assert graph.tell(0) == EDGES[0].name
+    assert graph.tell(2) == "spouse: Walter Hill; Walter Hill"
+
+
+def test_incidence_holds_every_hyperedge_of_an_entity_once(graph):
+    assert {
+        graph.entity_ids[row]: graph.edges_of(row).tolist() for row in range(graph.num_entities)
+    } == {"alien": [0], "england": [1], "hill": [0, 2], "scott": [0, 1]}
+
+
+def test_equal_hyperedges_are_held_once_and_others_are_not():
+    other = dataclasses.replace(EDGES[1], chunk="c1")
+    graph = KnowledgeHypergraph.from_edges([*EDGES, EDGES[1], other], chunks=CHUNKS)
+    assert (graph.num_edges, graph.duplicates) == (4, 1)
+
+
+def test_adding_and_removing_is_the_same_hypergraph_again(graph):
+    new = [
+        Hyperedge("Hill was born in California", ("hill", "california"), "rumour", "c3"),
+        Hyperedge("England is an island", ("england",), chunk="c2"),
+        EDGES[0],
+    ]
+    more = edit.add(
+        graph,
+        new,
+        names={"california": "California"},
+        descriptions={"hill": "a writer"},
+        chunks=[Chunk("c3", "Hill", "…"), CHUNKS[0]],
+    )
+    assert [more.hyperedge(row) for row in range(more.num_edges)] == [*EDGES, *new[:2]]
+    assert more.name(more.entity("california")) == "California"
+    assert more.descriptions[more.entity("hill")] == "a writer"
+    assert more.name(more.entity("scott")) == "Ridley Scott"
+    assert more.duplicates == 1
+    back = edit.remove(edit.add(graph, new[:1], chunks=[Chunk("c3", "Hill", "…")]), chunks=["c3"])
+    assert back.fingerprint == graph.fingerprint
+    assert edit.remove(edit.add(graph, new[1:2]), [3]).fingerprint == graph.fingerprint
+
+
+def test_removing_takes_lonely_entities_along(graph):
+    less = edit.remove(graph, [1])
+    assert less.entity_ids.tolist() == ["alien", "hill", "scott"]
+    assert less.num_chunks == 2
+    gone = edit.remove(graph, chunks=["c1"])
+    assert [gone.hyperedge(row) for row in range(2)] == EDGES[1:]
+    assert gone.chunk_ids.tolist() == ["c2"]
+
+
+def test_saved_and_opened_is_the_same(graph, tmp_path):
+    folder = save_hypergraph(graph, tmp_path / "saved")
+    again = open_hypergraph(folder, verify=True)
+    assert again.stats() == graph.stats()
+    assert [again.hyperedge(row) for row in range(3)] == EDGES
+    assert edit.add(again, []).fingerprint == graph.fingerprint
+    save_hypergraph(edit.remove(graph, [2]), folder)
+    assert open_hypergraph(folder).num_edges == 2
+
+
+@pytest.mark.parametrize("harm", ["cut", "bytes", "missing", "newer", "other"])
+def test_a_damaged_folder_says_so(graph, tmp_path, harm):
+    folder = save_hypergraph(graph, tmp_path / "saved")
+    members, meta = folder / "members.npy", folder / "meta.json"
+    if harm == "cut":
+        members.write_bytes(members.read_bytes()[:-1])
+    elif harm == "bytes":
+        members.write_bytes(members.read_bytes()[:-1] + b"\x07")
+    elif harm == "missing":
+        members.unlink()
+    else:
+        told = json.loads(meta.read_text())
+        told |= {"version": 99} if harm == "newer" else {"format": "jaxkg-graph"}
+        meta.write_text(json.dumps(told))
+    with pytest.raises(JaxkgError, match=str(folder)):
+        open_hypergraph(folder, verify=True)
+
+
+@pytest.mark.parametrize(
+    ("edges", "why"),
+    [
+        ([Hyperedge("x", ())], "at least one entity"),
+        ([Hyperedge(" ", ("a",))], "non-blank"),
+        ([Hyperedge("x", ("a", ""))], "non-blank"),
+        ([Hyperedge("x", ("a",), chunk="c9")], "chunk 'c9'"),
+    ],
+)
+def test_bad_hyperedges_are_refused_with_their_number(edges, why):
+    with pytest.raises(JaxkgError, match=f"hyperedge 2.*{why}"):
+        KnowledgeHypergraph.from_edges([EDGES[2], *edges], chunks=CHUNKS)
+
+
+def test_bad_edits_are_refused(graph):
+    with pytest.raises(JaxkgError, match="hyperedge 3 is not in"):
+        edit.remove(graph, [3])
+    with pytest.raises(JaxkgError, match="no chunk 'c9'"):
+        edit.remove(graph, chunks=["c9"])
+    with pytest.raises(JaxkgError, match="another title or text"):
+        edit.add(graph, chunks=[Chunk("c1", "Alien", "Something else.")])
+    with pytest.raises(JaxkgError, match="no hyperedge joins"):
+        edit.add(graph, names={"nobody": "Nobody"})
+    with pytest.raises(JaxkgError, match="two chunks have the id 'c1'"):
+        KnowledgeHypergraph.from_edges(EDGES, chunks=[*CHUNKS, CHUNKS[0]])
+    with pytest.raises(JaxkgError, match="an entity outside"):
+        dataclasses.replace(graph, members=graph.members + np.int32(9))
+
+
+def test_n_ary_facts_are_read(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("tv.show\ta\tb\tc\ninstance7\tborn\ta\td\n\n")
+    graph = read_nary(path, names={"a": "Ann"})
+    assert [graph.hyperedge(row) for row in range(2)] == [
+        Hyperedge("tv.show", ("a", "b", "c"), "relation"),
+        Hyperedge("born", ("a", "d"), "relation"),
+    ]
+    assert graph.tell(1) == "born: Ann; d"
+    path.write_text("alone\n")
+    with pytest.raises(JaxkgError, match=r"train\.txt:1: not a fact"):
+        read_nary(path)
+
+
+def test_extracted_triples_become_facts_and_passages(tmp_path):
+    path = tmp_path / "openie.json"
+    docs = [
+        {
+            "title": "Alien",
+            "text": "Alien is by Scott.",
+            "extracted_entities": ["ridley scott", "1979"],
+            "extracted_triples": [["Alien", "is by", "Ridley Scott"], ["half", "a"]],
+        }
+    ]
+    path.write_text(json.dumps({"docs": docs}))
+    graph = read_openie(path)
+    fact, passage = (graph.hyperedge(row) for row in range(2))
+    assert fact == Hyperedge("Alien is by Ridley Scott", ("alien", "ridley scott"), "fact", "0")
+    assert passage == Hyperedge("Alien", ("alien", "ridley scott", "1979"), "passage", "0")
+    path.write_text("[]")
+    with pytest.raises(JaxkgError, match="not passages with extracted triples"):
+        read_openie(path)
+
+
+def test_a_knowledge_graph_is_a_hypergraph():
+    kg = KnowledgeGraph.from_triples([("q1", "born_in", "q2")], names={"q1": "Ann"})
+    graph = hypergraph_of(kg)
+    assert graph.hyperedge(0) == Hyperedge("Ann born in q2", ("q1", "q2"))
+    assert graph.name(graph.entity("q1")) == "Ann"
+
+
+def test_json_lines_round_trip(graph, tmp_path):
+    path = tmp_path / "own.jsonl"
+    write_hyperedges(graph, path)
+    assert read_hyperedges(path).fingerprint == graph.fingerprint
+    path.write_text('{"name": "x", "entities": []}\n')
+    with pytest.raises(JaxkgError, match=r"own\.jsonl:1"):
+        read_hyperedges(path)
+
+
+def test_real_n_ary_facts(data_dir):
+    # The file breaks off within its last line.
+    graph = read_nary(data_dir / "nary" / "FB-AUTO" / "train.txt", skip_bad=1)
+    assert graph.num_edges == 6778
+    assert set(graph.stats()["arity"]) <= {2, 3, 4, 5}

@@ -1,0 +1,88 @@
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph, demo_graph, demo_training_questions
+from jaxkg.learn.planner import kept as planner_cache
+from jaxkg.learn.planner.kept import cache_folder, planner_for
+from jaxkg.learn.planner.model import Planner
+from jaxkg.score.planner import PlannerParams
+from jaxkg.text import NgramHasher
+
+
+def planner_of(kg, seed=0) -> Planner:
+    codes, buckets, hops = 2 * len(kg.relations), 8, 1
+    sizes = ((buckets, 2), (2, 2), (hops + 1, 2, 2), (codes, 2), (2, 2), (codes + 1, 2))
+    params = PlannerParams(*map(np.zeros, sizes), np.full(codes + 1, seed), np.zeros(2))
+    hasher = NgramHasher(buckets=buckets)
+    return Planner(params, kg.relations, hasher, hops, np.ones(buckets, bool), {"seed": seed})
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """An empty cache, and what was made for it."""
+    monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
+    calls = []
+
+    def fit(kg, tensors, questions, *, seed, **_):
+        calls.append(("fit", len(questions), seed))
+        return planner_of(kg, seed), None
+
+    def from_labels(kg, tensors, *, seed, **_):
+        calls.append(("labels", len(kg.relations), seed))
+        return planner_of(kg, seed)
+
+    monkeypatch.setattr(planner_cache, "fit_planner", fit)
+    monkeypatch.setattr(planner_cache, "planner_from_labels", from_labels)
+    return calls
+
+
+def graph(*more) -> KnowledgeGraph:
+    return KnowledgeGraph.from_triples([("a", "r", "b"), *more])
+
+
+def test_made_once_and_kept(made):
+    kg, tensors = graph(), SimpleNamespace()
+    first, second = (planner_for(kg, tensors) for _ in range(2))
+    assert made == [("labels", 1, 0)]
+    assert all(np.array_equal(a, b) for a, b in zip(first.params, second.params))
+    assert second.about == {"seed": 0}
+
+
+def test_another_graph_or_seed_gets_its_own(made):
+    planner_for(graph(), None)
+    planner_for(graph(("b", "r", "c")), None)
+    assert planner_for(graph(), None, seed=3).about == {"seed": 3}
+    assert made == [("labels", 1, 0), ("labels", 1, 0), ("labels", 1, 3)]
+    assert len(list((cache_folder() / "planners").iterdir())) == 3
+
+
+def test_the_demo_graph_has_questions_to_learn_from(made):
+    planner_for(demo_graph(), None)
+    planner_for(demo_graph(), None)
+    assert made == [("fit", len(demo_training_questions()), 0)]
+
+
+def test_a_given_planner_is_opened_and_checked(made, tmp_path):
+    kg = graph()
+    planner_of(kg, 7).save(tmp_path / "mine")
+    assert planner_for(kg, None, folder=tmp_path / "mine").about == {"seed": 7}
+    assert made == []
+    with pytest.raises(JaxkgError, match="another graph"):
+        planner_for(graph(("a", "s", "b")), None, folder=tmp_path / "mine")
+    with pytest.raises(JaxkgError, match="no planner in"):
+        planner_for(kg, None, folder=tmp_path / "absent")
+
+
+def test_where_the_cache_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "own"))
+    assert cache_folder() == tmp_path / "own"
+    monkeypatch.delenv("JAXKG_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "jaxkg"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    assert cache_folder() == tmp_path / "home" / ".cache" / "jaxkg"

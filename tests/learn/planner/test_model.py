@@ -1,0 +1,150 @@
+import json
+import re
+
+import jax
+import numpy as np
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.words import QUESTION_WORDS, label_table, question_table, seen_buckets
+from jaxkg.score.planner import init_planner
+from jaxkg.text import NgramHasher
+from jaxkg.words import TOPIC_WORD
+
+NAMES = ("directed_by", "^odd", "starring")
+
+
+@pytest.fixture
+def planner():
+    hasher = NgramHasher(buckets=64, longest=2)
+    params = init_planner(len(NAMES), hops=2, width=8, buckets=64, key=jax.random.key(0))
+    seen = seen_buckets(hasher, [f"who directed {TOPIC_WORD}"])
+    about = {"fit": {"questions": 3}, "seed": 0}
+    return Planner(params, NAMES, hasher, hops=2, seen=seen, about=about)
+
+
+@pytest.fixture
+def saved(planner, tmp_path):
+    return planner.save(tmp_path / "new" / "planner")
+
+
+def test_what_is_saved_is_what_is_opened(planner, saved):
+    back = Planner.open(saved)
+    assert all(np.array_equal(a, b) for a, b in zip(planner.params, back.params, strict=True))
+    assert [leaf.dtype for leaf in back.params] == [leaf.dtype for leaf in planner.params]
+    assert np.array_equal(planner.seen, back.seen)
+    for name in ("relations", "hasher", "hops", "about"):
+        assert getattr(back, name) == getattr(planner, name)
+
+
+def test_saving_again_replaces_and_leaves_nothing_behind(planner, saved):
+    params = planner.params._replace(bias=np.ones(7, np.float32))
+    Planner(params, NAMES, planner.hasher, 2, planner.seen).save(saved)
+    assert Planner.open(saved).params.bias.tolist() == [1.0] * 7
+    assert sorted(path.name for path in saved.iterdir()) == ["planner.json", "planner.npz"]
+
+
+def test_a_folder_of_other_things_is_not_written_to(planner, tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(JaxkgError, match="holds other files"):
+        planner.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_another_graph_is_refused_with_the_difference(planner):
+    planner.check_graph(list(NAMES))
+    with pytest.raises(JaxkgError, match=r"3 relations against 2; the graph lacks \^odd\);"):
+        planner.check_graph(("directed_by", "starring"))
+    with pytest.raises(JaxkgError, match=r"the planner never saw a, b, c …\)"):
+        planner.check_graph((*NAMES, "a", "b", "c", "d"))
+    with pytest.raises(JaxkgError, match="the same relations in another order"):
+        planner.check_graph(NAMES[::-1])
+
+
+def test_no_planner_says_which_file_is_missing(saved, tmp_path):
+    with pytest.raises(JaxkgError, match=r"no planner in .*planner\.json is missing"):
+        Planner.open(tmp_path / "nowhere")
+    (saved / "planner.npz").unlink()
+    with pytest.raises(JaxkgError, match=r"planner\.npz is missing"):
+        Planner.open(saved)
+
+
+def change(saved, **fields):
+    path = saved / "planner.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1, 2]", "null", '{"format": "jaxkg-planner"}'])
+def test_damaged_words_are_one_clear_error(saved, content):
+    (saved / "planner.json").write_text(content)
+    with pytest.raises(JaxkgError, match=f"planner in {re.escape(str(saved))} is damaged"):
+        Planner.open(saved)
+
+
+@pytest.mark.parametrize("damage", ["empty", "garbage", "cut", "flipped", "not arrays"])
+def test_damaged_weights_are_one_clear_error(saved, damage):
+    path = saved / "planner.npz"
+    raw = path.read_bytes()
+    middle = raw[: len(raw) // 2] + bytes(64) + raw[len(raw) // 2 + 64 :]
+    changed = {"empty": b"", "garbage": b"PK??", "cut": raw[: len(raw) // 2], "flipped": middle}
+    if damage == "not arrays":
+        with path.open("wb") as file:
+            np.savez(file, ngram=np.zeros(3))
+    else:
+        path.write_bytes(changed[damage])
+    with pytest.raises(JaxkgError, match="is damaged"):
+        Planner.open(saved)
+
+
+def test_objects_are_never_unpickled(saved):
+    with (saved / "planner.npz").open("wb") as file:
+        np.savez(file, ngram=np.asarray([{}], object))
+    with pytest.raises(JaxkgError, match="is damaged"):
+        Planner.open(saved)
+
+
+@pytest.mark.parametrize("fields", [{"relations": ["a"]}, {"hops": 3}, {"buckets": 128}])
+def test_words_and_weights_that_disagree_are_refused(saved, fields):
+    change(saved, **fields)
+    with pytest.raises(JaxkgError, match="weights and names disagree"):
+        Planner.open(saved)
+
+
+@pytest.mark.parametrize("fields", [{"version": 99}, {"format": "another-planner"}])
+def test_a_newer_or_foreign_format_is_named(saved, fields):
+    change(saved, **fields)
+    with pytest.raises(JaxkgError, match=r"(version 99|another-planner).*reads jaxkg-planner"):
+        Planner.open(saved)
+
+
+def test_the_share_of_known_words(planner):
+    assert planner.known_share(f"who directed {TOPIC_WORD}") == 1.0
+    assert planner.known_share("directed who") == 1.0
+    assert planner.known_share("who zzz") == 0.5
+    assert planner.known_share("?!") == 1.0
+
+
+def test_tables_are_those_of_the_hasher(planner):
+    labels = planner.label_ngrams()
+    assert np.array_equal(labels, label_table(planner.hasher, NAMES))
+    assert [row[row != -1].tolist() for row in labels] == [
+        planner.hasher.ids(words) for words in ("directed by", "odd", "starring")
+    ]
+
+
+def test_a_question_is_read_without_the_ngrams_that_nothing_was_learned_of():
+    # As many buckets as make it sure that none of these share one.
+    hasher = NgramHasher(buckets=1 << 20, longest=2)
+    params = init_planner(len(NAMES), hops=2, width=8, buckets=4, key=jax.random.key(0))
+    seen = seen_buckets(hasher, [f"who directed {TOPIC_WORD}"])
+    planner = Planner(params, NAMES, hasher, hops=2, seen=seen)
+    texts = [f"who directed {TOPIC_WORD}", "who was starring odd", ""]
+    read = planner.ngrams(texts).reshape(3, 2, QUESTION_WORDS)
+    whole = question_table(hasher, texts).reshape(3, 2, QUESTION_WORDS)
+    assert np.array_equal(read[0], whole[0])
+    # "who" is of a training question, "starring" and "odd" are labels; "was" and all pairs are not.
+    assert read[1, 0, :4].tolist() == [whole[1, 0, 0], -1, whole[1, 0, 2], whole[1, 0, 3]]
+    assert (whole[1, 1, :3] >= 0).all()
+    assert (read[1, 1] == -1).all()
+    assert (read[2] == -1).all()

@@ -1,0 +1,242 @@
+"""Training of the path priority: the loss by hand, learning, and going on where it stopped."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from priority_twin import all_walks
+from random_graphs import random_graph_from
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.priority.fit import fit_priority
+from jaxkg.learn.priority.model import PriorityModel, entity_features
+from jaxkg.learn.priority.subgraphs import subgraph_sizes
+from jaxkg.learn.priority.train import (
+    PriorityConfig,
+    path_loss,
+    priority_loss,
+)
+from jaxkg.records import Question
+from jaxkg.score.priority import Question as Read
+from jaxkg.tensors import tensor_graph
+from jaxkg.text.hashing import HashingEncoder
+
+CONFIG = PriorityConfig(
+    batch_size=8, epochs=12, learning_rate=0.02, dropout=0.0, checkpoint_every=25
+)
+
+
+def films(count=12):
+    """Films with a director, who has a birthplace, and a year."""
+    triples = []
+    for n in range(count):
+        triples += [
+            (f"film {n}", "directed_by", f"person {n % 5}"),
+            (f"film {n}", "release_year", str(1990 + n % 3)),
+        ]
+    return KnowledgeGraph.from_triples(
+        triples + [(f"person {n}", "born_in", f"town {n % 2}") for n in range(5)]
+    )
+
+
+def asked(count=12):
+    out = []
+    for n in range(count):
+        rows = (
+            (f"who directed film {n}", f"person {n % 5}"),
+            (f"when was film {n} released", str(1990 + n % 3)),
+            (f"where was the director of film {n} born", f"town {n % 2}"),
+        )
+        for kind, (text, answer) in enumerate(rows):
+            begin = text.index("film")
+            out.append(
+                Question(
+                    f"{kind}-{n}",
+                    text,
+                    topics=(f"film {n}",),
+                    answers=(answer,),
+                    mention=(begin, begin + len(f"film {n}")),
+                )
+            )
+    return out
+
+
+def fit(kg=None, **options):
+    kg = kg or films()
+    with jax.numpy_dtype_promotion("standard"):
+        return fit_priority(
+            kg, tensor_graph(kg), asked(), **{"config": CONFIG, "hops": 2, "seed": 3, **options}
+        )
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return fit()
+
+
+def test_the_loss_balances_answers_and_others():
+    logit = jnp.asarray([2.0, -1.0, 0.5, 0.5, 3.0, 9.0, 1.0])
+    row = jnp.asarray([0, 0, 0, 0, 1, 1, 2])
+    right = jnp.asarray([True, True, False, False, False, False, True])
+    wrong = jnp.asarray([False, False, True, True, True, False, False])
+    found = priority_loss(logit, row, right, wrong, num_questions=4, sharpness=1.0)
+    plus = np.log1p(np.exp(-np.asarray([2.0, -1.0, 1.0])))
+    minus = np.log1p(np.exp(0.5))
+    # Question 1 has no answer in reach and does not count; the slot of 9 is neither.
+    want = ((plus[0] + plus[1]) / 2 + minus + plus[2]) / 2
+    np.testing.assert_allclose(found, want, rtol=1e-5)
+
+
+def test_wrong_entities_weigh_by_how_high_they_stand():
+    row, right = jnp.zeros(3, jnp.int32), jnp.asarray([True, False, False])
+    logit = jnp.asarray([0.0, 2.0, -4.0])
+
+    def loss(logit, sharpness):
+        return priority_loss(logit, row, right, ~right, num_questions=1, sharpness=sharpness)
+
+    even = np.asarray(jax.grad(loss)(logit, 0.0))
+    sharp = np.asarray(jax.grad(loss)(logit, 1.0))
+    sigmoid = 1 / (1 + np.exp(-np.asarray(logit)))
+    np.testing.assert_allclose(even, [-0.5, sigmoid[1] / 2, sigmoid[2] / 2], rtol=1e-5)
+    share = 1 / (1 + np.exp(-6.0))
+    np.testing.assert_allclose(
+        sharp, [-0.5, share * sigmoid[1], (1 - share) * sigmoid[2]], rtol=1e-4
+    )
+
+
+def test_given_paths_are_followed_in_either_direction():
+    rng = np.random.default_rng(0)
+    weight = rng.dirichlet(np.ones(6), (3, 2)).astype(np.float32)
+    length = rng.dirichlet(np.ones(2), 3).astype(np.float32)
+    paths = np.asarray([[[2, 0], [1, -1]], [[0, -1], [-1, -1]], [[-1, -1], [-1, -1]]], np.int32)
+    found = path_loss(Read(weight, length, jnp.zeros(()), jnp.zeros(())), paths)
+    both = weight[:, :, :3] + weight[:, :, 3:]
+    first = both[0, 0, 2] * both[0, 1, 0] * length[0, 1] + both[0, 0, 1] * length[0, 0]
+    second = both[1, 0, 0] * length[1, 0]
+    np.testing.assert_allclose(found, -(np.log(first) + np.log(second)) / 2, rtol=1e-5)
+    assert path_loss(Read(weight, length, jnp.zeros(()), jnp.zeros(())), paths[:, :0]) == 0.0
+
+
+@pytest.mark.parametrize("revisit", ["topic", "any"])
+def test_sizes_are_what_a_subgraph_wants(revisit):
+    graph = random_graph_from(4)
+    topics, edges = [[0], [], [3, 5]], graph.facts.edges
+    found = subgraph_sizes(graph.tensors, topics, hops=2, fan_out=99, revisit=revisit)
+    for row, some in enumerate(topics):
+        walks = all_walks(edges, some, 2, revisit)
+        for hop in (0, 1):
+            nodes = set(some) if hop == 0 else {edges[w[0]][2] for w in walks if len(w) == 1}
+            runs = {(head, code) for head, code, _ in edges if head in nodes}
+            leaving = sum(head in nodes for head, _, _ in edges)
+            assert found[row, 2 * hop : 2 * hop + 2].tolist() == [len(runs), leaving]
+
+
+def test_it_learns_relations_and_lengths_from_answers_alone(fitted):
+    model, report = fitted
+    assert report.trained_on == 36
+    assert report.without_answer == report.without_topic == report.too_large == 0
+    assert report.losses[-1] < 0.1 < report.losses[0]
+    assert model.about["revisit"] == "topic"
+
+
+def test_a_stopped_training_goes_on_bit_for_bit(fitted, tmp_path):
+    model, report = fitted
+    stopped = []
+
+    def stop(stage, done, total):
+        if stage == "train" and done == 31 and not stopped:
+            stopped.append(done)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(checkpoints=tmp_path, on_progress=stop)
+    kept = sorted(path.name for path in tmp_path.iterdir())
+    assert kept == ["step25.npz", "training.json"]
+    again, continued = fit(checkpoints=tmp_path)
+    assert continued.losses == report.losses
+    for one, other in zip(jax.tree.leaves(again.params), jax.tree.leaves(model.params)):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(JaxkgError, match="of another training"):
+        fit(checkpoints=tmp_path, config=dataclasses.replace(CONFIG, dropout=0.2))
+
+
+def test_what_is_saved_is_what_is_opened(fitted, tmp_path):
+    model, _ = fitted
+    back = PriorityModel.open(model.save(tmp_path / "model"))
+    for one, other in zip(jax.tree.leaves(back.params), jax.tree.leaves(model.params)):
+        np.testing.assert_array_equal(one, other)
+    assert jax.tree.structure(back.params) == jax.tree.structure(model.params)
+    for name in ("relations", "hasher", "sizes", "graph"):
+        assert getattr(back, name) == getattr(model, name)
+    assert back.known_share("who directed") == 1.0
+    assert back.known_share("who thereby upbraided gaffers") < 1.0
+
+
+def test_damage_and_other_things_are_refused(fitted, tmp_path):
+    model, _ = fitted
+    with pytest.raises(JaxkgError, match=r"priority\.json is missing"):
+        PriorityModel.open(tmp_path / "nothing")
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(JaxkgError, match="holds other files"):
+        model.save(tmp_path)
+    folder = model.save(tmp_path / "model")
+    text = (folder / "priority.json").read_text()
+    (folder / "priority.json").write_text(text.replace('"state": 32', '"state": 16'))
+    with pytest.raises(JaxkgError, match="weights and sizes disagree"):
+        PriorityModel.open(folder)
+    (folder / "priority.json").write_text(text.replace('"version": 1', '"version": 9'))
+    with pytest.raises(JaxkgError, match="versions up to 1"):
+        PriorityModel.open(folder)
+
+
+def test_another_graph_needs_the_same_relations_and_maybe_the_same_entities(fitted):
+    model, _ = fitted
+    model.check_graph(films(4))
+    with pytest.raises(JaxkgError, match="3 relations, the graph has 1"):
+        model.check_graph(KnowledgeGraph.from_triples([("a", "r", "b")]))
+    tied = dataclasses.replace(model, graph=films().fingerprint)
+    tied.check_graph(films())
+    with pytest.raises(JaxkgError, match="entities of another graph"):
+        tied.check_graph(films(4))
+
+
+def test_learned_states_tie_the_model_to_its_graph():
+    model, report = fit(transductive=True, config=dataclasses.replace(CONFIG, epochs=1))
+    assert model.graph == films().fingerprint
+    assert model.params.entity.shape[0] == tensor_graph(films()).graph.num_nodes
+    assert np.isfinite(report.losses).all()
+
+
+def test_paths_teach_questions_that_the_graph_cannot_answer():
+    told = [dataclasses.replace(q, paths=(("directed_by",),), answers=()) for q in asked()[:6]]
+    other = [dataclasses.replace(q, paths=(("composed_by",),), answers=()) for q in asked()[:6]]
+    kg, config = films(), dataclasses.replace(CONFIG, epochs=3)
+    with jax.numpy_dtype_promotion("standard"):
+        _, report = fit_priority(
+            kg, tensor_graph(kg), told + other, config=config, hops=2, use_paths=True
+        )
+    assert report.trained_on == 6
+    assert report.losses[-1] < report.losses[0]
+    with pytest.raises(JaxkgError, match="nothing to train on"):
+        fit_priority(kg, tensor_graph(kg), told)
+
+
+def test_names_become_features_in_any_chunks():
+    kg = films()
+    table = entity_features(kg, HashingEncoder(), rows=64, width=16)
+    assert table.shape == (64, 16)
+    assert not table[kg.num_entities :].any()
+    same = table[kg.entity("film 1")] @ table[kg.entity("film 2")]
+    other = table[kg.entity("film 1")] @ table[kg.entity("person 2")]
+    assert same > other
+
+
+def test_nothing_to_train_on_is_told():
+    kg = films()
+    with pytest.raises(JaxkgError, match="no questions"):
+        fit_priority(kg, tensor_graph(kg), [])
+    with pytest.raises(JaxkgError, match="nothing to train on"):
+        fit_priority(kg, tensor_graph(kg), [Question("q", "who", topics=("film 1",), answers=())])

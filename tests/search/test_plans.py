@@ -1,0 +1,240 @@
+import functools
+
+import brute_force
+import jax
+import numpy as np
+import pytest
+from programs import allowed_of, random_plan, random_topics
+
+from jaxkg.learn.planner.model import Planner
+from jaxkg.score.planner import (
+    init_planner,
+    label_vectors,
+    path_log_probability,
+    read_question,
+)
+from jaxkg.search import plans as planning
+from jaxkg.search.plans import execute_paths, plan_paths
+from jaxkg.tensors import Capacities, edge_tables
+from jaxkg.text import NgramHasher
+
+HOPS, WIDE = 2, 64
+NAMES = ("directed by", "starring", "written by")
+TEXTS = ["who directed it", "written by whom", "starring", "films of the writer of it", "", "what"]
+
+
+@pytest.fixture
+def planner(rng):
+    params = init_planner(len(NAMES), hops=HOPS, width=8, buckets=64, key=jax.random.key(2))
+    params = params._replace(
+        previous=rng.normal(size=params.previous.shape).astype(np.float32),
+        bias=rng.normal(size=params.bias.shape).astype(np.float32),
+    )
+    return Planner(params, NAMES, NgramHasher(buckets=64), HOPS, np.ones(64, bool))
+
+
+def probabilities(planner, text, paths):
+    """Of the planner emitting each path, after itself alone."""
+    table = np.full((WIDE, HOPS), -1, np.int32)
+    for row, path in enumerate(paths):
+        table[row, : len(path)] = path
+    return np.exp(
+        log_probabilities(planner.params, planner.label_ngrams(), planner.ngrams([text])[0], table)
+    )
+
+
+@jax.jit
+def log_probabilities(params, label_ngrams, ngrams, table):
+    labels, reading = label_vectors(params, label_ngrams), read_question(params, ngrams)
+    return jax.vmap(lambda path: path_log_probability(params, labels, reading, path))(table)
+
+
+def paths_of(plans, row):
+    kept = [
+        (tuple(c for c in codes if c != -1), float(p))
+        for codes, p in zip(plans.relations[row].tolist(), plans.probability[row])
+    ]
+    assert all(bool(path) == (p > 0) for path, p in kept)
+    return [(path, p) for path, p in kept if path]
+
+
+def test_wide_plans_are_all_paths_of_the_graph_with_the_planners_probability(
+    random_graph, planner, rng
+):
+    world = random_graph(1)
+    topics = random_topics(rng, len(TEXTS), most=2)
+    plans = plan_paths(world.tensors, planner, TEXTS, topics, width=WIDE, margin=np.inf)
+    assert plans.complete.all()
+    for row, (text, nodes) in enumerate(zip(TEXTS, topics)):
+        paths = list(brute_force.relation_paths(world.facts, nodes, HOPS))
+        expected = dict(zip(paths, probabilities(planner, text, paths).tolist()))
+        got = paths_of(plans, row)
+        assert dict(got) == pytest.approx(expected, rel=1e-4)
+        assert len(got) == len(expected)
+        assert [p for _, p in got] == sorted((p for _, p in got), reverse=True)
+
+
+def test_few_plans_are_those_of_the_same_beam_in_python(random_graph, planner, rng):
+    world = random_graph(2)
+    topics = random_topics(rng, len(TEXTS), most=2)
+    told = []
+    plans = plan_paths(
+        world.tensors,
+        planner,
+        TEXTS,
+        topics,
+        width=3,
+        margin=2.0,
+        on_progress=lambda *done: told.append(done),
+    )
+    assert told == [(len(TEXTS), len(TEXTS))]
+    stop = 2 * len(NAMES)
+    for row, (text, nodes) in enumerate(zip(TEXTS, topics)):
+        score = step_scores(planner, text, stop)
+        beam = brute_force.beam_search(world.facts, nodes, score, width=3, hops=HOPS, margin=2.0)
+        expected = [(place.path, np.exp(place.score)) for place in beam if place]
+        got = paths_of(plans, row)
+        assert [path for path, _ in got] == [path for path, _ in expected]
+        assert [p for _, p in got] == pytest.approx([p for _, p in expected], rel=1e-4)
+
+
+def step_scores(planner, text, stop):
+    """log P(action | path so far), out of the probabilities of whole paths."""
+
+    @functools.cache
+    def of_prefix(path):
+        # Probabilities of all ends that begin with `path` sum to that of the prefix.
+        ends = [(*path, *end) for end in endings(HOPS - len(path), stop)]
+        return float(np.sum(probabilities(planner, text, ends)[: len(ends)]))
+
+    def score(path, action):
+        reached = (
+            of_prefix((*path, action))
+            if action < stop
+            else float(probabilities(planner, text, [path])[0])
+        )
+        return float(np.log(reached / of_prefix(path)))
+
+    return score
+
+
+def endings(hops, codes):
+    yield ()
+    if hops:
+        for code in range(codes):
+            for rest in endings(hops - 1, codes):
+                yield (code, *rest)
+
+
+def test_batches_of_any_size_give_the_same_plans(random_graph, planner, rng):
+    world = random_graph(2)
+    texts = TEXTS * 3
+    topics = random_topics(rng, len(texts), most=2)
+    whole = plan_paths(world.tensors, planner, texts, topics, width=3, margin=2.0, batch_size=64)
+    told = []
+    small = plan_paths(
+        world.tensors,
+        planner,
+        texts,
+        topics,
+        width=3,
+        margin=2.0,
+        batch_size=8,
+        on_progress=lambda *done: told.append(done),
+    )
+    assert told == [(8, 18), (16, 18), (18, 18)]
+    assert np.array_equal(whole.relations, small.relations)
+    np.testing.assert_allclose(whole.probability, small.probability, rtol=1e-5)
+
+
+def test_a_search_that_outgrows_the_largest_bucket_says_so(random_graph, planner, monkeypatch):
+    world = random_graph(0)
+    monkeypatch.setattr(planning, "Capacities", functools.partial(tiny, limit=8))
+    plans = plan_paths(world.tensors, planner, TEXTS[:3], [[0, 1, 2, 3], [], [13]], width=3)
+    assert plans.complete.tolist() == [False, True, True]
+
+
+def tiny(slots, limit):
+    return Capacities(slots=(8,) * len(slots), limit=limit)
+
+
+def chain_world():
+    """A hub with 300 spokes, each of which leads on to two nodes."""
+    spokes = [(0, 0, 1 + i) for i in range(300)]
+    further = [(1 + i, 1, 301 + (7 * i + j) % 40) for i in range(300) for j in range(2)]
+    triples = np.unique(np.asarray(spokes + further, np.int32), axis=0)
+    return edge_tables(triples, 341, 2), brute_force.Facts(triples.tolist(), 2)
+
+
+def reached_of(reached, row):
+    part = slice(reached.offsets[row], reached.offsets[row + 1])
+    assert (reached.row[part] == row).all()
+    return reached.node[part].tolist(), reached.edges[part].tolist()
+
+
+def check(reached, facts, topics, plan, revisit, rows=None):
+    assert len(reached.offsets) == len(plan) + 1
+    assert (reached.offsets[0], reached.offsets[-1]) == (0, len(reached.row))
+    for row in range(len(plan)) if rows is None else rows:
+        allowed = allowed_of(plan, row)
+        nodes, walks = reached_of(reached, row)
+        assert len(nodes) == len(set(nodes))
+        assert set(nodes) == brute_force.answers(facts, topics[row], allowed, revisit)
+        for node, walk in zip(nodes[:20], walks):
+            assert not brute_force.walk_fault(facts, walk, topics[row], allowed, node, revisit)
+
+
+@pytest.mark.parametrize("revisit", ["topic", "none", "any"])
+def test_executed_paths_reach_what_brute_force_reaches(random_graph, rng, revisit):
+    world = random_graph(4)
+    rows = 20
+    topics = random_topics(rng, rows)
+    plan = random_plan(rng, 6, rows=rows)
+    told = []
+    reached = execute_paths(
+        world.tensors,
+        topics,
+        plan,
+        revisit=revisit,
+        batch_size=8,
+        on_progress=lambda *done: told.append(done),
+    )
+    assert told[-1] == (20, 20)
+    assert reached.complete.all()
+    check(reached, world.facts, topics, plan, revisit)
+
+
+def test_a_path_of_single_relations_needs_no_third_axis(random_graph, rng):
+    world = random_graph(5)
+    topics = random_topics(rng, 8)
+    plan = random_plan(rng, 6, rows=8, width=1)
+    flat = execute_paths(world.tensors, topics, plan[:, :, 0])
+    check(flat, world.facts, topics, plan, "topic")
+
+
+def test_a_hub_larger_than_the_first_buckets_is_executed_whole():
+    tensors, facts = chain_world()
+    plan = np.asarray([[[0], [1]]] * 3 + [[[2], [0]]], np.int32)
+    topics = [[0], [5], [0], [7]]
+    reached = execute_paths(tensors, topics, plan)
+    assert reached.complete.all()
+    assert [len(reached_of(reached, row)[0]) for row in range(4)] == [40, 0, 40, 299]
+    check(reached, facts, topics, plan, "topic")
+
+
+def test_a_path_too_large_for_the_largest_bucket_says_so_and_the_others_are_whole(monkeypatch):
+    tensors, facts = chain_world()
+    monkeypatch.setattr(planning, "Capacities", functools.partial(tiny, limit=64))
+    plan = np.asarray([[[2], [-1]], [[0], [1]], [[1], [-1]], [[3], [1]]], np.int32)
+    topics = [[7], [0], [9], [301]]
+    reached = execute_paths(tensors, topics, plan)
+    assert reached.complete.tolist() == [True, False, True, True]
+    check(reached, facts, topics, plan, "topic", rows=[0, 2, 3])
+
+
+def test_no_paths_reach_nothing(random_graph):
+    world = random_graph(0)
+    reached = execute_paths(world.tensors, [], np.zeros((0, 3), np.int32))
+    assert reached.offsets.tolist() == [0]
+    assert reached.edges.shape == (0, 3)
+    assert reached.complete.shape == (0,)

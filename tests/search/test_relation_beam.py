@@ -1,0 +1,256 @@
+import functools
+import itertools
+import math
+
+import brute_force
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from programs import frontier_of, nodes_of
+from random_graphs import EDGES, NODES, RUNS, repad
+
+from jaxkg.candidates import follow
+from jaxkg.search.relation_beam import ask, init, search, tell
+from jaxkg.tensors import edge_tables
+
+QUESTIONS, HOPS, RELATIONS = 2, 3, 2
+STOP = 2 * RELATIONS
+# 4 codes make at most 64 + 16 + 4 paths of up to three hops.
+WIDE, NARROW = 128, 4
+ROOM = {WIDE: (1024, 1024, 2048) * HOPS, NARROW: (128, 128, 256) * HOPS}
+STATIC = ("width", "hops", "capacities", "revisit")
+
+
+def table_scorer(table, beam):
+    """Scores by question, hop and last relation."""
+    hop = beam.hop
+    last = beam.relations[:, :, jnp.maximum(hop - 1, 0)]
+    last = jnp.where(hop == 0, -1, last)
+    question = jnp.arange(QUESTIONS)[:, None]
+    return table[question, hop, last + 1]
+
+
+@functools.partial(jax.jit, static_argnames=STATIC)
+def searched(
+    graph, starts, table, margin=math.inf, *, width, hops=HOPS, capacities=None, revisit="topic"
+):
+    return search(
+        graph,
+        starts,
+        functools.partial(table_scorer, table),
+        num_questions=QUESTIONS,
+        width=width,
+        hops=hops,
+        capacities=capacities or ROOM[width],
+        margin=margin,
+        revisit=revisit,
+    )
+
+
+def random_table(rng, eighths=None):
+    """[question, hop, last relation + 1, action]; multiples of 1/8 add up exactly, and tie."""
+    shape = (QUESTIONS, HOPS, STOP + 1, STOP + 1)
+    if eighths:
+        return (-rng.integers(eighths, size=shape) / 8).astype(np.float32)
+    return np.log(rng.random(shape)).astype(np.float32)
+
+
+def score_of(table, question):
+    def score(path, action):
+        return float(table[question, len(path), path[-1] + 1 if path else 0, action])
+
+    return score
+
+
+def beam_of(beam, question):
+    """[(path, score, finished)] of the places that are taken; the others must be empty."""
+    taken = []
+    for place in range(beam.score.shape[1]):
+        codes = beam.relations[question, place].tolist()
+        path = tuple(itertools.takewhile(lambda code: code != -1, codes))
+        score = float(beam.score[question, place])
+        assert codes == list(path) + [-1] * (HOPS - len(path))
+        assert bool(path) == (score > -math.inf) == bool(beam.finished[question, place])
+        taken.append((path, score) if path else None)
+    return taken
+
+
+TOPICS = [[0], [1, 5]]
+
+
+@pytest.mark.parametrize("revisit", ["topic", "any"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_wide_beam_finds_every_relation_path_with_its_score(random_graph, rng, seed, revisit):
+    world = random_graph(seed, num_relations=RELATIONS)
+    table = random_table(rng)
+    beam = jax.device_get(
+        searched(world.graph, frontier_of(TOPICS, rng=rng), table, width=WIDE, revisit=revisit)
+    )
+    assert not beam.overflow
+    for question, nodes in enumerate(TOPICS):
+        expected = {}
+        for path in brute_force.relation_paths(world.facts, nodes, HOPS, revisit):
+            score = score_of(table, question)
+            actions = (*path, STOP)[:HOPS]
+            expected[path] = sum(score(path[:hop], action) for hop, action in enumerate(actions))
+        taken = [place for place in beam_of(beam, question) if place]
+        assert {path for path, _ in taken} == set(expected)
+        assert len(taken) == len(expected)
+        for path, score in taken:
+            assert score == pytest.approx(expected[path], abs=1e-5)
+        scores = [score for _, score in taken]
+        assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("margin", [math.inf, 0.5])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_narrow_beam_is_that_of_brute_force_place_by_place(random_graph, rng, seed, margin):
+    world = random_graph(seed, num_relations=RELATIONS)
+    table = random_table(rng, eighths=6)
+    beam = searched(world.graph, frontier_of(TOPICS, rng=rng), table, width=NARROW, margin=margin)
+    nodes = nodes_of(beam.frontier, QUESTIONS * NARROW)
+    for question, topics in enumerate(TOPICS):
+        expected = brute_force.beam_search(
+            world.facts, topics, score_of(table, question), width=NARROW, hops=HOPS, margin=margin
+        )
+        assert beam_of(beam, question) == [
+            place and (place.path, place.score) for place in expected
+        ]
+        for place, entry in enumerate(expected):
+            reached = nodes[question * NARROW + place]
+            assert reached == (entry.nodes if entry else set())
+
+
+@pytest.mark.parametrize("scorer", ["random", "constant"])
+def test_asked_and_told_from_python_it_is_the_same_search(random_graph, rng, scorer):
+    world = random_graph(3, num_relations=RELATIONS)
+    table = random_table(rng) if scorer == "random" else np.zeros_like(random_table(rng))
+    starts = frontier_of(TOPICS)
+    inside = searched(world.graph, starts, table, width=NARROW, margin=2.0)
+
+    ask_ = jax.jit(ask, static_argnames="capacity")
+    tell_ = jax.jit(tell, static_argnames=("capacities", "margin", "revisit"))
+    runs, *room = ROOM[NARROW][:3]
+    beam = init(starts, num_questions=QUESTIONS, width=NARROW, hops=HOPS)
+    for hop in range(HOPS):
+        options, beam = ask_(world.graph, beam, capacity=runs)
+        told = np.full((QUESTIONS, NARROW, STOP + 1), np.nan, np.float32)
+        for question, place in itertools.product(range(QUESTIONS), range(NARROW)):
+            path = [code for code in beam.relations[question, place].tolist() if code != -1]
+            if beam.open[question, place]:
+                told[question, place] = table[question, hop, path[-1] + 1 if path else 0]
+            assert not options[question, place].any() or beam.open[question, place]
+        beam = tell_(world.graph, beam, options, told, capacities=tuple(room), margin=2.0)
+    outside_leaves, treedef = jax.tree.flatten(beam)
+    assert treedef == jax.tree.structure(inside)
+    for one, two in zip(jax.tree.leaves(inside), outside_leaves):
+        assert one.dtype == two.dtype
+        assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_constant_scorer_with_a_wide_beam_reaches_what_follow_reaches(random_graph, seed):
+    world = random_graph(seed, num_relations=RELATIONS)
+    beam = searched(
+        world.graph,
+        frontier_of(TOPICS),
+        np.zeros((QUESTIONS, HOPS, STOP + 1, STOP + 1), np.float32),
+        width=WIDE,
+    )
+    paths = np.asarray(beam.relations).reshape(-1, HOPS)
+    rows = QUESTIONS * WIDE
+    starts = frontier_of([topics for topics in TOPICS for _ in range(WIDE)], size=2 * rows)
+    trail = jax.jit(follow, static_argnames="capacities")(
+        world.graph, starts, paths[:, :, None], capacities=(4096,) * HOPS
+    )
+    assert not any(frontier.overflow for frontier in trail)
+    whole = (paths != -1).all(axis=1)
+    by_beam, by_follow = (nodes_of(frontier, rows) for frontier in (beam.frontier, trail[-1]))
+    assert whole.sum() > 20
+    for row in range(rows):
+        assert by_beam[row] == (by_follow[row] if whole[row] else set())
+    # Nothing that any sequence of relations reaches is missing.
+    every = [set(range(STOP))] * HOPS
+    for question, topics in enumerate(TOPICS):
+        mine = slice(question * WIDE, (question + 1) * WIDE)
+        for hop, expected in enumerate(brute_force.follow(world.facts, topics, every, "topic")[1:]):
+            found = set().union(*nodes_of(trail[hop + 1], rows)[mine])
+            assert found == expected
+
+
+def test_a_question_without_a_start_has_an_empty_beam(random_graph, rng):
+    world = random_graph(1, num_relations=RELATIONS)
+    for topics in ([[], [0]], [[13], [0]]):
+        beam = searched(world.graph, frontier_of(topics), random_table(rng), width=NARROW)
+        assert beam_of(beam, 0) == [None] * NARROW
+        assert any(beam_of(beam, 1))
+
+
+def test_a_path_whose_only_way_on_leads_back_has_reached_nothing(random_graph):
+    # 0 - 1 and nothing else: after one hop the only relation leads back to the topic.
+    graph = repad(edge_tables(np.asarray([[0, 0, 1]], np.int32), 2, RELATIONS).graph)
+    stop_late = np.zeros((QUESTIONS, HOPS, STOP + 1, STOP + 1), np.float32)
+    stop_late[..., STOP] = -5.0
+    beam = searched(graph, frontier_of([[0], [1]]), stop_late, width=NARROW)
+    assert [place for place in beam_of(beam, 0) if place] == [((0,), -5.0)]
+    assert [place for place in beam_of(beam, 1) if place] == [((RELATIONS,), -5.0)]
+
+
+# Runs of the first hop, nodes and edges of the second.
+@pytest.mark.parametrize("step", [0, 4, 5])
+def test_too_little_room_is_told_of_exactly_at_the_first_step_that_lacks_it(random_graph, step):
+    world = random_graph(2, num_relations=RELATIONS)
+    table = np.zeros((QUESTIONS, HOPS, STOP + 1, STOP + 1), np.float32)
+    starts = frontier_of(TOPICS)
+    roomy = searched(world.graph, starts, table, width=NARROW)
+    wanted = roomy.needed.tolist()
+    room = list(ROOM[NARROW][:6])
+    room[step] = wanted[step] - 1
+    tight = searched(world.graph, starts, table, width=NARROW, hops=2, capacities=tuple(room))
+    assert not roomy.overflow
+    assert tight.overflow
+    assert tight.needed.tolist()[: step + 1] == wanted[: step + 1]
+
+
+def test_needed_counts_what_brute_force_walks(random_graph):
+    world = random_graph(2, num_relations=RELATIONS)
+    beam = searched(
+        world.graph,
+        frontier_of(TOPICS),
+        np.zeros((QUESTIONS, HOPS, STOP + 1, STOP + 1), np.float32),
+        width=WIDE,
+    )
+    codes = world.facts.codes
+    layers = [{(): set(topics)} for topics in TOPICS]
+    for hop in range(HOPS):
+        nodes = [node for layer in layers for some in layer.values() for node in some]
+        copies = [
+            (node, code)
+            for layer in layers
+            for some in layer.values()
+            for code in {c for node in some for c in codes(node)}
+            for node in some
+        ]
+        expected = [
+            sum(len(codes(node)) for node in nodes),
+            len(copies),
+            sum(len(world.facts.tails(*copy)) for copy in copies),
+        ]
+        assert beam.needed[3 * hop : 3 * hop + 3].tolist() == expected
+        every = [brute_force.relation_paths(world.facts, topics, hop + 1) for topics in TOPICS]
+        layers = [{p: some for p, some in paths.items() if len(p) == hop + 1} for paths in every]
+
+
+def test_padding_does_not_show(random_graph, rng):
+    world = random_graph(4, num_relations=RELATIONS)
+    table = random_table(rng)
+    plain = searched(world.graph, frontier_of(TOPICS), table, width=NARROW)
+    bigger = repad(world.graph, nodes=2 * NODES, edges=4 * EDGES, runs=2 * RUNS, garbage=rng)
+    starts = frontier_of(TOPICS, size=64)
+    roomier = tuple(2 * room for room in ROOM[NARROW])
+    dirty = searched(bigger, starts, table, width=NARROW, capacities=roomier)
+    for name in ("relations", "score", "finished", "needed", "overflow"):
+        assert np.array_equal(getattr(plain, name), getattr(dirty, name)), name
+    rows = QUESTIONS * NARROW
+    assert nodes_of(plain.frontier, rows) == nodes_of(dirty.frontier, rows)

@@ -1,0 +1,147 @@
+"""Planned search on a small graph of films, the plans scripted."""
+
+import json
+
+import pytest
+from planners import SMALL_TSV
+
+from jaxkg.adjudicate import Budget, Caps, Reply, Scripted
+from jaxkg.cite import check
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.records import Question
+from jaxkg.systems.llm_planned.system import LLMPlannedQA, LLMPlannedSettings
+from jaxkg.tensors import tensor_graph
+
+KG = KnowledgeGraph.from_triples([tuple(line.split("\t")) for line in SMALL_TSV.splitlines()])
+
+
+def plan(*hops, alternatives=(), reasoning="so it goes"):
+    return json.dumps({"reasoning": reasoning, "hops": hops, "alternatives": list(alternatives)})
+
+
+@pytest.fixture(scope="module")
+def tensors():
+    return tensor_graph(KG)
+
+
+@pytest.fixture
+def ask(tensors):
+    """Answer one question, or as many as there are replies."""
+
+    def run(*replies, topic="Al Pacino", text="?", wrap=lambda backend: backend, **settings):
+        traces = []
+        backend = Scripted(replies)
+        qa = LLMPlannedQA.build(
+            KG,
+            wrap(backend),
+            tensors=tensors,
+            settings=LLMPlannedSettings(**settings),
+            on_trace=traces.append,
+        )
+        questions = [Question(f"q{n}", text, (topic,)) for n in range(len(replies))]
+        return qa.answer(questions), traces, backend
+
+    return run
+
+
+def names(answer):
+    return {entity.entity for entity in answer.entities}
+
+
+def test_one_call_plans_and_the_graph_answers(ask):
+    [answer], [trace], backend = ask(plan(["^starring"], ["directed by"]))
+    assert names(answer) == {"Michael Mann", "Sidney Lumet"}
+    assert check(KG, answer) == ()
+    assert (answer.usage.calls, len(backend.requests)) == (1, 1)
+    assert list(answer.usage.stages) == ["link", "plan", "follow"]
+    assert answer.rationale == "so it goes"
+    [candidate] = answer.plan
+    assert candidate.relations == ("^starring", "directed by")
+    assert (candidate.reached, candidate.used, candidate.probability) == (2, True, 1.0)
+    assert trace.plans == ((("^starring",), ("directed by",)),)
+    assert (trace.used, trace.linked, trace.model) == ((0,), ("Al Pacino",), "scripted")
+    assert "directed by: Ali → Michael Mann" in backend.requests[0].messages[1].content
+
+
+def test_several_questions_are_one_batch_and_do_not_mix(ask):
+    answers, traces, _ = ask(
+        plan(["^starring"]), plan(["spouse"]), plan(["^starring"], ["directed by"], ["born in"])
+    )
+    assert [names(a) for a in answers] == [{"Heat", "Serpico"}, set(), {"Chicago"}]
+    assert answers[1].dropped == ("spouse",)
+    assert answers[1].abstained == "the plan names no relation of the graph: spouse"
+    assert [t.question.id for t in traces] == ["q0", "q1", "q2"]
+    assert traces[1].plans == ()
+
+
+def test_two_relations_of_a_hop_are_both_walked(ask):
+    [answer], _, _ = ask(plan(["^starring"], ["directed by", "starring"]))
+    assert names(answer) == {"Michael Mann", "Sidney Lumet"}, "never back to the topic"
+    [answer], _, _ = ask(plan(["^starring"], ["directed by", "starring"]), revisit="any")
+    assert names(answer) == {"Michael Mann", "Sidney Lumet", "Al Pacino"}
+    assert answer.plan[0].relations == ("^starring", "directed by|starring")
+
+
+def test_the_first_plan_that_reaches_something_answers_or_all_do(ask):
+    # "Back to the topic" holds in the schema, but the revisit rule leaves nothing of it.
+    reply = plan(["born in"], ["^born in"], alternatives=[{"hops": [["^starring"]]}, [["born in"]]])
+    [answer], [trace], _ = ask(reply)
+    assert names(answer) == {"Heat", "Serpico"}
+    assert [(p.reached, p.used) for p in answer.plan] == [(0, False), (2, True), (1, False)]
+    assert trace.used == (1,)
+    [answer], [trace], _ = ask(reply, mode="union")
+    assert names(answer) == {"Heat", "Serpico", "New York"}
+    assert [entity.score for entity in answer.entities] == [1 / 2, 1 / 2, 1 / 3]
+    assert trace.used == (0, 1, 2)
+    [answer], _, _ = ask(plan(["born in"], ["^born in"]))
+    assert answer.abstained == "the plan reaches nothing but what it started from"
+
+
+def test_what_does_not_hold_is_refused_and_too_many_plans_are_told(ask):
+    [answer], _, _ = ask(plan(["directed by"], ["born in"]))
+    assert answer.abstained.startswith("no plan holds in the graph: directed by → born in: ")
+    assert len(answer.refused) == 1
+    [answer], _, _ = ask(plan(["born in"], alternatives=[[["^starring"]]]), plans=1)
+    assert names(answer) == {"New York"}
+    assert answer.refused == ("plan 2: 1 are read",)
+    [answer], _, _ = ask(plan())
+    assert answer.abstained == "the model finds no relations that answer"
+
+
+def test_failures_are_answers_that_say_so(ask):
+    [answer], traces, _ = ask("no idea")
+    assert answer.error.startswith("unparsed")
+    assert answer.abstained.startswith("planning failed (unparsed")
+    assert traces == []
+    [answer], _, _ = ask(Reply(error="timeout", detail="late"))
+    assert answer.error == "timeout: late"
+    held = ask(plan(["born in"]), plan(["born in"]), wrap=lambda b: Budget(b, run=Caps(calls=1)))
+    answered, partial = held[0]
+    assert names(answered) == {"New York"}
+    assert (partial.error, partial.usage.calls) == (None, 0)
+    assert partial.notes[0].startswith("partial: the budget of 1 calls")
+
+
+def test_without_a_topic_nothing_is_asked(ask):
+    [answer], traces, backend = ask(plan(["born in"]), topic="Nobody")
+    assert answer.abstained == "the topic 'Nobody' is not in the graph"
+    assert (traces, backend.requests, answer.usage.calls) == ([], [], 0)
+
+
+def test_of_many_relations_the_likely_ones_are_offered(tensors):
+    backend = Scripted(lambda request: plan(["born in"]))
+    settings = LLMPlannedSettings(offered=1)
+    qa = LLMPlannedQA.build(KG, backend, tensors=tensors, settings=settings)
+    answer = qa.ask("where was [Al Pacino] born in")
+    assert names(answer) == {"New York"}
+    assert "starring" not in backend.requests[0].messages[1].content
+    assert "the model was told 1 of 3 relations" in answer.notes
+    hidden = qa.ask("who is [Al Pacino] starring")
+    assert hidden.dropped == ("born in",)
+
+
+def test_settings_are_checked():
+    with pytest.raises(JaxkgError, match="at least 1"):
+        LLMPlannedSettings(hops=0)
+    assert LLMPlannedQA.build(KG, Scripted([])).answer([]) == []
