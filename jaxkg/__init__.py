@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from jaxkg.tensors import tensor_graph
 
 _HOME = {
-    "Answer": "jaxkg.records",
-    "JaxkgError": "jaxkg.records",
+    "Answer": "jaxkg.answer",
+    "JaxkgError": "jaxkg.errors",
     "KnowledgeGraph": "jaxkg.kg",
     "Linker": "jaxkg.kg",
     "PlannedQA": "jaxkg.systems.planned",

@@ -12,11 +12,12 @@ ROOT = "__init__"  # the package itself
 
 # Beside `FREE`, which anyone may read: what each folder or module may import, also inside a
 # function and for the type checker. FIND, SCORE and SELECT meet in `search` as arguments.
-FREE = {"errors", "words", "records", "answer"}
+FREE = {"errors", "words", "records", "answer", "query"}
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "words": set(),
     "records": set(),
+    "query": set(),
     "answer": {"show"},  # an answer prints itself
     "show": set(),
     "types": set(),
@@ -40,7 +41,7 @@ ARROWS["experiments"] = {*ARROWS}
 ARROWS["cli"] = {*ARROWS, ROOT}
 ARROWS[ROOT] = {*ARROWS}
 
-HOST = ["errors", "words", "records", "answer", "kg", "adjudicate", "cite", "evaluate", "show"]
+HOST = ["errors", "words", "records", "query", "answer", "kg", "adjudicate", "cite", "evaluate", "show"]
 DEVICE_LIBRARIES = {"jax", "jaxlib", "flax", "optax", "chex", "orbax"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
