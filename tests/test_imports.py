@@ -41,7 +41,7 @@ ARROWS["experiments"] = {*ARROWS}
 ARROWS["cli"] = {*ARROWS, ROOT}
 ARROWS[ROOT] = {*ARROWS}
 
-HOST = ["errors", "words", "records", "query", "answer", "kg", "adjudicate", "cite", "evaluate", "show"]
+HOST = [*sorted(FREE), "kg", "adjudicate", "cite", "evaluate", "show"]
 DEVICE_LIBRARIES = {"jax", "jaxlib", "flax", "optax", "chex", "orbax"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
