@@ -12,10 +12,11 @@ ROOT = "__init__"  # the package itself
 
 # Beside `FREE`, which anyone may read: what each folder or module may import, also inside a
 # function and for the type checker. FIND, SCORE and SELECT meet in `search` as arguments.
-FREE = {"errors", "words", "records", "answer", "query"}
+FREE = {"errors", "words", "foreign_json", "records", "answer", "query"}
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "words": set(),
+    "foreign_json": set(),
     "records": set(),
     "query": set(),
     "answer": {"show"},  # an answer prints itself
