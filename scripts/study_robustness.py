@@ -53,7 +53,6 @@ from jaxkg.evaluate.damage.perturb import (
 from jaxkg.evaluate.metrics.columns import column_estimates
 from jaxkg.evaluate.metrics.scores import score_line
 from jaxkg.evaluate.runs.lines import status
-from jaxkg.evaluate.runs.runs import write_text
 from jaxkg.evaluate.runs.tables import markdown_table
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
@@ -64,6 +63,7 @@ from jaxkg.kg import KnowledgeGraph, entity_rows
 from jaxkg.learn.planner.kept import planner_for
 from jaxkg.learn.planner.labels import planner_from_labels
 from jaxkg.records import Question
+from jaxkg.storage import write_text
 from jaxkg.tensors import tensor_graph
 
 LEVELS: dict[str, tuple[float, ...]] = {

@@ -32,7 +32,6 @@ from device_graph_cores import compiled, fitted
 from jaxkg.candidates import answers, follow, start
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.curves import save_curve_plot
-from jaxkg.evaluate.runs.runs import write_text
 from jaxkg.evaluate.runs.tables import markdown_table
 from jaxkg.evaluate.synthetic import QuestionConfig, World, WorldConfig, make_questions, make_world
 from jaxkg.kg.schema import schema_graph
@@ -41,6 +40,7 @@ from jaxkg.score import hdc
 from jaxkg.score.edges import EdgeSizes, EdgeTables, init_edge_scorer, score_from_tables
 from jaxkg.search.guided import relation_scores
 from jaxkg.search.relation_beam import ask, init, tell
+from jaxkg.storage import write_text
 from jaxkg.tensors import TensorGraph, pad, starts_table, tensor_graph
 
 HOPS = 3

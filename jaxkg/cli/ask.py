@@ -90,15 +90,15 @@ def ask(
     if wrong := faults(built, parts, answer):
         raise JaxkgError(f"the answer's citations do not hold, please report this: {wrong[0]}")
     if trace is not None:
-        from jaxkg.evaluate.runs.runs import write_text
+        from jaxkg.storage import write_text
         from jaxkg.systems.trace import trace_question
 
         planned: Any = getattr(built, "inner", built)  # a model that judges is outermost
         stages = {**trace_question(planned, asked), "answer": answer.to_dict()}
         write_text(trace, json.dumps(stages, ensure_ascii=False, indent=1) + "\n")
     if svg is not None:
-        from jaxkg.evaluate.runs.runs import write_text
         from jaxkg.show import svg as draw_svg
+        from jaxkg.storage import write_text
 
         write_text(svg, draw_svg(answer))
     failed = answer.error is not None and not answer.entities

@@ -70,7 +70,7 @@ class Memory:
 
     def peak(self) -> float:
         """Most MiB while questions were answered; the kept number where none was."""
-        from jaxkg.evaluate.runs.runs import write_text
+        from jaxkg.storage import write_text
 
         path = self._folder / _MEMORY
         known = json.loads(path.read_text("utf-8"))["peak_mib"] if path.exists() else 0.0
@@ -147,8 +147,8 @@ def write_comparison(
     """Write compare.md, compare.json and, with matplotlib, compare.png."""
     from jaxkg.evaluate import compare as metric_table
     from jaxkg.evaluate.plots import save_latency_plots
-    from jaxkg.evaluate.runs.runs import write_text
     from jaxkg.evaluate.runs.tables import markdown_table
+    from jaxkg.storage import write_text
 
     parts = ["# Comparison"]
     if len(outcomes) > 1:

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from jaxkg.errors import JaxkgError
+from jaxkg.storage import write_json, write_npz
 
 TRAINING = "training"
 """Folder within a model's own, of the state that a training goes on from."""
@@ -95,25 +95,8 @@ class ModelFolder:
             raise JaxkgError(f"the {self.what} in {source} is damaged: {error}") from error
 
 
-def write_npz(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Arrays by name, through a temporary name."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-        named = {name: np.asarray(array) for name, array in arrays.items()}
-        np.savez(file, allow_pickle=False, **named)
-    os.replace(file.name, path)
-
-
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """Arrays by name; objects are never unpickled."""
     # np.load leaves a damaged file open where it opened it itself.
     with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}
-
-
-def write_json(path: Path, value: Any) -> None:
-    """A JSON file, through a temporary name."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, suffix=".tmp", delete=False, encoding="utf-8"
-    ) as file:
-        json.dump(value, file, ensure_ascii=False, indent=1)
-    os.replace(file.name, path)

@@ -15,11 +15,11 @@ from flax import nnx
 from jax.typing import DTypeLike
 
 from jaxkg.errors import JaxkgError
-from jaxkg.learn.folder import write_json
 from jaxkg.lm.config import LMConfig
 from jaxkg.lm.model import Llama
-from jaxkg.lm.tensor_files import open_tensors, write_tensors
+from jaxkg.lm.tensor_files import open_tensors
 from jaxkg.lm.tokenizer import LMTokenizer
+from jaxkg.storage import write_json, write_tensors
 from jaxkg.text.weights import read_json
 
 _ABOUT = "jaxkg.json"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,27 +30,6 @@ def open_tensors(path: Path) -> Any:
         raise JaxkgError(f"there is no {path}") from error
     except (OSError, SafetensorError) as error:
         raise JaxkgError(f"{path} is damaged: {error}") from error
-
-
-def write_tensors(path: Path, arrays: Mapping[str, np.ndarray], about: Mapping[str, str]) -> None:
-    """Write arrays and a few words about them through a temporary name.
-
-    Raises:
-        JaxkgError: the library is absent.
-    """
-    try:
-        from safetensors.numpy import save
-    except ImportError as error:
-        raise JaxkgError(
-            "a local language model needs safetensors: pip install 'jaxkg[text]'"
-        ) from error
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-        # What the library writes itself is lost where a machine stops: it does not flush.
-        file.write(save(dict(arrays), metadata=dict(about)))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(file.name, path)
 
 
 def digest_of(arrays: Iterable[np.ndarray]) -> str:

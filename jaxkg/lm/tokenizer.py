@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jaxkg.errors import JaxkgError
+from jaxkg.storage import write_text
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -81,11 +81,7 @@ class LMTokenizer:
         """Write `tokenizer.json`."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=target, suffix=".tmp", delete=False, encoding="utf-8"
-        ) as file:
-            file.write(self.inner.to_str())
-        os.replace(file.name, target / _FILE)
+        write_text(target / _FILE, self.inner.to_str())
 
     @property
     def size(self) -> int:

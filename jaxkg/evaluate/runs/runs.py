@@ -29,6 +29,7 @@ from jaxkg.evaluate.runs.lines import (
 )
 from jaxkg.evaluate.runs.report import Report, evaluate
 from jaxkg.records import Question
+from jaxkg.storage import write_text, writing
 
 PREDICTIONS, RUN = "predictions.jsonl", "run.json"
 _ANEW = "To start anew, name another folder or pass fresh=True (the old lines are kept aside)."
@@ -205,19 +206,6 @@ def sha256(path: str | os.PathLike[str]) -> str:
         raise JaxkgError(f"{os.fspath(path)}: cannot be hashed: {error.strerror}") from error
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write UTF-8 text under a temporary name in the same folder, then rename."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def _read_run(folder: Path) -> dict[str, Any]:
     path = folder / RUN
     try:
@@ -279,18 +267,13 @@ def _aside(path: Path) -> Path:
 
 def _drop(path: Path, retry: Collection[Status]) -> set[str]:
     """Rewrite the file without the lines that ended so; their ids."""
-    kept, dropped = path.with_name(f".{path.name}.{os.getpid()}.tmp"), set()
-    with open(kept, "wb") as file:
-        for line in read_predictions(path):
-            if status(line) in retry:
-                dropped.add(line["id"])
-            else:
-                file.write(dump_line(line))
+    dropped = {line["id"] for line in read_predictions(path) if status(line) in retry}
     if dropped:
-        shutil.copyfile(path, _aside(path))
-        os.replace(kept, path)
-    else:
-        kept.unlink()
+        whole = _aside(path)
+        shutil.copyfile(path, whole)
+        with writing(path) as file:
+            kept = (line for line in read_predictions(whole) if line["id"] not in dropped)
+            file.writelines(map(dump_line, kept))
     return dropped
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 
-from jaxkg.evaluate.runs.runs import write_text
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.names import NameTable
+from jaxkg.storage import write_lines, writing
 
 _ROWS = 1 << 18
 
 
 def write_triples(graph: KnowledgeGraph, path: str | os.PathLike[str]) -> None:
-    """Write head<TAB>relation<TAB>tail lines, under a temporary name first.
+    """Write head<TAB>relation<TAB>tail lines.
 
     Lines are put together as bytes in numpy, a quarter of a million at a time.
 
@@ -24,29 +23,22 @@ def write_triples(graph: KnowledgeGraph, path: str | os.PathLike[str]) -> None:
         graph: with ids that hold no tab and no line break.
         path: of the file.
     """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     ids, relations = _padded(graph.entity_ids), _padded(NameTable.from_names(graph.relations))
-    try:
-        with open(temporary, "wb") as file:
-            for first in range(0, graph.num_triples, _ROWS):
-                head, code, tail = graph.triples[first : first + _ROWS].T
-                lines = np.concatenate(
-                    [
-                        ids[head],
-                        np.full((len(head), 1), ord("\t"), np.uint8),
-                        relations[code],
-                        np.full((len(head), 1), ord("\t"), np.uint8),
-                        ids[tail],
-                        np.full((len(head), 1), ord("\n"), np.uint8),
-                    ],
-                    axis=1,
-                )
-                file.write(lines[lines != 0].tobytes())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with writing(path) as file:
+        for first in range(0, graph.num_triples, _ROWS):
+            head, code, tail = graph.triples[first : first + _ROWS].T
+            lines = np.concatenate(
+                [
+                    ids[head],
+                    np.full((len(head), 1), ord("\t"), np.uint8),
+                    relations[code],
+                    np.full((len(head), 1), ord("\t"), np.uint8),
+                    ids[tail],
+                    np.full((len(head), 1), ord("\n"), np.uint8),
+                ],
+                axis=1,
+            )
+            file.write(lines[lines != 0].tobytes())
 
 
 def write_nary(graph: KnowledgeHypergraph, path: str | os.PathLike[str]) -> None:
@@ -57,7 +49,7 @@ def write_nary(graph: KnowledgeHypergraph, path: str | os.PathLike[str]) -> None
         "\t".join((name, *(ids[row] for row in members[low:high])))
         for name, low, high in zip(graph.edge_names.tolist(), bounds, bounds[1:])
     )
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    write_lines(path, lines)
 
 
 def _padded(table: NameTable) -> np.ndarray:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import tempfile
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.questions import formats
 from jaxkg.kg.questions.formats import split_brackets
 from jaxkg.records import Question
+from jaxkg.storage import write_lines
 
 __all__ = [
     "FORMATS",
@@ -94,21 +94,9 @@ def read_questions(
 
 def write_questions(questions: Iterable[Question], path: str | os.PathLike[str]) -> None:
     """Write questions as jaxkg's own JSON Lines; `read_questions` gives them back unchanged."""
-    path = Path(path)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=path.name, delete=False
-    ) as file:
-        try:
-            for question in questions:
-                row = dataclasses.asdict(question)
-                row = {"id": row.pop("id"), "question": row.pop("text"), **row}
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            file.close()
-            os.replace(file.name, path)
-        except BaseException:
-            file.close()
-            os.unlink(file.name)
-            raise
+    rows = (dataclasses.asdict(question) for question in questions)
+    named = ({"id": row.pop("id"), "question": row.pop("text"), **row} for row in rows)
+    write_lines(path, (json.dumps(row, ensure_ascii=False) for row in named))
 
 
 def subject_and_path(question: Question) -> Hashable:

@@ -22,7 +22,7 @@ import optax
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.edges.examples import EdgeBatch, EdgeStates, draw_edges
-from jaxkg.learn.folder import read_npz, write_npz
+from jaxkg.learn.folder import read_npz
 from jaxkg.score.edges import (
     EdgeInputs,
     EdgeScorer,
@@ -32,6 +32,7 @@ from jaxkg.score.edges import (
     init_edge_scorer,
     score_state_edges,
 )
+from jaxkg.storage import write_npz
 from jaxkg.tensors import TensorGraph
 
 

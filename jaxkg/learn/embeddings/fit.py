@@ -24,8 +24,9 @@ from jaxkg.learn.embeddings.train import (
     init_state,
     run_steps,
 )
-from jaxkg.learn.folder import read_npz, write_npz
+from jaxkg.learn.folder import read_npz
 from jaxkg.score.embeddings import Embeddings
+from jaxkg.storage import write_npz
 from jaxkg.types import NULL
 
 _FORMAT = "jaxkg-embeddings"

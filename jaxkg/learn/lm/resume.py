@@ -11,7 +11,8 @@ import jax
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.lm.tensor_files import open_tensors, write_tensors
+from jaxkg.lm.tensor_files import open_tensors
+from jaxkg.storage import write_tensors
 
 T = TypeVar("T")
 
@@ -31,6 +32,7 @@ def save_state(folder: Path, tree: Any, *, run: Mapping[str, Any], losses: list[
     """
     arrays = {name: np.asarray(leaf) for name, leaf in _named(tree)}
     about = {"format": _FORMAT, "version": _VERSION, "run": dict(run), "losses": losses}
+    folder.mkdir(parents=True, exist_ok=True)
     write_tensors(folder / _FILE, arrays, {"about": json.dumps(about)})
 
 

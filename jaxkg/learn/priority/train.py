@@ -17,7 +17,7 @@ import optax
 from jaxkg.candidates import Revisit
 from jaxkg.candidates.relation_paths import is_target
 from jaxkg.errors import JaxkgError
-from jaxkg.learn.folder import read_npz, write_json, write_npz
+from jaxkg.learn.folder import read_npz
 from jaxkg.learn.mine import targets_table
 from jaxkg.learn.priority.model import leaves_like, numbered
 from jaxkg.learn.priority.subgraphs import prioritise
@@ -29,6 +29,7 @@ from jaxkg.score.priority import (
     entity_states,
     read_questions,
 )
+from jaxkg.storage import write_json, write_npz
 from jaxkg.tensors import TensorGraph, bucket, starts_table
 from jaxkg.types import NULL
 

@@ -7,7 +7,6 @@ import pytest
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import open_run, prediction_line, provenance, read_predictions, report_run
-from jaxkg.evaluate.runs.runs import write_text
 from jaxkg.records import Question, RankedEntity
 
 QUESTIONS = [Question(f"q{i}", f"text {i}", answers=(f"a{i}",)) for i in range(4)]
@@ -193,12 +192,3 @@ def test_provenance(tmp_path):
     assert known["command"]
     with pytest.raises(JaxkgError, match=r"nowhere\.txt: cannot be hashed"):
         provenance(data=[tmp_path / "nowhere.txt"])
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path):
-    path = tmp_path / "report.md"
-    write_text(path, "old")
-    with pytest.raises(UnicodeEncodeError):
-        write_text(path, "new \ud800")
-    assert path.read_text("utf-8") == "old"
-    assert [found.name for found in tmp_path.iterdir()] == ["report.md"]

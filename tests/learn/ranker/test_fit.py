@@ -12,10 +12,11 @@ from jaxkg.cite import grounded
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, find_topics
 from jaxkg.kg.link.linker import Linker
-from jaxkg.learn.folder import TRAINING, read_npz, write_npz
+from jaxkg.learn.folder import TRAINING, read_npz
 from jaxkg.learn.ranker.fit import PathRanker, fit_ranker, right_paths, stand_in
 from jaxkg.learn.ranker.train import RankerConfig, RankerExamples, draw_candidates, log_share
 from jaxkg.records import Question
+from jaxkg.storage import write_npz
 from jaxkg.systems.ranked import RankedPaths, RankedSettings
 from jaxkg.tensors import tensor_graph
 from jaxkg.text import HashingEncoder
