@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.slow
 def test_two_processes_answer_their_share():
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     environment.pop("JAX_NUM_CPU_DEVICES", None)

@@ -42,6 +42,7 @@ def test_no_output_is_committed(notebook):
             assert (cell["outputs"], cell["execution_count"]) == ([], None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_top_to_bottom(notebook, cache, tmp_path):
     script = tmp_path / f"{notebook.stem}.py"
