@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.records import Citation
-from jaxkg.words import one_line, relation_words, told_apart
+from jaxkg.words import one_line, told_apart
 
 _NEIGHBOURS = 3
 """Most neighbours that describe a node without a name."""
@@ -68,7 +68,7 @@ class Reading:
         self.kg = kg
         self.facts: dict[int, Fact] = {}
         self.unnamed = {entity for entity, named in zip(ids, has_name) if not named}
-        self._words = {code: relation_words(kg.relations[code]) for code in set(columns[:, 1])}
+        self._words = {kg.relations[c]: one_line(kg.relation_labels[c]) for c in set(columns[:, 1])}
         # Most walks are of triples that need no second look: both ends have a name of their own.
         self._clauses: dict[int, str] = {}
         for row, (head, tail), code, source in zip(
@@ -77,7 +77,7 @@ class Reading:
             relation = kg.relations[code]
             self.facts[row] = ids[head], relation, ids[tail], names[head], names[tail], source
             if clear[head] and clear[tail]:
-                self._clauses[row] = f"{shown[head]}, {self._words[code]}: {shown[tail]}"
+                self._clauses[row] = f"{shown[head]}, {self._words[relation]}: {shown[tail]}"
 
     def tell(self, citations: Sequence[Citation]) -> str:
         """The sentence of a connected walk over the triples read; see `jaxkg.cite.tell`."""
@@ -94,7 +94,7 @@ class Reading:
         for end, beside in ((0, 1), (-1, -2)):
             if ids[end] in self.unnamed:
                 shown[end] += self._description(ids[end], ids[beside])
-        words = [relation_words(citation.relation) for citation in citations]
+        words = [self._words[citation.relation] for citation in citations]
         inverse = [citation.inverse for citation in citations]
         named = [at for at in range(1, len(citations)) if ids[at] not in self.unnamed]
         clauses = [
@@ -147,7 +147,7 @@ def _facts_around(kg: KnowledgeGraph, entity: int, beside: int) -> Iterator[str]
         _, code, other = kg.triples[row].tolist()
         if other != beside and kg.has_name(other):
             told = True
-            yield f"{relation_words(kg.relations[code])}: {one_line(kg.name(other))}"
+            yield f"{one_line(kg.relation_labels[code])}: {one_line(kg.name(other))}"
         row += 1
     if told:
         return
@@ -155,4 +155,4 @@ def _facts_around(kg: KnowledgeGraph, entity: int, beside: int) -> Iterator[str]
     for row in np.flatnonzero(kg.triples[:, 2] == entity).tolist():
         other, code, _ = kg.triples[row].tolist()
         if other != beside and kg.has_name(other):
-            yield f"{relation_words(kg.relations[code])} of {one_line(kg.name(other))}"
+            yield f"{one_line(kg.relation_labels[code])} of {one_line(kg.name(other))}"

@@ -170,6 +170,13 @@ def checked(triples: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
         yield triple
 
 
+def used(indices: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct indices, ascending, and each one's int32 rank among them ([size])."""
+    mask = np.zeros(size, bool)
+    mask[indices] = True
+    return np.flatnonzero(mask), np.cumsum(mask, dtype=np.int32) - np.int32(1)
+
+
 def _codes(names: Sequence[str], index: dict[str, int]) -> np.ndarray:
     for name in dict.fromkeys(names):
         index.setdefault(name, len(index))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
@@ -13,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.encode import EncodedTriples, TripleEncoder, checked
-from jaxkg.kg.names import AliasTable, NameTable, nearest
+from jaxkg.kg.encode import EncodedTriples, TripleEncoder, checked, used
+from jaxkg.kg.names import AliasTable, NameTable, checked_names, nearest
+from jaxkg.words import relation_words
 
 _OPAQUE_ID = re.compile(r"/?(?:m[./]0|g[./]1)[0-9a-z_]+|_:.+")
 """Freebase machine ids (m.0..., g.1...) and RDF blank nodes: ids that tell a reader nothing."""
@@ -48,6 +50,8 @@ class KnowledgeGraph:
         provenance: where each triple was read (T strings, "" where unknown), if kept.
         duplicates: repeated triples that were merged.
         skipped: one message for each malformed line a reader was told to tolerate.
+        relation_labels: R display names; a relation's name opened into words where none is given.
+        relation_aliases: further display names, such as other languages', by relation index.
     """
 
     entity_ids: NameTable
@@ -58,6 +62,10 @@ class KnowledgeGraph:
     provenance: NameTable | None = None
     duplicates: int = 0
     skipped: tuple[str, ...] = ()
+    relation_labels: tuple[str, ...] = ()
+    relation_aliases: AliasTable = dataclasses.field(
+        default_factory=lambda: AliasTable.from_mapping({})
+    )
 
     def __post_init__(self) -> None:
         if self.triples.dtype != np.int32 or self.triples.shape[1:] != (3,):
@@ -67,9 +75,13 @@ class KnowledgeGraph:
         for table, length, what in (
             (self.entity_names, len(self.entity_ids), "display names for the entities"),
             (self.provenance, len(self.triples), "sources for the triples"),
+            (self.relation_labels or None, len(self.relations), "display names for the relations"),
         ):
             if table is not None and len(table) != length:
                 raise JaxkgError(f"{len(table)} {what}, of which there are {length}")
+        if not self.relation_labels:
+            labels = tuple(map(relation_words, self.relations))
+            object.__setattr__(self, "relation_labels", labels)
         self.triples.setflags(write=False)
 
     @classmethod
@@ -80,6 +92,7 @@ class KnowledgeGraph:
         names: Mapping[str, str] | None = None,
         aliases: Mapping[str, Iterable[str]] | None = None,
         provenance: Iterable[str | None] | None = None,
+        relation_names: Mapping[str, Sequence[str]] | None = None,
     ) -> Self:
         """Build a graph from (head id, relation name, tail id) strings.
 
@@ -89,6 +102,7 @@ class KnowledgeGraph:
                 triple mentions are left out, here and in `aliases`.
             aliases: other names by entity id.
             provenance: where each of `triples` was read, one for one.
+            relation_names: display names by relation, the one to show first.
 
         Raises:
             JaxkgError: a triple is not three non-blank strings, a name is blank, or `provenance`
@@ -96,7 +110,9 @@ class KnowledgeGraph:
         """
         encoder = TripleEncoder()
         encoder.add_triples(triples, provenance)
-        return cls.from_encoded(encoder.finish(), names=names, aliases=aliases)
+        return cls.from_encoded(
+            encoder.finish(), names=names, aliases=aliases, relation_names=relation_names
+        )
 
     @classmethod
     def from_encoded(
@@ -106,6 +122,7 @@ class KnowledgeGraph:
         names: Mapping[str, str] | None = None,
         aliases: Mapping[str, Iterable[str]] | None = None,
         skipped: Iterable[str] = (),
+        relation_names: Mapping[str, Sequence[str]] | None = None,
     ) -> Self:
         """Build a graph from a finished `TripleEncoder`; the readers' way in."""
         ids = NameTable.from_names(table.entities, ascending=True)
@@ -122,15 +139,13 @@ class KnowledgeGraph:
                 display = NameTable.from_names(shown)
         others: dict[int, list[str]] = {}
         for entity, also in (aliases or {}).items():
-            listed = [] if isinstance(also, str) else list(also)
-            sound = all(isinstance(name, str) and name.strip() for name in (entity, *listed))
-            if isinstance(also, str) or not sound:
-                raise JaxkgError(
-                    f"the aliases of {entity!r} must be a list of non-blank names, got {also!r}"
-                )
-            row = ids.rows(entity)
-            if row and listed:
-                others[row[0]] = listed
+            listed = checked_names(f"the aliases of {entity!r}", also)
+            others |= {row: listed for row in ids.rows(entity) if listed}
+        labels = {
+            name: checked_names(f"the names of the relation {name!r}", also)
+            for name, also in (relation_names or {}).items()
+        }
+        told = [labels.get(name) or [relation_words(name)] for name in table.relations]
         return cls(
             entity_ids=ids,
             entity_names=display,
@@ -140,6 +155,8 @@ class KnowledgeGraph:
             provenance=None if table.sources is None else NameTable.from_names(table.sources),
             duplicates=table.duplicates,
             skipped=tuple(skipped),
+            relation_labels=tuple(first for first, *_ in told),
+            relation_aliases=AliasTable.from_mapping(dict(enumerate(t[1:] for t in told))),
         )
 
     @property
@@ -175,8 +192,7 @@ class KnowledgeGraph:
         rows = self.entity_ids.rows(entity_id)
         if rows:
             return rows[0]
-        named = self.entity_names.rows(entity_id)
-        if named:
+        if named := self.entity_names.rows(entity_id):
             ids = ", ".join(repr(self.entity_ids[row]) for row in named[:5])
             raise JaxkgError(f"{entity_id!r} is a display name, not an id; the ids with it: {ids}")
         raise JaxkgError(f"no entity {entity_id!r}{nearest(entity_id, self.entity_ids.tolist())}")
@@ -269,6 +285,7 @@ class KnowledgeGraph:
         names: Mapping[str, str] | None = None,
         aliases: Mapping[str, Iterable[str]] | None = None,
         provenance: Iterable[str | None] | None = None,
+        relation_names: Mapping[str, Sequence[str]] | None = None,
     ) -> KnowledgeGraph:
         """A new graph with more triples, changed names or more aliases.
 
@@ -279,10 +296,11 @@ class KnowledgeGraph:
             names: new display names by id, also for entities that were there before.
             aliases: names to append by id.
             provenance: where each of `triples` was read, one for one.
+            relation_names: new display names by relation.
 
         Raises:
-            JaxkgError: as `from_triples`; or a name or alias is given to an id that is not in the
-                new graph.
+            JaxkgError: as `from_triples`; or a name or alias is given to what is not in the new
+                graph.
         """
         old = self.entity_ids.tolist()
         encoder = TripleEncoder()
@@ -290,9 +308,9 @@ class KnowledgeGraph:
         encoder.add_table(old, self.relations, self.triples, kept)
         encoder.add_triples(triples, provenance)
         table = encoder.finish()
-        known = set(table.entities)
-        for entity in (*(names or ()), *(aliases or ())):
-            if entity not in known:
+        known, relations = set(table.entities), set(table.relations)
+        for entity in (*(names or ()), *(aliases or ()), *(relation_names or ())):
+            if entity not in (relations if entity in (relation_names or ()) else known):
                 raise JaxkgError(
                     f"a name is given for {entity!r}, which no triple mentions"
                     f"{nearest(entity, table.entities)}"
@@ -302,11 +320,14 @@ class KnowledgeGraph:
             old[entity]: also for entity, also in self.aliases.items()
         }
         for entity, also in (aliases or {}).items():
-            # A bare string goes through as it is, to be refused as everywhere else.
-            bare = isinstance(also, str)
-            others[entity] = also if bare else [*others.get(entity, ()), *also]
+            more = checked_names(f"the aliases of {entity!r}", also)
+            others[entity] = [*others.get(entity, ()), *more]
         graph = KnowledgeGraph.from_encoded(
-            table, names=shown, aliases=others, skipped=self.skipped
+            table,
+            names=shown,
+            aliases=others,
+            skipped=self.skipped,
+            relation_names={**self.relation_names, **(relation_names or {})},
         )
         return dataclasses.replace(graph, duplicates=self.duplicates + graph.duplicates)
 
@@ -331,22 +352,32 @@ class KnowledgeGraph:
                 )
             keep[row] = False
         left = self.triples[keep]
-        entities, rank = _used(left[:, [0, 2]], self.num_entities)
-        relations, relation_rank = _used(left[:, 1], self.num_relations)
+        entities, rank = used(left[:, [0, 2]], self.num_entities)
+        relations, relation_rank = used(left[:, 1], self.num_relations)
         columns = rank[left[:, 0]], relation_rank[left[:, 1]], rank[left[:, 2]]
         ids = self.entity_ids.take(entities)
         same = self.entity_names is self.entity_ids
-        owned = np.flatnonzero(np.isin(self.aliases.owners, entities))
         return KnowledgeGraph(
             entity_ids=ids,
             entity_names=ids if same else self.entity_names.take(entities),
             relations=tuple(self.relations[code] for code in relations),
             triples=np.stack(columns, axis=1),
-            aliases=AliasTable(rank[self.aliases.owners[owned]], self.aliases.names.take(owned)),
+            aliases=self.aliases.take(entities, rank),
             provenance=self.provenance and self.provenance.take(np.flatnonzero(keep)),
             duplicates=self.duplicates,
             skipped=self.skipped,
+            relation_labels=tuple(self.relation_labels[code] for code in relations),
+            relation_aliases=self.relation_aliases.take(relations, relation_rank),
         )
+
+    @property
+    def relation_names(self) -> dict[str, list[str]]:
+        """Display names by relation, the one shown first; relations without one are left out."""
+        named = {
+            name: [self.relation_labels[row], *self.relation_aliases.get(row, ())]
+            for row, name in enumerate(self.relations)
+        }
+        return {name: told for name, told in named.items() if told != [relation_words(name)]}
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -358,16 +389,11 @@ class KnowledgeGraph:
             digest.update(table.blob.tobytes())
         digest.update(self.triples.astype("<i4").tobytes())
         digest.update(self.aliases.owners.astype("<i4").tobytes())
+        if named := self.relation_names:
+            digest.update(json.dumps(named, sort_keys=True).encode())
         return digest.hexdigest()
 
     @functools.cached_property
     def relation_fingerprint(self) -> str:
         """SHA-256 (hex) of the relation names in order: what a trained planner's codes mean."""
         return hashlib.sha256("\0".join(self.relations).encode()).hexdigest()
-
-
-def _used(indices: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct indices, ascending, and each one's int32 rank among them ([size])."""
-    mask = np.zeros(size, bool)
-    mask[indices] = True
-    return np.flatnonzero(mask), np.cumsum(mask, dtype=np.int32) - np.int32(1)

@@ -167,6 +167,11 @@ class AliasTable(Mapping[int, tuple[str, ...]]):
         owners = np.fromiter((entity for entity, _ in pairs), np.int32, len(pairs))
         return cls(owners, NameTable.from_names(name for _, name in pairs))
 
+    def take(self, rows: np.ndarray, rank: np.ndarray) -> AliasTable:
+        """The aliases of `rows` ([n] ascending), each owner numbered anew by `rank[owner]`."""
+        owned = np.flatnonzero(np.isin(self.owners, rows))
+        return AliasTable(rank[self.owners[owned]], self.names.take(owned))
+
     def __getitem__(self, entity: int) -> tuple[str, ...]:
         low, high = np.searchsorted(self.owners, [entity, entity + 1])
         if low == high:
@@ -191,11 +196,13 @@ class NameCollector:
     Attributes:
         display: display name by id.
         aliases: other names by id, as first seen.
+        relations: names by relation, the one to show first.
     """
 
     def __init__(self) -> None:
         self.display: dict[str, str] = {}
         self.aliases: dict[str, dict[str, None]] = {}
+        self.relations: dict[str, list[str]] = {}
 
     def label(self, entity: str, name: str) -> None:
         """Take a display name."""
@@ -213,3 +220,15 @@ def nearest(wanted: str, names: Iterable[str]) -> str:
 
     close = process.extract(wanted, names, scorer=fuzz.ratio, limit=3, score_cutoff=60)
     return f"; nearest: {', '.join(repr(name) for name, _, _ in close)}" if close else ""
+
+
+def checked_names(what: str, also: Iterable[str]) -> list[str]:
+    """The names as a list.
+
+    Raises:
+        JaxkgError: they are not a list of non-blank names; `what` says of what.
+    """
+    listed = [] if isinstance(also, str) else list(also)
+    if isinstance(also, str) or not all(isinstance(name, str) and name.strip() for name in listed):
+        raise JaxkgError(f"{what} must be a list of non-blank names, got {also!r}")
+    return listed

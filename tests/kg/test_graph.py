@@ -298,3 +298,26 @@ def test_tables_that_do_not_fit_together_are_refused(graph):
         dataclasses.replace(graph, entity_ids=graph.entity_ids.take(np.arange(5)))
     with pytest.raises(JaxkgError, match=r"5 sources .* of which there are 4"):
         dataclasses.replace(graph, triples=graph.triples[:4].copy())
+
+
+def test_relations_have_display_names(graph):
+    assert graph.relation_labels == ("directed by", "has genre", "release year")
+    assert graph.relation_names == {}
+    names = {"has_genre": ["genre", "Genre (film)"], "release_year": ["year"], "absent": ["x"]}
+    named = KnowledgeGraph.from_triples(FACTS, names=NAMES, relation_names=names)
+    assert named.relation_labels == ("directed by", "genre", "year")
+    assert dict(named.relation_aliases) == {1: ("Genre (film)",)}
+    assert named.fingerprint != KnowledgeGraph.from_triples(FACTS, names=NAMES).fingerprint
+    more = named.add([("a", "born_in", "b")], relation_names={"born_in": ["birthplace"]})
+    assert more.relation_labels == ("birthplace", "directed by", "genre", "year")
+    assert dict(more.relation_aliases) == {2: ("Genre (film)",)}
+    assert same(more.remove([("a", "born_in", "b")]), named)
+    less = named.remove([FACTS[0], FACTS[1]])
+    assert (less.relation_labels, dict(less.relation_aliases)) == (
+        ("genre", "year"),
+        {0: ("Genre (film)",)},
+    )
+    with pytest.raises(JaxkgError, match="'born_in', which no triple mentions"):
+        named.add(relation_names={"born_in": ["birthplace"]})
+    with pytest.raises(JaxkgError, match="names of the relation 'r' must be a list"):
+        KnowledgeGraph.from_triples([("a", "r", "b")], relation_names={"r": "name"})

@@ -116,6 +116,7 @@ def rename_relations(graph: KnowledgeGraph, names: Mapping[str, str]) -> Knowled
         table,
         names=dict(zip(ids, graph.entity_names)),
         aliases={ids[entity]: also for entity, also in graph.aliases.items()},
+        relation_names={r: told for r, told in graph.relation_names.items() if r not in names},
     )
 
 

@@ -1,7 +1,8 @@
 """Folders of memory-mapped arrays: written whole or not at all, checked when opened.
 
 Such a folder is `meta.json` (format, version, whatever the owner notes, size and SHA-256 of every
-other file) and one `.npy` file per array; a table of names is two arrays.
+other file, and the SHA-256 of all this) and one `.npy` file per array; a table of names is two
+arrays.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ def write_arrays(
         fresh.mkdir(parents=True)
         files = _write_files(fresh, arrays)
         meta = {"format": layout.format, "version": layout.version, **notes, "files": files}
+        meta["sha256"] = _meta_sha256(meta)
         text = json.dumps(meta, ensure_ascii=False, indent=1)
         _synced(fresh / _META, lambda file: file.write(text.encode()))
         if folder.exists():
@@ -86,9 +88,9 @@ class ArrayFolder:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], layout: Layout, *, verify: bool = False
+        self, folder: str | os.PathLike[str], layout: Layout, *, verify: bool = True
     ) -> None:
-        """Open and check sizes; with `verify`, every byte's SHA-256.
+        """Open and check; without `verify`, of the arrays their sizes alone.
 
         Raises:
             JaxkgError: no such folder, of another format or a newer version, or damaged.
@@ -96,6 +98,11 @@ class ArrayFolder:
         self.path = existing(folder)
         self.layout = layout
         self.meta = _read_meta(self.path, layout, layout.works)
+        recorded = self.meta.get("sha256")  # folders of earlier versions have none
+        if recorded is not None and recorded != _meta_sha256(self.meta):
+            raise JaxkgError(
+                f"{self.path / _META}: damaged: its SHA-256 is not the recorded one; save it again"
+            )
         try:
             for name, recorded in self.meta["files"].items():
                 sha256 = recorded["sha256"] if verify else None
@@ -197,6 +204,11 @@ def _check(path: Path, what: str, size: int, sha256: str | None) -> None:
         raise JaxkgError(f"{path}: damaged: {actual} bytes, {size} when saved; save it again")
     if sha256 is not None and _sha256(path) != sha256:
         raise JaxkgError(f"{path}: damaged: its SHA-256 is not the recorded one; save it again")
+
+
+def _meta_sha256(meta: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in meta.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _sha256(path: Path) -> str:

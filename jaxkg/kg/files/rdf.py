@@ -43,7 +43,8 @@ def read_rdf(
     name is its rdfs:label or skos:prefLabel (English first, then without a language, then any;
     the others become aliases, as every skos:altLabel does), else the literal's value, else the
     tail of the IRI. Label statements are names, not triples. A relation is called by the tail of
-    its IRI; relations whose tails are alike keep their whole IRIs.
+    its IRI; relations whose tails are alike keep their whole IRIs. Its labels become its display
+    names, in the same order.
     """
     labels: dict[str, list[tuple[int, str]]] = {}
     columns: tuple[list[str], ...] = ([], [], [])
@@ -69,16 +70,22 @@ def read_rdf(
             if len(columns[0]) == _BATCH:
                 flush()
     flush()
-    for entity, found in labels.items():
-        for _, text in sorted(found, key=lambda pair: pair[0]):
+    texts = {
+        entity: list(dict.fromkeys(text for _, text in sorted(found, key=lambda pair: pair[0])))
+        for entity, found in labels.items()
+    }
+    for entity, found in texts.items():
+        for text in found:
             names.label(entity, text)
     for entity in encoder.entities:
         if entity not in names.display and not entity.startswith(('"', "_:")):
             names.label(entity, _tail(entity))
     tails = Counter(map(_tail, encoder.relations))
-    encoder.rename_relations(
-        {iri: _tail(iri) if tails[_tail(iri)] == 1 else iri for iri in encoder.relations}
-    )
+    called = {iri: _tail(iri) if tails[_tail(iri)] == 1 else iri for iri in encoder.relations}
+    for iri, relation in called.items():
+        if told := [*texts.get(iri, ()), *names.aliases.get(iri, ())]:
+            names.relations[relation] = list(dict.fromkeys(told))
+    encoder.rename_relations(called)
 
 
 def _statements(

@@ -71,8 +71,8 @@ def read_graph(
         columns: head, relation and tail columns, by position from 0 or by name (a header's, a
             Parquet column's, a JSON key). Default: by name as above, else the first three.
         names: display names: a mapping, or a file of `id<TAB>name` lines, whose further names for
-            an id become aliases. They win over names inside `path`; ids the graph does not have
-            are left out.
+            an id become aliases. An id is an entity's, or the name of a relation. They win over
+            names inside `path`; ids the graph does not have are left out.
         provenance: where a triple's source comes from. None: what the file itself says (a
             JSON-lines field, Parquet column or named header column `source`); True: "file:line"
             (for RDF the file alone), after a JSON line's own `source`; False: nothing is kept;
@@ -146,8 +146,17 @@ def read_graph(
     for entity, others in given.aliases.items():
         for other in others:
             found.alias(entity, other)
+    for relation in encoder.relations:
+        if relation in given.display:
+            told = [given.display[relation], *given.aliases.get(relation, ())]
+            told += found.relations.get(relation, [])
+            found.relations[relation] = list(dict.fromkeys(told))
     return KnowledgeGraph.from_encoded(
-        encoder.finish(), names=found.display, aliases=found.aliases, skipped=bad.messages
+        encoder.finish(),
+        names=found.display,
+        aliases=found.aliases,
+        skipped=bad.messages,
+        relation_names=found.relations,
     )
 
 

@@ -9,9 +9,10 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.array_folder import ArrayFolder, Layout, write_arrays
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable
+from jaxkg.words import relation_words
 
 FORMAT = "jaxkg-graph"
-VERSION = 1
+VERSION = 2
 _LAYOUT = Layout(
     FORMAT, VERSION, "saved graph", "open the folder given to save_graph, or one graph file"
 )
@@ -44,6 +45,7 @@ def save_graph(graph: KnowledgeGraph, folder: str | os.PathLike[str]) -> Path:
         "entities": graph.num_entities,
         "triples": graph.num_triples,
         "relations": graph.relations,
+        "relation_names": graph.relation_names,
         "duplicates": graph.duplicates,
         "skipped": graph.skipped,
         "has_names": named,
@@ -54,13 +56,13 @@ def save_graph(graph: KnowledgeGraph, folder: str | os.PathLike[str]) -> Path:
     return write_arrays(folder, arrays, notes, _LAYOUT)
 
 
-def open_graph(folder: str | os.PathLike[str], *, verify: bool = False) -> KnowledgeGraph:
+def open_graph(folder: str | os.PathLike[str], *, verify: bool = True) -> KnowledgeGraph:
     """Open a saved graph; its arrays stay on disk until they are read.
 
     Args:
         folder: as given to `save_graph`.
-        verify: read every byte and compare it with the recorded SHA-256. Without it only the
-            files' sizes and the arrays' shapes are checked.
+        verify: read every byte and compare it with the recorded SHA-256 (a second for a gigabyte).
+            False checks the files' sizes and the arrays' shapes alone.
 
     Raises:
         JaxkgError: no such folder, not a saved graph, written by a newer version, or damaged.
@@ -72,15 +74,24 @@ def open_graph(folder: str | os.PathLike[str], *, verify: bool = False) -> Knowl
         tables += ["entity_names"] if meta["has_names"] else []
         tables += ["provenance"] if meta["has_provenance"] else []
         stored = saved.load(("triples", "alias_owners"), tables, ascending="entity_ids")
+        # Version 1 knew no names of relations.
+        told = {name: tuple(names) for name, names in meta.get("relation_names", {}).items()}
+        relations = tuple(meta["relations"])
         graph = KnowledgeGraph(
             entity_ids=stored["entity_ids"],
             entity_names=stored.get("entity_names", stored["entity_ids"]),
-            relations=tuple(meta["relations"]),
+            relations=relations,
             triples=stored["triples"],
             aliases=AliasTable(stored["alias_owners"], stored["aliases"]),
             provenance=stored.get("provenance"),
             duplicates=meta["duplicates"],
             skipped=tuple(meta["skipped"]),
+            relation_labels=tuple(
+                told[name][0] if name in told else relation_words(name) for name in relations
+            ),
+            relation_aliases=AliasTable.from_mapping(
+                {row: told[name][1:] for row, name in enumerate(relations) if name in told}
+            ),
         )
         differ = (
             (graph.num_entities, graph.num_triples) != (meta["entities"], meta["triples"])

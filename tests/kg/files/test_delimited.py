@@ -190,6 +190,15 @@ def test_names_from_a_side_file(read, tmp_path):
     assert mapped.entity_names.tolist() == ["m.1", "R. S."]
 
 
+def test_the_side_file_names_relations_too(read, tmp_path):
+    side = tmp_path / "names.tsv"
+    side.write_text("P57\tdirector\nP57\tRegie\nm.1\tAlien\n")
+    graph = read("m.1|P57|m.2\nm.1|P58|m.2\n", "kb.txt", names=side)
+    assert (graph.relations, graph.relation_labels) == (("P57", "P58"), ("director", "p58"))
+    assert dict(graph.relation_aliases) == {0: ("Regie",)}
+    assert graph.entity_names.tolist() == ["Alien", "m.2"]
+
+
 @pytest.mark.parametrize("line", ["m.1", "m.1\t", "\tAlien", "m.1\tAlien\tfilm"])
 def test_malformed_side_files_are_told(read, tmp_path, line):
     side = tmp_path / "names.tsv"

@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from jaxkg.cite import tell
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph
 
@@ -64,6 +65,25 @@ def test_turtle(read):
         "Alien, le huitième passager",
     }
     assert graph.provenance is None
+
+
+LABELLED = """
+@prefix w: <http://w.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+w:Q1 w:P57 w:Q2 . w:Q1 w:P58 w:Q2 .
+w:P57 rdfs:label "Regisseur"@de, "director"@en ; skos:altLabel "directed by" .
+"""
+
+
+def test_labels_of_properties_are_names_of_relations(read):
+    graph = read(LABELLED)
+    assert graph.relations == ("P57", "P58")
+    assert graph.relation_labels == ("director", "p58")
+    assert dict(graph.relation_aliases) == {0: ("Regisseur", "directed by")}
+    assert tell(graph, [0], [False]) == "Q1, director: Q2"
+    named = read(LABELLED, names={"P58": "screenwriter"})
+    assert named.relation_labels == ("director", "screenwriter")
 
 
 NT = (

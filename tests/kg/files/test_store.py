@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, open_graph, read_graph, save_graph
 from jaxkg.kg.files import store
+from jaxkg.kg.names import AliasTable
 
 
 @pytest.fixture
@@ -19,6 +21,7 @@ def graph():
         names={"m.1": "Alien", "m.2": "Ridley Scott"},
         aliases={"m.2": ["Sir Ridley", "R. S."]},
         provenance=["f:1", None, "f:3"],
+        relation_names={"directed_by": ["director", "regie"]},
     )
 
 
@@ -31,6 +34,8 @@ def assert_same(a, b):
     assert a.entity_ids.tolist() == b.entity_ids.tolist()
     assert a.entity_names.tolist() == b.entity_names.tolist()
     assert a.relations == b.relations
+    assert a.relation_labels == b.relation_labels
+    assert dict(a.relation_aliases) == dict(b.relation_aliases)
     assert np.array_equal(a.triples, b.triples)
     assert dict(a.aliases) == dict(b.aliases)
     assert (a.provenance is None) == (b.provenance is None)
@@ -157,12 +162,14 @@ def test_options_a_saved_graph_has_no_use_for(saved):
 
 def edit_meta(folder, **changes):
     path = folder / "meta.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    meta = json.loads(path.read_text()) | changes
+    del meta["sha256"]  # as before version 2, so that what lies behind it is seen
+    path.write_text(json.dumps(meta))
 
 
 def test_newer_versions_are_told(saved):
     edit_meta(saved, version=store.VERSION + 1)
-    with pytest.raises(JaxkgError, match="version 2; this jaxkg reads up to 1: upgrade"):
+    with pytest.raises(JaxkgError, match="version 3; this jaxkg reads up to 2: upgrade"):
         open_graph(saved)
 
 
@@ -203,8 +210,24 @@ def test_every_missing_truncated_or_flipped_file_is_noticed(saved, tmp_path):
         data[-1] ^= 1
         (copy / name).write_bytes(data)
         with pytest.raises(JaxkgError, match=f"{name}: damaged: its SHA-256"):
-            open_graph(copy, verify=True)
+            open_graph(copy)
         shutil.rmtree(copy)
+
+
+@pytest.mark.parametrize(("old", "new"), [("directed_by", "produced_by"), ("regie", "Regie")])
+def test_altered_notes_are_noticed(saved, old, new):
+    meta = saved / "meta.json"
+    assert old in meta.read_text()
+    meta.write_text(meta.read_text().replace(old, new))
+    with pytest.raises(JaxkgError, match=r"meta.json: damaged: its SHA-256"):
+        open_graph(saved, verify=False)
+
+
+def test_a_folder_of_version_1_opens(graph, saved):
+    graph = dataclasses.replace(graph, relation_labels=())
+    graph = dataclasses.replace(graph, relation_aliases=AliasTable.from_mapping({}))
+    edit_meta(saved, version=1, relation_names={}, fingerprint=graph.fingerprint)
+    assert_same(open_graph(saved), graph)
 
 
 def test_a_changed_fingerprint_is_noticed_when_verifying(saved):
@@ -220,4 +243,4 @@ def test_pickled_arrays_are_never_loaded(saved):
     meta["files"]["triples.npy"]["bytes"] = path.stat().st_size
     edit_meta(saved, files=meta["files"])
     with pytest.raises(JaxkgError, match=r"triples.npy: damaged \(.*pickle|object"):
-        open_graph(saved)
+        open_graph(saved, verify=False)
