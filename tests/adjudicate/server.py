@@ -39,7 +39,9 @@ class Behaviour:
     body: bytes | None = None
     finish: str = "stop"
     refusal: str | None = None
-    usage: bool = True
+    usage: bool | Any = True  # False leaves it out, anything else but True stands in its place
+    headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    early: int = 0  # replies "102 Processing" before the reply, `drip` seconds apart
 
 
 class LanguageServer:
@@ -224,13 +226,21 @@ class _Handler(BaseHTTPRequestHandler):
         if behaviour.status != 200:
             error = {"message": behaviour.message, "code": behaviour.code}
             extra = {"Retry-After": behaviour.retry_after} if behaviour.retry_after else {}
-            self._send(behaviour.status, {"error": error}, extra)
+            content = behaviour.body or json.dumps({"error": error}).encode()
+            self._send(behaviour.status, content, {**extra, **behaviour.headers})
             return
+        for _ in range(behaviour.early):
+            self.wfile.write(b"HTTP/1.1 102 Processing\r\n\r\n")
+            self.wfile.flush()
+            if owner.stopping.wait(min(behaviour.drip, LONGEST_DELAY)):
+                self.close_connection = True
+                return
         content = behaviour.body or json.dumps(_completion(body, behaviour)).encode()
         with owner.lock:
             if not behaviour.cut:
                 owner.completed[body["messages"][-1]["content"]] += 1
-        self._send(200, content, cut=behaviour.cut, drip=behaviour.drip)
+        drip = 0.0 if behaviour.early else behaviour.drip
+        self._send(200, content, behaviour.headers, cut=behaviour.cut, drip=drip)
 
     def _send(
         self,
@@ -271,7 +281,10 @@ def _completion(body: dict[str, Any], behaviour: Behaviour) -> dict[str, Any]:
         "model": body.get("model"),
         "choices": [{"index": 0, "message": message, "finish_reason": behaviour.finish}],
     }
-    if behaviour.usage:
+    if behaviour.usage is not True:
+        if behaviour.usage is not False:
+            answer["usage"] = behaviour.usage
+    else:
         prompt = sum(len(turn["content"].split()) for turn in body["messages"])
         completion = len((behaviour.text or "").split())
         answer["usage"] = {

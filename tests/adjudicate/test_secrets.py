@@ -1,8 +1,10 @@
 """A recognisable key, put everywhere a key can be, is found nowhere afterwards."""
 
+import html
 import json
 import logging
 import traceback
+import urllib.parse
 
 import pytest
 
@@ -105,6 +107,79 @@ def test_a_wrong_key_is_told_without_it(serve):
     assert reply.error == "authentication"
     assert "[key]" in reply.detail
     assert MARK not in repr(reply)
+
+
+@pytest.mark.parametrize("source", ["argument", "environment"])
+def test_a_key_read_from_a_file_works_without_its_line_end(serve, monkeypatch, source):
+    server = serve(key=KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\r\n" if source == "environment" else "")
+    given = f"{KEY}\n" if source == "argument" else None
+    with OpenAIBackend("m", base_url=server.url, api_key=given) as backend:
+        reply = backend.complete([Request((Message("user", "a"),))])[0]
+    assert (reply.text, reply.attempts) == ("ok", 1)
+
+
+@pytest.mark.parametrize(
+    "key", [f"{KEY}\n{KEY}", f"{KEY}é", f"\u200b{KEY}", f"{KEY}\x00", "\ud800" * 9]
+)
+@pytest.mark.parametrize("place", ["key", "header"])
+def test_a_key_that_no_header_takes_is_one_error_at_the_door(serve, key, place):
+    server = serve()
+    options = {"api_key": key} if place == "key" else {"headers": {"X-Gateway": key}}
+    with pytest.raises(JaxkgError) as caught:
+        OpenAIBackend("m", base_url=server.url, **options)
+    assert "holds a character that no HTTP header takes" in str(caught.value)
+    assert ("api_key" if place == "key" else "X-Gateway") in str(caught.value)
+    assert MARK not in str(caught.value)
+    assert not server.statuses
+
+
+AWKWARD = "sk-a/b+c=\\d\"e'f&g-recognisable"
+
+
+def forms(key):
+    yield key
+    for text in (key, repr(key)[1:-1], json.dumps(key)[1:-1]):
+        yield text
+        yield json.dumps(text)[1:-1]
+        yield repr(text.encode())[2:-1]
+        yield html.escape(text)
+        for quote in (urllib.parse.quote, urllib.parse.quote_plus):
+            yield quote(text, safe="")
+            yield quote(quote(text, safe=""), safe="").lower()
+    yield key.replace("/", "\\/")
+    yield "".join(f"\\u{ord(char):04x}" for char in key)
+    yield "".join(f"\\x{ord(char):02x}" for char in key)
+
+
+@pytest.mark.parametrize("text", sorted(set(forms(AWKWARD))))
+def test_a_key_is_hidden_in_every_escaped_form(text):
+    assert Secrets([f"Bearer {AWKWARD}"]).hide(f"bad ({text}).") == "bad ([key])."
+
+
+@pytest.mark.parametrize("segment", [KEY, "9f8e7d6c5b4a3928", "Ab3dEf6h"])
+def test_a_key_in_the_path_of_the_address_is_told_nowhere(serve, segment):
+    server = serve()
+    url = server.url.replace("/v1", f"/{segment}/v1")
+    with OpenAIBackend("m", base_url=url) as backend:
+        found = check(backend)
+        shown = [repr(backend), found.text()]
+    assert server.statuses[404] >= 1, "the server repeats the address"
+    with OpenAIBackend("m", base_url=f"http://127.0.0.1:9/{segment}/v1", backoff=Backoff(0)) as b:
+        shown += [check(b).text(), repr(b.complete([Request((Message("user", "a"),))]))]
+    assert "no such address /[key]/v1/chat/completions" in shown[1]
+    assert [text for text in shown if segment in text] == []
+
+
+def test_a_reply_that_is_shown_in_part_shows_no_part_of_a_key(serve, loopback):
+    """The cut at 200 or 500 characters must not run through a key."""
+    body = b"x" * 190 + KEY.encode() + b"x" * 300 + KEY.encode()
+    for status in (200, 400):
+        server = serve(lambda _, s=status: loopback.Behaviour(status=s, body=body))
+        with OpenAIBackend("m", base_url=server.url, api_key=KEY) as backend:
+            reply = backend.complete([Request((Message("user", "a"),))])[0]
+        assert reply.error
+        assert "sk-" not in reply.detail + reply.text
 
 
 def test_stand_ins_for_a_key_garble_nothing():

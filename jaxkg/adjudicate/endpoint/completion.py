@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from jaxkg.adjudicate.endpoint.prices import Rates
 from jaxkg.adjudicate.requests import Reply
+from jaxkg.foreign_json import read_json
+from jaxkg.words import one_line
 
 CHARACTERS_PER_TOKEN = 4
 """Rule of thumb for text in Latin script, used where an endpoint reports no usage."""
+
+_MOST_TOKENS = 10**9  # of one call; who reports more is counting something else
+_FILTERED = "its content filter cut the reply"
+_KEPT = 10_000  # characters of a body that is no completion
 
 
 def estimated_tokens(characters: int) -> int:
@@ -33,30 +38,28 @@ def read_completion(
 ) -> Reply:
     """A reply from the body of a 200.
 
-    A body that is not a chat completion makes a "protocol" failure that keeps the body: it may
-    have been paid for. Whatever the model wrote, even nothing, is a reply; to read it is not this
-    function's work.
+    A body that is not a chat completion makes a "protocol" failure that keeps the body (its first
+    10,000 characters): it may have been paid for. Whatever the model wrote, even nothing, is a
+    reply; to read it is not this function's work. A usage that makes no sense counts as none.
     """
     try:
-        body = json.loads(text)
+        body = read_json(text, strict=False)
         choice = body["choices"][0]
         message = choice["message"]
         content, refusal = _content(message.get("content")), message.get("refusal")
-        usage = body.get("usage") or {}
-        prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        usage = body.get("usage")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return Reply(
-            text=text,
+            text=text[:_KEPT],
             error="protocol",
             detail=f"the endpoint answered with something else than a completion: {text[:200]!r}",
             seconds=seconds,
             attempts=attempts,
             price=0.0 if rates else None,
         )
-    if isinstance(prompt, int) and isinstance(completion, int):
-        estimated = False
-    else:
-        estimated = True
+    prompt, completion = _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")
+    estimated = prompt is None or completion is None
+    if prompt is None or completion is None:
         prompt = estimated_tokens(sum(len(turn["content"]) for turn in sent["messages"]))
         completion = estimated_tokens(len(content))
     finish = "length" if choice.get("finish_reason") == "length" else "stop"
@@ -64,7 +67,7 @@ def read_completion(
     return Reply(
         text=content,
         error="refused" if refused else None,
-        detail=f"the model declined: {refusal or 'its content filter cut the reply'}"
+        detail=f"the model declined: {one_line(str(refusal or _FILTERED))[:500]}"
         if refused
         else "",
         finish=finish,
@@ -76,6 +79,16 @@ def read_completion(
         structured="response_format" in sent,
         estimated=estimated,
     )
+
+
+def _tokens(usage: object, name: str) -> int | None:
+    """A count of the endpoint's; None where there is none that can be one."""
+    count = usage.get(name) if isinstance(usage, Mapping) else None
+    if isinstance(count, float) and count.is_integer():
+        count = int(count)
+    if not isinstance(count, int) or isinstance(count, bool):
+        return None
+    return count if 0 <= count <= _MOST_TOKENS else None
 
 
 def _content(content: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import json
 import os
 import threading
 import time
@@ -14,20 +13,30 @@ from typing import TYPE_CHECKING, Any
 
 from jaxkg.adjudicate.backend import Closing
 from jaxkg.adjudicate.endpoint.completion import read_completion
-from jaxkg.adjudicate.endpoint.deadline import Deadline, Overdue
+from jaxkg.adjudicate.endpoint.deadline import LARGEST_REPLY, Deadline, Overdue, TooLarge
 from jaxkg.adjudicate.endpoint.dialect import Dialect
 from jaxkg.adjudicate.endpoint.prices import PriceTable, Rates
-from jaxkg.adjudicate.endpoint.redact import Secrets, checked_base_url
+from jaxkg.adjudicate.endpoint.redact import (
+    Secrets,
+    checked_base_url,
+    checked_key,
+    secret_segments,
+)
 from jaxkg.adjudicate.endpoint.retry import Backoff, Fault, from_status
 from jaxkg.adjudicate.endpoint.workers import run_all
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
+from jaxkg.words import one_line
 
 if TYPE_CHECKING:
     import openai
 
 HOSTED = "https://api.openai.com/v1"
 _STAND_IN_KEY = "unused"
+_REDIRECTS = 3
+_LONGEST_COMPLAINT = 500  # characters of what an endpoint says is wrong
+_HOPELESS = ("LocalProtocolError", "TooManyRedirects", "UnsupportedProtocol", "InvalidURL")
 
 
 class OpenAIBackend(Closing):
@@ -35,7 +44,7 @@ class OpenAIBackend(Closing):
 
     Attributes:
         model: name of the model at the endpoint.
-        base_url: address of the endpoint.
+        base_url: address of the endpoint; what looks like a key in its path is hidden.
         rates: price of the model; None where the price table does not know it.
         dialect: what the endpoint has been found to accept.
     """
@@ -65,11 +74,18 @@ class OpenAIBackend(Closing):
             prices: price table; the default is `PriceTable.load()`.
 
         Raises:
-            JaxkgError: no model, no key for the hosted service, or a number out of range.
+            JaxkgError: no model, no key for the hosted service, a key or header with characters
+                that HTTP does not take, or a number out of range. No message repeats a key.
         """
         self.model = model or os.environ.get("JAXKG_LLM_MODEL", "")
         given_url = base_url or os.environ.get("OPENAI_BASE_URL", "")
-        key = api_key or os.environ.get("OPENAI_API_KEY", "")
+        key = checked_key(
+            api_key or os.environ.get("OPENAI_API_KEY", ""), "the key (OPENAI_API_KEY or api_key)"
+        )
+        headers = {
+            checked_key(name, "a header's name"): checked_key(value, f"the header {name.strip()!r}")
+            for name, value in (headers or {}).items()
+        }
         if not self.model:
             raise JaxkgError(
                 "no language model is named: pass model=... (--llm MODEL) or set JAXKG_LLM_MODEL"
@@ -83,17 +99,16 @@ class OpenAIBackend(Closing):
             raise JaxkgError(
                 f"concurrency must be >= 1 and timeout > 0 seconds, not {concurrency} and {timeout}"
             )
-        self.base_url = checked_base_url(given_url or HOSTED)
+        address = checked_base_url(given_url or HOSTED)
+        self._secrets = Secrets([key, *headers.values(), *secret_segments(address)])
+        self.base_url = self._secrets.hide(address)
         self.rates: Rates | None = (prices or PriceTable.load()).of(self.model)
         self.dialect = Dialect()
-        self._secrets = Secrets([key, *(headers or {}).values()])
         self._timeout = timeout
         self._concurrency = concurrency
         self._backoff = backoff or Backoff()
         self._deadline = Deadline(timeout)
-        self._client = _client(
-            self.base_url, key or _STAND_IN_KEY, headers, timeout, self._deadline
-        )
+        self._client = _client(address, key or _STAND_IN_KEY, headers, timeout, self._deadline)
         self._finalizer = weakref.finalize(self, self._client.close)
         self._slots = threading.BoundedSemaphore(concurrency)
         self._first = threading.Lock()
@@ -135,8 +150,9 @@ class OpenAIBackend(Closing):
         self._deadline.start()
         try:
             text = self._client.get("/models", cast_to=str)
-            return tuple(str(entry["id"]) for entry in json.loads(text)["data"])
-        except (openai.OpenAIError, Overdue, ValueError, KeyError, TypeError):
+            listed = read_json(text, strict=False)["data"]
+            return tuple(one_line(self._secrets.hide(str(entry["id"]))) for entry in listed)
+        except (openai.OpenAIError, Overdue, TooLarge, ValueError, KeyError, TypeError):
             return None
 
     def close(self) -> None:
@@ -197,7 +213,7 @@ class OpenAIBackend(Closing):
             result = self._attempt(body)
             if isinstance(result, str):
                 reply = read_completion(
-                    result,
+                    self._secrets.hide(result),  # before a part of it is shown
                     body,
                     seconds=time.perf_counter() - started,
                     attempts=attempt,
@@ -231,46 +247,67 @@ class OpenAIBackend(Closing):
             text = self._client.post("/chat/completions", body=body, cast_to=str)
         except (Overdue, openai.APITimeoutError):
             return self._late()
+        except TooLarge:
+            return _too_large()
         except openai.APIStatusError as error:
             return from_status(
                 error.status_code,
-                self._secrets.hide(_complaint(error)),
+                self._told(_complaint(error)),
                 code=error.code,
                 headers=error.response.headers,
             )
         except openai.APIConnectionError as error:
-            if isinstance(error.__cause__, Overdue):
-                return self._late()
-            cause = str(error.__cause__ or error) or type(error.__cause__ or error).__name__
-            detail = f"{self.base_url}: {self._secrets.hide(cause)}"
-            return Fault("connection", detail, again=True)
+            return self._unconnected(error.__cause__ or error)
         except openai.OpenAIError as error:
-            return Fault("protocol", self._secrets.hide(str(error)))
+            return Fault("protocol", self._told(str(error)))
         except UnicodeEncodeError:
             return Fault("bad_request", "a message holds a lone surrogate, which is no text")
         self.dialect.accepted(body)
         return text
 
+    def _unconnected(self, cause: BaseException) -> Fault:
+        """What kept a request from its reply."""
+        if isinstance(cause, Overdue):
+            return self._late()
+        if isinstance(cause, TooLarge):
+            return _too_large()
+        kind = type(cause).__name__
+        detail = f"{self.base_url}: {self._told(str(cause) or kind)}"
+        if kind in _HOPELESS:
+            return Fault("protocol", detail)
+        return Fault("connection", detail, again=True)
+
+    def _told(self, words: str) -> str:
+        """What somebody else wrote, fit to be shown: on one line, no key in it, not too long."""
+        return one_line(self._secrets.hide(words))[:_LONGEST_COMPLAINT]
+
     def _late(self) -> Fault:
         return Fault("timeout", f"no whole reply within {self._timeout:g} s", again=True)
+
+
+def _too_large() -> Fault:
+    return Fault("protocol", f"the reply is larger than the {LARGEST_REPLY:,} bytes that are read")
 
 
 def _client(
     base_url: str,
     key: str,
-    headers: Mapping[str, str] | None,
+    headers: Mapping[str, str],
     timeout: float,
     deadline: Deadline,
 ) -> openai.OpenAI:
     import openai  # half a second: only for those who talk to a model
 
+    http = openai.DefaultHttpxClient(max_redirects=_REDIRECTS)
+    deadline.watch(http)
     return openai.OpenAI(
         base_url=base_url,
         api_key=key,
-        default_headers=dict(headers or {}),
+        # A packed reply cannot be bounded before it is unpacked.
+        default_headers={"Accept-Encoding": "identity", **headers},
         timeout=timeout,
         max_retries=0,
-        http_client=openai.DefaultHttpxClient(event_hooks={"response": [deadline.hook]}),
+        http_client=http,
     )
 
 
@@ -281,4 +318,4 @@ def _complaint(error: openai.APIStatusError) -> str:
         for key in ("message", "detail", "error"):
             if body.get(key):
                 return str(body[key])
-    return str(body or error.message)[:500]
+    return str(body or error.message)

@@ -79,7 +79,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 @dataclasses.dataclass(frozen=True)
 class Backoff:
-    """Waits between attempts: doubling, with jitter, or as long as the endpoint asks.
+    """Waits between attempts: doubling, with jitter, and at least as long as the endpoint asks.
 
     Attributes:
         retries: attempts after the first.
@@ -95,7 +95,11 @@ class Backoff:
         """Seconds to wait after the failed attempt (1 is the first); None to give up."""
         if not fault.again or attempt > self.retries:
             return None
-        if fault.wait is not None:
-            return fault.wait if fault.wait <= self.longest else None
         # Jitter spreads the retries of a whole batch, which failed at one moment.
-        return min(self.longest, self.first * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)
+        own = min(self.longest, self.first * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)
+        if fault.wait is None:
+            return own
+        if fault.wait > self.longest:
+            return None
+        # "0" is no wish to be asked five times in a row.
+        return max(own, fault.wait * random.uniform(1.0, 1.1))

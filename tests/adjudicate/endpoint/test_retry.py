@@ -54,6 +54,13 @@ def test_waits_double_up_to_the_longest():
 
 def test_the_endpoints_wish_is_kept_unless_it_is_too_long():
     backoff = Backoff(longest=60)
-    assert backoff.wait(1, Fault("rate_limit", "x", 7.0, True)) == 7.0
+    assert 7.0 <= backoff.wait(1, Fault("rate_limit", "x", 7.0, True)) <= 7.7
     assert backoff.wait(1, Fault("rate_limit", "x", 3600.0, True)) is None
     assert backoff.wait(1, Fault("bad_request", "x", 1.0, False)) is None
+
+
+def test_zero_seconds_are_no_wish_to_be_asked_at_once():
+    backoff = Backoff(first=1.0)
+    waits = [backoff.wait(attempt, Fault("server", "x", 0.0, True)) for attempt in (1, 2, 3)]
+    assert all(least <= wait <= 2 * least for wait, least in zip(waits, (0.5, 1.0, 2.0)))
+    assert len({backoff.wait(1, Fault("server", "x", 0.0, True)) for _ in range(5)}) > 1

@@ -1,0 +1,126 @@
+"""What an endpoint sends without end, or without sense, is bounded and told."""
+
+import gzip
+import json
+import time
+
+import pytest
+
+from jaxkg.adjudicate import Backoff, Budget, Caps, Message, Request
+from jaxkg.adjudicate.endpoint.deadline import LARGEST_REPLY
+
+
+def ask(backend, text="a"):
+    return backend.complete([Request((Message("user", text),))])[0]
+
+
+def completion(content="ok", **more):
+    return json.dumps({"choices": [{"message": {"content": content}}], **more}).encode()
+
+
+def test_informational_replies_do_not_stop_the_clock(serve, backend_of, loopback):
+    server = serve(lambda body: loopback.Behaviour(early=200, drip=0.05))
+    started = time.perf_counter()
+    reply = ask(backend_of(server, timeout=0.4, backoff=Backoff(retries=0)))
+    assert reply.error == "timeout"
+    assert time.perf_counter() - started < 5
+
+
+def test_a_few_of_them_do_no_harm(serve, backend_of, loopback):
+    reply = ask(backend_of(serve(lambda body: loopback.Behaviour(early=3, drip=0.01))))
+    assert (reply.text, reply.error) == ("ok", None)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_reply_has_a_largest_size(serve, backend_of, loopback, packed):
+    body = completion("x" * (LARGEST_REPLY + 1))
+    headers = {"Content-Encoding": "gzip"} if packed else {}
+    content = gzip.compress(body * 20, 9) if packed else body
+    server = serve(lambda _: loopback.Behaviour(body=content, headers=headers))
+    reply = ask(backend_of(server))
+    assert (reply.error, reply.attempts, reply.text) == ("protocol", 1, "")
+    assert "larger than the 16,777,216 bytes" in reply.detail
+
+
+def test_a_small_packed_reply_is_read(serve, backend_of, loopback):
+    behaviour = loopback.Behaviour(
+        body=gzip.compress(completion()), headers={"Content-Encoding": "gzip"}
+    )
+    assert ask(backend_of(serve(lambda _: behaviour))).text == "ok"
+
+
+def test_redirects_are_few_and_not_tried_again(serve, backend_of, loopback):
+    server = serve(
+        lambda _: loopback.Behaviour(status=307, headers={"Location": "/v1/chat/completions"})
+    )
+    reply = ask(backend_of(server))
+    assert (reply.error, reply.attempts) == ("protocol", 1)
+    assert "redirect" in reply.detail.lower()
+    assert server.statuses[307] <= 4
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 200_000,
+        b'{"choices":' * 5000,
+        b'{"choices": [{"message": {"content": ' + b"[" * 100_000 + b"}}]}",
+        b'{"choices": ' + b"9" * 5000 + b"}",
+        b"\xff\xfe\x00",
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_body_that_is_no_completion_is_a_failure(serve, backend_of, loopback, body, status):
+    server = serve(lambda _: loopback.Behaviour(body=body, status=status))
+    reply = ask(backend_of(server))
+    assert reply.error == ("protocol" if status == 200 else "bad_request")
+    assert len(reply.detail) < 1000
+    assert len(reply.text) <= 10_000
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        [],
+        [1, 2],
+        "many",
+        {"prompt_tokens": -5000, "completion_tokens": -1},
+        {"prompt_tokens": 10**30, "completion_tokens": 1},
+        {"prompt_tokens": True, "completion_tokens": None},
+    ],
+)
+def test_a_usage_without_sense_is_none_and_the_reply_is_kept(serve, backend_of, loopback, usage):
+    server = serve(lambda _: loopback.Behaviour(text="x" * 40, usage=usage))
+    reply = ask(backend_of(server), "y" * 32)
+    assert (reply.text, reply.error, reply.estimated) == ("x" * 40, None, True)
+    assert (reply.prompt_tokens, reply.completion_tokens) == (8, 10)
+
+
+def test_a_negative_usage_buys_no_further_calls(serve, backend_of, loopback):
+    usage = {"prompt_tokens": -1000, "completion_tokens": 0}
+    server = serve(lambda _: loopback.Behaviour(text="x" * 400, usage=usage))
+    backend = Budget(backend_of(server), run=Caps(tokens=1000))
+    replies = [ask(backend, str(n)) for n in range(12)]
+    assert 0 < sum(reply.error is None for reply in replies) < 10
+
+
+@pytest.mark.parametrize("mark", [b"\xef\xbb\xbf", b"\n \n"])
+def test_what_stands_before_the_json_costs_no_reply(serve, backend_of, loopback, mark):
+    reply = ask(backend_of(serve(lambda _: loopback.Behaviour(body=mark + completion()))))
+    assert (reply.text, reply.error) == ("ok", None)
+
+
+def test_a_lone_surrogate_in_a_reply_becomes_a_mark(serve, backend_of, loopback):
+    body = b'{"choices": [{"message": {"content": "Caf\\ud800 \\ud83d\\ude00"}}]}'
+    reply = ask(backend_of(serve(lambda _: loopback.Behaviour(body=body))))
+    assert reply.text == "Caf\ufffd \U0001f600"
+
+
+def test_what_an_error_says_reaches_no_terminal_raw(serve, backend_of, loopback):
+    server = serve(lambda _: loopback.Behaviour(status=400, message="\x1b]0;owned\x07\nbad\x1b[2J"))
+    reply = ask(backend_of(server))
+    assert reply.error == "bad_request"
+    assert reply.detail.isprintable()
+    assert "bad" in reply.detail
+    refused = loopback.Behaviour(text=None, refusal="\x1b[2J no")
+    assert ask(backend_of(serve(lambda _: refused))).detail.isprintable()
