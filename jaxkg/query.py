@@ -5,14 +5,17 @@ is `Step(Step(Entities(topic), r1), r2)`. Host records only: `jaxkg.search.query
 them, `jaxkg.cite` proves what came out.
 
     >>> alien = Entities(("Alien",))
-    >>> Count(Step(alien, ("starred_actors",)))
-    Count(source=Step(source=Entities(ids=('Alien',)), relations=('starred_actors',)))
+    >>> Count(Step(alien, ("starred_actors",))).source.relations
+    ('starred_actors',)
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from jaxkg.errors import JaxkgError
 
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "in"]
 """`in` is for dates: a value within a year, a month or a day."""
@@ -44,10 +47,15 @@ class Entities:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What any of these relations leads to from the source; an inverse relation is `^name`."""
+    """What any of these relations leads to from the source; an inverse relation is `^name`.
+
+    Where it must not return, it leaves out the entities that its chain of steps began with: of an
+    unbroken chain of steps from `Entities`, those entities. Otherwise it leaves out nothing.
+    """
 
     source: Node
     relations: tuple[str, ...]
+    returns: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,8 +84,9 @@ class Difference:
 class Where:
     """Entities of the source for which some end of a relation path compares as wanted.
 
-    An entity id as `value` keeps those whose path reaches that entity: a type, a country. An empty
-    path compares the entity itself.
+    An entity id as `value` keeps those whose path reaches that entity: a type, a country (`=`), or
+    some other than it (`!=`). An empty path compares the entity itself. `jaxkg.kg.values` says how
+    values compare.
     """
 
     source: Node
@@ -90,7 +99,9 @@ class Where:
 class Extreme:
     """The first `n` entities of the source, ordered by a value or a count at the end of a path.
 
-    Ties with the n-th are kept. An entity without a value does not take part; by "count", it has 0.
+    Ties with the n-th are kept. Of several values of one entity the foremost counts. An entity
+    without a value does not take part; by "count" of what the path leads to, it has 0. An empty
+    path orders the entities by themselves.
     """
 
     source: Node
@@ -116,11 +127,14 @@ class Exists:
 
 @dataclasses.dataclass(frozen=True)
 class Compared:
-    """Whether a value of the left compares as wanted with one of the right. A root only."""
+    """Whether a value of the left compares as wanted with one of the right. A root only.
 
-    left: Node
+    Entities without values are equal where they are the same. Two counts compare as numbers.
+    """
+
+    left: Node | Count
     comparison: Comparison
-    right: Node
+    right: Node | Count
 
 
 Node: TypeAlias = "Entities | Step | Intersection | Union | Difference | Where | Extreme"
@@ -128,13 +142,117 @@ Query: TypeAlias = "Node | Count | Exists | Compared"
 """What a question may mean as a whole."""
 
 
-def path_query(topics: tuple[str, ...], relations: tuple[str, ...]) -> Node:
+def path_query(
+    topics: tuple[str, ...], relations: tuple[str, ...], *, returns: bool = True
+) -> Node:
     """A relation path as a query graph.
 
     >>> path_query(("Alien",), ("directed_by",))
-    Step(source=Entities(ids=('Alien',)), relations=('directed_by',))
+    Step(source=Entities(ids=('Alien',)), relations=('directed_by',), returns=True)
     """
     node: Node = Entities(topics)
     for relation in relations:
-        node = Step(node, (relation,))
+        node = Step(node, (relation,), returns)
     return node
+
+
+OPERATORS: dict[str, type] = {
+    made.__name__.lower(): made
+    for made in (
+        Entities,
+        Step,
+        Intersection,
+        Union,
+        Difference,
+        Where,
+        Extreme,
+        Count,
+        Exists,
+        Compared,
+    )
+}
+"""Every operator by its name in JSON."""
+
+_CHILDREN = {"source", "without", "left", "right"}
+_PLAIN = {"returns": bool, "largest": bool, "n": int}
+_DEEPEST = 64
+
+
+def children(query: Query) -> tuple[Node | Count, ...]:
+    """The query graphs right below this one.
+
+    >>> children(Count(Entities(("Alien",))))
+    (Entities(ids=('Alien',)),)
+    """
+    if isinstance(query, Intersection | Union):
+        return query.parts
+    fields = (field.name for field in dataclasses.fields(query))
+    return tuple(getattr(query, name) for name in fields if name in _CHILDREN)
+
+
+def query_to_dict(query: Query) -> dict[str, Any]:
+    """Plain dictionaries and lists, ready for JSON; `query_from_dict` is its inverse.
+
+    >>> query_to_dict(Count(Entities(("Alien",))))
+    {'operator': 'count', 'source': {'operator': 'entities', 'ids': ['Alien']}}
+    """
+    raw: dict[str, Any] = {"operator": type(query).__name__.lower()}
+    for field in dataclasses.fields(query):
+        value = getattr(query, field.name)
+        if field.name in _CHILDREN:
+            raw[field.name] = query_to_dict(value)
+        elif field.name == "parts":
+            raw[field.name] = [query_to_dict(part) for part in value]
+        elif isinstance(value, Value):
+            raw[field.name] = dataclasses.asdict(value)
+        else:
+            raw[field.name] = list(value) if isinstance(value, tuple) else value
+    return raw
+
+
+def query_from_dict(raw: Any, *, depth: int = 0) -> Query:
+    """A query graph from what `query_to_dict` made, or from JSON written elsewhere.
+
+    Raises:
+        JaxkgError: an unknown operator or field, a field that is missing or of another type, or
+            more than 64 operators within each other.
+
+    >>> query_from_dict({"operator": "entities", "ids": ["Alien"]})
+    Entities(ids=('Alien',))
+    """
+    if depth > _DEEPEST:
+        raise JaxkgError(f"a query graph of more than {_DEEPEST} operators within each other")
+    if not isinstance(raw, Mapping) or raw.get("operator") not in OPERATORS:
+        shown = raw.get("operator") if isinstance(raw, Mapping) else raw
+        raise JaxkgError(
+            f"no query graph operator {str(shown)[:80]!r}; there are {', '.join(OPERATORS)}"
+        )
+    name = raw["operator"]
+    made = OPERATORS[name]
+    fields = {field.name: field for field in dataclasses.fields(made)}
+    if unknown := raw.keys() - fields.keys() - {"operator"}:
+        raise JaxkgError(f"{name} has no field {min(map(str, unknown))!r}; it has {list(fields)}")
+    given: dict[str, Any] = {}
+    for field in fields.values():
+        if field.name in raw:
+            given[field.name] = _field_from(name, field.name, raw[field.name], depth)
+        elif field.default is dataclasses.MISSING:
+            raise JaxkgError(f"{name} lacks its field {field.name!r}")
+    return made(**given)
+
+
+def _field_from(operator: str, name: str, value: Any, depth: int) -> Any:
+    if name in _CHILDREN:
+        return query_from_dict(value, depth=depth + 1)
+    if name == "parts" and isinstance(value, list):
+        return tuple(query_from_dict(part, depth=depth + 1) for part in value)
+    if name in ("ids", "relations", "path") and isinstance(value, list | tuple):
+        if all(isinstance(part, str) for part in value):
+            return tuple(value)
+    elif name == "value" and isinstance(value, Mapping):
+        texts = all(isinstance(part, str) for part in value.values())
+        if texts and {"kind", "text"} <= value.keys() <= {"kind", "text", "unit", "language"}:
+            return Value(**value)
+    elif name != "parts" and type(value) is _PLAIN.get(name, str):
+        return value
+    raise JaxkgError(f"{operator}: its {name} cannot be {str(value)[:80]!r}")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.values import Values
 
 
 def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -18,7 +19,8 @@ def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
         counted twice) and the `hub` (id) with its `hub_name`; `relation_counts`, most frequent
         first; `components` (weakly connected) and the entities in the `largest_component`;
         `homonyms` (entities that share a display name with another), `unnamed` (entities shown by
-        a Freebase machine id or a blank node). Degree entries are None for an empty graph.
+        a Freebase machine id or a blank node); `values`, the relations that lead to numbers, dates
+        or truth values (see `jaxkg.kg.values`). Degree entries are None for an empty graph.
     """
     heads, codes, tails = graph.triples.T
     n = graph.num_entities
@@ -48,6 +50,7 @@ def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
         "largest_component": int(sizes.max(initial=0)),
         "homonyms": int(shared.sum()),
         "unnamed": sum(not graph.has_name(entity) for entity in range(n)),
+        "values": Values(graph).relation_kinds,
     }
 
 

@@ -39,6 +39,7 @@ def test_every_count_of_a_small_graph():
         "largest_component": 4,
         "homonyms": 2,
         "unnamed": 1,
+        "values": {},
     }
     assert list(stats["relation_counts"]) == ["r", "s"]
     assert json.loads(json.dumps(stats)) == stats

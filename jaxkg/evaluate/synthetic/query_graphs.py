@@ -1,0 +1,175 @@
+"""Random query graphs over any graph: of every operator, mostly with something to find."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jaxkg.kg.query_rules import refusal, value_kind
+from jaxkg.kg.query_sets import QuerySets
+from jaxkg.kg.values import KINDS, NONE
+from jaxkg.query import (
+    Compared,
+    Comparison,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Node,
+    Query,
+    Step,
+    Union,
+    Value,
+    Where,
+)
+
+_ORDERED: tuple[Comparison, ...] = ("=", "!=", "<", "<=", ">", ">=")
+_MOST = 3000
+"""A set of more entities is not stepped on from: random walks end up in hubs of hubs."""
+
+
+class RandomQueries:
+    """Draws query graphs.
+
+    Relations are drawn among those that leave what was found so far, so that most query graphs are
+    not empty; values are drawn among those of the graph. Every query graph drawn is sound.
+
+    Args:
+        sets: over the graph.
+        rng: where the numbers come from.
+    """
+
+    def __init__(self, sets: QuerySets, rng: np.random.Generator):
+        self.sets, self.values, self.kg, self.rng = sets, sets.values, sets.kg, rng
+        columns = self.values.keys[:, 0]
+        self._valued = [np.flatnonzero(column != NONE) for column in columns]
+
+    def draw(self) -> Query:
+        """One sound query graph."""
+        while True:
+            query = self._root()
+            if refusal(self.values, query) is None:
+                return query
+
+    def _root(self) -> Query:
+        shape = self.rng.integers(10)
+        if shape < 6:
+            return self._node(3)
+        if shape == 6:
+            return Count(self._node(2))
+        if shape == 7:
+            return Exists(self._node(2))
+        left, right = self._node(1), self._node(1)
+        if shape == 8:
+            return Compared(Count(left), self._pick(_ORDERED), Count(right))
+        kind = value_kind(self.values, left)
+        comparison = self._pick(_ORDERED if kind else ("=", "!="))
+        if kind == "date" and self.rng.random() < 0.2:
+            comparison = "in"
+        return Compared(left, comparison, right)
+
+    def _node(self, depth: int) -> Node:
+        shape = int(self.rng.integers(4 if depth else 2))
+        if depth == 0 or shape == 0:
+            return self._chain(Entities((self._entity(),)))
+        if shape == 1:
+            return self._chain(self._node(depth - 1))
+        if shape == 2:
+            first = self._node(depth - 1)
+            second = self._node(depth - 1) if self.rng.random() < 0.5 else self._beside(first)
+            kind = int(self.rng.integers(3))
+            if kind == 2:
+                return Difference(first, second)
+            return Union((first, second)) if kind else Intersection((first, second))
+        source = self._node(depth - 1)
+        made = self._conditioned(source)
+        return source if refusal(self.values, made) else made
+
+    def _chain(self, node: Node) -> Node:
+        returns = bool(self.rng.random() < 0.7)
+        for _ in range(self.rng.integers(1, 3)):
+            rows = self.sets.derive(node).nodes
+            if not len(rows) or len(rows) > _MOST:
+                return node
+            relations = self._leaving(rows)
+            if not relations:
+                return node
+            size = min(len(relations), 1 + int(self.rng.random() < 0.2))
+            some = self.rng.choice(len(relations), size, replace=False)
+            node = Step(node, tuple(relations[at] for at in some.tolist()), returns)
+        return node
+
+    def _beside(self, node: Node) -> Node:
+        """A set that shares an entity with a node, where that has any."""
+        rows = self.sets.derive(node).nodes
+        if not len(rows):
+            return node
+        relations = self._leaving(rows[:1])
+        if not relations:
+            return node
+        relation = self._pick(relations)
+        ends, _, _ = self.sets.step(rows[:1], (relation,))
+        back = relation[1:] if relation.startswith("^") else f"^{relation}"
+        return Step(Entities((self.kg.entity_ids[int(ends[0])],)), (back,))
+
+    def _conditioned(self, source: Node) -> Node:
+        rows = self.sets.derive(source).nodes
+        path: tuple[str, ...] = ()
+        ends = rows
+        for _ in range(self.rng.integers(0, 3)):
+            relations = self._leaving(ends) if 0 < len(ends) <= _MOST else []
+            if not relations:
+                break
+            columns = [name for name in relations if name in self.values.relation_kinds]
+            some = columns if columns and self.rng.random() < 0.6 else relations
+            path = (*path, self._pick(some))
+            ends = np.unique(self.sets.step(ends, path[-1:])[0])
+        if self.rng.random() < 0.4:
+            by = "count" if path and self.rng.random() < 0.5 else "value"
+            return Extreme(source, path, bool(self.rng.random() < 0.5), self._small(), by)
+        row = int(self._pick(ends)) if len(ends) else 0
+        kinds = [kind for kind, rows in zip(KINDS, self._valued) if len(rows) and row in rows]
+        if not kinds or self.rng.random() < 0.2:
+            if self.rng.random() < 0.2:
+                text, language = self.values.text(row)
+                return Where(
+                    source, path, self._pick(("=", "!=")), Value("text", text, "", language)
+                )
+            return Where(source, path, self._pick(("=", "!=")), self.kg.entity_ids[row])
+        kind = kinds[0]
+        if self.rng.random() < 0.5:
+            row = int(self._pick(self._valued[KINDS.index(kind)]))
+        return Where(source, path, self._comparison(kind), self.value_at(kind, row))
+
+    def value_at(self, kind: str, row: int) -> Value:
+        """An entity's value as one to compare with."""
+        text = self.kg.name(row).strip()
+        if kind == "date":
+            return Value("date", text[: self._pick((4, 7, 10))] if text[:4].isdigit() else text)
+        return Value(kind, text, self.values.unit(row) if kind == "number" else "")  # pyright: ignore
+
+    def _comparison(self, kind: str) -> Comparison:
+        if kind == "date" and self.rng.random() < 0.3:
+            return "in"
+        return self._pick(_ORDERED)
+
+    def _small(self) -> int:
+        return int(self.rng.integers(1, 4))
+
+    def _entity(self) -> str:
+        return self.kg.entity_ids[int(self.rng.integers(self.kg.num_entities))]
+
+    def _leaving(self, rows: np.ndarray) -> list[str]:
+        """Relations that leave some of a few of these entities, with inverses."""
+        some = self.rng.permutation(rows)[:5]
+        triples = self.kg.triples
+        low = np.searchsorted(triples[:, 0], some)
+        high = np.searchsorted(triples[:, 0], some, "right")
+        found = {int(code) for a, b in zip(low, high) for code in triples[a:b, 1]}
+        for row in some.tolist():
+            found |= {c + self.kg.num_relations for c in self.sets.codes_into(row)}
+        return [self.kg.relation_name(code) for code in sorted(found)]
+
+    def _pick(self, items):
+        return items[int(self.rng.integers(len(items)))]

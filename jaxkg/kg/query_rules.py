@@ -1,0 +1,225 @@
+"""What holds of a query graph over a graph: it is sound, what it compares, where it began."""
+
+from __future__ import annotations
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.values import KINDS, NONE, Values, Window
+from jaxkg.query import (
+    OPERATORS,
+    Compared,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Query,
+    Step,
+    Union,
+    Value,
+    Where,
+    children,
+)
+
+_DEEPEST = 64
+
+
+def refuse_unsound(values: Values, query: Query) -> None:
+    """Refuse a query graph that cannot be executed over a graph.
+
+    Args:
+        values: of the graph.
+        query: any.
+
+    Raises:
+        JaxkgError: an unknown operator; one that is a root only below another; nothing to start
+            from, to step along, to combine or to order by; an entity or a relation that the graph
+            has not; a type that no entity has; a value that cannot be compared; n below 1; more
+            than 64 operators within each other, as in a circle.
+    """
+    _sound(values, query, 0)
+
+
+def refusal(values: Values, query: Query) -> str | None:
+    """Why a query graph cannot be executed; None where it can."""
+    try:
+        refuse_unsound(values, query)
+    except JaxkgError as error:
+        return str(error)
+    return None
+
+
+def _sound(values: Values, query: Query, depth: int) -> None:
+    if type(query) not in OPERATORS.values():
+        raise JaxkgError(f"no query graph operator {query!r}; there are {', '.join(OPERATORS)}")
+    if depth > _DEEPEST:
+        raise JaxkgError(f"a query graph of more than {_DEEPEST} operators within each other")
+    for child in children(query):
+        if isinstance(child, Exists | Compared) or (
+            isinstance(child, Count) and not isinstance(query, Compared)
+        ):
+            name = type(child).__name__.lower()
+            raise JaxkgError(f"{name} stands at the root of a query graph, not within another")
+        _sound(values, child, depth + 1)
+    kg = values.kg
+    if isinstance(query, Entities):
+        if not query.ids:
+            raise JaxkgError("a query graph that starts from no entity")
+        for entity in query.ids:
+            kg.entity(entity)
+    elif isinstance(query, Step):
+        if not query.relations or len(set(query.relations)) != len(query.relations):
+            raise JaxkgError(
+                f"a step wants one relation or several different, not {query.relations}"
+            )
+        for relation in query.relations:
+            kg.relation_code(relation)
+    elif isinstance(query, Intersection | Union):
+        if not query.parts:
+            raise JaxkgError(f"{type(query).__name__.lower()} of nothing")
+    elif isinstance(query, Where):
+        for relation in query.path:
+            kg.relation_code(relation)
+        where_window(values, query)
+    elif isinstance(query, Extreme):
+        for relation in query.path:
+            kg.relation_code(relation)
+        if type(query.n) is not int or query.n < 1:
+            raise JaxkgError(f"the first n entities want n of 1 or more, not {query.n!r}")
+        if query.by not in ("value", "count"):
+            raise JaxkgError(f'entities are ordered by "value" or "count", not {query.by!r}')
+        if query.by == "count" and not query.path:
+            raise JaxkgError("ordered by a count of nothing: the path is empty")
+        if query.by == "value":
+            ends_at(values, query)
+    elif isinstance(query, Compared):
+        side_kind(values, query)
+
+
+def topics_of(node: Query) -> tuple[str, ...]:
+    """The entities that an unbroken chain of steps began with.
+
+    >>> topics_of(Step(Step(Entities(("Alien",)), ("by",)), ("^by",)))
+    ('Alien',)
+    """
+    while isinstance(node, Step):
+        node = node.source
+    return node.ids if isinstance(node, Entities) else ()
+
+
+def value_kind(values: Values, node: Query) -> str | None:
+    """What the entities of a node are as values; None for entities as such."""
+    if isinstance(node, Step):
+        return values.kind_along(node.relations)
+    if isinstance(node, Where | Extreme | Difference):
+        return value_kind(values, node.source)
+    if isinstance(node, Entities):
+        rows = [values.kg.entity(entity) for entity in node.ids]
+        kinds = [kind for kind in KINDS[:3] if (values.keys_of(kind)[0][rows] != NONE).all()]
+        return kinds[0] if len(kinds) == 1 else None
+    if isinstance(node, Intersection | Union):
+        kinds = {value_kind(values, part) for part in node.parts}
+        return kinds.pop() if len(kinds) == 1 else None
+    return "number" if isinstance(node, Count) else None
+
+
+def ends_at(values: Values, node: Extreme) -> str:
+    """The kind of value that an order compares.
+
+    Raises:
+        JaxkgError: there are none, or they differ in kind or in unit.
+    """
+    last = last_relations(node)
+    kind = values.kind_along(node.path[-1:]) if node.path else value_kind(values, node.source)
+    what = f"what {' or '.join(last)} leads to" if last else "the entities"
+    if kind is None:
+        raise JaxkgError(f"{what} cannot be ordered: neither numbers nor dates")
+    units = {unit for name in last for unit in values.units.get(name, ())}
+    if kind == "number" and len(units) > 1:
+        raise JaxkgError(f"{what} cannot be ordered: numbers in units {sorted(units)}")
+    return kind
+
+
+def last_relations(node: Where | Extreme) -> tuple[str, ...]:
+    """The relations whose tails a condition or an order looks at."""
+    if node.path:
+        return node.path[-1:]
+    below: Query = node.source
+    while isinstance(below, Where | Extreme | Difference):
+        below = below.source
+    return below.relations if isinstance(below, Step) else ()
+
+
+def where_window(values: Values, node: Where) -> tuple[str, Window]:
+    """The kind that a condition compares, and the keys that satisfy it.
+
+    Raises:
+        JaxkgError: the value cannot be compared with what the path leads to, or is a type (or
+            other entity) that no entity has.
+    """
+    last = last_relations(node)
+    along = last[0] if len(last) == 1 else None
+    if isinstance(node.value, str):
+        window = values.window("entity", node.comparison, node.value)
+        if node.path and node.comparison == "=":
+            _someone_has(values, node.path[-1], node.value)
+        return "entity", window
+    if not isinstance(node.value, Value) or node.value.kind not in KINDS[:4]:
+        raise JaxkgError(f"a condition compares with a Value or an entity id, not {node.value!r}")
+    kind = node.value.kind
+    known = values.kind_along(last) if last else None
+    if kind != "text" and last and known != kind and not _has_kind(values, last, kind):
+        raise JaxkgError(
+            f"{node.value.text!r} is a {kind}; what {' or '.join(last)} leads to is "
+            f"{'a ' + known if known else 'no ' + kind}: they cannot be compared"
+        )
+    return kind, values.window(kind, node.comparison, node.value, along=along)
+
+
+def _has_kind(values: Values, relations: tuple[str, ...], kind: str) -> bool:
+    keys = values.keys_of(kind)[0]
+    return any((keys[values.ends_of(name)] != NONE).any() for name in relations)
+
+
+def _someone_has(values: Values, relation: str, entity: str) -> None:
+    if values.kg.entity(entity) not in values.ends_of(relation):
+        raise JaxkgError(f"no entity has {entity!r} at the end of {relation}")
+
+
+def side_kind(values: Values, query: Compared) -> str:
+    """What the two sides of a comparison are compared as.
+
+    Raises:
+        JaxkgError: they are of different kinds or units, or entities that are ordered.
+    """
+    counts = [isinstance(side, Count) for side in (query.left, query.right)]
+    if counts[0] != counts[1]:
+        raise JaxkgError("a count compares with another count alone")
+    kinds = [value_kind(values, side) for side in (query.left, query.right)]
+    if kinds[0] != kinds[1]:
+        told = [kind or "an entity" for kind in kinds]
+        raise JaxkgError(f"{told[0]} cannot be compared with {told[1]}")
+    kind = kinds[0] or "entity"
+    if query.comparison not in ("=", "!=", "<", "<=", ">", ">=", "in"):
+        raise JaxkgError(f"no comparison {query.comparison!r}")
+    if query.comparison == "in" and kind != "date":
+        raise JaxkgError(f"{kind} values are not `in` each other, as dates are")
+    if kind == "entity" and query.comparison not in ("=", "!="):
+        raise JaxkgError("entities compare by = and != alone; they have no values to order")
+    if kind == "number" and not counts[0]:
+        sides = [_unit(values, side) for side in (query.left, query.right)]
+        if sides[0] != sides[1] or len(sides[0]) > 1:
+            raise JaxkgError(f"numbers in units {sides[0]} and {sides[1]} cannot be compared")
+    return kind
+
+
+def _unit(values: Values, node: Query) -> tuple[str, ...]:
+    while isinstance(node, Where | Extreme | Difference):
+        node = node.source
+    if isinstance(node, Step):
+        return tuple(sorted({unit for name in node.relations for unit in values.units[name]}))
+    if isinstance(node, Entities):
+        return tuple(sorted({values.unit(values.kg.entity(entity)) for entity in node.ids}))
+    if isinstance(node, Intersection | Union):
+        return _unit(values, node.parts[0])
+    return ()

@@ -1,0 +1,293 @@
+"""Query graphs executed exactly on the host, over sorted arrays: simple, and without a device.
+
+`jaxkg.search.query_graphs` does the same in batches; `jaxkg.cite` checks answers by this one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.query_rules import ends_at, refuse_unsound, side_kind, topics_of, where_window
+from jaxkg.kg.values import NONE, Values
+from jaxkg.query import (
+    Compared,
+    Comparison,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Node,
+    Query,
+    Step,
+    Where,
+)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Derived:
+    """A set of entities and how each came about.
+
+    Attributes:
+        query: the query graph that denotes them.
+        nodes: [K] int32 entities, ascending.
+        steps: [K, L] int64, of each a walk: 2 * row of the triple, plus 1 where it is walked from
+            tail to head; -1 past its end. A step's walk comes from an entity of the source; a
+            condition's and an order's lead from the entity to what was compared. None for others.
+        ends: [K] int32, the entity that was compared; of conditions and orders by value alone.
+        keys: [K] int64 by which an order put them; of orders alone.
+        parts: of the query graphs below; of a chain of steps that was walked in one go, of the
+            source of its first.
+    """
+
+    query: Node
+    nodes: np.ndarray
+    steps: np.ndarray | None = None
+    ends: np.ndarray | None = None
+    keys: np.ndarray | None = None
+    parts: tuple[Derived, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Result:
+    """What a query graph executes to.
+
+    Attributes:
+        kind: which of the next three holds.
+        rows: [K] int32 entities, ascending; of a count what was counted, of a yes or no what was
+            found, of a comparison nothing.
+        number: of a count.
+        truth: of a yes or no.
+        complete: False where the execution outgrew the largest bucket: something may be missing.
+        derived: how each entity came about; of a comparison of both sides.
+    """
+
+    kind: Literal["entities", "number", "boolean"]
+    rows: np.ndarray
+    number: int | None = None
+    truth: bool | None = None
+    complete: bool = True
+    derived: tuple[Derived, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """No entity, a count of 0, or no."""
+        return not (len(self.rows) or self.number or self.truth)
+
+
+class QuerySets:
+    """Executes query graphs over one graph.
+
+    Example:
+        >>> kg = KnowledgeGraph.from_triples([("Alien", "by", "Scott"), ("Legend", "by", "Scott")])
+        >>> QuerySets(kg).execute(Count(Step(Entities(("Scott",)), ("^by",)))).number
+        2
+    """
+
+    def __init__(self, kg: KnowledgeGraph, values: Values | None = None):
+        """Sort the graph's triples by relation and by either end."""
+        self.kg = kg
+        self.values = values or Values(kg)
+        head, relation, tail = kg.triples.T.astype(np.int64)
+        row = np.arange(kg.num_triples, dtype=np.int64)
+        start = np.concatenate([head, tail])
+        code = np.concatenate([relation, relation + kg.num_relations])
+        end, step = np.concatenate([tail, head]), np.concatenate([2 * row, 2 * row + 1])
+        key = code * kg.num_entities + start
+        order = np.lexsort((end, key))
+        self._key, self._end, self._step = key[order], end[order].astype(np.int32), step[order]
+
+    def execute(self, query: Query) -> Result:
+        """Execute one query graph.
+
+        Raises:
+            JaxkgError: it is not sound, see `refuse_unsound`.
+        """
+        refuse_unsound(self.values, query)
+        return self._result(query)
+
+    def _result(self, query: Query) -> Result:
+        if isinstance(query, Count | Exists):
+            return root_result(query, (self.derive(query.source),), self.values)
+        if isinstance(query, Compared):
+            sides = [q.source if isinstance(q, Count) else q for q in (query.left, query.right)]
+            return root_result(query, tuple(map(self.derive, sides)), self.values)
+        return root_result(query, (self.derive(query),), self.values)
+
+    def derive(self, node: Node) -> Derived:
+        """The entities a node denotes."""
+        if isinstance(node, Entities):
+            rows = sorted({self.kg.entity(entity) for entity in node.ids})
+            return Derived(node, np.array(rows, np.int32))
+        if isinstance(node, Step):
+            source = self.derive(node.source)
+            ends, steps, _ = self.step(source.nodes, node.relations)
+            if not node.returns:
+                barred = [self.kg.entity(entity) for entity in topics_of(node)]
+                keep = ~np.isin(ends, barred)
+                ends, steps = ends[keep], steps[keep]
+            nodes, first = np.unique(ends, return_index=True)
+            return Derived(node, nodes, steps[first, None], parts=(source,))
+        if isinstance(node, Where | Extreme):
+            return self._conditioned(node)
+        below = node.parts if not isinstance(node, Difference) else (node.source, node.without)
+        parts = tuple(map(self.derive, below))
+        every = np.concatenate([part.nodes for part in parts])
+        nodes, count = np.unique(every, return_counts=True)
+        if isinstance(node, Intersection):
+            nodes = nodes[count == len(parts)]
+        elif isinstance(node, Difference):
+            nodes = np.setdiff1d(parts[0].nodes, parts[1].nodes)
+        return Derived(node, nodes, parts=parts)
+
+    def step(
+        self, nodes: np.ndarray, relations: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Every edge of these relations out of `nodes`: ends, steps, place of each in `nodes`."""
+        codes = np.array([self.kg.relation_code(name) for name in relations], np.int64)
+        keys = (codes * self.kg.num_entities + nodes.astype(np.int64)[:, None]).ravel()
+        low, high = np.searchsorted(self._key, keys), np.searchsorted(self._key, keys, "right")
+        count = high - low
+        which = np.repeat(np.arange(len(keys)), count)
+        edge = np.arange(len(which)) - np.repeat(np.cumsum(count) - count - low, count)
+        return self._end[edge], self._step[edge], which // max(len(codes), 1)
+
+    def codes_into(self, node: int) -> list[int]:
+        """Relations of which an entity is a tail, ascending."""
+        low, high = np.searchsorted(self._tails, node), np.searchsorted(self._tails, node, "right")
+        rows = self._by_tail[low:high]
+        return np.unique(self.kg.triples[rows, 1]).tolist()
+
+    @functools.cached_property
+    def _by_tail(self) -> np.ndarray:
+        return np.argsort(self.kg.triples[:, 2], kind="stable")
+
+    @functools.cached_property
+    def _tails(self) -> np.ndarray:
+        return self.kg.triples[self._by_tail, 2]
+
+    def _conditioned(self, node: Where | Extreme) -> Derived:
+        source = self.derive(node.source)
+        pair = np.arange(len(source.nodes))
+        ends = source.nodes
+        steps = np.full((len(ends), 0), -1, np.int64)
+        for relation in node.path:
+            found, step, place = self.step(ends, (relation,))
+            pair, steps = pair[place], np.column_stack([steps[place], step])
+            # One walk for every end of every entity.
+            key = pair.astype(np.int64) * self.kg.num_entities + found
+            _, first = np.unique(key, return_index=True)
+            pair, ends, steps = pair[first], found[first], steps[first]
+        if isinstance(node, Where):
+            kind, window = where_window(self.values, node)
+            first, second = self.values.keys_of(kind)
+            hits = np.flatnonzero(window.holds(first[ends], second[ends]))
+            kept, at = np.unique(pair[hits], return_index=True)
+            hit = hits[at]
+            return Derived(node, source.nodes[kept], steps[hit], ends[hit], parts=(source,))
+        if node.by == "count":
+            keys = np.bincount(pair, minlength=len(source.nodes)).astype(np.int64)
+            place = foremost(keys, node)
+            none = np.full((len(place), 0), -1, np.int64)
+            return Derived(node, source.nodes[place], none, keys=keys[place], parts=(source,))
+        key = order_keys(self.values, ends_at(self.values, node))[ends]
+        there = np.flatnonzero(key > NONE_KEY)
+        order = there[np.lexsort((-key[there] if node.largest else key[there], pair[there]))]
+        who, first = np.unique(pair[order], return_index=True)
+        best = order[first]
+        place = foremost(key[best], node)
+        kept = best[place]
+        return Derived(
+            node, source.nodes[who[place]], steps[kept], ends[kept], key[kept], (source,)
+        )
+
+
+NONE_KEY = np.iinfo(np.int64).min
+"""The order key of an entity without a value."""
+
+
+def order_keys(values: Values, kind: str) -> np.ndarray:
+    """[N] int64 by which a kind's values are ordered; NONE_KEY where there is none."""
+    first, second = values.keys_of(kind).astype(np.int64)
+    return np.where(first == NONE, NONE_KEY, first * (1 << 31) + second)
+
+
+def foremost(keys: np.ndarray, node: Extreme) -> np.ndarray:
+    """Places of the n foremost of [K] keys, ascending; ties with the n-th are kept."""
+    if not len(keys):
+        return np.zeros(0, np.int64)
+    order = np.sort(-keys if node.largest else keys)
+    last = order[min(node.n, len(order)) - 1]
+    return np.flatnonzero((-keys if node.largest else keys) <= last)
+
+
+def root_result(
+    query: Query, derived: tuple[Derived, ...], values: Values, *, complete: bool = True
+) -> Result:
+    """The result of a query graph from the sets right below its root."""
+    if isinstance(query, Compared):
+        nothing = np.zeros(0, np.int32)
+        truth = compared(query, derived[0].nodes, derived[1].nodes, values)
+        return Result("boolean", nothing, truth=truth, complete=complete, derived=derived)
+    rows = derived[0].nodes
+    if isinstance(query, Count):
+        return Result("number", rows, number=len(rows), complete=complete, derived=derived)
+    if isinstance(query, Exists):
+        return Result("boolean", rows, truth=len(rows) > 0, complete=complete, derived=derived)
+    return Result("entities", rows, complete=complete, derived=derived)
+
+
+def compared(query: Compared, left: np.ndarray, right: np.ndarray, values: Values) -> bool:
+    """Whether some value of the left entities compares as wanted with one of the right."""
+    if isinstance(query.left, Count):
+        return bool(
+            _pairs(query.comparison, *(np.full((2, 1), len(side)) for side in (left, right)))
+        )
+    keys = values.keys_of(side_kind(values, query)).astype(np.int64)
+    sides = [keys[:, side] for side in (left, right)]
+    sides = [side[:, side[0] != NONE] for side in sides]
+    if not all(side.shape[1] for side in sides):
+        return False
+    return _pairs(query.comparison, *sides)
+
+
+def _pairs(comparison: Comparison, left: np.ndarray, right: np.ndarray) -> bool:
+    """Of [2, K] keys; the bounds that a value is most easily met by decide."""
+    (a, b), (c, d) = left, right
+    if comparison == "=":
+        return bool(np.isin(a * (1 << 32) + b, c * (1 << 32) + d).any())
+    if comparison == "in":
+        return any(bool(((a >= low) & (b <= high)).any()) for low, high in set(zip(c, d)))
+    return {
+        "<": b.min() < c.max(),
+        "<=": b.min() <= d.max(),
+        ">": a.max() > d.min(),
+        ">=": a.max() >= c.min(),
+        "!=": b.min() < c.max() or a.max() > d.min(),
+    }[comparison].item()
+
+
+def execute_queries(
+    kg: KnowledgeGraph, queries: Sequence[Query], *, values: Values | None = None
+) -> list[Result]:
+    """Execute query graphs on the host, one by one.
+
+    Raises:
+        JaxkgError: one is not sound; says which.
+    """
+    sets = QuerySets(kg, values)
+    results = []
+    for number, query in enumerate(queries, start=1):
+        try:
+            results.append(sets.execute(query))
+        except JaxkgError as error:
+            raise JaxkgError(f"query graph {number}: {error}") from error
+    return results

@@ -1,0 +1,344 @@
+"""Typed values of a graph's literals: what can be compared, ordered and counted, exactly.
+
+RDF literals say what they are. Elsewhere a relation whose tails are nearly all dates, numbers or
+truth values is a column of these (a number of four digits from 1000 to 2999 alone is a year);
+what was recognised is told by `jaxkg kg stats` and can be overruled.
+
+How values compare: numbers by size, and only within one unit (its text); truth values: false
+before true; texts (a display name, or an RDF literal's text) only as equal or not. A date is the
+interval of its days, whatever its precision: v is before w (`<`) where v ends before w begins,
+`<=` where v ends no later than w ends, `>` and `>=` the other way round (begins after w ends,
+begins no earlier than w begins), `=` where both are the same interval, `in` where v lies within w,
+and `!=` where the two have no day in common; so 1990 and May 1990 are neither `=` nor `!=`.
+Dates are ordered by their first day, then by their last.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.literals import DATES, NUMBERS, XSD, as_date, as_number, as_truth, literal
+from jaxkg.query import Comparison, Value
+
+KINDS = ("number", "date", "boolean", "text", "entity")
+"""What is compared; the last is an entity as itself."""
+
+NONE = np.iinfo(np.int32).min
+"""The key of an entity without a value of that kind."""
+
+_NEARLY_ALL = 0.95
+_TYPED = KINDS[:3]
+_LAST = np.iinfo(np.int32).max
+
+
+class Window(NamedTuple):
+    """The pairs of keys that compare as wanted: both within bounds (ends included), or not."""
+
+    first: tuple[int, int]
+    second: tuple[int, int]
+    negate: bool = False
+
+    def holds(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """[...] bool of two int32 keys; an entity without a value compares with nothing."""
+        inside = (first >= self.first[0]) & (first <= self.first[1])
+        inside &= (second >= self.second[0]) & (second <= self.second[1])
+        return (inside != self.negate) & (first != NONE)
+
+
+class Values:
+    """The values of a graph's entities.
+
+    Example:
+        >>> graph = KnowledgeGraph.from_triples([
+        ...     ("Alien", "year", "1979"), ("Heat", "year", "1995"), ("Alien", "made_by", "Scott")])
+        >>> values = Values(graph)
+        >>> values.relation_kinds
+        {'year': 'date'}
+        >>> values.window("date", "<", Value("date", "1990")).holds(*values.keys[1]).tolist()
+        [True, False, False, False, False]
+
+    Attributes:
+        kg: the graph.
+        relation_kinds: "number", "date" or "boolean" for every relation that is a column of these.
+        keys: [3, 2, N] int32 for numbers, dates and truth values: two keys that order the entities
+            (of a date its first and last day, else twice the rank), NONE where there is no value.
+            Numbers are ranked exactly, unit by unit.
+        approximate: [N] float32, the numbers; NaN where there is none.
+        units: texts of the units of every relation's numbers.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, kinds: Mapping[str, str | None] | None = None):
+        """Read the values.
+
+        Args:
+            kg: the graph.
+            kinds: overrules what a relation's tails are: "number", "date", "boolean", or None (or
+                "text") for none of these. Not for RDF literals with a datatype.
+
+        Raises:
+            JaxkgError: `kinds` names a relation the graph has not, or another kind.
+        """
+        self.kg = kg
+        self._overruled = dict(kinds or {})
+        for name, kind in self._overruled.items():
+            kg.relation_code(name)
+            if kind not in (*_TYPED, "text", None):
+                raise JaxkgError(f"relation {name!r}: no kind {kind!r}; there are {_TYPED}, 'text'")
+        numbers: dict[int, tuple[str, Decimal]] = {}
+        dates: dict[int, tuple[int, int]] = {}
+        truths: dict[int, int] = {}
+        self.relation_kinds: dict[str, str] = {}
+        self.units: dict[str, tuple[str, ...]] = {}
+        stores: dict[str, dict[int, Any]] = {"number": numbers, "date": dates, "boolean": truths}
+        order = np.argsort(kg.triples[:, 1], kind="stable")
+        ends = np.searchsorted(kg.triples[order, 1], np.arange(kg.num_relations + 1))
+        typed = self._read_literals(stores)
+        for code, name in enumerate(kg.relations):
+            tails = np.unique(kg.triples[order[ends[code] : ends[code + 1]], 2])
+            kind = self._column(name, tails, typed, stores)
+            if kind:
+                self.relation_kinds[name] = kind
+            if kind == "number":
+                units = {numbers[tail][0] for tail in tails.tolist() if tail in numbers}
+                self.units[name] = tuple(sorted(units))
+        self._ranked = sorted(set(numbers.values()))
+        rank = {number: place for place, number in enumerate(self._ranked)}
+        self.keys = np.full((3, 2, kg.num_entities), NONE, np.int32)
+        self.approximate = np.full(kg.num_entities, np.nan, np.float32)
+        for row, number in numbers.items():
+            self.keys[0, :, row] = rank[number]
+            self.approximate[row] = number[1]
+        for row, days in dates.items():
+            self.keys[1, :, row] = days
+        for row, truth in truths.items():
+            self.keys[2, :, row] = truth
+        self.keys.setflags(write=False)
+        self._ends: dict[str, np.ndarray] = {}
+
+    def _read_literals(self, stores: Mapping[str, dict]) -> dict[int, str | None]:
+        """Values of the literals that say their datatype; the kind of every literal by its row."""
+        kg = self.kg
+        ids = kg.entity_ids
+        first = _first_not_below(ids, '"')
+        typed: dict[int, str | None] = {}
+        heads = set(kg.triples[:, 0].tolist()) if first < len(ids) and ids[first][:1] == '"' else ()
+        for row in range(first, len(ids)):
+            term = ids[row]
+            if not term.startswith('"'):
+                break
+            found = literal(term)
+            if found is None or row in heads:
+                continue
+            short = found.datatype.removeprefix(XSD) if found.datatype.startswith(XSD) else ""
+            kind = "number" if short in NUMBERS else "date" if short in DATES else None
+            kind = "boolean" if short == "boolean" else kind
+            if found.datatype or found.language:
+                typed[row] = kind
+            if kind:
+                value = _parsed(kind, found.text)
+                if kind == "boolean" and found.text in ("0", "1"):
+                    value = int(found.text)
+                if value is not None:
+                    stores[kind][row] = value
+        return typed
+
+    def _column(
+        self,
+        name: str,
+        tails: np.ndarray,
+        typed: Mapping[int, str | None],
+        stores: Mapping[str, dict],
+    ) -> str | None:
+        rows = tails.tolist()
+        plain = [row for row in rows if row not in typed]
+        wanted = self._overruled.get(name)
+        for kind in (wanted,) if name in self._overruled else ("date", "number", "boolean"):
+            if kind not in _TYPED:
+                break
+            enough = 0 if name in self._overruled else _NEARLY_ALL * len(rows)
+            said = sum(typed.get(row) == kind for row in rows)
+            told: dict[int, Any] = {}
+            misses = 0
+            for row in plain:
+                text = self.kg.name(row)
+                value = _parsed(kind, text)
+                if kind == "date" and name not in self._overruled and not _clear_date(text):
+                    value = None
+                if value is not None:
+                    told[row] = value
+                elif (misses := misses + 1) > len(rows) - enough:
+                    break
+            if kind == "number" and _names_in_disguise(told, overruled=name in self._overruled):
+                continue
+            if said + len(told) >= max(enough, 1):
+                stores[kind].update(told)
+                return kind
+        return None
+
+    @functools.cached_property
+    def texts(self) -> np.ndarray:
+        """[2, N] int32: key of every entity's text and language, in the order of the texts."""
+        pairs = [self.text(row) for row in range(self.kg.num_entities)]
+        self._texts = sorted(set(pairs))
+        place = {pair: at for at, pair in enumerate(self._texts)}
+        key = np.fromiter((place[pair] for pair in pairs), np.int32, len(pairs))
+        return np.stack([key, key])
+
+    def text(self, row: int) -> tuple[str, str]:
+        """Text and language of an entity: a literal's, or its display name."""
+        found = literal(self.kg.entity_ids[row])
+        return self.kg.name(row), found.language.lower() if found else ""
+
+    def keys_of(self, kind: str) -> np.ndarray:
+        """[2, N] int32 keys of a kind."""
+        if kind == "text":
+            return self.texts
+        if kind == "entity":
+            rows = np.arange(self.kg.num_entities, dtype=np.int32)
+            return np.stack([rows, rows])
+        return self.keys[_TYPED.index(kind)]
+
+    def window(
+        self, kind: str, comparison: Comparison, value: Value | str, *, along: str | None = None
+    ) -> Window:
+        """Which keys compare with a value as wanted.
+
+        Args:
+            kind: of the keys.
+            comparison: as wanted.
+            value: to compare with; an entity id for kind "entity".
+            along: the relation whose tails are compared, where that is known.
+
+        Raises:
+            JaxkgError: the value does not read as its kind, the kind does not compare so, or the
+                units differ.
+        """
+        if comparison not in _OPERATORS:
+            raise JaxkgError(f"no comparison {comparison!r}; there are {', '.join(_OPERATORS)}")
+        if comparison not in ("=", "!=") and kind in ("text", "entity"):
+            raise JaxkgError(f"{kind} {value!r} compares by = and != alone, not by {comparison}")
+        if comparison == "in" and kind != "date":
+            raise JaxkgError(f"{kind} values are not `in` each other, as dates are: {value!r}")
+        if isinstance(value, str):
+            row = self.kg.entity(value)
+            return _interval(comparison, row, row)
+        if kind == "date":
+            if (days := as_date(value.text)) is None:
+                raise JaxkgError(f"no date {value.text!r}; write 1990, 1990-05 or 1990-05-02")
+            return _interval(comparison, *days)
+        if kind == "boolean":
+            if (truth := as_truth(value.text)) is None:
+                raise JaxkgError(f"no truth value {value.text!r}; write true or false")
+            return _interval(comparison, truth, truth)
+        if kind == "text":
+            _ = self.texts
+            low = bisect.bisect_left(self._texts, (value.text, value.language.lower()))
+            known = value.language.lower() if value.language else "\U0010ffff"
+            high = bisect.bisect_right(self._texts, (value.text, known)) - 1
+            return Window((low, high), (low, high), comparison == "!=")
+        return self._number_window(comparison, value, along)
+
+    def _number_window(self, comparison: Comparison, value: Value, along: str | None) -> Window:
+        if (number := as_number(value.text)) is None:
+            raise JaxkgError(f"no number {value.text!r}; write 12.5")
+        there = self.units.get(along or "", tuple(dict.fromkeys(u for u, _ in self._ranked)))
+        named = {unit.casefold(): unit for unit in there}
+        wanted = value.unit or number[1]
+        unit = named.get(wanted.casefold())
+        if not wanted and len(there) == 1:
+            unit = there[0]
+        if unit is None and there:
+            what = f"the numbers of {along!r}" if along else "the graph's numbers"
+            told = ", ".join(repr(unit) for unit in there)
+            raise JaxkgError(
+                f"{value.text!r} in unit {wanted!r} does not compare with {what}, in units {told}"
+            )
+        low = bisect.bisect_left(self._ranked, (unit or "", number[0]))
+        high = bisect.bisect_right(self._ranked, (unit or "", number[0])) - 1
+        of_unit = [place for place, (some, _) in enumerate(self._ranked) if some == unit]
+        block = (of_unit[0], of_unit[-1]) if of_unit else (0, -1)
+        if comparison == "!=":
+            # Ranks of other units are out of bounds too: they are kept apart by the second key.
+            return Window((low, high), block, True) if len(there) < 2 else self._refuse(along)
+        lowest, highest = {
+            "=": (low, high),
+            "<": (block[0], low - 1),
+            "<=": (block[0], high),
+            ">": (high + 1, block[1]),
+            ">=": (low, block[1]),
+        }[comparison]
+        return Window((lowest, highest), (lowest, highest))
+
+    def _refuse(self, along: str | None) -> Window:
+        raise JaxkgError(
+            f"the numbers of {along or 'the graph'!r} have several units; != is unclear"
+        )
+
+    def unit(self, row: int) -> str:
+        """Text of the unit of an entity's number; "" where it has none."""
+        rank = int(self.keys[0, 0, row])
+        return "" if rank == NONE else self._ranked[rank][0]
+
+    def ends_of(self, relation: str) -> np.ndarray:
+        """[K] int32, what a relation leads to, ascending; of an inverse relation, its heads."""
+        if relation not in self._ends:
+            inverse, code = divmod(self.kg.relation_code(relation), self.kg.num_relations)
+            rows = self.kg.triples[:, 1] == code
+            self._ends[relation] = np.unique(self.kg.triples[rows, 0 if inverse else 2])
+        return self._ends[relation]
+
+    def kind_along(self, relations: Sequence[str]) -> str | None:
+        """What all these relations lead to: a kind, or None for entities or where they differ."""
+        kinds = {self.relation_kinds.get(name) for name in relations}
+        return kinds.pop() if len(kinds) == 1 else None
+
+
+_OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in")
+
+
+def _interval(comparison: Comparison, first: int, last: int) -> Window:
+    """The window of a comparison with the interval from `first` to `last`."""
+    low, high = int(NONE) + 1, int(_LAST)
+    bounds = {
+        "=": ((first, first), (last, last)),
+        "<": ((low, high), (low, first - 1)),
+        "<=": ((low, high), (low, last)),
+        ">": ((last + 1, high), (low, high)),
+        ">=": ((first, high), (low, high)),
+        "in": ((first, high), (low, last)),
+        "!=": ((low, last), (first, high)),  # negated: no day in common
+    }[comparison]
+    return Window(*bounds, comparison == "!=")
+
+
+def _parsed(kind: str, text: str):
+    if kind == "date":
+        return as_date(text)
+    if kind == "number":
+        found = as_number(text)
+        return None if found is None else (found[1], found[0])
+    truth = as_truth(text)
+    return None if truth is None else int(truth)
+
+
+def _clear_date(text: str) -> bool:
+    """Not a bare number that is hardly a year."""
+    return not text.strip().lstrip("-").isdigit() or "1000" <= text.strip() <= "2999"
+
+
+def _names_in_disguise(told: Mapping[int, tuple[str, Decimal]], *, overruled: bool) -> bool:
+    """Asteroids, "1124 Stroobantia", are no numbers: nearly each would have a unit of its own."""
+    return not overruled and len({unit for unit, _ in told.values()}) > 1 + len(told) // 4
+
+
+def _first_not_below(names: Sequence[str], text: str) -> int:
+    """Of ascending names."""
+    return bisect.bisect_left(names, text)

@@ -1,0 +1,174 @@
+import numpy as np
+import pytest
+from query_twin import Twin
+from value_graphs import KINDS, value_triples
+
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.query_sets import QuerySets, execute_queries
+from jaxkg.kg.values import Values
+from jaxkg.query import (
+    Compared,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Step,
+    Union,
+    Value,
+    Where,
+    query_from_dict,
+    query_to_dict,
+)
+
+
+def told(kg, result):
+    if result.kind == "entities":
+        return {kg.entity_ids[row] for row in result.rows.tolist()}
+    return result.number if result.kind == "number" else result.truth
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_query_graphs_mean_what_the_twin_says(seed):
+    rng = np.random.default_rng(seed)
+    triples = value_triples(rng)
+    kg = KnowledgeGraph.from_triples(triples)
+    values = Values(kg, KINDS)
+    sets, twin = QuerySets(kg, values), Twin(triples, KINDS)
+    drawn = RandomQueries(sets, rng)
+    found = 0
+    for _ in range(30):
+        query = drawn.draw()
+        result = sets.execute(query)
+        assert told(kg, result) == twin.run(query), query
+        assert query_from_dict(query_to_dict(query)) == query
+        found += not result.empty
+    assert found > 10
+
+
+FILMS = KnowledgeGraph.from_triples(
+    [
+        ("Alien", "by", "Scott"),
+        ("Legend", "by", "Scott"),
+        ("Heat", "by", "Mann"),
+        ("Alien", "year", "1979"),
+        ("Legend", "year", "1985-07"),
+        ("Heat", "year", "1995-12-15"),
+        ("Alien", "cost", "11 M"),
+        ("Heat", "cost", "60 M"),
+        ("Scott", "is", "director"),
+        ("Mann", "is", "director"),
+    ]
+)
+SCOTTS = Step(Entities(("Scott",)), ("^by",))
+MANNS = Step(Entities(("Mann",)), ("^by",))
+ALL = Union((SCOTTS, MANNS))
+BEFORE_1990 = Where(ALL, ("year",), "<", Value("date", "1990"))
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        (SCOTTS, {"Alien", "Legend"}),
+        (Step(Step(Entities(("Alien",)), ("by",)), ("^by",)), {"Alien", "Legend"}),
+        (Step(Step(Entities(("Alien",)), ("by",), False), ("^by",), False), {"Legend"}),
+        (Intersection((ALL, BEFORE_1990)), {"Alien", "Legend"}),
+        (Difference(ALL, SCOTTS), {"Heat"}),
+        (BEFORE_1990, {"Alien", "Legend"}),
+        (Where(ALL, ("year",), "in", Value("date", "1985")), {"Legend"}),
+        (Where(ALL, ("year",), "=", Value("date", "1985")), set()),
+        (Where(ALL, ("year",), "!=", Value("date", "1985-07-04")), {"Alien", "Heat"}),
+        (Where(ALL, ("cost",), ">", Value("number", "11", "M")), {"Heat"}),
+        (Where(ALL, ("cost",), ">=", Value("number", "11")), {"Alien", "Heat"}),
+        (Where(ALL, ("by",), "=", "Mann"), {"Heat"}),
+        (Where(ALL, (), "=", Value("text", "Heat")), {"Heat"}),
+        (Extreme(ALL, ("year",), largest=False), {"Alien"}),
+        (Extreme(ALL, ("cost",), largest=True), {"Heat"}),
+        (Extreme(Union((SCOTTS, MANNS)), ("by", "^by"), True, by="count"), {"Alien", "Legend"}),
+        (Extreme(Step(ALL, ("year",)), (), largest=True), {"1995-12-15"}),
+        (Count(ALL), 3),
+        (Exists(Intersection((SCOTTS, MANNS))), False),
+        (
+            Compared(
+                Step(Entities(("Alien",)), ("year",)), "<", Step(Entities(("Heat",)), ("year",))
+            ),
+            True,
+        ),
+        (Compared(SCOTTS, "=", MANNS), False),
+        (Compared(Count(SCOTTS), ">", Count(MANNS)), True),
+    ],
+)
+def test_every_operator(query, meant):
+    [result] = execute_queries(FILMS, [query])
+    assert told(FILMS, result) == meant
+
+
+LOOP = Union((SCOTTS,))
+object.__setattr__(LOOP, "parts", (LOOP,))
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (Entities(()), "no entity"),
+        (Entities(("Aliens",)), "Alien"),
+        (Step(SCOTTS, ()), "one relation"),
+        (Step(SCOTTS, ("directed",)), "no relation 'directed'"),
+        (Intersection(()), "intersection of nothing"),
+        (Union(()), "union of nothing"),
+        (Count(Count(SCOTTS)), "at the root"),
+        ("Alien", "no query graph operator"),
+        (LOOP, "more than 64"),
+        (Where(ALL, ("year",), "<", Value("number", "5")), "cannot be compared"),
+        (Where(ALL, ("year",), "<", Value("date", "long ago")), "no date 'long ago'"),
+        (Where(ALL, ("year",), "~", Value("date", "1990")), "no comparison '~'"),
+        (Where(ALL, ("cost",), "<", Value("number", "5", "km")), "in units 'M'"),
+        (Where(ALL, ("cost",), "in", Value("number", "5")), "as dates are"),
+        (Where(ALL, ("by",), "<", "Scott"), "by = and != alone"),
+        (Where(ALL, ("by",), "=", "director"), "no entity has 'director'"),
+        (Where(ALL, ("by",), "=", "actor"), "no entity 'actor'"),
+        (Extreme(ALL, ("by",), True), "cannot be ordered"),
+        (Extreme(ALL, (), True), "cannot be ordered"),
+        (Extreme(ALL, (), True, by="count"), "count of nothing"),
+        (Extreme(ALL, ("year",), True, 0), "1 or more"),
+        (Compared(SCOTTS, "<", MANNS), "no values to order"),
+        (Compared(SCOTTS, "<", Step(ALL, ("year",))), "cannot be compared"),
+        (Compared(Count(SCOTTS), "<", MANNS), "another count"),
+    ],
+)
+def test_what_cannot_be_executed_is_refused_in_one_line(query, why):
+    with pytest.raises(JaxkgError, match="query graph 1: ") as caught:
+        execute_queries(FILMS, [query])
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        None,
+        {"operator": "sum"},
+        {"operator": "count"},
+        {"operator": "entities", "ids": "Alien"},
+        {"operator": "entities", "ids": ["Alien"], "more": 1},
+        {"operator": "step", "source": {"operator": "entities", "ids": []}, "relations": [3]},
+    ],
+)
+def test_json_that_is_no_query_graph_is_refused(raw):
+    with pytest.raises(JaxkgError):
+        query_from_dict(raw)
+
+
+def test_a_walk_comes_with_everything_found():
+    sets = QuerySets(FILMS)
+    for query in (SCOTTS, BEFORE_1990, Extreme(ALL, ("year",), largest=False)):
+        [found] = sets.execute(query).derived
+        assert found.steps is not None
+        assert len(found.steps) == len(found.nodes) > 0
+        for node, steps in zip(found.nodes.tolist(), found.steps.tolist()):
+            triple, back = divmod(steps[0], 2)
+            head, _, tail = FILMS.triples[triple].tolist()
+            assert node == ((head if back else tail) if query is SCOTTS else head)

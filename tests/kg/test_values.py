@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph, read_graph
+from jaxkg.kg.literals import as_date, as_number
+from jaxkg.kg.stats import graph_stats
+from jaxkg.kg.values import NONE, Values
+from jaxkg.query import Value
+
+
+def graph_of(relation, tails):
+    return KnowledgeGraph.from_triples([(f"e{i}", relation, tail) for i, tail in enumerate(tails)])
+
+
+@pytest.mark.parametrize(
+    ("tails", "kind"),
+    [
+        (["1990", "1991-05", "1991-05-02"], "date"),
+        (["90", "1991", "12.5"], "number"),
+        (["true", "false"], "boolean"),
+        (["1,000 km", "12 km"], "number"),
+        (["Alien", "1990"], None),
+        ([f"{n}" for n in range(30)] + ["unknown"], "number"),
+        ([f"{n}" for n in range(10)] + ["unknown"], None),
+        (["1124 Stroobantia", "1125 China", "1126 Otero"], None),
+        (["007", "08"], None),
+    ],
+)
+def test_a_column_is_recognised_by_nearly_all_of_its_tails(tails, kind):
+    kg = graph_of("r", tails)
+    assert Values(kg).relation_kinds.get("r") == kind
+    assert graph_stats(kg)["values"] == ({"r": kind} if kind else {})
+
+
+def test_what_is_recognised_can_be_overruled():
+    kg = graph_of("seats", ["1990", "2000", "2010"])
+    assert Values(kg).relation_kinds == {"seats": "date"}
+    values = Values(kg, {"seats": "number"})
+    assert values.relation_kinds == {"seats": "number"}
+    assert np.nansum(values.approximate) == 6000
+    assert Values(kg, {"seats": None}).relation_kinds == {}
+    with pytest.raises(JaxkgError, match="no kind 'age'"):
+        Values(kg, {"seats": "age"})
+    with pytest.raises(JaxkgError, match="no relation 'seat'"):
+        Values(kg, {"seat": "number"})
+
+
+def test_numbers_are_ranked_exactly_where_floats_are_not():
+    close = ["0.1", "0.10000000000000000001", "1e-1", "9007199254740993", "9007199254740992"]
+    kg = graph_of("r", [*close, "3"])
+    values = Values(kg)
+    key = {text: int(values.keys[0, 0, kg.entity(text)]) for text in close}
+    assert key["0.1"] == key["1e-1"] < key["0.10000000000000000001"]
+    assert key["9007199254740992"] < key["9007199254740993"]
+    approximate = values.approximate[[kg.entity(text) for text in close[3:]]]
+    assert approximate[0] == approximate[1]
+
+
+@pytest.mark.parametrize(
+    ("comparison", "value", "kept"),
+    [
+        ("<", "1990", {"1989", "1989-12-31"}),
+        ("<=", "1990", {"1989", "1989-12-31", "1990", "1990-05", "1990-05-02", "1990-06"}),
+        (">", "1990-05", {"1990-06", "1991"}),
+        (">=", "1990-05", {"1990-05", "1990-05-02", "1990-06", "1991"}),
+        ("=", "1990-05", {"1990-05"}),
+        ("in", "1990-05", {"1990-05", "1990-05-02"}),
+        ("in", "1990", {"1990", "1990-05", "1990-05-02", "1990-06"}),
+        ("!=", "1990-05", {"1989", "1989-12-31", "1990-06", "1991"}),
+    ],
+)
+def test_dates_of_every_precision_compare_as_intervals(comparison, value, kept):
+    dates = ["1989", "1989-12-31", "1990", "1990-05", "1990-05-02", "1990-06", "1991"]
+    kg = graph_of("when", dates)
+    values = Values(kg)
+    held = values.window("date", comparison, Value("date", value)).holds(*values.keys[1])
+    assert {kg.entity_ids[row] for row in np.flatnonzero(held)} == kept
+
+
+def test_rdf_literals_say_what_they_are(tmp_path):
+    path = tmp_path / "facts.ttl"
+    path.write_text(
+        """@prefix : <http://e/> . @prefix x: <http://www.w3.org/2001/XMLSchema#> .
+        :a :born "1941-05-02"^^x:date ; :size 12.50 ; :alive true ; :motto "Hej"@sv, "1990" .
+        :b :born "1941"^^x:gYear ; :size "125e-1"^^x:double ; :alive "0"^^x:boolean ; :code "7" .
+        """
+    )
+    kg = read_graph(path)
+    values = Values(kg)
+    assert values.relation_kinds["born"] == "date"
+    assert values.relation_kinds["size"] == "number"
+    assert values.relation_kinds["alive"] == "boolean"
+    rows = {kg.name(row): row for row in range(kg.num_entities)}
+    assert values.keys[0, 0, rows["12.50"]] == values.keys[0, 0, rows["125e-1"]] != NONE
+    assert values.keys[1, :, rows["1941"]].tolist() == [19410101, 19411231]
+    assert values.keys[2, 0, rows["0"]] == 0
+    assert values.text(rows["Hej"]) == ("Hej", "sv")
+    held = values.window("text", "=", Value("text", "Hej", language="en")).holds(*values.texts)
+    assert not held.any()
+    held = values.window("text", "=", Value("text", "Hej")).holds(*values.texts)
+    assert np.flatnonzero(held).tolist() == [rows["Hej"]]
+
+
+@pytest.mark.parametrize("text", ["1990-00", "1990-13", "1990-02-30", "12", "1990T10", "May 1990"])
+def test_what_is_no_date(text):
+    assert as_date(text) is None
+
+
+@pytest.mark.parametrize("text", ["", "km", "1,23", "--3", "1 2", "$3 km", "0x10", "nan", "inf"])
+def test_what_is_no_number(text):
+    assert as_number(text) is None
+
+
+def test_numbers_of_another_unit_do_not_compare():
+    kg = graph_of("r", ["5 km", "7 km", "300 m", "3 m", "1 km"])
+    values = Values(kg)
+    assert values.units == {"r": ("km", "m")}
+    held = values.window("number", ">", Value("number", "4", "KM"), along="r").holds(
+        *values.keys[0]
+    )
+    assert {kg.entity_ids[row] for row in np.flatnonzero(held)} == {"5 km", "7 km"}
+    with pytest.raises(JaxkgError, match="in units 'km', 'm'"):
+        values.window("number", ">", Value("number", "4"), along="r")

@@ -1,0 +1,149 @@
+"""What query graphs mean, in plain Python over sets of string triples: slow, and easy to trust.
+
+Values are read here by other means than the package does: `datetime` for dates, `Fraction` for
+numbers, both from texts that the test writes.
+"""
+
+import calendar
+import datetime
+from fractions import Fraction
+
+from jaxkg.query import (
+    Compared,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Step,
+    Union,
+    Where,
+)
+
+
+def days(text):
+    """First and last day."""
+    year, *rest = map(int, text.split("-"))
+    if not rest:
+        return datetime.date(year, 1, 1), datetime.date(year, 12, 31)
+    month, *day = rest
+    if not day:
+        last = calendar.monthrange(year, month)[1]
+        return datetime.date(year, month, 1), datetime.date(year, month, last)
+    return (datetime.date(year, month, day[0]),) * 2
+
+
+READ = {"date": days, "number": Fraction, "boolean": ["false", "true"].index, "text": str}
+
+
+def compares(comparison, one, other):
+    """Of two dates as intervals, or of two others."""
+    (a, b), (c, d) = (x if isinstance(x, tuple) else (x, x) for x in (one, other))
+    return {
+        "=": (a, b) == (c, d),
+        "!=": b < c or a > d,
+        "<": b < c,
+        "<=": b <= d,
+        ">": a > d,
+        ">=": a >= c,
+        "in": c <= a and b <= d,
+    }[comparison]
+
+
+class Twin:
+    """`kinds`: the kind of every relation that leads to values."""
+
+    def __init__(self, triples, kinds):
+        self.triples, self.kinds = set(triples), kinds
+        self.kind_of = {t: kinds[r] for _, r, t in self.triples if r in kinds}
+
+    def out(self, entities, relation):
+        if relation.startswith("^"):
+            return {h for h, r, t in self.triples if r == relation[1:] and t in entities}
+        return {t for h, r, t in self.triples if r == relation and h in entities}
+
+    def ends(self, entity, path):
+        found = {entity}
+        for relation in path:
+            found = self.out(found, relation)
+        return found
+
+    def value(self, entity, kind):
+        if kind == "entity":
+            return entity
+        if kind == "text":
+            return entity
+        return READ[kind](entity) if self.kind_of.get(entity) == kind else None
+
+    def kind(self, q):
+        if isinstance(q, Entities):
+            kinds = {self.kind_of.get(e) for e in q.ids}
+        elif isinstance(q, Step):
+            kinds = {self.kinds.get(r) for r in q.relations}
+        elif isinstance(q, Intersection | Union):
+            kinds = {self.kind(part) for part in q.parts}
+        else:
+            return self.kind(q.source)
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def topics(self, q):
+        while isinstance(q, Step):
+            q = q.source
+        return set(q.ids) if isinstance(q, Entities) else set()
+
+    def run(self, q):
+        if isinstance(q, Entities):
+            return set(q.ids)
+        if isinstance(q, Step):
+            found = set().union(*(self.out(self.run(q.source), r) for r in q.relations))
+            return found if q.returns else found - self.topics(q)
+        if isinstance(q, Intersection):
+            return set.intersection(*map(self.run, q.parts))
+        if isinstance(q, Union):
+            return set.union(*map(self.run, q.parts))
+        if isinstance(q, Difference):
+            return self.run(q.source) - self.run(q.without)
+        if isinstance(q, Where):
+            return {e for e in self.run(q.source) if self.where(q, e)}
+        if isinstance(q, Extreme):
+            return self.extreme(q)
+        if isinstance(q, Count):
+            return len(self.run(q.source))
+        if isinstance(q, Exists):
+            return bool(self.run(q.source))
+        if isinstance(q.left, Count):
+            return compares(q.comparison, self.run(q.left), self.run(q.right))
+        assert isinstance(q, Compared)
+        kind = self.kind(q.left) or "entity"
+        sides = [[self.value(e, kind) for e in self.run(s)] for s in (q.left, q.right)]
+        return any(
+            compares(q.comparison, x, y)
+            for x in sides[0]
+            for y in sides[1]
+            if x is not None and y is not None
+        )
+
+    def where(self, q, entity):
+        entities = self.ends(entity, q.path)
+        if isinstance(q.value, str):
+            return any(compares(q.comparison, e, q.value) for e in entities)
+        wanted = READ[q.value.kind](q.value.text)
+        values = [self.value(e, q.value.kind) for e in entities]
+        return any(compares(q.comparison, v, wanted) for v in values if v is not None)
+
+    def extreme(self, q):
+        kind = self.kinds.get(q.path[-1]) if q.path else self.kind(q.source)
+        keyed = {}
+        for entity in self.run(q.source):
+            ends = self.ends(entity, q.path)
+            if q.by == "count":
+                keyed[entity] = len(ends)
+                continue
+            values = [self.value(e, kind) for e in ends]
+            values = [v for v in values if v is not None]
+            if values:
+                keyed[entity] = max(values) if q.largest else min(values)
+        order = sorted(keyed.values(), reverse=q.largest)
+        kept = set(order[: q.n])
+        return {entity for entity, key in keyed.items() if key in kept}
