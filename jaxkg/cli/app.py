@@ -8,6 +8,7 @@ import sys
 import typer
 
 from jaxkg.cli.ask import ask, explain
+from jaxkg.cli.caching import cache
 from jaxkg.cli.comparing import compare
 from jaxkg.cli.distilling import distill
 from jaxkg.cli.evaluating import evaluate
@@ -18,7 +19,7 @@ from jaxkg.cli.scoring import score
 from jaxkg.cli.training_scorers import training
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import datasets
-from jaxkg.experiments.progress import errors
+from jaxkg.experiments.progress import errors, voice
 
 app = typer.Typer(
     name="jaxkg",
@@ -40,12 +41,14 @@ app.add_typer(graphs, name="kg")
 app.add_typer(hypergraphs, name="hypergraph")
 app.add_typer(training, name="train")
 app.add_typer(models, name="llm")
+app.command("cache")(cache)
 
 
 @app.callback()
 def _frame(
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
     debug: bool = typer.Option(False, "--debug", help="Show tracebacks; accepted anywhere."),
+    quiet: bool = typer.Option(False, "--quiet", help="Nothing but errors on standard error."),
 ) -> None:
     """Ask a knowledge graph a question; get a cited answer."""
 
@@ -54,14 +57,16 @@ def main(argv: list[str] | None = None) -> None:
     """Run the command; exit code 0, 1 (an answer was withheld), 2 (bad input) or 130 (stopped)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments or bool(os.environ.get("JAXKG_DEBUG"))
-    arguments = [argument for argument in arguments if argument != "--debug"]
+    quiet = "--quiet" in arguments
+    arguments = [argument for argument in arguments if argument not in ("--debug", "--quiet")]
     if "--version" in arguments[:1]:
         from jaxkg import __version__
 
         print(__version__)
         return
     try:
-        app(args=arguments, prog_name="jaxkg")
+        with voice(quiet=quiet):
+            app(args=arguments, prog_name="jaxkg")
     except (JaxkgError, OSError) as error:
         if debug:
             raise

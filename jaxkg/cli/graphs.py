@@ -11,7 +11,6 @@ import typer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import load_graph
 from jaxkg.experiments.progress import errors, progress_bars
-from jaxkg.kg.stats import graph_stats
 
 graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -60,6 +59,8 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Sizes, degrees, hubs, relations and names of a graph."""
+    from jaxkg.kg.stats import graph_stats
+
     found = graph_stats(load_graph(path))
     print(json.dumps(found, ensure_ascii=False, indent=1) if as_json else _lines(found))
 

@@ -72,12 +72,13 @@ def language_model(wanted: ModelOptions) -> Iterator[Model | None]:
 
 def _connected(wanted: ModelOptions) -> Meter:
     from jaxkg.adjudicate import Budget, Caps, Meter, Replay, connect
-    from jaxkg.learn.planner.kept import cache_folder
 
-    replies = wanted.replies or cache_folder() / "replies.sqlite"
     if wanted.no_cache and (wanted.replay or wanted.replies is not None):
         other = "--replay" if wanted.replay else "--replies"
         raise JaxkgError(f"{other} wants kept replies, --no-cache keeps none: drop one of them")
+    replies = wanted.replies if wanted.replies or wanted.no_cache else _usual_replies()
+    if wanted.replay and replies is None:
+        raise JaxkgError("--replay: no replies are kept; name a file of them by --replies")
     run = Caps(wanted.budget_calls, wanted.budget_tokens, wanted.budget_price)
     question = Caps(wanted.question_calls)
     endpoint = None
@@ -85,7 +86,7 @@ def _connected(wanted: ModelOptions) -> Meter:
         from jaxkg.lm.backend import LocalLM
 
         endpoint = LocalLM.open(wanted.llm)
-    if wanted.replay:
+    if wanted.replay and replies is not None:
         # Nothing is paid for, so the run's caps have nothing to hold back.
         return Meter(
             Budget(
@@ -95,13 +96,28 @@ def _connected(wanted: ModelOptions) -> Meter:
     return connect(
         wanted.llm,
         base_url=wanted.base_url,
-        cache=None if wanted.no_cache else replies,
+        cache=replies,
         run=None if run == Caps() else run,
         question=None if question == Caps() else question,
         concurrency=wanted.concurrency,
         timeout=wanted.timeout,
         endpoint=endpoint,
     )
+
+
+def _usual_replies() -> Path | None:
+    """The file in the user's cache, if it can be used."""
+    from jaxkg.adjudicate.around.store import ReplyStore
+    from jaxkg.cache import cache_for, nothing_kept
+
+    if (folder := cache_for("")) is None:
+        return None
+    try:
+        ReplyStore(folder / "replies.sqlite").close()
+    except JaxkgError as error:
+        nothing_kept(error)
+        return None
+    return folder / "replies.sqlite"
 
 
 def _show(exchange: str) -> None:

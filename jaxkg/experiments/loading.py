@@ -29,9 +29,11 @@ def keep_compiled_programs() -> None:
     """Keep compiled programs between runs: the second `jaxkg ask` need not compile anything."""
     import jax
 
-    from jaxkg.learn.planner.kept import cache_folder
+    from jaxkg.cache import cache_for
 
-    jax.config.update("jax_compilation_cache_dir", str(cache_folder() / "programs"))
+    if (folder := cache_for("programs")) is None:
+        return
+    jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 

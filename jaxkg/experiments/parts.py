@@ -239,11 +239,12 @@ def encoder_named(name: str) -> TextEncoder:
 
 def encoder_kept(name: str) -> TextEncoder:
     """As `encoder_named`; sentence vectors stay in the user's cache, for the next command."""
-    from jaxkg.learn.planner.kept import cache_folder
-    from jaxkg.text.vectors import CachedEncoder
+    from jaxkg.cache import cache_for
+    from jaxkg.text.vectors import KeptVectors
 
     encoder = encoder_named(name)
     if name == "hashing":
         return encoder
     which = hashlib.sha256(f"{encoder.name} {encoder.revision}".encode()).hexdigest()[:16]
-    return CachedEncoder(encoder, cache_folder() / "vectors" / f"{which}.sqlite")
+    folder = cache_for("vectors")
+    return encoder if folder is None else KeptVectors(encoder, folder / f"{which}.sqlite")

@@ -1,19 +1,61 @@
-"""Progress on standard error, so that standard output stays clean for answers and JSON."""
+"""Words on standard error, so that standard output stays clean for answers and JSON."""
 
+import threading
+import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from jaxkg.cache import CacheWarning
+
+PATIENCE = 3.0
+"""Seconds that a command may be silent where no bars are drawn."""
+
 errors = Console(stderr=True, soft_wrap=True)
+_quiet = [False]
+
+
+@contextmanager
+def voice(*, quiet: bool) -> Iterator[None]:
+    """While the block runs, warnings are lines on standard error; `quiet` leaves errors alone."""
+    _quiet[0] = quiet
+    told: set[str] = set()
+
+    def tell(message: Warning | str, category: type[Warning], *about: Any, **more: Any) -> None:
+        text = " ".join(str(message).split())
+        if "persistent compilation cache" in text:
+            # What is damaged there would be read again the next time.
+            text = "kept programs cannot be used; `jaxkg cache clear` makes room for new ones"
+        # One cause keeps several things from being kept.
+        if (once := "cache" if issubclass(category, CacheWarning) else text) not in told:
+            told.add(once)
+            note(text)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=CacheWarning)
+            warnings.filterwarnings("always", message="Error (reading|writing) persistent")
+            warnings.showwarning = tell
+            yield
+    finally:
+        _quiet[0] = False
+
+
+def note(text: str) -> None:
+    """One line that is no error."""
+    if not _quiet[0]:
+        errors.print(f"jaxkg: {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
     """Yields a function (stage, done, total) that shows one bar per stage while the block runs.
 
-    Bars are drawn on a terminal only and vanish at the end.
+    Bars vanish at the end. Where standard error is no terminal, what takes long is told in a line.
     """
     bars = Progress(
         TextColumn("{task.description}"),
@@ -22,14 +64,31 @@ def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
         TimeElapsedColumn(),
         console=errors,
         transient=True,
-        disable=not errors.is_terminal,
+        disable=_quiet[0] or not errors.is_terminal,
     )
     tasks = {}
+    latest = [("working", 0, 0)]
+    done_with = threading.Event()
+
+    def show(stage: str, done: int, total: int) -> None:
+        latest[0] = stage, done, total
+        if stage not in tasks:
+            tasks[stage] = bars.add_task(stage, total=total)
+        bars.update(tasks[stage], completed=done, total=total)
+
+    def tell() -> None:
+        start, wait = time.monotonic(), PATIENCE
+        while not done_with.wait(wait):
+            stage, done, total = latest[0]
+            count = f" {done:,} of {total:,}" if total > 1 else ""
+            note(f"{stage}{count} … ({time.monotonic() - start:.0f} s)")
+            wait *= 2
+
+    lines = threading.Thread(target=tell, daemon=True)
     with bars:
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total)
-
-        yield show
+        if not errors.is_terminal and not _quiet[0]:
+            lines.start()
+        try:
+            yield show
+        finally:
+            done_with.set()

@@ -6,17 +6,23 @@ import contextlib
 import hashlib
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from jaxkg.cache import nothing_kept
 from jaxkg.errors import JaxkgError
 from jaxkg.text.encoder import TextEncoder
 
-_FORMAT = "jaxkg-vectors-1"
+_FORMAT = "jaxkg-vectors-2"  # since 2, a vector is followed by its CRC-32
 _KEPT_AT_A_TIME = 4096
 """Texts encoded between two writes: what a crash can cost at most."""
+
+
+class VectorFileError(JaxkgError):
+    """The file of vectors cannot be used, whatever the encoder can do."""
 
 
 class CachedEncoder:
@@ -39,13 +45,17 @@ class CachedEncoder:
         """Open a file, or make one.
 
         Raises:
-            JaxkgError: the file holds vectors of another encoder, or is no such file.
+            VectorFileError: it holds vectors of another encoder, is no such file, or cannot be
+                made.
         """
         self.encoder = encoder
         self.path = Path(path)
         self.name, self.revision = encoder.name, encoder.revision
         self.dimension = encoder.dimension
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise VectorFileError(f"{self.path}: cannot be made ({error.strerror})") from error
         mine = {
             "format": _FORMAT,
             "model": self.name,
@@ -58,7 +68,7 @@ class CachedEncoder:
             db.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", mine.items())
             kept = dict(db.execute("SELECT key, value FROM about"))
         if kept != mine:
-            raise JaxkgError(
+            raise VectorFileError(
                 f"{self.path} holds vectors of {_told(kept)}, the encoder is {_told(mine)}; "
                 "give another file, or delete this one to encode anew"
             )
@@ -70,7 +80,8 @@ class CachedEncoder:
             [Q, D] float32.
 
         Raises:
-            JaxkgError: the file is damaged, or the encoder fails.
+            VectorFileError: the file is damaged.
+            JaxkgError: the encoder fails.
         """
         distinct = list(dict.fromkeys(texts))
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in distinct]
@@ -82,17 +93,17 @@ class CachedEncoder:
                 if row is None:
                     missing.append(place)
                     continue
-                vector = np.frombuffer(row[0], "<f4")
-                if len(vector) != self.dimension:
-                    raise JaxkgError(f"{self.path} is damaged: delete it to encode anew")
-                vectors[place] = vector
+                vector, crc = row[0][:-4], row[0][-4:]
+                if len(vector) != 4 * self.dimension or crc != _crc(vector):
+                    raise VectorFileError(f"{self.path} is damaged: delete it to encode anew")
+                vectors[place] = np.frombuffer(vector, "<f4")
         for first in range(0, len(missing), _KEPT_AT_A_TIME):
             some = missing[first : first + _KEPT_AT_A_TIME]
             vectors[some] = self.encoder([distinct[place] for place in some])
             with self._connection() as db:
                 db.executemany(
                     "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                    ((keys[place], vectors[place].astype("<f4").tobytes()) for place in some),
+                    ((keys[place], _with_crc(vectors[place])) for place in some),
                 )
         place_of = {text: place for place, text in enumerate(distinct)}
         return vectors[np.fromiter((place_of[text] for text in texts), np.intp, len(texts))]
@@ -104,7 +115,16 @@ class CachedEncoder:
             with contextlib.closing(sqlite3.connect(self.path, timeout=60)) as db, db:
                 yield db
         except sqlite3.Error as error:
-            raise JaxkgError(f"{self.path} is no file of vectors: {error}") from error
+            raise VectorFileError(f"{self.path} is no file of vectors: {error}") from error
+
+
+def _with_crc(vector: np.ndarray) -> bytes:
+    stored = vector.astype("<f4").tobytes()
+    return stored + _crc(stored)
+
+
+def _crc(stored: bytes) -> bytes:
+    return zlib.crc32(stored).to_bytes(4, "little")
 
 
 def _told(about: dict[str, str]) -> str:
@@ -112,3 +132,41 @@ def _told(about: dict[str, str]) -> str:
         f"{about.get('model', '?')} revision {about.get('revision', '?')} "
         f"({about.get('dimension', '?')} numbers)"
     )
+
+
+class KeptVectors:
+    """An encoder whose vectors stay in the user's cache as long as that works.
+
+    A damaged file is thrown away and made anew; where none can be written, texts are encoded every
+    time and a `CacheWarning` says so.
+
+    Attributes:
+        encoder: what encodes.
+        path: of the file; None where nothing is kept.
+    """
+
+    def __init__(self, encoder: TextEncoder, path: Path) -> None:
+        self.encoder = encoder
+        self.path: Path | None = path
+        self.name, self.revision = encoder.name, encoder.revision
+        self.dimension = encoder.dimension
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        """Encode texts; [Q, D] float32."""
+        for _ in range(2):
+            if self.path is None:
+                break
+            try:
+                return CachedEncoder(self.encoder, self.path)(texts)
+            except VectorFileError as error:
+                self._start_anew(error)
+        self.path = None
+        return self.encoder(texts)
+
+    def _start_anew(self, error: VectorFileError) -> None:
+        assert self.path is not None
+        try:
+            self.path.unlink()
+        except OSError:
+            nothing_kept(error)
+            self.path = None

@@ -46,6 +46,12 @@ def _programs_kept(in_cache) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow machine is no reason for words on standard error."""
+    monkeypatch.setattr("jaxkg.experiments.progress.PATIENCE", 1e6)
+
+
 @pytest.fixture
 def jaxkg(capsys: pytest.CaptureFixture[str]):
     """Run the command in this process: exit code, standard output, standard error."""

@@ -4,9 +4,10 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from jaxkg.cache import CacheWarning
 from jaxkg.errors import JaxkgError
 from jaxkg.text import HashingEncoder
-from jaxkg.text.vectors import CachedEncoder
+from jaxkg.text.vectors import CachedEncoder, KeptVectors
 
 
 class Counting:
@@ -75,3 +76,28 @@ def test_damage_is_told(tmp_path):
     path.write_bytes(b"this is no database, it is a text of some length" * 100)
     with pytest.raises(JaxkgError, match="no file of vectors"):
         CachedEncoder(Counting(), path)
+
+
+def test_in_the_cache_damage_is_made_good(tmp_path):
+    path, plain = tmp_path / "labels.vectors", Counting()
+    right = plain.inner(["director"])
+    encode = KeptVectors(plain, path)
+    np.testing.assert_array_equal(encode(["director"]), right)
+    with closing(sqlite3.connect(path)) as db, db:
+        [(stored,)] = db.execute("SELECT vector FROM vectors").fetchall()
+        db.execute("UPDATE vectors SET vector = ?", (bytes([stored[0] ^ 1]) + stored[1:],))
+    np.testing.assert_array_equal(encode(["director"]), right)
+    path.write_bytes(b"this is no database, it is a text of some length" * 100)
+    np.testing.assert_array_equal(encode(["director"]), right)
+    np.testing.assert_array_equal(KeptVectors(Counting(revision="r2"), path)(["director"]), right)
+    assert plain.asked == ["director"] * 3
+    assert (encode.name, encode.revision, encode.dimension) == ("counting", "r1", 64)
+
+
+def test_where_no_file_can_be_made_texts_are_encoded_all_the_same(tmp_path):
+    (tmp_path / "file").write_text("")
+    plain = Counting()
+    encode = KeptVectors(plain, tmp_path / "file" / "labels.vectors")
+    with pytest.warns(CacheWarning, match="nothing is kept"):
+        np.testing.assert_array_equal(encode(["director"]), plain.inner(["director"]))
+    assert encode(["writer"]).shape == (1, 64)

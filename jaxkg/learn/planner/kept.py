@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from jaxkg.cache import kept
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_training_questions
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.labels import planner_from_labels
@@ -16,14 +17,6 @@ from jaxkg.tensors import TensorGraph
 
 _RECIPE = "2"
 """Part of the key of every kept planner; changes when the way they are made does."""
-
-
-def cache_folder() -> Path:
-    """Where made planners and compiled programs are kept: `JAXKG_CACHE`, or the user's cache."""
-    if given := os.environ.get("JAXKG_CACHE"):
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "jaxkg"
 
 
 def planner_for(
@@ -52,20 +45,25 @@ def planner_for(
         planner.check_graph(kg.relations)
         return planner
     key = hashlib.sha256(f"{_RECIPE}:{seed}:{kg.fingerprint}".encode()).hexdigest()[:24]
-    kept = cache_folder() / "planners" / key
-    if (kept / "planner.json").exists():
-        return Planner.open(kept)
-    if kg.fingerprint == demo_graph().fingerprint:
-        config = PlannerConfig(epochs=16)
+
+    def made() -> Planner:
+        if on_progress:
+            on_progress("making a planner for this graph", 0, 1)
+        if kg.fingerprint != demo_graph().fingerprint:
+            return planner_from_labels(kg, tensors, seed=seed, on_progress=on_progress)
         planner, _ = fit_planner(
             kg,
             tensors,
             demo_training_questions(),
-            config=config,
+            config=PlannerConfig(epochs=16),
             seed=seed,
             on_progress=on_progress,
         )
-    else:
-        planner = planner_from_labels(kg, tensors, seed=seed, on_progress=on_progress)
-    planner.save(kept)
-    return planner
+        return planner
+
+    def opened(folder: Path) -> Planner:
+        planner = Planner.open(folder)
+        planner.check_graph(kg.relations)
+        return planner
+
+    return kept("planners", key, opened=opened, made=made, saved=Planner.save)

@@ -1,13 +1,13 @@
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from jaxkg.cache import cache_folder
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_training_questions
 from jaxkg.learn.planner import kept as planner_cache
-from jaxkg.learn.planner.kept import cache_folder, planner_for
+from jaxkg.learn.planner.kept import planner_for
 from jaxkg.learn.planner.model import Planner
 from jaxkg.score.planner import PlannerParams
 from jaxkg.text import NgramHasher
@@ -52,6 +52,18 @@ def test_made_once_and_kept(made):
     assert second.about == {"seed": 0}
 
 
+def test_a_damaged_one_is_made_again(made):
+    kg = graph()
+    planner_for(kg, None)
+    [folder] = (cache_folder() / "planners").iterdir()
+    weights = folder / "planner.npz"
+    data = bytearray(weights.read_bytes())
+    data[len(data) // 2] ^= 1
+    weights.write_bytes(data)
+    assert planner_for(kg, None).about == planner_for(kg, None).about == {"seed": 0}
+    assert len(made) == 2
+
+
 def test_another_graph_or_seed_gets_its_own(made):
     planner_for(graph(), None)
     planner_for(graph(("b", "r", "c")), None)
@@ -75,14 +87,3 @@ def test_a_given_planner_is_opened_and_checked(made, tmp_path):
         planner_for(graph(("a", "s", "b")), None, folder=tmp_path / "mine")
     with pytest.raises(JaxkgError, match="no planner in"):
         planner_for(kg, None, folder=tmp_path / "absent")
-
-
-def test_where_the_cache_is(monkeypatch, tmp_path):
-    monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "own"))
-    assert cache_folder() == tmp_path / "own"
-    monkeypatch.delenv("JAXKG_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "jaxkg"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
-    assert cache_folder() == tmp_path / "home" / ".cache" / "jaxkg"
