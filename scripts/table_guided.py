@@ -3,7 +3,9 @@
 No hop count, no path labels; a tenth of dev only chooses the epoch. With `--state` a training that
 was stopped goes on where it was.
 
-    python scripts/table_guided.py --vectors runs/minilm.vectors --state runs/guided-state
+    python scripts/table_guided.py --state runs/guided-state
+
+An hour on two CPU cores, `--ablations` eight.
 
 With `--ablations` (its Table IV) nothing touches test: a scorer is trained without each source on
 nine tenths of dev, all alike, and the search is judged on the last tenth.
@@ -14,9 +16,6 @@ nine tenths of dev, all alike, and the search is judged on the last tenth.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,10 +23,13 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jaxkg.cite import grounded
-from jaxkg.evaluate import Estimate, evaluate, prediction_line
-from jaxkg.evaluate.runs.tables import markdown_table
-from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, find_topics, read_graph, read_questions
+from jaxkg.experiments.measure import measure
+from jaxkg.experiments.parts import encoder_kept
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.rows import row
+from jaxkg.experiments.seconds import Laps
+from jaxkg.experiments.sets import Sets, sets
+from jaxkg.kg import entity_rows, find_topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
@@ -37,10 +39,7 @@ from jaxkg.learn.mine import MinedPaths, mine_paths
 from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
-from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import HashingEncoder, TextEncoder
-from jaxkg.text.minilm import MiniLM
-from jaxkg.text.vectors import CachedEncoder
 
 _TIMED = 4096
 
@@ -68,9 +67,7 @@ ABLATIONS = (
 class World(NamedTuple):
     """What every training and search shares."""
 
-    kg: KnowledgeGraph
-    tensors: TensorGraph
-    linker: Linker
+    sets: Sets
     encoder: TextEncoder
     vectors: tuple[np.ndarray, np.ndarray] | None  # of entities and relation codes, from TransE
 
@@ -85,17 +82,16 @@ def train(
     state: Path | None = None,
 ) -> TrainedScorer:
     """A scorer that lacks some sources, with a line for every epoch."""
-    begin = time.perf_counter()
+    laps = Laps()
 
     def on_epoch(epoch: int, loss: float, score: float) -> bool:
-        spent = time.perf_counter() - begin
-        print(f"epoch {epoch}: loss {loss:.4f}, F1 {score:.4f}, {spent:.0f} s", flush=True)
+        print(f"epoch {epoch}: loss {loss:.4f}, F1 {score:.4f}, {laps.lap():.0f} s", flush=True)
         return True
 
     vectors = None if "graph" in without else world.vectors
     return fit_edge_scorer(
-        world.kg,
-        world.tensors,
+        world.sets.kg,
+        world.sets.tensors,
         questions,
         world.encoder,
         graph=vectors,
@@ -113,7 +109,7 @@ def train(
             learn_relations="learning" not in without,
         ),
         mined=mined,
-        linker=world.linker,
+        linker=world.sets.linker,
         folder=state,
         seed=options.seed,
         on_epoch=on_epoch,
@@ -122,30 +118,13 @@ def train(
 
 def searching(world: World, scorer: TrainedScorer, width: int) -> GuidedSearch:
     return GuidedSearch.build(
-        world.kg,
+        world.sets.kg,
         scorer,
         world.encoder,
-        tensors=world.tensors,
-        linker=world.linker,
+        tensors=world.sets.tensors,
+        linker=world.sets.linker,
         settings=GuidedSettings(width=width, threshold=0.0),  # as published, none withheld
     )
-
-
-def measure(qa: GuidedSearch, questions: Sequence[Question], seed: int) -> dict[str, Estimate]:
-    """Every metric of the answers to some questions."""
-    kg = qa.kg
-
-    def name_of(id: str) -> str | None:
-        return kg.name(row[0]) if (row := kg.entity_ids.rows(id)) else None
-
-    lines = []
-    for first in range(0, len(questions), 2048):
-        chunk = questions[first : first + 2048]
-        lines += [
-            prediction_line(q, a, check=lambda some: grounded(kg, some), name_of=name_of)
-            for q, a in zip(chunk, qa.answer(chunk))
-        ]
-    return dict(evaluate(lines, seed=seed).metrics)
 
 
 def seconds_a_question(qa: GuidedSearch, questions: Sequence[Question]) -> float:
@@ -154,87 +133,44 @@ def seconds_a_question(qa: GuidedSearch, questions: Sequence[Question]) -> float
     Everything is compiled already: the questions have been answered before.
     """
     topics = find_topics(qa.linker, questions)
-    masked = masked_texts(questions, topics)
-    begin = time.perf_counter()
+    masked, laps = masked_texts(questions, topics), Laps()
     plans = qa.search(masked, topics)
     qa.execute(plans, qa.used(plans), topics)
-    return (time.perf_counter() - begin) / len(questions)
+    return laps.lap() / len(questions)
 
 
-def shown(estimate: Estimate) -> str:
-    return f"{estimate.value:.4f} ({estimate.low:.4f}–{estimate.high:.4f})"
-
-
-def ablations(
-    world: World, dev: Sequence[Sequence[Question]], options: argparse.Namespace
-) -> list[dict]:
+def ablations(world: World, record: Record, options: argparse.Namespace) -> None:
     """A row for every entry of `ABLATIONS`: F1 for each hop of a tenth of dev, none trained on."""
     draw = np.random.default_rng(options.seed)
-    learning: list[Question] = []
-    judged = []
-    for questions in dev:
+    kg, learning, judged = world.sets.kg, [], []
+    for name in world.sets.files:
+        questions = world.sets.questions(name, "dev")
         order = draw.permutation(len(questions)).tolist()
         tenth = len(order) // 10
         judged.append([questions[i] for i in order[:tenth]][: options.questions])
         learning += [questions[i] for i in order[tenth:]]
-    topics = [some.entities for some in find_topics(world.linker, learning)]
-    goals = [[row for a in q.answers or () for row in entity_rows(world.kg, a)] for q in learning]
-    mined = mine_paths(world.tensors, topics, goals, hops=EdgeSizes.hops)
-    rows = []
+    topics = [some.entities for some in find_topics(world.sets.linker, learning)]
+    goals = [[row for a in q.answers or () for row in entity_rows(kg, a)] for q in learning]
+    mined = mine_paths(world.sets.tensors, topics, goals, hops=EdgeSizes.hops)
+    hops = (f"{hop}-hop F1" for hop in range(1, len(judged) + 1))
+    record.note(f"{sum(map(len, judged)):,} judged questions, greedy search")
+    table = record.table("trained without", *hops, "seconds")
     for without in ABLATIONS:
-        begin = time.perf_counter()
+        laps = Laps()
         label = ", ".join(SOURCES[name] for name in without) or "nothing"
-        print(f"without {label}", flush=True)
         state = options.state and options.state / "-".join(("without", *without))
         scorer = train(world, learning, options, without=without, mined=mined, state=state)
-        row = {"without": list(without), "seconds": time.perf_counter() - begin, "hops": []}
-        qa = searching(world, scorer, 1)
-        for questions in judged:
-            found = measure(qa, questions, options.seed)
-            row["hops"].append({name: found[name].to_dict() for name in METRICS})
-            print(f"  {shown(found['f1'])}", flush=True)
-        rows.append(row | {"label": label})
+        seconds, qa = laps.lap(), searching(world, scorer, 1)
+        found = [measure(qa, questions, kg, options.seed) for questions in judged]
+        table.add(label, *(each.metrics["f1"] for each in found), seconds)
         jax.clear_caches()
-    print(f"\n{sum(map(len, judged)):,} judged questions, greedy search\n")
-    header = ["trained without", *(f"{hop}-hop F1" for hop in range(1, len(judged) + 1))]
-    cells = [
-        [
-            row["label"],
-            *("{value:.4f} ({low:.4f}–{high:.4f})".format(**f["f1"]) for f in row["hops"]),
-        ]
-        for row in rows
-    ]
-    print(markdown_table(header, cells))
-    return rows
-
-
-def table(world: World, scorer: TrainedScorer, options: argparse.Namespace) -> list[dict]:
-    """A row for every width and number of hops."""
-    print(f"\n| hops | width | {' | '.join(METRICS)} | ms/question |")
-    print("|---" * (len(METRICS) + 3) + "|")
-    rows = []
-    for width in options.widths:
-        qa = searching(world, scorer, width)
-        for hop in (1, 2, 3):
-            path = Path(options.data) / "metaqa" / f"{hop}-hop" / f"qa_{options.split}.txt"
-            questions = read_questions(path)[: options.questions]
-            found = measure(qa, questions, options.seed)
-            spent = seconds_a_question(qa, questions[:_TIMED])
-            cells = " | ".join(shown(found[name]) for name in METRICS)
-            print(f"| {hop} | {width} | {cells} | {1e3 * spent:.2f} |", flush=True)
-            rows.append(
-                {"hops": hop, "width": width, "seconds": spent}
-                | {name: found[name].to_dict() for name in METRICS}
-            )
-    return rows
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("-o", "--output", type=Path, help="save the scorer here")
     parser.add_argument("--scorer", type=Path, help="use this one and train none")
     parser.add_argument("--state", type=Path, help="folder of the training's state")
-    parser.add_argument("--vectors", type=Path, help="keep text vectors in this file")
     parser.add_argument(
         "--embeddings", type=Path, help="TransE of the graph; none reads text alone"
     )
@@ -256,40 +192,37 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--split", default="test", choices=("dev", "test"), help="to measure on")
     parser.add_argument("--questions", type=int, help="measure on the first so many of each hop")
     parser.add_argument("--widths", type=int, nargs="+", default=[1, 3], help="1 is greedy")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="also write the numbers here")
-    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
     options = parser.parse_args(argv)
     if {"text", "graph"} <= set(options.leave_out):
         parser.error("leave out text or graph, not both")
     if not options.embeddings and ("text" in options.leave_out or options.ablations):
         parser.error("without text there must be --embeddings")
-    folder = Path(options.data) / "metaqa"
-    kg = read_graph(folder / "kb.txt")
-    encoder = HashingEncoder(buckets=512) if options.hashing else MiniLM.open()
-    if options.vectors:
-        encoder = CachedEncoder(encoder, options.vectors)
-    vectors = None
+    record = Record(__file__, options, part="ablations" if options.ablations else "")
+    metaqa, vectors = sets("metaqa", options.data), None
+    encoder = HashingEncoder(buckets=512) if options.hashing else encoder_kept("minilm")
     if options.embeddings:
-        vectors = graph_vectors(kg, TrainedEmbeddings.open(options.embeddings))
-    world = World(kg, tensor_graph(kg), Linker(kg), encoder, vectors)
-    print(f"device {jax.devices()[0]}, jax {jax.__version__}, encoder {encoder.name}", flush=True)
-    dev = [read_questions(folder / f"{hop}-hop" / "qa_dev.txt") for hop in (1, 2, 3)]
+        vectors = graph_vectors(metaqa.kg, TrainedEmbeddings.open(options.embeddings))
+    world = World(metaqa, encoder, vectors)
     if options.ablations:
-        rows = ablations(world, dev, options)
+        ablations(world, record, options)
+        return record.save()
+    if options.scorer:
+        scorer = TrainedScorer.open(options.scorer)
     else:
-        begin = time.perf_counter()
-        if options.scorer:
-            scorer = TrainedScorer.open(options.scorer)
-        else:
-            every = [question for questions in dev for question in questions]
-            scorer = train(world, every, options, without=options.leave_out, state=options.state)
-            print(f"mining and training: {time.perf_counter() - begin:.0f} s")
-        if options.output:
-            scorer.save(options.output)
-        rows = table(world, scorer, options)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        laps, without = Laps(), options.leave_out
+        scorer = train(world, metaqa.every("dev"), options, without=without, state=options.state)
+        record.note(f"mining and training: {laps.lap():.0f} s")
+    if options.output:
+        scorer.save(options.output)
+    table = record.table("hops", "width", *METRICS, "ms/question")
+    for width in options.widths:
+        qa = searching(world, scorer, width)
+        for hop in (1, 2, 3):
+            questions = metaqa.questions(f"metaqa-{hop}", options.split, limit=options.questions)
+            found = measure(qa, questions, metaqa.kg, options.seed)
+            spent = seconds_a_question(qa, questions[:_TIMED])
+            table.add(hop, width, *row(found, METRICS), 1e3 * spent)
+    record.save()
 
 
 if __name__ == "__main__":

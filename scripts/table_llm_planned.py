@@ -2,28 +2,27 @@
 
 The teacher answers as a language model would, one JSON reply to one prompt a question, so the row
 measures everything but the model: reading, matching, executing. Its traces of dev questions then
-train the local planner, which answers the test questions without a call.
+train the local planner, which answers the test questions without a call. A quarter of an hour on
+two CPU cores.
 
     python scripts/table_llm_planned.py -o runs/distilled
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
-import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import jax
 import numpy as np
 
 from jaxkg.adjudicate import Request, Scripted
-from jaxkg.cite import grounded
-from jaxkg.evaluate import Report, evaluate, prediction_line
-from jaxkg.kg import KnowledgeGraph, Linker, read_graph, read_questions
+from jaxkg.experiments.measure import CHUNK, measure
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.rows import row
+from jaxkg.experiments.seconds import Laps
+from jaxkg.experiments.sets import Sets, sets
 from jaxkg.learn.planner.agreement import compare_with_teacher
 from jaxkg.learn.planner.distill import distill
 from jaxkg.learn.planner.model import Planner
@@ -31,7 +30,6 @@ from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.records import Question
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.planned import PlannedQA
-from jaxkg.tensors import tensor_graph
 
 METRICS = ("micro_f1", "f1", "hits_at_1", "hit_any", "exact_set", "grounded", "calls")
 
@@ -47,26 +45,19 @@ def gold_teacher(questions: Sequence[Question]) -> Scripted:
     return Scripted(reply, model="gold-plan")
 
 
-def report(
-    qa: LLMPlannedQA | PlannedQA, kg: KnowledgeGraph, questions: Sequence[Question], seed: int
-) -> Report:
-    """Metrics of one question set, citations checked."""
-
-    def name_of(id: str) -> str | None:
-        return kg.name(row[0]) if (row := kg.entity_ids.rows(id)) else None
-
-    lines = []
-    for first in range(0, len(questions), 2048):
-        chunk = questions[first : first + 2048]
-        lines += [
-            prediction_line(question, answer, check=lambda a: grounded(kg, a), name_of=name_of)
-            for question, answer in zip(chunk, qa.answer(chunk))
-        ]
-    return evaluate(lines, seed=seed)
+def teacher_traces(world: Sets, questions: Sequence[Question]) -> list[PlanTrace]:
+    """What the teacher said of each question, its plans held against the graph and executed."""
+    traces: list[PlanTrace] = []
+    qa = LLMPlannedQA.build(
+        world.kg, gold_teacher(questions), on_trace=traces.append, **world.shared
+    )
+    for first in range(0, len(questions), CHUNK):
+        qa.answer(questions[first : first + CHUNK])
+    return traces
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("-o", "--output", type=Path, help="save the distilled planner here")
     parser.add_argument("--student", type=Path, help="measure this planner, distilled before")
     parser.add_argument("--split", default="test", choices=("dev", "test"), help="to measure on")
@@ -75,73 +66,54 @@ def main(argv: list[str] | None = None) -> None:
         "--hops", type=int, nargs="+", default=[1, 2, 3], choices=[1, 2, 3], help="rows to measure"
     )
     parser.add_argument("--limit", type=int, help="first questions of each set only")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="save the rows here")
-    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
     options = parser.parse_args(argv)
-    folder = Path(options.data) / "metaqa"
-    kg = read_graph(folder / "kb.txt")
-    tensors = tensor_graph(kg)
-    print(f"device {jax.devices()[0]}, jax {jax.__version__}, {os.cpu_count()} cores\n")
-
-    rows: list[dict[str, object]] = []
-    print(f"| planned by | hops | {' | '.join(METRICS)} | questions/s |", flush=True)
-    print("|---" * (len(METRICS) + 3) + "|")
-
-    def row(name: str, hop: int, qa: LLMPlannedQA | PlannedQA, asked: Sequence[Question]) -> None:
-        begin = time.perf_counter()
-        found = report(qa, kg, asked, options.seed)
-        rate = len(asked) / (time.perf_counter() - begin)
-        cells = [
-            f"{e.value:.4f} ({e.low:.4f}–{e.high:.4f})"
-            for e in (found.metrics[metric] for metric in METRICS)
-        ]
-        print(f"| {name} | {hop} | {' | '.join(cells)} | {rate:,.0f} |", flush=True)
-        values = {metric: found.metrics[metric].value for metric in METRICS}
-        rows.append({"planner": name, "hops": hop, **values, "counts": dict(found.counts)})
-
-    sets = {
-        hop: read_questions(folder / f"{hop}-hop" / f"qa_{options.split}.txt")[: options.limit]
+    record, world = Record(__file__, options), sets("metaqa", options.data)
+    asked = {
+        hop: world.questions(f"metaqa-{hop}", options.split, limit=options.limit)
         for hop in options.hops
     }
-    linker = Linker(kg)
-    if options.student:
-        student = PlannedQA.build(kg, Planner.open(options.student), tensors=tensors, linker=linker)
-        for hop, asked in sets.items():
-            row("distilled, no call", hop, student, asked)
-        return
-    for hop, asked in sets.items():
-        qa = LLMPlannedQA.build(kg, gold_teacher(asked), tensors=tensors, linker=linker)
-        row("teacher, gold plan", hop, qa, asked)
+    table = record.table("planned by", "hops", *METRICS, "questions/s")
 
+    def add(name: str, hop: int, qa: LLMPlannedQA | PlannedQA) -> None:
+        laps = Laps()
+        found = measure(qa, asked[hop], world.kg, options.seed)
+        table.add(name, hop, *row(found, METRICS), len(asked[hop]) / laps.lap())
+
+    if options.student:
+        planner = Planner.open(options.student)
+    else:
+        for hop, some in asked.items():
+            qa = LLMPlannedQA.build(world.kg, gold_teacher(some), **world.shared)
+            add("teacher, gold plan", hop, qa)
+        planner = taught(world, options, record)
+    student = PlannedQA.build(world.kg, planner, **world.shared)
+    for hop in asked:
+        add("distilled, no call", hop, student)
+    record.save()
+
+
+def taught(world: Sets, options, record: Record) -> Planner:
+    """A planner distilled from the teacher's traces of dev questions."""
     traces: list[PlanTrace] = []
     draw = np.random.default_rng(options.seed)
     for hop in (1, 2, 3):
-        dev = read_questions(folder / f"{hop}-hop" / "qa_dev.txt")
-        some = [dev[i] for i in sorted(draw.permutation(len(dev))[: options.traces].tolist())]
-        teacher = LLMPlannedQA.build(
-            kg, gold_teacher(some), tensors=tensors, linker=linker, on_trace=traces.append
-        )
-        for first in range(0, len(some), 2048):
-            teacher.answer(some[first : first + 2048])
-    begin = time.perf_counter()
-    planner, aside, fit = distill(kg, traces, seed=options.seed)
-    seconds = time.perf_counter() - begin
-    beside = compare_with_teacher(kg, tensors, planner, aside)
-    if options.output:
-        about = {**planner.about, "agreement": dataclasses.asdict(beside)}
-        dataclasses.replace(planner, about=about).save(options.output)
-    student = PlannedQA.build(kg, planner, tensors=tensors, linker=linker)
-    for hop, asked in sets.items():
-        row("distilled, no call", hop, student, asked)
-    print(f"\ndistilled from {fit.traces:,} traces in {seconds:.0f} s, {len(fit.epochs)} epochs")
-    print(
+        dev = world.questions(f"metaqa-{hop}", "dev")
+        order = sorted(draw.permutation(len(dev))[: options.traces].tolist())
+        traces += teacher_traces(world, [dev[i] for i in order])
+    laps = Laps()
+    planner, aside, fit = distill(world.kg, traces, seed=options.seed)
+    record.note(f"distilled from {fit.traces:,} traces in {laps.lap():.0f} s")
+    beside = compare_with_teacher(world.kg, world.tensors, planner, aside)
+    record.note(
         f"on {beside.questions:,} held-out dev questions: same plan {beside.same_plan:.4f}, mean "
         f"F1 {beside.student_f1:.4f}, of the teacher's {beside.teacher_f1:.4f}"
     )
-    if options.json:
-        about = {"distilled": dataclasses.asdict(fit), "agreement": dataclasses.asdict(beside)}
-        options.json.write_text(json.dumps({"rows": rows, **about}, indent=1), encoding="utf-8")
+    planner = dataclasses.replace(
+        planner, about={**planner.about, "agreement": dataclasses.asdict(beside)}
+    )
+    if options.output:
+        planner.save(options.output)
+    return planner
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Important paths of dev questions, with their answers, teach a small model from scratch to name the
 paths that bear the answer (SFT, Eq. 7); then the important paths are preferred to random ones of
 the subgraph (DPO, Eq. 8). Both models judge the important paths of test questions under a grammar.
-Training goes on where it was stopped.
+Training goes on where it was stopped. An hour on two CPU cores.
 
 With --strategies, random, shortest and important paths stand in front of one reasoner (PathMind,
 Table 3): it was taught on all three alike, each shown for a third of the dev questions.
@@ -18,20 +18,19 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
-import os
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import jax
 import numpy as np
-from table_pathmind import report
 
 from jaxkg.adjudicate import adjudicate
 from jaxkg.answer import Answer
-from jaxkg.evaluate import Report, compare
-from jaxkg.kg import KnowledgeGraph, entity_rows, read_graph, read_questions
+from jaxkg.evaluate import Report
+from jaxkg.experiments.measure import measure_answers
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import Laps
+from jaxkg.experiments.sets import Sets, sets
+from jaxkg.kg import KnowledgeGraph, entity_rows
 from jaxkg.learn.lm import TrainConfig, train
 from jaxkg.learn.lm.training import Trained, align
 from jaxkg.learn.priority.fit import fit_priority
@@ -42,7 +41,6 @@ from jaxkg.lm.backend import LocalLM, bearing, teach
 from jaxkg.lm.offers import offer_of_answer
 from jaxkg.records import Question
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
-from jaxkg.tensors import tensor_graph
 
 METRICS = ("hits_at_1", "f1", "hit_any", "grounded")
 STRATEGIES = ("important", "shortest", "random")
@@ -53,20 +51,22 @@ def sample(questions: Sequence[Question], count: int, seed: int) -> list[Questio
     return [questions[i] for i in sorted(order.tolist())]
 
 
-def priority(kg, tensors, folder: Path, data: Path, seed: int) -> PriorityModel:
+def priority(world: Sets, folder: Path, seed: int) -> PriorityModel:
     """The model kept in a folder, or one trained on dev answers of all hop counts."""
     if (folder / "priority.json").exists():
         return PriorityModel.open(folder)
-    dev = [q for hop in (1, 2, 3) for q in read_questions(data / f"{hop}-hop" / "qa_dev.txt")]
-    model, _ = fit_priority(kg, tensors, dev, config=PriorityConfig(epochs=1), hops=3, seed=seed)
+    config, dev = PriorityConfig(epochs=1), world.every("dev")
+    model, _ = fit_priority(world.kg, world.tensors, dev, config=config, hops=3, seed=seed)
     model.save(folder)
     return model
 
 
+def tell(done: int, steps: int, loss: float) -> None:
+    print(f"  step {done} of {steps}, loss {loss:.3f}", flush=True)
+
+
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__)
     parser.add_argument("-o", "--output", type=Path, required=True, help="models and checkpoints")
     parser.add_argument("--priority", type=Path, help="trained path priority; else one is made")
     parser.add_argument("--strategies", action="store_true", help="compare choices of paths")
@@ -83,32 +83,16 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--batch", type=int, default=8, help="rows a step")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="write the numbers here")
-    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
     options = parser.parse_args(argv)
-    data, seed = Path(options.data) / "metaqa", options.seed
-    kg = read_graph(data / "kb.txt")
-    tensors = tensor_graph(kg)
-    cores = len(os.sched_getaffinity(0))
-    print(f"device {jax.devices()[0]}, jax {jax.__version__}, {cores} of {os.cpu_count()} cores")
-    clock = time.perf_counter()
-
-    def lap(what: str) -> None:
-        nonlocal clock
-        print(f"{what}: {time.perf_counter() - clock:.0f} s", flush=True)
-        clock = time.perf_counter()
-
-    def tell(done: int, steps: int, loss: float) -> None:
-        print(f"  step {done} of {steps}, loss {loss:.3f}", flush=True)
-
-    model = priority(kg, tensors, options.priority or options.output / "priority", data, seed)
+    part = "strategies" if options.strategies else ""
+    record, world = Record(__file__, options, part=part), sets("metaqa", options.data)
+    kg, seed, laps, name = world.kg, options.seed, Laps(), f"metaqa-{options.hops}"
+    model = priority(world, options.priority or options.output / "priority", seed)
     settings = PathMindSettings(keep=options.keep, iterations=options.iterations)
-    qa = PathMind.build(kg, model, tensors=tensors, settings=settings)
-    lap("path priority")
-    folder = data / f"{options.hops}-hop"
-    taught = sample(read_questions(folder / "qa_dev.txt"), options.train, seed)
-    asked = sample(read_questions(folder / "qa_test.txt"), options.test, seed)
+    qa = PathMind.build(kg, model, tensors=world.tensors, settings=settings)
+    laps.lap("path priority")
+    taught = sample(world.questions(name, "dev"), options.train, seed)
+    asked = sample(world.questions(name), options.test, seed)
     config = TrainConfig(
         epochs=options.epochs,
         length=options.length,
@@ -126,30 +110,30 @@ def main(argv: list[str] | None = None) -> None:
         }
 
     shown, tested = shown_for(taught), shown_for(asked)
-    lap("paths")
+    laps.lap("paths")
     # Each strategy's paths are shown for as many questions, so that none is the one it knows.
     mixed = [(q, shown[STRATEGIES[i % len(shown)]][i]) for i, q in enumerate(taught)]
     sft = reasoner(kg, mixed, config, options, tell)
-    lap("SFT")
+    laps.lap("SFT")
 
     def measured(answers: Sequence[Answer], language: LanguageModel | None = None) -> Report:
         if language is not None:
             with LocalLM(language, batch_size=64) as backend:
                 answers = adjudicate(backend, answers)
-        return report(kg, asked, answers, seed)
+        return measure_answers(answers, asked, kg, seed)
 
-    reports = {}
+    table = record.table("", *METRICS, title=f"{len(asked):,} questions of {name}")
     if options.strategies:
+        reports = {}
         for strategy, answers in tested.items():
             reports[strategy] = measured(answers, sft.language)
             same = [
                 [path.citations for path in one.paths] == [path.citations for path in other.paths]
                 for one, other in zip(answers, tested["important"])
             ]
-            print(f"{strategy}: the important paths in {np.mean(same):.1%} of the questions")
-            lap(f"{strategy}, {len(asked):,} test questions")
-        print("\n" + compare(reports, metrics=METRICS, seed=seed))
-        losses = {"sft": sft.losses}
+            record.note(f"{strategy}: the important paths in {np.mean(same):.1%} of the questions")
+            laps.lap(strategy)
+        table.add_paired(reports, METRICS, seed=seed)
     else:
         other = qa.retrieve(taught[: options.pairs], strategy="random", seed=seed)
         pairs = preferences(sft.language.tokenizer, taught, shown["important"], other)
@@ -159,22 +143,17 @@ def main(argv: list[str] | None = None) -> None:
             checkpoints=options.output / "dpo", seed=seed, on_progress=tell,
         )  # fmt: skip
         dpo.language.save(options.output / "model-dpo")
-        lap(f"DPO on {len(pairs):,} pairs")
-        reports["retrieval alone"] = measured(tested["important"])
-        for name, language in {"SFT": sft.language, "SFT + DPO": dpo.language}.items():
-            reports[name] = measured(tested["important"], language)
-            lap(f"{name}, {len(asked):,} test questions")
-        print("\n" + compare(reports, metrics=METRICS, seed=seed))
-        changed = {name: reports[name] for name in ("SFT", "SFT + DPO")}
-        print("What DPO changes, question by question:\n")
-        print(compare(changed, metrics=METRICS, seed=seed))
-        losses = {"sft": sft.losses, "dpo": dpo.losses}
-    if options.json:
-        told = {
-            name: {m: dataclasses.asdict(found.metrics[m]) for m in METRICS}
-            for name, found in reports.items()
+        laps.lap(f"DPO on {len(pairs):,} pairs")
+        alone = measured(tested["important"])
+        after = {
+            "SFT + DPO": measured(tested["important"], dpo.language),
+            "SFT": measured(tested["important"], sft.language),
         }
-        options.json.write_text(json.dumps({"rows": told, **losses}, indent=1), encoding="utf-8")
+        laps.lap("both models")
+        table.add_paired({"retrieval alone": alone, **after}, METRICS, seed=seed)
+        changed = record.table("", *METRICS, title="What DPO changes, question by question")
+        changed.add_paired(after, METRICS, seed=seed)
+    record.save()
 
 
 def reasoner(

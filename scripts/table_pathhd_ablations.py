@@ -13,44 +13,37 @@ questions for which some entity of the K best schemas is right. MetaQA and PathQ
 plans of a planner trained on answers, WebQSP with nothing but relation labels; where a planner is
 given for it, `query` has its rows too.
 
-    python scripts/table_pathhd_ablations.py --table operators --planner runs/metaqa --out results
+    python scripts/table_pathhd_ablations.py --table operators --planner runs/metaqa
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
-import os
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
-from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
-from jaxkg.kg import (
-    KnowledgeGraph,
-    Linker,
-    Topics,
-    entity_rows,
-    find_topics,
-    read_graph,
-    read_questions,
-    split_questions,
-)
+from jaxkg.evaluate import Estimate
+from jaxkg.evaluate.curves import save_curve_plot
+from jaxkg.experiments.measure import share
+from jaxkg.experiments.parts import encoder_named
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import Laps
+from jaxkg.experiments.sets import Sets, sets
+from jaxkg.kg import Topics, entity_rows, find_topics
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.records import Question
 from jaxkg.score import hdc
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
-from jaxkg.tensors import TensorGraph, tensor_graph
-from jaxkg.text.hashing import Encoder, HashingEncoder
+from jaxkg.text import TextEncoder
 
 SETS = ("metaqa-3", "pq-3h", "webqsp")
+TABLES = ("operators", "final", "top-k", "query", "calibration", "dimension", "metric")
 KS = (1, 2, 3, 5, 16)
 PUBLISHED = ((0.2, 0.1, 0.8), (0.3, 0.1, 0.8), (0.2, 0.2, 0.8))
 
@@ -60,11 +53,9 @@ class Case:
     """A graph, its questions and how they are asked by default."""
 
     name: str
-    kg: KnowledgeGraph
-    tensors: TensorGraph
-    linker: Linker
+    world: Sets
     planner: Planner | None
-    encoder: Encoder
+    encoder: TextEncoder
     training: list[Question]
     validation: list[Question]
     test: list[Question]
@@ -77,12 +68,12 @@ class Trial:
     """A row of a table on one set with one seed.
 
     Attributes:
-        share: [Q, K] how right each kept schema is, best first.
+        right: [Q, K] how right each kept schema is, best first.
         walks: mean number of entities of the K best, for every K.
         seconds: a question, of reading, retrieval and execution.
     """
 
-    share: np.ndarray
+    right: np.ndarray
     walks: np.ndarray
     seconds: float
 
@@ -95,55 +86,33 @@ def some(questions: Sequence[Question], count: int, seed: int = 0) -> list[Quest
 
 def load(name: str, options: argparse.Namespace) -> Case:
     """Read a set; train its planner where none was given."""
-    data = Path(options.data)
+    world = sets("metaqa" if name == "metaqa-3" else name, options.data)
     planner: Planner | None = None
+    settings = PathHDSettings(query="bundle", dimension=options.dimension, threshold=0.0)
     if name == "metaqa-3":
-        kg = read_graph(data / "metaqa" / "kb.txt")
-        tensors = tensor_graph(kg)
-        training = [
-            q
-            for hop in (1, 2, 3)
-            for q in read_questions(data / "metaqa" / f"{hop}-hop" / "qa_dev.txt")
-        ]
-        test = read_questions(data / "metaqa" / "3-hop" / "qa_test.txt")
+        training = world.every("dev")
         if options.planner:
             planner = Planner.open(options.planner)
         else:
-            planner, _ = fit_planner(kg, tensors, training)
+            planner, _ = fit_planner(world.kg, world.tensors, training)
         validation = training = training[-14_274:]
-    elif name == "pq-3h":
-        kg = read_graph(data / "pathquestion" / "3H-kb.txt")
-        tensors = tensor_graph(kg)
-        questions = read_questions(data / "pathquestion" / "PQ-3H.txt")
-        training, validation, test = split_questions(questions, seed=0)
-        planner, _ = fit_planner(kg, tensors, training, config=PlannerConfig(epochs=12))
     else:
-        folder = data / "freebase_webqsp_cwq"
-        kg = read_graph(folder / "kg_pooled.tsv")
-        tensors = tensor_graph(kg)
-        training = read_questions(folder / "webqsp_train_paths.jsonl")
-        validation = read_questions(folder / "webqsp_validation_paths.jsonl")
-        test = read_questions(folder / "webqsp_test.jsonl")
-        if options.webqsp_planner:
-            planner = Planner.open(options.webqsp_planner)
-    encoder: Encoder = HashingEncoder()
-    if options.encoder == "minilm":
-        from jaxkg.text.minilm import MiniLM
-
-        encoder = MiniLM.open()
-    settings = PathHDSettings(query="bundle", dimension=options.dimension, threshold=0.0)
+        training, validation = (world.questions(name, part) for part in ("train", "validation"))
+    if name == "pq-3h":
+        config = PlannerConfig(epochs=12)
+        planner, _ = fit_planner(world.kg, world.tensors, training, config=config)
     if name == "webqsp":
         settings = dataclasses.replace(settings, query="text", hops=2)
+        if options.webqsp_planner:
+            planner = Planner.open(options.webqsp_planner)
     return Case(
         name=name,
-        kg=kg,
-        tensors=tensors,
-        linker=Linker(kg),
+        world=world,
         planner=planner,
-        encoder=encoder,
+        encoder=encoder_named(options.encoder),
         training=some(training, options.questions),
         validation=some(validation, options.questions, seed=1),
-        test=some(test, options.questions),
+        test=some(world.questions(name), options.questions),
         settings=settings,
     )
 
@@ -157,13 +126,12 @@ def run(case: Case, seed: int, calibration: Calibration | str | None, **changes:
     if known in case.trials:
         return case.trials[known]
     qa = PathHD.build(
-        case.kg,
+        case.world.kg,
         case.planner,
         encoder=case.encoder,
-        tensors=case.tensors,
-        linker=case.linker,
         settings=settings,
         seed=seed,
+        **case.world.shared,
     )
     if isinstance(calibration, str):
         fitted = fit_calibration(qa, case.training, case.validation, scaled=calibration == "scaled")
@@ -175,19 +143,19 @@ def run(case: Case, seed: int, calibration: Calibration | str | None, **changes:
             counted, alpha=calibration.alpha, beta=calibration.beta, decay=calibration.decay
         )
     qa = dataclasses.replace(qa, calibration=calibration)
-    topics = find_topics(case.linker, case.test)
+    topics = find_topics(case.world.linker, case.test)
     answered(qa, case.test[:256], topics[:256], keep)  # compile
-    begin = time.perf_counter()
+    laps = Laps()
     best = answered(qa, case.test, topics, keep)
-    seconds = (time.perf_counter() - begin) / len(case.test)
+    seconds = laps.lap() / len(case.test)
     gold = [
-        {row for answer in question.answers or () for row in entity_rows(case.kg, answer)}
+        {row for answer in question.answers or () for row in entity_rows(case.world.kg, answer)}
         for question in case.test
     ]
     order = np.argsort(~best.used, axis=1, kind="stable")[:, :keep]
-    share = np.take_along_axis(best.hits(gold, qa.named), order, axis=1)
+    right = np.take_along_axis(best.hits(gold, qa.named), order, axis=1)
     walks = np.cumsum(np.take_along_axis(best.entities, order, axis=1), axis=1).mean(axis=0)
-    trial = Trial(share, walks, seconds)
+    trial = Trial(right, walks, seconds)
     if known:
         case.trials[known] = trial
     return trial
@@ -232,91 +200,30 @@ def rows_of(table: str, case: Case) -> Iterator[tuple[str, Calibration | str | N
             yield f"blockwise, {precision}", None, {"precision": precision}
 
 
-def mean_of(values: Sequence[np.ndarray]) -> Estimate:
-    """Mean over seeds of each question, then over questions, with a bootstrap interval."""
-    column = np.mean(values, axis=0)[:, None]
-    return ratio_estimates(column, np.ones_like(column))[0]
+def measure(table: str, case: Case, seeds: int) -> Iterator[tuple[str, Estimate, list[Any]]]:
+    """Label, hits and further cells of the rows of one table on one set.
 
-
-def cell(estimate: Estimate, per_seed: Sequence[float]) -> str:
-    spread = f"; seeds ±{np.std(per_seed):.4f}" if len(per_seed) > 1 else ""
-    return f"{estimate.value:.4f} ({estimate.low:.4f}–{estimate.high:.4f}{spread})"
-
-
-def measure(table: str, case: Case, seeds: int) -> list[dict[str, Any]]:
-    """Rows of one table on one set."""
-    rows = []
+    A question counts as the mean over the seeds.
+    """
     for label, calibration, changes in rows_of(table, case):
         trials = [run(case, seed, calibration, **dict(changes)) for seed in range(seeds)]
-        kept = KS if table == "top-k" else (1, 3) if table == "final" else (1,)
-        for k in kept:
-            any_of = [(t.share[:, :k].max(axis=1) > 0).astype(float) for t in trials]
-            values = [t.share[:, 0] for t in trials] if k == 1 else any_of
+        for k in KS if table == "top-k" else (1, 3) if table == "final" else (1,):
+            any_of = [(t.right[:, :k].max(axis=1) > 0).astype(float) for t in trials]
+            values = [t.right[:, 0] for t in trials] if k == 1 else any_of
             name = label
             if table == "top-k":
                 name = f"K = {k}" + (" (no prune)" if k == KS[-1] else "")
             elif table == "final":
                 name = "similarity alone" if k == 1 else "perfect choice among K = 3 schemas"
-            row = {
-                "row": name,
-                "set": case.name,
-                "estimate": mean_of(values),
-                "seeds": [float(np.mean(v)) for v in values],
-                "walks": float(np.mean([t.walks[k - 1] for t in trials])),
-                "microseconds": 1e6 * float(np.mean([t.seconds for t in trials])),
-            }
-            rows.append(row)
-            print(f"  {case.name}: {name}: {cell(row['estimate'], row['seeds'])}", flush=True)
-    return rows
-
-
-def markdown(rows: Sequence[dict[str, Any]], names: Sequence[str], table: str) -> str:
-    """One line a row, one column a set."""
-    counted = table in ("final", "top-k")
-    lines = [f"| {table} | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    for label in dict.fromkeys(row["row"] for row in rows):
-        cells = []
-        for name in names:
-            found = [row for row in rows if row["row"] == label and row["set"] == name]
-            text = cell(found[0]["estimate"], found[0]["seeds"]) if found else "not applicable"
-            if counted and found:
-                text += f", {found[0]['walks']:,.0f} entities offered"
-            cells.append(text)
-        lines.append(f"| {label} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def plot(rows: Sequence[dict[str, Any]], names: Sequence[str], table: str, target: Path) -> None:
-    from matplotlib.figure import Figure
-
-    labels = list(dict.fromkeys(row["row"] for row in rows))
-    figure = Figure(figsize=(2 + 1.1 * len(labels), 4), layout="constrained")
-    axes = figure.add_subplot()
-    for index, name in enumerate(names):
-        mine = [row for row in rows if row["set"] == name]
-        places = [
-            labels.index(row["row"]) + 0.8 * (index - (len(names) - 1) / 2) / len(names)
-            for row in mine
-        ]
-        estimates = [row["estimate"] for row in mine]
-        errors = [
-            [max(0.0, e.value - e.low) for e in estimates],
-            [max(0.0, e.high - e.value) for e in estimates],
-        ]
-        values = [e.value for e in estimates]
-        axes.bar(places, values, 0.8 / len(names), yerr=errors, capsize=2, label=name)
-    axes.set_xticks(range(len(labels)), labels, rotation=20, ha="right")
-    axes.set(ylabel="hits_at_1, 95 % interval", ylim=(0, 1.05), title=f"PathHD: {table}")
-    axes.legend()
-    draft = target.with_suffix(".tmp.png")
-    figure.savefig(draft, dpi=150)
-    os.replace(draft, target)
+            spread = float(np.std([np.mean(v) for v in values]))
+            offered = float(np.mean([t.walks[k - 1] for t in trials]))
+            micros = 1e6 * float(np.mean([t.seconds for t in trials]))
+            yield name, share(np.mean(values, axis=0)), [spread, offered, micros]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    tables = ("operators", "final", "top-k", "query", "calibration", "dimension", "metric")
-    parser.add_argument("--table", nargs="+", default=list(tables), choices=tables)
+    parser = arguments(__doc__, seed=False)
+    parser.add_argument("--table", nargs="+", default=list(TABLES), choices=TABLES)
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--questions", type=int, default=400, help="of each part of each set")
     parser.add_argument("--seeds", type=int, default=3, help="of the hypervectors")
@@ -324,36 +231,26 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--encoder", default="minilm", choices=("minilm", "hashing"))
     parser.add_argument("--planner", type=Path, help="folder of a trained MetaQA planner")
     parser.add_argument("--webqsp-planner", type=Path, help="folder of a trained WebQSP planner")
-    parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
+    parser.add_argument("--plot", type=Path, help="draw the tables, a panel each, to this file")
     options = parser.parse_args(argv)
-    print(
-        f"device {jax.devices()[0]}, jax {jax.__version__}, {os.cpu_count()} cores; at most "
-        f"{options.questions} test questions a set, {options.seeds} seeds, "
+    record = Record(__file__, options)
+    record.note(
+        f"at most {options.questions} test questions a set, {options.seeds} seeds, "
         f"d = {options.dimension:,} where it is not the row's"
     )
-    options.out.mkdir(parents=True, exist_ok=True)
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in options.table}
+    heads = ("hits_at_1", "± of seeds", "entities offered", "µs/question")
+    kept = {table: record.table("set", "row", *heads, title=table) for table in options.table}
+    panels: dict[str, dict[str, list[tuple[float, Estimate]]]] = {}
     for name in options.sets:
         case = load(name, options)
         for table in options.table:
-            rows[table] += measure(table, case, options.seeds)
-            # Kept as it goes, so that a run that is cut off loses little.
-            write(rows[table], table, options)
-
-
-def write(rows: Sequence[dict[str, Any]], table: str, options: argparse.Namespace) -> None:
-    """Print a table; keep it as Markdown, JSON and a plot."""
-    names = list(dict.fromkeys(row["set"] for row in rows))
-    text = markdown(rows, names, table)
-    print(f"\n{text}\n", flush=True)
-    target = options.out / f"pathhd_{table}.md"
-    draft = target.with_suffix(".md.tmp")
-    draft.write_text(text + "\n", encoding="utf-8")
-    os.replace(draft, target)
-    plain = [{**row, "estimate": dataclasses.asdict(row["estimate"])} for row in rows]
-    (options.out / f"pathhd_{table}.json").write_text(json.dumps(plain, indent=1) + "\n")
-    plot(rows, names, table, target.with_suffix(".png"))
+            curve = panels.setdefault(table, {}).setdefault(name, [])
+            for label, found, cells in measure(table, case, options.seeds):
+                kept[table].add(name, label, found, *cells)
+                curve.append((len(curve), found))
+            record.save()  # as it goes, so that a run that is cut off loses little
+    if options.plot:
+        save_curve_plot(panels, options.plot, x="row of the table", y="hits_at_1", shares=True)
 
 
 if __name__ == "__main__":

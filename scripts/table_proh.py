@@ -1,6 +1,10 @@
-"""PRoH-L's retrieval, no language model: MuSiQue with extracted triples, and HotpotQA by rules.
+"""PRoH's retrieval, no language model: MuSiQue with extracted triples, and HotpotQA by rules.
 
-python scripts/table_proh.py --vectors musique.vectors
+What is called PRoH-L here is not the paper's: every entity weighs 1 x rarity, relevance flows as in
+PageRank, one step deep, and dense chunks are mixed in; the paper weighs by similarity and overlap
+over three steps. `--ablations` has its rows. Half an hour on two CPU cores.
+
+    python scripts/table_proh.py
 """
 
 from __future__ import annotations
@@ -8,20 +12,19 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 import re
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
-import scipy
 from scipy import sparse
 
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
+from jaxkg.experiments.parts import encoder_kept
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import Laps
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.hypergraph.read import read_openie
 from jaxkg.kg.hypergraph.synonyms import merged_entities
@@ -30,7 +33,6 @@ from jaxkg.systems.proh.index import HyperIndex, hyper_index
 from jaxkg.systems.proh.retrieval import RetrievalSettings, Retriever, merged_chunks
 from jaxkg.systems.proh.synonyms import with_synonyms
 from jaxkg.text.minilm import MiniLM
-from jaxkg.text.vectors import CachedEncoder
 
 Ranking = list[list[int]]
 """Chunk rows of every question, best first."""
@@ -173,32 +175,6 @@ def tuned(
     return best, rankings[best]
 
 
-def row(
-    task: Task, name: str, ranking: Ranking, half: np.ndarray, seconds: float, base: Ranking | None
-) -> dict[str, Any]:
-    values = recalls(task, ranking)
-    ones = np.ones_like(values)
-    told: dict[str, Any] = {"arm": name, "seconds": round(seconds, 3)}
-    cells = []
-    minus = None if base is None else (recalls(task, base), ones)
-    gains = ratio_estimates(values, ones, minus=minus) if minus else []
-    for column, estimate in enumerate(ratio_estimates(values, ones)):
-        k = task.cutoffs[column]
-        chosen, held = values[half, column].mean(), values[~half, column].mean()
-        told[f"support_recall_at_{k}"] = dataclasses.asdict(estimate)
-        told[f"halves_at_{k}"] = [chosen, held]
-        cell = f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f}) | "
-        cells.append(cell + f"{chosen:.3f} / {held:.3f}")
-        if gains:
-            gain = gains[column]
-            told[f"gain_at_{k}"] = dataclasses.asdict(gain)
-            cells[-1] += f" | {gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
-        else:
-            cells[-1] += " | "
-    print(f"| {name} | {' | '.join(cells)} | {seconds:.2f} |", flush=True)
-    return told
-
-
 def ablations(settings: RetrievalSettings) -> dict[str, tuple[RetrievalSettings, dict[str, Any]]]:
     """Settings and index options without one part each, after the paper's Table 2."""
     beam, change = settings.beam, dataclasses.replace
@@ -244,26 +220,42 @@ def choices(settings: RetrievalSettings) -> dict[str, RetrievalSettings]:
     }
 
 
-def table(task: Task, encode: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
+class Rows:
+    """A table of one task: each cutoff's recall, its halves, and the gain over the first row."""
+
+    def __init__(self, record: Record, task: Task, half: np.ndarray, title: str) -> None:
+        heads = (
+            head
+            for k in task.cutoffs
+            for head in (f"support_recall_at_{k}", "chosen on", "held out", "over dense")
+        )
+        self.task, self.half, self.base = task, half, None
+        self.table = record.table("arm", *heads, "seconds", title=title)
+
+    def add(self, name: str, arm: Callable[[], Ranking]) -> None:
+        laps = Laps()
+        values = recalls(self.task, arm())
+        seconds, ones = laps.lap(), np.ones_like(values)
+        gains: Sequence[Any] = [None] * len(self.task.cutoffs)
+        if self.base is None:
+            self.base = values
+        else:
+            gains = ratio_estimates(values, ones, minus=(self.base, ones))
+        cells = []
+        for column, estimate in enumerate(ratio_estimates(values, ones)):
+            halves = (float(values[some, column].mean()) for some in (self.half, ~self.half))
+            cells += [estimate, *halves, gains[column]]
+        self.table.add(name, *cells, seconds)
+
+
+def table(name: str, task: Task, encode: Any, options: argparse.Namespace, record: Record) -> None:
     half = np.arange(len(task.questions)) % 2 == 0
     graph = with_synonyms(task.graph, encode, threshold=options.synonyms)
-    print(f"\n{graph}: {graph.stats()['kinds']}, {len(task.questions)} questions")
-    index = hyper_index(graph, encode)
+    index, settings = hyper_index(graph, encode), RetrievalSettings()
     encode(task.questions)
-    heads = "".join(
-        f" support_recall_at_{k} | chosen on / held out | over dense |" for k in task.cutoffs
-    )
-    print(f"| arm |{heads} seconds |\n|---|{'---|' * (3 * len(task.cutoffs) + 1)}")
-    rows = []
-
-    def run(name: str, arm: Callable[[], Ranking], base: Ranking | None = None) -> Ranking:
-        began = time.perf_counter()
-        ranking = arm()
-        rows.append(row(task, name, ranking, half, time.perf_counter() - began, base))
-        return ranking
-
-    settings = RetrievalSettings()
-    plain = run("dense passages", lambda: dense(index, task.questions))
+    title = f"{name}, {len(task.questions)} questions: {graph}, {graph.stats()['kinds']}"
+    rows = Rows(record, task, half, title)
+    rows.add("dense passages", lambda: dense(index, task.questions))
     if task.steps:
         arms = {
             f"PageRank {facts} facts, passages x {passage}, restart {restart}": (
@@ -275,72 +267,51 @@ def table(task: Task, encode: Any, options: argparse.Namespace) -> list[dict[str
             for passage in (0.02, 0.05)
             for restart in (0.5, 0.2)
         }
-        name, ranking = tuned(task, arms, half)
-        run(name, lambda: ranking, plain)
-    run("PRoH-L retrieval", lambda: retrieved(index, task.questions, settings), plain)
+        best, ranking = tuned(task, arms, half)
+        rows.add(best, lambda: ranking)
+    rows.add("PRoH-L retrieval", lambda: retrieved(index, task.questions, settings))
     if task.steps:
-        run(
+        rows.add(
             "dense, gold sub-questions",
             lambda: by_steps(task, lambda flat: dense(index, flat), interleaved),
-            plain,
         )
         retriever = Retriever(index, settings)
-        run(
+
+        def merged(found: Any) -> list[int]:
+            return [chunk for chunk, _ in merged_chunks(found)]
+
+        rows.add(
             "PRoH-L retrieval, gold sub-questions as the plan",
-            lambda: by_steps(
-                task,
-                retriever.retrieve,
-                lambda found: [chunk for chunk, _ in merged_chunks(found)],
-            ),
-            plain,
+            lambda: by_steps(task, retriever.retrieve, merged),
         )
     if options.choose:
         arms = {
             name: lambda c=changed: retrieved(index, task.questions, c)
             for name, changed in choices(settings).items()
         }
-        name, ranking = tuned(task, arms, half)
-        run(f"chosen of {len(arms)}: {name}", lambda: ranking, plain)
+        best, chosen = tuned(task, arms, half)
+        rows.add(f"chosen of {len(arms)}: {best}", lambda: chosen)
     if options.ablations:
         for name, (changed, other) in ablations(settings).items():
             used = index if not other else hyper_index(graph, encode, **other)
-            run(
-                name,
-                lambda u=used, c=changed: retrieved(u, task.questions, c),
-                plain,
-            )
-    return rows
+            rows.add(name, lambda u=used, c=changed: retrieved(u, task.questions, c))
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments(__doc__, seed=False)
     parser.add_argument("--sets", nargs="+", default=["musique", "hotpotqa"])
     parser.add_argument("--synonyms", type=float, default=0.85, help="least cosine of synonyms")
     parser.add_argument("--ablations", action="store_true")
     parser.add_argument("--choose", action="store_true", help="search the settings again")
-    parser.add_argument("--vectors", type=Path, help="file that keeps the encoder's vectors")
     parser.add_argument("--encoder", help="folder or hub name; all-MiniLM-L6-v2 by default")
-    parser.add_argument("--seed", type=int, default=0, help="nothing here is random")
-    parser.add_argument("--json", type=Path, help="write the numbers there, too")
-    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
     options = parser.parse_args(argv)
-    folder = Path(options.data) / "multihop_text"
-    encode: Any = MiniLM.open(options.encoder)
-    told = f"{encode.name} {encode.revision}"
-    if options.vectors:
-        encode = CachedEncoder(encode, options.vectors)
-    print(
-        f"device {jax.devices()[0]}, jax {jax.__version__}, scipy {scipy.__version__}, "
-        f"encoder {told}; intervals: 95 % bootstrap over questions; seconds exclude encoding"
-    )
-    rows = {}
+    record = Record(__file__, options)
+    encode = MiniLM.open(options.encoder) if options.encoder else encoder_kept("minilm")
+    record.note(f"encoder {encode.name} {encode.revision}; seconds exclude encoding")
     for name in options.sets:
-        task = {"musique": musique, "hotpotqa": hotpotqa}[name](folder)
-        rows[name] = table(task, encode, options)
-    if options.json:
-        fresh = options.json.with_name(f".{options.json.name}.new")
-        fresh.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-        os.replace(fresh, options.json)
+        task = {"musique": musique, "hotpotqa": hotpotqa}[name](options.data / "multihop_text")
+        table(name, task, encode, options, record)
+        record.save()
 
 
 if __name__ == "__main__":

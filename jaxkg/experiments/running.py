@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from jaxkg.evaluate.runs.lines import Status
     from jaxkg.learn.planner.traces import PlanTrace
 
-CHUNK = 2048
-"""Questions between two writes: what a crash can cost at most."""
 CHUNK_WITH_MODEL = 128
-"""The same where a model is asked. Its replies are kept as they arrive, so none is asked twice."""
+"""As `measure.CHUNK`, where a model is asked. Its replies are kept, so none is asked twice."""
 _OUTAGES = ("authentication", "permission", "not_found", "connection")
 
 
@@ -53,13 +51,10 @@ def run_questions(
         JaxkgError: the folder is of another run; or every call of a batch failed for one reason
             that will not pass, nothing of which is kept.
     """
-    from jaxkg.evaluate import open_run, prediction_line
+    from jaxkg.evaluate import open_run
+    from jaxkg.experiments.measure import CHUNK, lines_of
 
     graph = parts.graph
-    known = set(graph.entity_ids.tolist())
-
-    def name_of(id: str) -> str | None:
-        return graph.name(graph.entity(id)) if id in known else None
 
     def check(answer: Answer) -> bool:
         return not faults(system, parts, answer)
@@ -81,8 +76,8 @@ def run_questions(
             answers = system.answer(chunk, use_given=not link)
             _check_outage(answers)
             _keep(parts.traces, folder)
-            for question, answer in zip(chunk, answers, strict=True):
-                run.write(prediction_line(question, answer, check=check, name_of=name_of))
+            for line in lines_of(chunk, answers, graph, check):
+                run.write(line)
             show("answer", done + first + len(chunk), total)
 
 

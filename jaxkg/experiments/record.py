@@ -1,0 +1,207 @@
+"""What a script measured, kept: JSON in `results` beside it, and its section of `README.md` there.
+
+A page has a place for each result, `<!-- NAME -->` to `<!-- end -->`, written from the JSON files
+alone; text between the places is left as it is. `python -m jaxkg.experiments.record scripts`
+writes all of them anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import datetime
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate import provenance
+from jaxkg.experiments.rows import Table
+from jaxkg.storage import write_json, write_text
+
+RESULTS = "results"
+PAGE = "README.md"
+_HIDDEN = ("--record", "--json", "--data")
+"""Options that a recorded command leaves out: they say where things lie, not what is measured."""
+_DATA = Path("../shared/data")
+
+
+def arguments(
+    about: str | None, *, data: bool = True, seed: bool = True
+) -> argparse.ArgumentParser:
+    """A parser with the options that all scripts share.
+
+    Args:
+        about: the script's docstring: what it measures, how long it takes, how it is started.
+        data: it reads benchmarks: `--data`, else `JAXKG_DATA`, else `../shared/data`.
+        seed: something in it is random.
+    """
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    if data:
+        known = Path(os.environ.get("JAXKG_DATA", _DATA))
+        parser.add_argument("--data", type=Path, default=known, help="folder of the benchmarks")
+    if seed:
+        parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--record", action="store_true", help=f"keep the tables in {RESULTS} and in {PAGE}"
+    )
+    parser.add_argument("--json", type=Path, help="also write the tables to this file")
+    return parser
+
+
+class Record:
+    """The tables and notes of one run of a script; `save` keeps them where the options say so."""
+
+    def __init__(self, file: str, options: argparse.Namespace, *, part: str = "") -> None:
+        """Says on what it runs.
+
+        Args:
+            file: of the script.
+            options: as `arguments` has them.
+            part: of a script that has several results, which one.
+        """
+        import jax
+
+        self._folder = Path(file).resolve().parent
+        self._name = f"{Path(file).stem}{'-' if part else ''}{part}"
+        self._options = options
+        self._tables: list[Table] = []
+        self._notes: list[str] = []
+        self.device = f"{jax.devices()[0].device_kind}, {cores()} CPU cores"
+        print(f"device {self.device}, jax {jax.__version__}", flush=True)
+
+    def table(self, *columns: str, title: str = "") -> Table:
+        """A new table, which prints its rows as they come."""
+        self._tables.append(Table(*columns, title=title))
+        return self._tables[-1]
+
+    def note(self, text: str) -> None:
+        """Print a line, and keep it below the tables."""
+        self._notes.append(text)
+        print(text, flush=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        seed = getattr(self._options, "seed", None)
+        told = provenance(device=self.device, seed=seed)
+        return {
+            "name": self._name,
+            "command": command(sys.argv),
+            "commit": commit(self._folder),
+            "date": datetime.date.today().isoformat(),
+            **{name: told[name] for name in ("device", "versions", "seed")},
+            "tables": [table.to_dict() for table in self._tables if table.rows],
+            "notes": self._notes,
+        }
+
+    def save(self) -> None:
+        """Keep the run: in a file of its own, and in the results of all.
+
+        Raises:
+            JaxkgError: a file cannot be written.
+        """
+        told = self.to_dict()
+        if self._options.json:
+            write_json(self._options.json, told)
+        if self._options.record:
+            (self._folder / RESULTS).mkdir(exist_ok=True)
+            write_json(self._folder / RESULTS / f"{self._name}.json", told)
+            write_page(self._folder)
+
+
+def cores() -> int:
+    """CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def command(words: Sequence[str]) -> str:
+    """A command line without what is of one machine alone: of absolute paths the last name stays.
+
+    >>> command(["/home/me/scripts/table_kge.py", "--data", "/big", "--sets", "UMLS", "--record"])
+    'python scripts/table_kge.py --sets UMLS'
+    """
+    kept, words = [f"scripts/{Path(words[0]).name}"], list(words[1:])
+    while words:
+        word = words.pop(0)
+        name, equals, _ = word.partition("=")
+        if name in _HIDDEN:
+            if name != "--record" and not equals and words:
+                words.pop(0)
+            continue
+        kept.append(Path(word).name if os.path.isabs(word) else word)
+    return " ".join(["python", *kept])
+
+
+def commit(folder: Path) -> str:
+    """The commit of a check-out, marked where files differ from it; "unknown" outside of one."""
+    asked = ["git", "-C", os.fspath(folder), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def section(told: dict[str, Any], folder: Path) -> str:
+    """A result in Markdown: what it is, its tables, its notes, and where they come from."""
+    about = told.get("about") or _docstring(folder / f"{told['name'].partition('-')[0]}.py")
+    seed = "" if told["seed"] is None else f"; seed {told['seed']}"
+    versions = ", ".join(
+        f"{name} {told['versions'][name]}" for name in ("python", "jax") if name in told["versions"]
+    )
+    parts = [
+        f"## {told['name']}",
+        about,
+        *map(Table.text, told["tables"]),
+        "\n".join(f"- {note}" for note in told["notes"]),
+        f"`{told['command']}` at {told['commit']}, {told['date']}; {told['device']}; "
+        f"{versions}{seed}",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def page(text: str, results: Sequence[dict[str, Any]], folder: Path) -> str:
+    """A page with each result in its place; one that has none yet goes to the end."""
+    for told in sorted(results, key=lambda told: told["name"]):
+        begin = f"<!-- {told['name']} -->"
+        new = f"{begin}\n{section(told, folder)}\n<!-- end -->"
+        place = re.compile(re.escape(begin) + r"\n.*?<!-- end -->", re.DOTALL)
+        if place.search(text):
+            text = place.sub(lambda _, new=new: new, text, count=1)
+        else:
+            text = f"{text.rstrip()}\n\n{new}\n"
+    return text
+
+
+def write_page(folder: Path) -> None:
+    """Write the page of a folder of scripts from its results.
+
+    Raises:
+        JaxkgError: a result cannot be read, or the page cannot be written.
+    """
+    results = []
+    for path in sorted((folder / RESULTS).glob("*.json")):
+        try:
+            results.append(json.loads(path.read_text("utf-8")))
+        except ValueError as error:
+            raise JaxkgError(f"{path}: no JSON: {error}") from None
+    text = (folder / PAGE).read_text("utf-8") if (folder / PAGE).exists() else "# Results\n"
+    write_text(folder / PAGE, page(text, results, folder))
+
+
+def _docstring(path: Path) -> str:
+    """The first paragraph of what a script says of itself."""
+    if not path.exists():
+        return ""
+    said = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    return said.partition("\n\n")[0].replace("\n", " ")
+
+
+if __name__ == "__main__":
+    write_page(Path(sys.argv[1]))
