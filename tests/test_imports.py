@@ -41,6 +41,7 @@ ARROWS["learn"] = {*_CORES, "text", "kg", "search", "lm"}
 ARROWS["lm"] = {"types", "ops", "tensors", "adjudicate", "kg", "learn", "text"}
 ARROWS["systems"] = {*_CORES, "text", "kg", "search", "learn", "lm", "adjudicate", "cite"}
 ARROWS["experiments"] = {*ARROWS}
+ARROWS["serve"] = {"kg", "cite", ROOT}
 ARROWS["cli"] = {*ARROWS, ROOT}
 ARROWS[ROOT] = {*ARROWS}
 

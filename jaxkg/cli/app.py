@@ -16,6 +16,7 @@ from jaxkg.cli.graphs import graphs
 from jaxkg.cli.hypergraphs import hypergraphs
 from jaxkg.cli.models import models
 from jaxkg.cli.scoring import score
+from jaxkg.cli.serving import mcp, serve
 from jaxkg.cli.training_scorers import training
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import datasets
@@ -37,6 +38,8 @@ app.command("score")(score)
 app.command("compare")(compare)
 app.command("distill")(distill)
 app.command("datasets")(datasets)
+app.command("serve")(serve)
+app.command("mcp")(mcp)
 app.add_typer(graphs, name="kg")
 app.add_typer(hypergraphs, name="hypergraph")
 app.add_typer(training, name="train")

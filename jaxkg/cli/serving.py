@@ -1,0 +1,120 @@
+"""`jaxkg serve` and `jaxkg mcp`."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Literal
+
+import typer
+
+from jaxkg.cli import options
+from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.loading import keep_compiled_programs, load_graph
+from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.progress import errors, progress_bars
+from jaxkg.experiments.registry import HELP, build_system
+
+_EXTRA = "pip install 'jaxkg[serve]', or from a check-out: pip install '.[serve]'"
+
+
+def serve(
+    system: Annotated[str, typer.Option(help=HELP)] = "planner",
+    kg: options.Graph = None,
+    names: options.Names = None,
+    planner: options.PlannerFolder = None,
+    settings: options.Settings = None,
+    llm: options.LLM = None,
+    base_url: options.BaseURL = None,
+    replies: options.Replies = None,
+    host: Annotated[
+        str, typer.Option(help="Address to bind; any but loopback wants JAXKG_TOKEN.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to bind.")] = 8137,
+    rate: Annotated[float, typer.Option(min=0, help="Requests a second of a caller; 0: any.")] = 0,
+    queue: Annotated[int, typer.Option(min=1, help="Questions that may wait.")] = 2048,
+    log_questions: Annotated[bool, typer.Option(help="Write questions to the log.")] = False,
+) -> None:
+    """Answer over HTTP, with a page at /; ctrl-C finishes what was taken and stops.
+
+    Example: jaxkg serve --kg mygraph, then open http://127.0.0.1:8137
+    """
+    try:
+        import uvicorn
+
+        from jaxkg.serve.app import Limits, service
+    except ImportError as error:
+        raise JaxkgError(f"serve needs {error.name}: {_EXTRA}") from error
+    from jaxkg.kg import demo_questions
+    from jaxkg.serve.facts import Facts
+    from jaxkg.serve.guard import checked_token
+
+    token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
+    wanted = ModelOptions(llm=llm, base_url=base_url, replies=replies)
+    with language_model(wanted) as model, progress_bars() as show:
+        keep_compiled_programs()
+        parts = Parts(
+            load_graph(kg, names=names),
+            show,
+            backend=None if model is None else model.backend,
+            planner_folder=planner,
+            wishes=wishes_from(settings or ()),
+        )
+        built = build_system(system, parts)
+        # A model is paid by the question: nothing is asked of it that nobody wants to know.
+        warm = demo_questions()[:8] if kg is None and model is None else ()
+        app = service(
+            Facts.of(parts.kg, parts.linker),
+            built.answer,
+            token=token,
+            limits=Limits(per_second=rate, queue=queue),
+            warm=warm,
+            log_questions=log_questions,
+        )
+        errors.print(f"jaxkg: http://{host}:{port}", markup=False, highlight=False)
+        uvicorn.run(
+            app,
+            host=host,
+            port=port,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=30,
+        )
+
+
+def mcp(
+    system: Annotated[str, typer.Option(help=HELP)] = "planner",
+    kg: options.Graph = None,
+    names: options.Names = None,
+    planner: options.PlannerFolder = None,
+    settings: options.Settings = None,
+    transport: Annotated[
+        Literal["stdio", "http"], typer.Option(help="stdio, or streamable HTTP on loopback.")
+    ] = "stdio",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of --transport http.")] = 8138,
+) -> None:
+    """Offer the graph to an assistant as tools (Model Context Protocol).
+
+    Example for an assistant's settings: command "jaxkg", arguments ["mcp", "--kg", "mygraph"]
+    """
+    try:
+        from jaxkg.serve.mcp import server
+    except ImportError as error:
+        raise JaxkgError(f"mcp needs {error.name}: {_EXTRA}") from error
+    from jaxkg.serve.facts import Facts
+
+    with progress_bars() as show:
+        keep_compiled_programs()
+        parts = Parts(
+            load_graph(kg, names=names),
+            show,
+            planner_folder=planner,
+            wishes=wishes_from(settings or ()),
+        )
+        built = build_system(system, parts)
+        tools = server(Facts.of(parts.kg, parts.linker), built.answer)
+    if transport == "stdio":
+        tools.run("stdio")
+    else:
+        tools.run("streamable-http", host="127.0.0.1", port=port)

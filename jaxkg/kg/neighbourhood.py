@@ -1,0 +1,82 @@
+"""What lies around a set of entities, on the host: nothing of the rest of the graph is touched."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jaxkg.kg.graph import KnowledgeGraph
+
+
+class Neighbourhood:
+    """Edges of a graph by node, in both directions.
+
+    A code in [0, R) walks a triple forwards, one in [R, 2R) backwards.
+
+    Example:
+        >>> kg = KnowledgeGraph.from_triples([("Heat", "by", "Mann"), ("Ali", "by", "Mann")])
+        >>> around = Neighbourhood(kg)
+        >>> around.relations(2)
+        {1: 2}
+        >>> around.triples(2, 1).tolist()
+        [0, 1]
+    """
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
+        triples = np.asarray(kg.triples)
+        nodes = np.arange(kg.num_entities + 1)
+        self._first = np.searchsorted(triples[:, 0], nodes)
+        # By tail, then relation, as the rows themselves are by head, then relation.
+        self._back = np.lexsort((triples[:, 1], triples[:, 2]))
+        self._back_first = np.searchsorted(triples[self._back, 2], nodes)
+
+    def degree(self, node: int) -> int:
+        """Edges that leave a node, both directions."""
+        ahead, behind = self._rows(node)
+        return len(ahead) + len(behind)
+
+    def relations(self, node: int) -> dict[int, int]:
+        """How many edges of each relation code leave a node."""
+        ahead, behind = self._rows(node)
+        codes = np.concatenate(
+            [self.kg.triples[ahead, 1], self.kg.triples[behind, 1] + self.kg.num_relations]
+        )
+        found, counts = np.unique(codes, return_counts=True)
+        return dict(zip(found.tolist(), counts.tolist()))
+
+    def triples(self, node: int, code: int) -> np.ndarray:
+        """Rows of the triples that one relation code walks from a node."""
+        inverse, relation = divmod(code, self.kg.num_relations)
+        rows = self._rows(node)[inverse]
+        low, high = np.searchsorted(self.kg.triples[rows, 1], [relation, relation + 1])
+        return rows[low:high]
+
+    def edges(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Edges that leave these nodes.
+
+        Args:
+            nodes: [n] entity indices.
+
+        Returns:
+            Of each edge its source, relation code, end and row of its triple; [e] integers.
+        """
+        ahead = _spread(self._first[nodes], self._first[nodes + 1])
+        behind = self._back[_spread(self._back_first[nodes], self._back_first[nodes + 1])]
+        forth, back = self.kg.triples[ahead], self.kg.triples[behind]
+        return (
+            np.concatenate([forth[:, 0], back[:, 2]]),
+            np.concatenate([forth[:, 1], back[:, 1] + self.kg.num_relations]),
+            np.concatenate([forth[:, 2], back[:, 0]]),
+            np.concatenate([ahead, behind]),
+        )
+
+    def _rows(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        ahead = np.arange(self._first[node], self._first[node + 1])
+        return ahead, self._back[self._back_first[node] : self._back_first[node + 1]]
+
+
+def _spread(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """All integers of the ranges [first, last), end to end."""
+    count = last - first
+    before = np.cumsum(count) - count
+    return np.repeat(first - before, count) + np.arange(count.sum())

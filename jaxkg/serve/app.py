@@ -1,0 +1,339 @@
+"""The HTTP service: routes, what a request may say, and one short error for everything else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from jaxkg.answer import Answer
+from jaxkg.errors import JaxkgError
+from jaxkg.records import Question
+from jaxkg.serve import page
+from jaxkg.serve.describe import openapi
+from jaxkg.serve.facts import Facts, NotThere
+from jaxkg.serve.gather import Busy, Closing, Gatherer
+from jaxkg.serve.guard import Rate, allowed
+from jaxkg.serve.meters import Meters
+from jaxkg.serve.requests import (
+    LONGEST_BATCH,
+    LONGEST_BODY,
+    TooMuch,
+    claim_in,
+    number_in,
+    question_in,
+    questions_in,
+    read_body,
+)
+
+log = logging.getLogger("jaxkg.serve")
+
+_OPEN = {"/", "/healthz", "/readyz", "/page.js", "/page.css"}
+"""Routes that need no token: they tell nothing of the graph."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What one caller, and all together, may ask for.
+
+    Attributes:
+        seconds: for one answer.
+        body_seconds: for a caller to send its request.
+        queue: questions that may wait.
+        per_second, burst: requests of one caller; 0 a second does not limit.
+    """
+
+    seconds: float = 60.0
+    body_seconds: float = 10.0
+    queue: int = 2048
+    per_second: float = 0.0
+    burst: int = 100
+
+
+def service(
+    facts: Facts,
+    answer: Callable[[Sequence[Question]], list[Answer]],
+    *,
+    token: str | None = None,
+    limits: Limits = Limits(),
+    warm: Sequence[Question] = (),
+    log_questions: bool = False,
+) -> Starlette:
+    """The application.
+
+    Args:
+        facts: the graph.
+        answer: answers many questions; called in one thread.
+        token: that callers must show; None lets everyone in, see `guard.checked_token`.
+        limits: of requests.
+        warm: questions asked before the service calls itself ready, so that programs are compiled.
+        log_questions: write question texts to the log.
+    """
+    return _Service(facts, answer, token, limits, tuple(warm), log_questions).app()
+
+
+class _Service:
+    def __init__(
+        self,
+        facts: Facts,
+        answer: Callable[[Sequence[Question]], list[Answer]],
+        token: str | None,
+        limits: Limits,
+        warm: tuple[Question, ...],
+        log_questions: bool,
+    ):
+        self.facts = facts
+        self.answer = answer
+        self.token = token
+        self.limits = limits
+        self.warm = warm
+        self.log_questions = log_questions
+        self.meters = Meters()
+        self.rate = Rate(limits.per_second, limits.burst)
+        self.ready = False
+        self.gatherer: Gatherer | None = None
+
+    def app(self) -> Starlette:
+        """Routes, and what happens at the start and at the end."""
+        table: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
+            ("/ask", "POST", self.ask),
+            ("/ask/batch", "POST", self.ask_batch),
+            ("/entities", "GET", self.entities),
+            ("/entities/{id:path}", "GET", self.entity),
+            ("/paths", "GET", self.paths),
+            ("/check", "POST", self.check),
+            ("/schema", "GET", self.schema),
+            ("/healthz", "GET", self.healthz),
+            ("/readyz", "GET", self.readyz),
+            ("/metrics", "GET", self.metrics),
+            ("/openapi.json", "GET", self.openapi),
+            ("/", "GET", page.index),
+            ("/page.js", "GET", page.script),
+            ("/page.css", "GET", page.style),
+        ]
+        routes = [Route(path, self._kept(path, run), methods=[how]) for path, how, run in table]
+        return Starlette(routes=routes, lifespan=self.lifespan)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        """Warm up, serve, and finish what was taken."""
+        self.gatherer = Gatherer(self.answer, queue=self.limits.queue)
+        warming = asyncio.create_task(self._warm())
+        try:
+            yield
+        finally:
+            warming.cancel()
+            await self.gatherer.close()
+
+    async def _warm(self) -> None:
+        """Ask what compiles the programs: alone, as a lone caller would, and together."""
+        assert self.gatherer is not None
+        for many in ([], list(self.warm[:1]), list(self.warm)):
+            results = await asyncio.gather(
+                *(self.gatherer.ask(q) for q in many), return_exceptions=True
+            )
+            for wrong in results:
+                if isinstance(wrong, Exception):
+                    log.warning("warming up: %s", wrong)
+        self.ready = True
+
+    def _kept(
+        self, path: str, run: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """A route behind the guard, its errors told in one line, its requests counted."""
+
+        async def handle(request: Request) -> Response:
+            try:
+                self._guard(path, request)
+                response = await run(request)
+            except Exception as error:
+                response = _told(error)
+                if response.status_code == 500:
+                    log.exception("%s failed", path)
+            self.meters.request(path, response.status_code)
+            response.headers.setdefault("X-Content-Type-Options", "nosniff")
+            response.headers.setdefault("Cache-Control", "no-store")
+            return response
+
+        return handle
+
+    def _guard(self, path: str, request: Request) -> None:
+        if path in _OPEN:
+            return
+        if not allowed(self.token, request.headers.get("authorization")):
+            raise _Refused(401, "show the token: Authorization: Bearer …")
+        if wait := self.rate.wait(request.client.host if request.client else ""):
+            raise Busy(wait)
+
+    async def ask(self, request: Request) -> Response:
+        """One question."""
+        question = question_in(await self._body(request, LONGEST_BODY))
+        found = await self._while_there(request, self._answered(question))
+        return _json(found.to_dict())
+
+    async def ask_batch(self, request: Request) -> Response:
+        """Many questions, answered as JSON lines in their order."""
+        questions = questions_in(await self._body(request, LONGEST_BATCH))
+
+        async def lines() -> AsyncIterator[bytes]:
+            tasks = [asyncio.create_task(self._patiently(q)) for q in questions]
+            try:
+                for question, task in zip(questions, tasks):
+                    try:
+                        record = (await task).to_dict()
+                    except Exception as error:  # noqa: BLE001 - one line of many
+                        record = {"question_id": question.id, "error": _words(error)[1]}
+                    yield _line(record)
+            finally:
+                for task in tasks:
+                    task.cancel()
+
+        return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+    async def entities(self, request: Request) -> Response:
+        """Entities by name."""
+        wanted = request.query_params.get("q", "")
+        return _json(self.facts.entities(wanted, limit=number_in(request, "limit", 20, 1, 200)))
+
+    async def entity(self, request: Request) -> Response:
+        """One entity and its facts."""
+        limit = number_in(request, "limit", 20, 1, 1000)
+        return _json(self.facts.entity(request.path_params["id"], limit=limit))
+
+    async def paths(self, request: Request) -> Response:
+        """Walks between two entities."""
+        given = request.query_params
+        if "from" not in given or "to" not in given:
+            raise JaxkgError("name both ends: /paths?from=Alien&to=Gladiator")
+        hops, limit = number_in(request, "hops", 3, 1, 4), number_in(request, "limit", 10, 1, 100)
+        return _json(
+            await asyncio.to_thread(
+                self.facts.paths, given["from"], given["to"], hops=hops, limit=limit
+            )
+        )
+
+    async def check(self, request: Request) -> Response:
+        """Whether a claim stands in the graph."""
+        return _json(self.facts.check(*claim_in(await self._body(request, LONGEST_BODY))))
+
+    async def schema(self, request: Request) -> Response:
+        """Relations."""
+        return _json(self.facts.schema(limit=number_in(request, "limit", 200, 1, 5000)))
+
+    async def healthz(self, request: Request) -> Response:
+        """The process is alive."""
+        return PlainTextResponse("ok\n")
+
+    async def readyz(self, request: Request) -> Response:
+        """Programs are compiled; answers come at once."""
+        return (
+            PlainTextResponse("ready\n") if self.ready else PlainTextResponse("warming up\n", 503)
+        )
+
+    async def metrics(self, request: Request) -> Response:
+        """Counts for Prometheus."""
+        assert self.gatherer is not None
+        return PlainTextResponse(self.meters.text(self.gatherer.load, len(self.gatherer)))
+
+    async def openapi(self, request: Request) -> Response:
+        """The description of all this."""
+        return _json(openapi())
+
+    async def _body(self, request: Request, most: int) -> bytes:
+        try:
+            return await asyncio.wait_for(read_body(request, most), self.limits.body_seconds)
+        except TimeoutError:
+            raise _Refused(408, "the request did not arrive in time") from None
+
+    async def _answered(self, question: Question) -> Answer:
+        assert self.gatherer is not None
+        begun = time.perf_counter()
+        if self.log_questions:
+            log.info("question %s", json.dumps(question.text))
+        found = await asyncio.wait_for(self.gatherer.ask(question), self.limits.seconds)
+        self.meters.answer(time.perf_counter() - begun, withheld=found.abstained is not None)
+        return found
+
+    async def _patiently(self, question: Question) -> Answer:
+        """A question of a batch: waits for room in the queue instead of giving up."""
+        ends = time.monotonic() + self.limits.seconds
+        while True:
+            try:
+                return await self._answered(question)
+            except Busy as busy:
+                if time.monotonic() + 0.05 > ends:
+                    raise busy from None
+                await asyncio.sleep(0.05)
+
+    async def _while_there(self, request: Request, work: Awaitable[Answer]) -> Answer:
+        """The answer, as long as somebody waits for it."""
+        task = asyncio.ensure_future(work)
+        gone = asyncio.create_task(_disconnected(request))
+        try:
+            await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise ClientDisconnect
+            return task.result()
+        finally:
+            task.cancel()
+            gone.cancel()
+
+
+class _Refused(Exception):
+    """A status and what to say with it."""
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _words(error: Exception) -> tuple[int, str]:
+    """Status and one line; nothing of the machine but what the caller can act on."""
+    match error:
+        case _Refused():
+            return error.args
+        case TooMuch():
+            return 413, str(error)
+        case Busy():
+            return 429, str(error)
+        case Closing():
+            return 503, str(error)
+        case TimeoutError():
+            return 504, "no answer in time"
+        case ClientDisconnect():
+            return 499, "the caller left"
+        case NotThere():
+            return 404, str(error)
+        case JaxkgError():
+            return 400, str(error)
+        case _:
+            return 500, "this could not be answered; the service's log says why"
+
+
+def _told(error: Exception) -> Response:
+    status, words = _words(error)
+    response = _json({"error": words}, status)
+    if isinstance(error, Busy):
+        response.headers["Retry-After"] = str(max(1, round(error.seconds)))
+    if status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def _line(record: Any) -> bytes:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _json(record: Any, status: int = 200) -> Response:
+    return Response(_line(record), status, media_type="application/json")

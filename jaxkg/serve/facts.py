@@ -1,0 +1,250 @@
+"""What a caller may look up in a graph beside asking it questions; every reply carries triples.
+
+Replies are plain dictionaries, ready for JSON. Lists are capped, and say how many were left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from jaxkg.cite import cite_path
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.kg.link.topics import entity_rows
+from jaxkg.kg.neighbourhood import Neighbourhood
+
+LONGEST_PATH = 4
+"""Triples of a path between two entities, at most."""
+
+_MOST_EDGES = 200_000
+"""Edges looked at for one search of paths; a search that would see more stops and says so."""
+
+
+class NotThere(JaxkgError):
+    """What was asked for is not in the graph."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """A graph to look things up in.
+
+    Example:
+        >>> from jaxkg.kg import demo_graph
+        >>> facts = Facts.of(demo_graph())
+        >>> facts.check("Alien", "directed_by", "Ridley Scott")["supported"]
+        True
+    """
+
+    kg: KnowledgeGraph
+    linker: Linker
+    around: Neighbourhood
+
+    @classmethod
+    def of(cls, kg: KnowledgeGraph, linker: Linker | None = None) -> Facts:
+        """Put the parts together."""
+        return cls(kg, linker or Linker(kg), Neighbourhood(kg))
+
+    def entities(self, name: str, *, limit: int = 20) -> dict[str, Any]:
+        """Entities by id, name or alias, misspelt ones too; best first.
+
+        Raises:
+            JaxkgError: the name is blank.
+        """
+        if not name.strip():
+            raise JaxkgError("name an entity: q=Alien")
+        found: dict[int, float] = dict.fromkeys(entity_rows(self.kg, name), 1.0)
+        for link in self.linker.link(name, (0, len(name))):
+            found.setdefault(self.kg.entity(link.entity), link.score)
+        first = list(found.items())[:limit]
+        return {
+            "entities": [{**self._entity(row), "score": round(score, 4)} for row, score in first],
+            "left_out": len(found) - len(first),
+        }
+
+    def entity(self, name: str, *, limit: int = 20) -> dict[str, Any]:
+        """One entity: its names, and its facts by relation, `limit` of each.
+
+        Raises:
+            NotThere: the graph has no such entity, or several; names them.
+        """
+        row = self._one(name)
+        relations = []
+        for code, count in self.around.relations(row).items():
+            rows = self.around.triples(row, code)[:limit]
+            relations.append(
+                {
+                    **self._relation(code),
+                    "count": count,
+                    "facts": [self._fact(triple, code >= self.kg.num_relations) for triple in rows],
+                    "left_out": count - len(rows),
+                }
+            )
+        return {
+            **self._entity(row),
+            "aliases": list(self.kg.aliases.get(row, ())),
+            "relations": relations,
+        }
+
+    def paths(self, start: str, end: str, *, hops: int = 3, limit: int = 10) -> dict[str, Any]:
+        """Shortest walks between two entities, edges taken in either direction.
+
+        Args:
+            start, end: ids or names.
+            hops: most triples of a walk, 1 to 4.
+            limit: most walks.
+
+        Raises:
+            NotThere: see `entity`.
+            JaxkgError: `hops` is out of range.
+        """
+        if not 1 <= hops <= LONGEST_PATH:
+            raise JaxkgError(f"hops is 1 to {LONGEST_PATH}, not {hops}")
+        source, target = self._one(start), self._one(end)
+        before, complete = self._levels(source, target, hops)
+        walks = _walks_back(before, target, source, limit + 1)
+        inverse_from = self.kg.num_relations
+        paths = [
+            cite_path(
+                self.kg,
+                [row for row, _ in walk],
+                [code >= inverse_from for _, code in walk],
+                id=f"p{number}",
+                score=1.0 / len(walk),
+            )
+            for number, walk in enumerate(walks[:limit], start=1)
+        ]
+        return {
+            "paths": [dataclasses.asdict(path) for path in paths],
+            "more": len(walks) > limit,
+            "complete": complete,
+        }
+
+    def check(self, head: str, relation: str, tail: str) -> dict[str, Any]:
+        """Whether a claim stands in the graph, and by which triples.
+
+        Args:
+            head, tail: ids or names; homonyms all count.
+            relation: its name, its label, or `^name` for the inverse.
+
+        Returns:
+            `supported`, its `triples`, and under `instead` what the graph says of the head and the
+            relation where the claim is not there. A graph that lacks a fact does not deny it.
+
+        Raises:
+            NotThere: the graph has no such entity or relation.
+        """
+        codes = self._codes(relation)
+        heads, tails = self._rows(head), self._rows(tail)
+        found = self.kg.find(
+            np.asarray(heads)[:, None, None], np.asarray(codes)[:, None], np.asarray(tails)
+        )
+        rows = np.unique(found[found >= 0])
+        instead: list[dict[str, Any]] = []
+        if not len(rows):
+            instead = [
+                self._fact(triple, code >= self.kg.num_relations)
+                for row in heads
+                for code in codes
+                for triple in self.around.triples(row, code)[:10]
+            ][:10]
+        return {
+            "supported": bool(len(rows)),
+            "triples": [self._fact(row, False) for row in rows],
+            "instead": instead,
+            "assumption": "what the graph does not state is unknown, not false",
+        }
+
+    def schema(self, *, limit: int = 200) -> dict[str, Any]:
+        """Relations, most frequent first, each with a count and an example."""
+        counts = np.bincount(self.kg.triples[:, 1], minlength=self.kg.num_relations)
+        order = np.argsort(-counts, kind="stable")
+        examples = dict(zip(*np.unique(self.kg.triples[:, 1], return_index=True)))
+        return {
+            "entities": self.kg.num_entities,
+            "triples": self.kg.num_triples,
+            "relations": [
+                {
+                    **self._relation(int(code)),
+                    "count": int(counts[code]),
+                    "example": self._fact(examples[code], False) if code in examples else None,
+                }
+                for code in order[:limit]
+            ],
+            "left_out": max(0, self.kg.num_relations - limit),
+        }
+
+    def _levels(self, source: int, target: int, hops: int):
+        """Breadth first from the source: what leads to each node, by the hop that found it."""
+        before: dict[int, list[tuple[int, int, int]]] = {source: []}
+        frontier, seen = np.array([source]), 0
+        for _ in range(hops):
+            seen += sum(self.around.degree(int(node)) for node in frontier)
+            if seen > _MOST_EDGES:
+                return before, False
+            fresh: dict[int, list[tuple[int, int, int]]] = {}
+            for origin, code, end, row in zip(*(c.tolist() for c in self.around.edges(frontier))):
+                if end not in before:
+                    fresh.setdefault(end, []).append((origin, row, code))
+            before.update(fresh)
+            if target in before or not fresh:
+                break
+            frontier = np.array(sorted(fresh))
+        return before, True
+
+    def _one(self, name: str) -> int:
+        rows = list(self._rows(name))
+        if len(rows) > 1:
+            ids = ", ".join(repr(self.kg.entity_ids[row]) for row in rows[:5])
+            raise NotThere(f"{name!r} is the name of {len(rows)} entities; take an id: {ids}")
+        return int(rows[0])
+
+    def _rows(self, name: str) -> tuple[int, ...]:
+        if rows := entity_rows(self.kg, name):
+            return rows
+        near = [link.name for link in self.linker.link(name, (0, len(name)))] if name else []
+        hint = f"; nearest: {', '.join(map(repr, near[:3]))}" if near else ""
+        raise NotThere(f"the graph has no entity {name!r}{hint}")
+
+    def _codes(self, relation: str) -> list[int]:
+        inverse, name = relation.startswith("^"), relation.removeprefix("^")
+        if name in self.kg.relations:
+            return [self.kg.relation_code(relation)]
+        wanted = name.casefold().strip()
+        codes = [r for r, label in enumerate(self.kg.relation_labels) if label.casefold() == wanted]
+        if not codes:
+            known = ", ".join(self.kg.relations[:8])
+            raise NotThere(f"the graph has no relation {relation!r}; it has {known} …")
+        return [code + inverse * self.kg.num_relations for code in codes]
+
+    def _entity(self, row: int) -> dict[str, Any]:
+        return {
+            "id": self.kg.entity_ids[row],
+            "name": self.kg.name(row),
+            "degree": self.around.degree(row),
+        }
+
+    def _relation(self, code: int) -> dict[str, Any]:
+        label = self.kg.relation_labels[code % self.kg.num_relations]
+        return {"relation": self.kg.relation_name(code), "label": label}
+
+    def _fact(self, row: Any, inverse: Any) -> dict[str, Any]:
+        [fact] = cite_path(self.kg, [int(row)], [bool(inverse)], id="f", score=1.0).citations
+        return dataclasses.asdict(fact)
+
+
+def _walks_back(
+    before: dict[int, list[tuple[int, int, int]]], node: int, source: int, limit: int
+) -> list[list[tuple[int, int]]]:
+    """Walks from the source to a node as (row of the triple, relation code), in walking order."""
+    if node == source or node not in before:
+        return []
+    walks: list[list[tuple[int, int]]] = []
+    for origin, row, code in before[node]:
+        heads = [[]] if origin == source else _walks_back(before, origin, source, limit)
+        walks += [[*head, (row, code)] for head in heads]
+        if len(walks) >= limit:
+            break
+    return walks[:limit]

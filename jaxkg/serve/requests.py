@@ -1,0 +1,117 @@
+"""What a request says, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+
+from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
+from jaxkg.kg.questions.formats import split_brackets
+from jaxkg.records import Question
+
+LONGEST_BODY = 64 * 1024
+LONGEST_BATCH = 8 * 1024 * 1024
+LONGEST_QUESTION = 4000
+MOST_QUESTIONS = 10_000
+
+
+class TooMuch(JaxkgError):
+    """A request larger than is taken."""
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """The body, or as much of it as shows that it is too long.
+
+    Raises:
+        TooMuch: it has more than `most` bytes.
+    """
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            raise TooMuch(f"the request is longer than {most:,} bytes")
+    return bytes(body)
+
+
+def question_in(body: bytes) -> Question:
+    """The question of a body like `{"question": "who directed [Alien]?"}`.
+
+    `topics` (ids) and `id` may stand beside it.
+
+    Raises:
+        JaxkgError: it is not like that.
+
+    >>> question_in(b'{"question": "who directed [Alien]?"}').text
+    'who directed Alien?'
+    """
+    return _question(read_json(body, "the request"), "q1")
+
+
+def questions_in(body: bytes) -> list[Question]:
+    """Questions as a JSON array, or one JSON object a line; as `question_in` each.
+
+    Raises:
+        JaxkgError: one is not a question; says which.
+        TooMuch: there are more than 10,000.
+    """
+    text = body.strip()
+    if text.startswith(b"["):
+        records = read_json(text, "the request")
+    else:
+        lines = [line for line in text.split(b"\n") if line.strip()]
+        records = [read_json(line, f"line {n}") for n, line in enumerate(lines, 1)]
+    if len(records) > MOST_QUESTIONS:
+        raise TooMuch(f"{len(records):,} questions; {MOST_QUESTIONS:,} are taken at once")
+    return [_question(record, f"q{n}") for n, record in enumerate(records, 1)]
+
+
+def claim_in(body: bytes) -> tuple[str, str, str]:
+    """Head, relation and tail of a body like `{"head": "Alien", "relation": "directed_by", ...}`.
+
+    Raises:
+        JaxkgError: it is not like that.
+    """
+    record = read_json(body, "the request")
+    parts = [record.get(name) if isinstance(record, dict) else None for name in _CLAIM]
+    if not all(isinstance(part, str) and part.strip() for part in parts):
+        raise JaxkgError('a claim is {"head": "Alien", "relation": "directed_by", "tail": "…"}')
+    head, relation, tail = parts
+    return str(head), str(relation), str(tail)
+
+
+_CLAIM = ("head", "relation", "tail")
+
+
+def number_in(request: Request, name: str, default: int, least: int, most: int) -> int:
+    """A whole number of the query string.
+
+    Raises:
+        JaxkgError: it is none, or out of range.
+    """
+    given = request.query_params.get(name)
+    if given is None:
+        return default
+    if not (given.isascii() and given.isdigit() and len(given) < 10):
+        raise JaxkgError(f"{name} is a whole number from {least} to {most}")
+    if not least <= int(given) <= most:
+        raise JaxkgError(f"{name} is a whole number from {least} to {most}, not {int(given)}")
+    return int(given)
+
+
+def _question(record: Any, id: str) -> Question:
+    text = record.get("question") if isinstance(record, dict) else record
+    if not isinstance(text, str) or not text.strip():
+        raise JaxkgError('a question is {"question": "who directed Alien?"}')
+    if len(text) > LONGEST_QUESTION:
+        raise TooMuch(f"a question has at most {LONGEST_QUESTION:,} characters, not {len(text):,}")
+    given = record if isinstance(record, dict) else {}
+    topics = given.get("topics", [])
+    if not isinstance(topics, list) or not all(isinstance(t, str) and t for t in topics):
+        raise JaxkgError("topics is a list of entity ids")
+    named = given.get("id", id)
+    if not isinstance(named, str) or len(named) > 200:
+        raise JaxkgError("id is a text of at most 200 characters")
+    bare, mention = split_brackets(text)
+    return Question(id=named, text=bare, topics=tuple(topics), mention=mention)

@@ -1,0 +1,172 @@
+import json
+import random
+
+import pytest
+from starlette.testclient import TestClient
+
+from jaxkg.answer import Answer
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.records import RankedEntity
+from jaxkg.serve.app import Limits, service
+from jaxkg.serve.facts import Facts
+
+FACTS = Facts.of(
+    KnowledgeGraph.from_triples(
+        [("Heat", "directed_by", "Mann"), ("<script>alert(1)</script>", "directed_by", "Mann")]
+    )
+)
+TOKEN = "a token of sixteen"
+
+
+def answer(questions):
+    if any(q.text == "break" for q in questions):
+        raise RuntimeError("/home/me/secret and sk-123")
+    return [
+        Answer(question=q.text, question_id=q.id, entities=(RankedEntity("Mann", "Mann", 1.0, ()),))
+        for q in questions
+    ]
+
+
+@pytest.fixture(scope="module")
+def client():
+    with TestClient(service(FACTS, answer), raise_server_exceptions=False) as client:
+        yield client
+
+
+class TestAsking:
+    def test_a_question_is_answered_with_the_record_of_json(self, client):
+        reply = client.post("/ask", json={"question": "who directed [Heat]?", "id": "mine"})
+        assert reply.status_code == 200
+        assert Answer.from_json(reply.text).question == "who directed Heat?"
+        assert reply.json()["question_id"] == "mine"
+
+    def test_a_batch_comes_as_lines_in_order(self, client):
+        body = "\n".join(json.dumps({"question": f"q {n}", "id": str(n)}) for n in range(300))
+        reply = client.post("/ask/batch", content=body)
+        assert [json.loads(line)["question_id"] for line in reply.text.splitlines()] == [
+            str(n) for n in range(300)
+        ]
+
+    def test_one_bad_question_of_a_batch_does_not_lose_the_others(self, client):
+        reply = client.post("/ask/batch", json=["one", "break", "two"])
+        one, broken, two = map(json.loads, reply.text.splitlines())
+        assert (one["question"], two["question"]) == ("one", "two")
+        assert broken["question_id"] == "q2"
+        assert "log says why" in broken["error"]
+
+    @pytest.mark.parametrize(
+        ("body", "says"),
+        [
+            (b"", "not JSON"),
+            (b"[" * 5000, "nested deeper"),
+            (b'{"question": 3}', "a question is"),
+            (b'{"question": "  "}', "a question is"),
+            (b'{"question": "\\ud800"}', "surrogate"),
+            (b'{"question": "x", "topics": "Heat"}', "topics is a list"),
+            (b'{"question": "x", "id": 1}', "id is a text"),
+            (b"\xff\xfe", "not UTF-8"),
+        ],
+    )
+    def test_what_is_no_question_is_told_in_one_line(self, client, body, says):
+        reply = client.post("/ask", content=body)
+        assert reply.status_code == 400
+        assert says in reply.json()["error"]
+        assert "\n" not in reply.json()["error"]
+
+    def test_too_long_is_told(self, client):
+        assert client.post("/ask", content=b"x" * 70_000).status_code == 413
+        assert client.post("/ask", json={"question": "x" * 4001}).status_code == 413
+
+    def test_an_error_inside_tells_nothing_of_the_machine(self, client):
+        reply = client.post("/ask", json={"question": "break"})
+        assert reply.status_code == 500
+        assert "secret" not in reply.text
+        assert "sk-" not in reply.text
+
+    def test_an_answer_that_takes_too_long_is_given_up(self):
+        import time
+
+        def slow(questions):
+            time.sleep(0.3)
+            return answer(questions)
+
+        with TestClient(service(FACTS, slow, limits=Limits(seconds=0.05))) as client:
+            assert client.post("/ask", json={"question": "x"}).status_code == 504
+
+
+class TestLookingUp:
+    def test_entities_and_one_entity(self, client):
+        assert client.get("/entities", params={"q": "heat"}).json()["entities"][0]["id"] == "Heat"
+        assert client.get("/entities/Heat").json()["relations"][0]["count"] == 1
+        assert client.get("/entities/%3Cscript%3Ealert(1)%3C%2Fscript%3E").status_code == 200
+        assert client.get("/entities/Nobody").status_code == 404
+        assert client.get("/entities", params={"q": "Heat", "limit": "0"}).status_code == 400
+
+    def test_paths_claims_and_schema(self, client):
+        given = {"from": "Heat", "to": "Mann"}
+        assert len(client.get("/paths", params=given).json()["paths"]) == 1
+        assert client.get("/paths").status_code == 400
+        claim = {"head": "Heat", "relation": "directed_by", "tail": "Mann"}
+        assert client.post("/check", json=claim).json()["supported"] is True
+        assert client.post("/check", json={"head": "Heat"}).status_code == 400
+        assert client.get("/schema").json()["relations"][0]["count"] == 2
+
+    def test_every_route_is_described(self, client):
+        described = set(client.get("/openapi.json").json()["paths"])
+        routes = {route.path.replace(":path", "") for route in client.app.routes}
+        pages = {"/", "/page.js", "/page.css", "/openapi.json"}
+        assert described == routes - pages
+
+
+class TestHealth:
+    def test_ready_once_warm(self, client):
+        assert client.get("/healthz").text == "ok\n"
+        assert client.get("/readyz").status_code == 200
+
+    def test_what_happened_is_counted(self, client):
+        client.post("/ask", json={"question": "x"})
+        text = client.get("/metrics").text
+        assert 'jaxkg_requests_total{route="/ask",status="200"}' in text
+        assert "jaxkg_answer_seconds_count" in text
+
+
+class TestGuard:
+    def test_a_token_is_wanted_for_all_that_tells_of_the_graph(self):
+        with TestClient(service(FACTS, answer, token=TOKEN)) as client:
+            assert client.get("/schema").status_code == 401
+            assert client.get("/healthz").status_code == 200
+            wrong = {"Authorization": f"Bearer {TOKEN}x"}
+            assert client.get("/schema", headers=wrong).status_code == 401
+            right = {"Authorization": f"Bearer {TOKEN}"}
+            assert client.get("/schema", headers=right).status_code == 200
+
+    def test_a_caller_that_asks_too_often_is_told_when_to_come_back(self):
+        limits = Limits(per_second=0.001, burst=2)
+        with TestClient(service(FACTS, answer, limits=limits)) as client:
+            codes = [client.get("/schema").status_code for _ in range(3)]
+            assert codes == [200, 200, 429]
+            assert int(client.get("/schema").headers["retry-after"]) >= 1
+
+    def test_the_page_lets_nothing_in(self, client):
+        reply = client.get("/")
+        policy = reply.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "http" not in policy
+        assert "<script src=" in reply.text
+        assert "onclick" not in reply.text
+
+    def test_another_method_or_route_is_refused(self, client):
+        assert client.get("/ask").status_code == 405
+        assert client.get("/nothing").status_code == 404
+
+
+def test_no_malformed_request_breaks_it(client):
+    rng = random.Random(0)
+    pieces = [b'{"question":', b'"x"', b"}", b"[", b"\x00", b"\xff", b"1e999", b"null", b'"\\ud8"']
+    for _ in range(300):
+        body = b"".join(rng.choices(pieces, k=rng.randint(0, 8)))
+        route = rng.choice(["/ask", "/ask/batch", "/check"])
+        reply = client.post(route, content=body)
+        assert reply.status_code < 500, (route, body, reply.text)
+    assert client.post("/ask", json={"question": "x"}).status_code == 200
