@@ -61,7 +61,12 @@ class Prompted(Generic[T]):
             seed=self.seed,
             question=self.question,
             stage=self.stage,
+            reads=self.reads,
         )
+
+    def reads(self, reply: Reply) -> bool:
+        """True for a reply that fits."""
+        return _read(self, (reply,)).value is not None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,5 +192,11 @@ def _repaired(
     replies: Sequence[Reply],
 ) -> list[Outcome[T]]:
     for index, reply in zip(again, replies):
-        outcomes[index] = _read(prompted[index], (*outcomes[index].replies, reply))
+        first = outcomes[index]
+        told = (*first.replies, reply)
+        if reply.error == "budget":  # what was paid for is still a reply that cannot be read
+            detail = f"{first.detail}; not asked again: {reply.detail}"
+            outcomes[index] = dataclasses.replace(first, detail=detail, replies=told)
+        else:
+            outcomes[index] = _read(prompted[index], told)
     return outcomes

@@ -21,6 +21,7 @@ def connect(
     api_key: str | None = None,
     headers: Mapping[str, str] | None = None,
     cache: str | os.PathLike[str] | None = None,
+    retry: bool = False,
     run: Caps | None = None,
     question: Caps | None = None,
     concurrency: int = 16,
@@ -40,6 +41,7 @@ def connect(
         endpoint: what answers in place of the OpenAI protocol, e.g. a model on this machine; the
             arguments that are for `OpenAIBackend` are not looked at then.
         cache: file that keeps every reply; None keeps none.
+        retry: ask again what has a kept reply that cannot be read.
         run: caps of everything this process pays for.
         question: caps per question.
 
@@ -65,7 +67,7 @@ def connect(
     try:
         backend: Backend = endpoint if run is None else Budget(endpoint, run=run)
         if cache is not None:
-            backend = Cache(backend, cache)
+            backend = Cache(backend, cache, retry=retry)
         if question is not None:
             backend = Budget(backend, question=question)
     except BaseException:

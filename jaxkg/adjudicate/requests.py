@@ -26,6 +26,12 @@ FailureKind: TypeAlias = Literal[
 ]
 
 
+OUTAGES: frozenset[FailureKind] = frozenset(
+    {"authentication", "permission", "not_found", "connection"}
+)
+"""Failures whose reason is a wrong key, name or address: every further call would fail so."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Message:
     """One turn of a chat."""
@@ -51,6 +57,8 @@ class Request:
             of one prompt are several entries of the cache.
         question: id of the question the call is charged to.
         stage: name of the stage that asks, for the meter.
+        reads: says whether a reply to it can be read, so that a cache asked to do so can ask again
+            what cannot; None where nobody knows. No part of what is asked.
     """
 
     messages: tuple[Message, ...]
@@ -62,6 +70,9 @@ class Request:
     seed: int | None = None
     question: str = ""
     stage: str = ""
+    reads: Callable[[Reply], bool] | None = dataclasses.field(
+        default=None, compare=False, repr=False
+    )
 
     def asked(self, model: str) -> str:
         """What determines the reply, as canonical JSON: all but the account it is charged to.

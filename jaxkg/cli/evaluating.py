@@ -77,6 +77,7 @@ def evaluate(
         replies=replies,
         no_cache=no_cache,
         replay=replay,
+        retry=retry and llm is not None,
         concurrency=concurrency,
         timeout=timeout,
     )

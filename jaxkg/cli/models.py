@@ -35,6 +35,7 @@ class ModelOptions:
     replies: Path | None = None
     no_cache: bool = False
     replay: bool = False
+    retry: bool = False
     concurrency: int = 16
     timeout: float = 120.0
 
@@ -97,6 +98,7 @@ def _connected(wanted: ModelOptions) -> Meter:
         wanted.llm,
         base_url=wanted.base_url,
         cache=replies,
+        retry=wanted.retry,
         run=None if run == Caps() else run,
         question=None if question == Caps() else question,
         concurrency=wanted.concurrency,

@@ -138,15 +138,21 @@ def test_a_run_counts_what_became_of_every_question(llm, serve, few, tmp_path):
     assert report["metrics"]["grounded"] == {"value": 1.0, "low": 1.0, "high": 1.0, "n": 4}
     assert "the model named what was never offered (dropped) | 1" in (run / "report.md").read_text()
 
-    # Asked again: only what could not be read, and its reply is on the disk already.
+    # Asked again: only what could not be read, though its reply is on the disk.
     code, out, err = llm(server, *arguments, "--retry")
     assert json.loads(out)["counts"] == counts
-    assert "1 calls (0 paid now, 1 from the cache)" in err
-    assert len(server.bodies) == 6
+    assert "1 calls (1 paid now, 0 from the cache)" in err
+    assert len(server.bodies) == 7
     # From the kept replies alone, in another folder: no server takes part.
     code, out, _ = llm(server, *arguments[:3], "-o", tmp_path / "again", "--json", "--replay")
     assert json.loads(out)["counts"] == counts
-    assert len(server.bodies) == 6
+    assert len(server.bodies) == 7
+    # What is readable the next time is kept, and nobody is asked after that.
+    server.answer = choose
+    for _ in range(2):
+        code, out, err = llm(server, *arguments, "--retry")
+        assert json.loads(out)["counts"]["unparsed"] == 0
+        assert len(server.bodies) == 8
 
 
 def test_a_budget_stops_the_run_with_marked_answers(llm, serve, few, tmp_path):

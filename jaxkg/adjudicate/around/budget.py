@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
 
 from jaxkg.adjudicate.backend import Backend, Pass, Wrapper
-from jaxkg.adjudicate.endpoint.completion import estimated_tokens
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.errors import JaxkgError
+
+_BYTES_PER_TOKEN = 3  # few enough for most languages and tokenizers: a pledge is to be too high
+_TOKENS_PER_TURN = 4
+_FIRST_REPLY = 256  # tokens pledged for a reply of unknown length while none has come
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,26 +32,41 @@ class Caps:
     price: float | None = None
 
 
+@dataclasses.dataclass(frozen=True)
+class _Load:
+    """Requests in flight: tokens of prompts, of replies with a longest; number of other replies."""
+
+    prompt: float = 0.0
+    reply: float = 0.0
+    unknown: int = 0
+
+    def __add__(self, other: _Load) -> _Load:
+        return _Load(
+            self.prompt + other.prompt, self.reply + other.reply, self.unknown + other.unknown
+        )
+
+    def __sub__(self, other: _Load) -> _Load:
+        return self + _Load(-other.prompt, -other.reply, -other.unknown)
+
+
 @dataclasses.dataclass
 class _Account:
-    """What was spent, and what is in flight and may come to."""
+    """What was spent, and what is in flight."""
 
     calls: int = 0
     tokens: float = 0.0
     price: float = 0.0
-
-    def add(self, calls: int, tokens: float, price: float) -> None:
-        self.calls += calls
-        self.tokens += tokens
-        self.price += price
+    open: _Load = _Load()
 
 
 class Budget(Wrapper):
     """Holds requests back once a cap is reached; they come back with the error "budget".
 
     Calls are counted exactly. What a reply will cost is known only when it is there, so a request
-    in flight is counted with an estimate (its prompt's length, and its `max_tokens` or the mean
-    reply so far) until then; a cap on tokens or price is passed by no more than that estimate errs.
+    in flight is counted with an estimate until then: its prompt at 3 bytes a token, or more where
+    the endpoint has counted more, and its `max_tokens`, the mean reply so far, or 256 tokens before
+    the first. A cap on tokens or price is passed by no more than that estimate errs; a first call
+    whose prompt fits is always made.
 
     Around a cache a budget counts replies read from the disk too, at what they once cost, so a
     replayed run stops where the first one did; inside a cache it counts what is paid now.
@@ -78,37 +97,43 @@ class Budget(Wrapper):
         self._questions: dict[str, _Account] = defaultdict(_Account)
         self._replies = 0
         self._reply_tokens = 0
+        self._ratio = 1.0  # the most that an endpoint counted of a prompt, to what was estimated
 
     def _begin(
         self, requests: Sequence[Request], admit: Admit | None, on_reply: OnReply | None
     ) -> Pass:
-        pledges: dict[int, tuple[float, float]] = {}
+        pledges: dict[int, _Load] = {}
 
         def may_send(index: int) -> str | None:
             request = requests[index]
             if reason := admit(index) if admit else None:
                 return reason
+            load = _load(request)
             with self._lock:
-                tokens, price = self._pledge(request)
                 accounts = self._accounts(request)
                 for scope, account in accounts:
-                    if reason := self._over(scope, account, tokens, price):
+                    if reason := self._over(scope, account, load):
                         return reason
                 for _, account in accounts:
-                    account.add(1, tokens, price)
-                pledges[index] = (tokens, price)
+                    account.calls += 1
+                    account.open += load
+                pledges[index] = load
             return None
 
         def arrived(index: int, reply: Reply) -> None:
             # Without a pledge it was held back, or is the copy of a reply that was counted.
             if index in pledges:
-                tokens, price = pledges.pop(index)
-                spent = reply.prompt_tokens + reply.completion_tokens
+                load = pledges.pop(index)
                 with self._lock:
                     for _, account in self._accounts(requests[index]):
                         # A budget further in may have held it back after all.
-                        account.add(reply.calls - 1, spent - tokens, (reply.price or 0.0) - price)
-                    self._replies += 1
+                        account.calls += reply.calls - 1
+                        account.open -= load
+                        account.tokens += max(0, reply.prompt_tokens + reply.completion_tokens)
+                        account.price += max(0.0, reply.price or 0.0)
+                    if not reply.estimated:
+                        self._ratio = max(self._ratio, reply.prompt_tokens / load.prompt)
+                    self._replies += reply.error is None
                     self._reply_tokens += reply.completion_tokens
             if on_reply:
                 on_reply(index, reply)
@@ -121,21 +146,37 @@ class Budget(Wrapper):
             accounts.append(("question", self._questions[request.question]))
         return accounts
 
-    def _pledge(self, request: Request) -> tuple[float, float]:
-        """Tokens and price a request may come to."""
-        prompt = estimated_tokens(sum(len(message.content) for message in request.messages))
-        mean = self._reply_tokens / self._replies if self._replies else 0.0
-        reply = request.max_tokens if request.max_tokens is not None else mean
-        rates = self.rates
-        return prompt + reply, rates.price(prompt, reply) if rates else 0.0
+    def _likely(self, load: _Load) -> tuple[float, float]:
+        """Tokens and price that requests in flight may come to."""
+        if self._replies:
+            guess = self._reply_tokens / self._replies
+        else:
+            guess = _FIRST_REPLY if self._run.calls else 0
+        prompt, reply = self._ratio * load.prompt, load.reply + load.unknown * guess
+        return prompt + reply, self.rates.price(prompt, reply) if self.rates else 0.0
 
-    def _over(self, scope: str, account: _Account, tokens: float, price: float) -> str | None:
+    def _over(self, scope: str, account: _Account, load: _Load) -> str | None:
         """Why an account cannot bear one more call of that size; None where it can."""
         caps = self._caps[scope]
         if caps.calls is not None and account.calls + 1 > caps.calls:
             return f"the budget of {caps.calls} calls per {scope} is used up"
+        tokens, price = self._likely(account.open + load)
         if caps.tokens is not None and account.tokens + tokens > caps.tokens:
             return f"the budget of {caps.tokens} tokens per {scope} leaves no room for this call"
         if caps.price is not None and account.price + price > caps.price:
             return f"the budget of {caps.price:g} per {scope} leaves no room for this call"
         return None
+
+
+def _load(request: Request) -> _Load:
+    prompt, limit = _prompt_tokens(request), request.max_tokens
+    return _Load(prompt, 0.0, 1) if limit is None else _Load(prompt, limit, 0)
+
+
+def _prompt_tokens(request: Request) -> float:
+    """Tokens of a prompt with its schema, rather too many than too few."""
+    texts = [message.content for message in request.messages]
+    if request.schema is not None:
+        texts.append(request.form or json.dumps(request.schema))
+    length = sum(len(text.encode("utf-8", "replace")) for text in texts)
+    return length / _BYTES_PER_TOKEN + _TOKENS_PER_TURN * len(request.messages)

@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Sequence
 
+from jaxkg.adjudicate.around.claims import Claims
 from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.adjudicate.backend import Backend, Closing, Pass, Wrapper
 from jaxkg.adjudicate.endpoint.prices import Rates
@@ -18,17 +19,29 @@ class Cache(Wrapper):
 
     A reply is stored before anyone reads it, so nothing that was paid for is lost to a crash, and a
     run that is started again asks only what is missing. Failures are kept for `Replay` but asked
-    again. Equal requests of one batch are sent once.
+    again. Equal requests of one batch are sent once; one that another process has under way with
+    the same file is waited for, where calls cost anything.
     """
 
-    def __init__(self, inner: Backend, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, inner: Backend, path: str | os.PathLike[str], *, retry: bool = False
+    ) -> None:
         """Wrap a backend; `path` is made where it is not there.
 
+        Args:
+            inner: who answers.
+            path: the file. Where it cannot be written, replies are not kept, with a warning.
+            retry: ask again, once, what has a stored reply that cannot be read.
+
         Raises:
-            JaxkgError: the file cannot be used.
+            JaxkgError: the file is somebody else's.
         """
         super().__init__(inner)
         self.store = ReplyStore(path)
+        self._retry = retry
+        self._retried: set[str] = set()
+        free = self.rates is not None and not self.rates.price(1e6, 1e6)
+        self._claims = None if free else Claims(f"{self.store.path}.lock")
 
     def _begin(
         self, requests: Sequence[Request], admit: Admit | None, on_reply: OnReply | None
@@ -38,9 +51,12 @@ class Cache(Wrapper):
         stored = self.store.get(list(dict.fromkeys(keys)))
         replies: list[Reply | None] = [None] * len(requests)
         places: dict[str, list[int]] = {}  # of each request that is sent
+        unread: set[str] = set()  # of them, those with a reply that cannot be read
         for index, key in enumerate(keys):
             hit = stored.get(key)
-            if hit is None or hit.error is not None:
+            if self._to_retry(requests[index], key, hit):
+                unread.add(key)
+            if hit is None or hit.error is not None or key in unread:
                 places.setdefault(key, []).append(index)
                 continue
             reason = admit(index) if admit else None
@@ -48,11 +64,19 @@ class Cache(Wrapper):
             if on_reply:
                 on_reply(index, replies[index] or hit)
         sent = list(places)
+        self._retried |= unread
+        elsewhere: dict[str, Reply] = {}  # replies that another process got meanwhile
 
         def arrived(number: int, reply: Reply) -> None:
             key = sent[number]
-            if reply.error != "budget":
-                self.store.put(key, asked[places[key][0]], reply)
+            first = places[key][0]
+            if key in elsewhere:
+                reply = elsewhere[key]
+            elif reply.error != "budget":
+                better = key in unread and _readable(requests[first], reply)
+                self.store.put(key, asked[first], reply, replace=better)
+            if self._claims:
+                self._claims.drop(key)
             for copy, index in enumerate(places[key]):
                 again = copy > 0 and reply.error is None
                 replies[index] = dataclasses.replace(reply, cached=True) if again else reply
@@ -63,7 +87,19 @@ class Cache(Wrapper):
             return [reply for reply in replies if reply is not None]
 
         def may_send(number: int) -> str | None:
-            return admit(places[sent[number]][0]) if admit else None
+            key = sent[number]
+            if reason := admit(places[key][0]) if admit else None:
+                return reason
+
+            def answered() -> bool:
+                found = self.store.get([key]).get(key)
+                if found is not None and found.error is None and key not in unread:
+                    elsewhere[key] = found
+                return key in elsewhere
+
+            if self._claims and not self._claims.take(key, enough=answered):
+                return "another process got the reply"
+            return None
 
         return Pass([requests[places[key][0]] for key in sent], may_send, arrived, finish)
 
@@ -71,6 +107,17 @@ class Cache(Wrapper):
         """Close the file and the wrapped backend."""
         super().close()
         self.store.close()
+        if self._claims:
+            self._claims.close()
+
+    def _to_retry(self, request: Request, key: str, hit: Reply | None) -> bool:
+        if not self._retry or key in self._retried or hit is None or hit.error is not None:
+            return False
+        return not _readable(request, hit)
+
+
+def _readable(request: Request, reply: Reply) -> bool:
+    return reply.error is None and (request.reads is None or request.reads(reply))
 
 
 class Replay(Closing):

@@ -4,6 +4,9 @@ Version 1: table `replies(key, asked, reply, error, stored)`. `key` is the SHA-2
 request as canonical JSON; `reply` is JSON; `error` is the kind of failure, null for a reply.
 Write-ahead logging lets readers and a writer work side by side, and what was stored outlives a
 killed process.
+
+To keep replies is a help and no condition: a file that cannot be read or written, or no longer can,
+is told of once, and replies are then not kept. Only a file that is somebody else's is an error.
 """
 
 from __future__ import annotations
@@ -14,14 +17,16 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from jaxkg.adjudicate.requests import Reply
 from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
 
 _VERSION = 1
+_MAGIC = b"SQLite format 3\x00"
 _PATIENCE = 30.0  # seconds to wait for another process's write
 _AT_ONCE = 500  # keys of one query; sqlite allows 999
 _TABLE = """
@@ -30,70 +35,122 @@ CREATE TABLE IF NOT EXISTS replies (
 )
 """
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
-# A reply is never replaced: what was paid first is what every later run reads. A failure is.
-_PUT = """
+_REPLACE = """
 INSERT INTO replies VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE
 SET reply = excluded.reply, error = excluded.error, stored = excluded.stored
-WHERE replies.error IS NOT NULL
 """
+# A reply is never replaced: what was paid first is what every later run reads. A failure is.
+_PUT = f"{_REPLACE} WHERE replies.error IS NOT NULL"
 
 
 class ReplyStore:
-    """Replies by request key, in one file. May be used from several threads."""
+    """Replies by request key, in one file. May be used from several threads.
+
+    Attributes:
+        path: of the file.
+    """
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
         """Open the file, and make it (and its folder) where it is not there.
 
+        A damaged file is put aside under another name, with a warning.
+
         Raises:
-            JaxkgError: it cannot be opened, holds something else, or is another version's.
+            JaxkgError: it holds something else, or is another version's; or, `read_only`, it
+                cannot be read.
         """
         self.path = Path(path)
+        self._read_only = read_only
+        self._lock = threading.Lock()
+        self._damaged: set[str] = set()  # keys whose rows cannot be read
+        self._database: sqlite3.Connection | None = None
         if read_only and not self.path.is_file():
             raise JaxkgError(f"{self.path}: no such file of recorded replies")
         try:
             if not read_only:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = _opened(self.path, read_only)
+            self._database = self._opened()
         except (OSError, sqlite3.Error) as error:
-            raise JaxkgError(f"{self.path}: cannot open it to keep replies: {error}") from error
-        self._lock = threading.Lock()
+            if read_only or _is_foreign(self.path):
+                raise JaxkgError(f"{self.path}: cannot open it to keep replies: {error}") from error
+            self._give_up(error)
 
     def get(self, keys: Sequence[str]) -> dict[str, Reply]:
-        """What is stored under these keys, failures included; `cached` is set."""
+        """What is stored under these keys, failures included; `cached` is set.
+
+        A row that is damaged counts as none.
+        """
         found: dict[str, Reply] = {}
         for start in range(0, len(keys), _AT_ONCE):
             some = list(keys[start : start + _AT_ONCE])
             marks = ",".join("?" * len(some))
-            with self._use() as database:
-                rows = database.execute(
-                    f"SELECT key, reply FROM replies WHERE key IN ({marks})", some
-                ).fetchall()
-            for key, reply in rows:
-                found[key] = dataclasses.replace(Reply(**json.loads(reply)), cached=True)
+            query = f"SELECT key, reply FROM replies WHERE key IN ({marks})"
+            for key, row in self._run(query, some):
+                reply = _reply(row)
+                if reply is None:
+                    self._damaged.add(key)
+                else:
+                    found[key] = dataclasses.replace(reply, cached=True)
         return found
 
-    def put(self, key: str, asked: str, reply: Reply) -> None:
-        """Store a reply; on return it outlives the process."""
+    def put(self, key: str, asked: str, reply: Reply, *, replace: bool = False) -> None:
+        """Store a reply; on return it outlives the process.
+
+        Args:
+            key, asked: of the request.
+            reply: what came.
+            replace: also in place of a reply that is there already.
+        """
         content = json.dumps(vars(reply))
-        with self._use() as database:
-            database.execute(_PUT, (key, _text(asked), content, reply.error, time.time()))
+        query = _REPLACE if replace or key in self._damaged else _PUT
+        self._run(query, (key, _text(asked), content, reply.error, time.time()))
+        self._damaged.discard(key)
 
     def __len__(self) -> int:
-        with self._use() as database:
-            return database.execute("SELECT count(*) FROM replies").fetchone()[0]
+        return sum(count for (count,) in self._run("SELECT count(*) FROM replies", ()))
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
-            self._database.close()
+            if self._database is not None:
+                self._database.close()
 
-    @contextmanager
-    def _use(self) -> Iterator[sqlite3.Connection]:
+    def _run(self, query: str, values: Sequence[object]) -> list[tuple]:
+        """Rows of a query; none once the file has failed."""
+        with self._lock:
+            if self._database is None:
+                return []
+            try:
+                try:
+                    return self._database.execute(query, values).fetchall()
+                except sqlite3.DatabaseError as error:
+                    if type(error) is not sqlite3.DatabaseError or self._read_only:
+                        raise
+                    self._database.close()
+                    self._database = _made_anew(self.path)
+                    return self._database.execute(query, values).fetchall()
+            except sqlite3.ProgrammingError as error:
+                raise JaxkgError(f"{self.path}: the file of replies is closed") from error
+            except (OSError, sqlite3.Error) as error:
+                if self._read_only:
+                    raise JaxkgError(f"{self.path}: the file of replies fails: {error}") from error
+                self._database.close()
+                self._give_up(error)
+                return []
+
+    def _give_up(self, error: BaseException) -> None:
+        self._database = None
+        _warn(f"{self.path}: replies are neither read from it nor kept from here on: {error}")
+
+    def _opened(self) -> sqlite3.Connection:
         try:
-            with self._lock:
-                yield self._database
-        except sqlite3.Error as error:
-            raise JaxkgError(f"{self.path}: the file of replies fails: {error}") from error
+            return _opened(self.path, self._read_only)
+        except sqlite3.DatabaseError as error:
+            # Its subclasses say that the file is locked, read-only or the disk full.
+            damaged = type(error) is sqlite3.DatabaseError and not self._read_only
+            if not damaged or _is_foreign(self.path):
+                raise
+        return _made_anew(self.path)
 
 
 def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
@@ -117,6 +174,31 @@ def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
     return database
 
 
+def _made_anew(path: Path) -> sqlite3.Connection:
+    """A new file in place of a damaged one, with the rows that could be read."""
+    number = 1
+    while (aside := path.with_name(f"{path.name}.damaged{number}")).exists():
+        number += 1
+    for end in ("-wal", "-shm"):
+        if (beside := Path(f"{path}{end}")).exists():
+            beside.rename(f"{aside}{end}")
+    path.rename(aside)
+    database, rescued = _opened(path, False), 0
+    old = sqlite3.connect(f"{aside.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        for row in old.execute("SELECT key, asked, reply, error, stored FROM replies"):
+            database.execute(_PUT, row)
+            rescued += 1
+    except sqlite3.Error as error:
+        _warn(
+            f"{path}: the file of replies was damaged ({error}) and is now {aside.name}; "
+            f"a new one holds the {rescued} replies that could be read"
+        )
+    finally:
+        old.close()
+    return database
+
+
 def _set_up(database: sqlite3.Connection) -> None:
     deadline = time.monotonic() + _PATIENCE
     while True:
@@ -124,8 +206,8 @@ def _set_up(database: sqlite3.Connection) -> None:
             # Changing the journal is refused at once while another process opens the file too.
             database.execute("PRAGMA journal_mode = WAL")
             break
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
+        except sqlite3.OperationalError as error:
+            if time.monotonic() > deadline or "locked" not in str(error):
                 raise
             time.sleep(0.01)
     # In this mode a commit survives the end of the process; a power cut may cost the last ones.
@@ -134,6 +216,35 @@ def _set_up(database: sqlite3.Connection) -> None:
     database.execute("PRAGMA wal_autocheckpoint = 10000")
     database.execute(_TABLE)
     database.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _reply(row: object) -> Reply | None:
+    """A stored reply; None where the row is damaged."""
+    try:
+        reply = Reply(**read_json(str(row), strict=False))
+    except (JaxkgError, TypeError):
+        return None
+    texts = (reply.text, reply.detail, reply.finish)
+    numbers = (reply.prompt_tokens, reply.completion_tokens, reply.seconds, reply.attempts)
+    sound = all(isinstance(text, str) for text in texts)
+    sound &= all(isinstance(number, int | float) and number >= 0 for number in numbers)
+    sound &= reply.error is None or isinstance(reply.error, str)
+    sound &= reply.price is None or isinstance(reply.price, int | float)
+    return reply if sound else None
+
+
+def _is_foreign(path: Path) -> bool:
+    """True for a file that was never of ours."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(len(_MAGIC))
+    except OSError:
+        return path.is_dir()
+    return bool(start) and start != _MAGIC
+
+
+def _warn(words: str) -> None:
+    warnings.warn(words, stacklevel=2)
 
 
 def _text(asked: str) -> str:

@@ -21,8 +21,10 @@ T = TypeVar("T", bound=BaseModel)
 _NEAR = 80.0  # similarity (0 to 100) from which a key counts as a field's name misspelt
 _WIDEST_RANGE = 100
 _LISTS = (list, tuple, set, frozenset, Sequence)
-_RANGE_OR_NUMBER = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
-_ITEM_BREAK = re.compile(r"\s*(?:;|\n)\s*(?:[-*•]\s+)?")
+# A number of more digits is none of a list's.
+_RANGE_OR_NUMBER = re.compile(r"(?<!\d)(\d{1,18})(?!\d)(?:\s*[-–]\s*(\d{1,18})(?!\d))?")
+_ITEM_BREAK = re.compile(r"[;\n]")
+_BULLET = re.compile(r"^[-*•]\s+")
 
 
 class Misfit(ValueError):
@@ -123,7 +125,8 @@ def _fitted_list(value: Any, item_type: Any) -> list[Any]:
     if isinstance(value, str):
         if item_type is int:
             return integers(value)
-        value = [part for part in _ITEM_BREAK.split(value.strip().lstrip("-*• ")) if part]
+        parts = _ITEM_BREAK.split(value.strip().lstrip("-*• "))
+        value = [item for part in parts if (item := _BULLET.sub("", part.strip(), count=1))]
     if not isinstance(value, list):
         value = [value]
     if item_type is int:

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from jaxkg.foreign_json import OutOfBounds, first_value, whole_number
+
 _DEEPEST = 64
 _MOST_STRAYS = 100  # brackets of prose: a text with more of them is no reply worth more time
 _BLANK = re.compile(r"(?:\s+|//[^\n]*)*")
@@ -28,7 +30,7 @@ class NotJson(ValueError):
 
 
 class CutOff(NotJson):
-    """The text ends inside a value, or is nested without end."""
+    """The text ends inside a value, or a value in it is nested or counts without end."""
 
 
 def values(text: str) -> Iterator[Any]:
@@ -62,9 +64,15 @@ def read(text: str, start: int = 0) -> tuple[Any, int]:
         NotJson: none starts there.
     """
     try:
-        return json.JSONDecoder().raw_decode(text, start)
-    except (json.JSONDecodeError, RecursionError):
+        return first_value(text, start)
+    except json.JSONDecodeError:
+        pass
+    except OutOfBounds as error:
+        raise CutOff(str(error)) from None
+    try:
         return _value(text, start, 0)
+    except OutOfBounds as error:
+        raise CutOff(str(error)) from None
 
 
 def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
@@ -80,7 +88,8 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
         return _string(text, at)
     if number := _NUMBER.match(text, at):
         digits = number.group()
-        return (int(digits) if digits.lstrip("-").isdigit() else float(digits)), number.end()
+        whole = digits.lstrip("-").isdigit()
+        return whole_number(digits) if whole else float(digits), number.end()
     word = _WORD.match(text, at)
     if word and word.group().casefold() in _WORDS:
         return _WORDS[word.group().casefold()], word.end()

@@ -17,7 +17,10 @@ from jaxkg.adjudicate.delimit import line
 
 _NEAR = 90.0  # similarity (0 to 100) from which a name counts as a candidate's misspelt
 _SHORTEST_NEAR = 5  # characters; shorter names are too alike for that
-_SEPARATORS = re.compile(r"\s*[;|\n]\s*")
+_LONGEST_NEAR = 500  # the same; what is longer is no name, and takes long to compare
+_MOST_WORDS = 400  # names of a list in one string, and the words between them
+_LONGEST_STRETCH = 16  # of them that can be one name
+_SEPARATORS = re.compile(r"[;|\n]")
 _LIST_WORDS = re.compile(r"(\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)")
 _REMARK = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 _ID = re.compile(r"\[([^\[\]]+)\]\s*$")
@@ -81,7 +84,7 @@ class Candidates:
             if ids := self.find(part):
                 found.update(dict.fromkeys(ids))
             else:
-                ids, lost = self._stretches(_LIST_WORDS.split(part.strip()))
+                ids, lost = self._stretches(_LIST_WORDS.split(line(part)))
                 found.update(dict.fromkeys(ids))
                 missing += lost
         return tuple(found), tuple(missing)
@@ -94,7 +97,7 @@ class Candidates:
         return tuple(self._by_name.get(name) or self._by_folded.get(folded(name)) or ())
 
     def _near(self, key: str) -> tuple[str, ...]:
-        if len(key) < _SHORTEST_NEAR:
+        if not _SHORTEST_NEAR <= len(key) <= _LONGEST_NEAR:
             return ()
         names = list(self._by_folded)
         best = process.extract(key, names, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=2)
@@ -109,10 +112,12 @@ class Candidates:
         if len(pieces) == 1:
             return [], pieces
         found: list[str] = []
-        missing: list[str] = []
+        missing: list[str] = ["".join(pieces[_MOST_WORDS:])] if pieces[_MOST_WORDS:] else []
+        pieces = pieces[: _MOST_WORDS - 1]  # ends in a name
         at = 0
         while at < len(pieces):
-            for end in range(len(pieces), at, -2):
+            last = len(pieces) if len(pieces) - at < _LONGEST_STRETCH else at + _LONGEST_STRETCH - 1
+            for end in range(last, at, -2):
                 if ids := self.find("".join(pieces[at:end])):
                     found += ids
                     break

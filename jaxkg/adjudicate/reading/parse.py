@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from jaxkg.adjudicate.reading import fit, lenient_json
 from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import whole
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -24,6 +25,7 @@ _INDEX_LIST = re.compile(
     r"(?:\W|\d|\b(?:paths?|option|options|index|indices|and|numbers?)\b)+", re.I
 )
 _LINE_START = r"^[ \t>*_#`•-]*"
+_LONGEST = 1 << 18  # characters
 _ANYWHERE = r"(?<!\w)[*_`]*"
 
 
@@ -50,7 +52,9 @@ def parse(text: str, schema: type[T], *, cut_off: bool = False) -> T:
         >>> parse("Sure:\\n```json\\n{'hop': [['written_by'], ['has_genre']]}\\n``` done", Plan)
         Plan(hops=[['written_by'], ['has_genre']])
     """
-    text = _spoken(text)
+    if len(text) > _LONGEST:
+        raise Unparsed(f"it is longer than {_LONGEST:,} characters")
+    text = _spoken(whole(text))
     values, cut_short = _values(text)
     reasons: list[str] = []
     objects = [v for v in values if isinstance(v, dict)]

@@ -1,6 +1,18 @@
 import pytest
+from pydantic import BaseModel
 
-from jaxkg.adjudicate import Budget, Cache, Caps, Message, Rates, Reply, Request, Scripted
+from jaxkg.adjudicate import (
+    Budget,
+    Cache,
+    Caps,
+    Message,
+    Prompted,
+    Rates,
+    Reply,
+    Request,
+    Scripted,
+    ask,
+)
 from jaxkg.errors import JaxkgError
 
 
@@ -48,7 +60,44 @@ def test_tokens_are_pledged_while_in_flight(serve, backend_of):
     server = serve(lambda body: "w " * 50, delay=0.05)
     backend = Budget(backend_of(server, concurrency=32), run=Caps(tokens=1000))
     replies = backend.complete([ask_for("y" * 200, max_tokens=50) for _ in range(32)])
-    assert sum(sent(replies)) == 10, "each may come to 50 + 50 tokens"
+    assert sum(sent(replies)) == 8, "each may come to 200 / 3 + 4 + 50 tokens"
+
+
+def test_the_first_wave_is_pledged_though_no_reply_says_how_long_they_are(
+    serve, backend_of, loopback
+):
+    """The endpoint counts five times the tokens that the prompt's length suggests."""
+    usage = {"prompt_tokens": 500, "completion_tokens": 400}
+    server = serve(lambda body: loopback.Behaviour(usage=usage), delay=0.05)
+    backend = Budget(backend_of(server, concurrency=16), run=Caps(tokens=10_000))
+    replies = backend.complete([ask_for(f"{n}" + "y" * 290) for n in range(64)])
+    spent = sum(reply.prompt_tokens + reply.completion_tokens for reply in replies)
+    assert 5_000 < spent <= 16 * 900, "one wave, before a reply says how long they are"
+    assert backend.complete([ask_for("y" * 30)])[0].error == "budget"
+
+
+def test_a_prompt_is_pledged_with_its_schema_and_as_the_endpoint_counts():
+    script = Scripted(
+        lambda request: Reply("x", prompt_tokens=3 * len(request.messages[0].content))
+    )
+    backend = Budget(script, run=Caps(tokens=2000))
+    schema = {"type": "object", "description": "z" * 3000}
+    assert backend.complete([ask_for("a", schema=schema)])[0].error is None, "the first may err"
+    assert backend.complete([ask_for("a", schema={**schema, "x": "z" * 6000})])[0].error == "budget"
+    assert backend.complete([ask_for("y" * 100)])[0].error is None
+    assert backend.complete([ask_for("y" * 700)])[0].error == "budget", "2,100 as it counts"
+
+
+def test_a_repair_that_a_budget_holds_back_leaves_a_reply_unread():
+    class Chosen(BaseModel):
+        indices: list[int]
+
+    backend = Budget(Scripted(["hard to say"] * 2), run=Caps(calls=1))
+    [outcome] = ask(backend, [Prompted((Message("user", "?"),), Chosen)])
+    assert outcome.error == "unparsed"
+    assert "not asked again: the budget of 1 calls per run is used up" in outcome.detail
+    assert len(outcome.replies) == 2
+    assert outcome.usage.calls == 1
 
 
 def test_a_pledge_is_replaced_by_what_was_spent():
@@ -68,7 +117,7 @@ def test_price_per_run_and_per_question():
     rates = Rates(prompt=1e6, completion=2e6)  # 1 and 2 a token
     script = Scripted(of(20, price=30.0), rates=rates)
     backend = Budget(script, run=Caps(price=100.0), question=Caps(price=60.0))
-    request = [ask_for("y" * 40, question=q, max_tokens=10) for q in "aaabbb"]
+    request = [ask_for("y" * 12, question=q, max_tokens=10) for q in "aaabbb"]
     replies = [backend.complete([r])[0] for r in request]
     assert sent(replies) == [True, True, False, True, False, False]
     assert "60 per question" in replies[2].detail
@@ -84,8 +133,8 @@ def test_a_price_that_is_not_known_cannot_be_capped():
 
 def test_failures_count_as_calls_but_cost_no_tokens():
     script = Scripted([Reply(error="timeout"), Reply(error="server"), "x"])
-    backend = Budget(script, run=Caps(calls=2, tokens=100))
-    replies = [backend.complete([ask_for("y" * 300)])[0] for _ in range(3)]
+    backend = Budget(script, run=Caps(calls=2, tokens=400))
+    replies = [backend.complete([ask_for("y" * 200)])[0] for _ in range(3)]
     assert [reply.error for reply in replies] == ["timeout", "server", "budget"]
 
 
