@@ -174,6 +174,7 @@ OPERATORS: dict[str, type] = {
 """Every operator by its name in JSON."""
 
 _CHILDREN = {"source", "without", "left", "right"}
+_LISTS = {"parts", "ids", "relations", "path"}
 _PLAIN = {"returns": bool, "largest": bool, "n": int}
 _DEEPEST = 64
 
@@ -246,13 +247,13 @@ def _field_from(operator: str, name: str, value: Any, depth: int) -> Any:
         return query_from_dict(value, depth=depth + 1)
     if name == "parts" and isinstance(value, list):
         return tuple(query_from_dict(part, depth=depth + 1) for part in value)
-    if name in ("ids", "relations", "path") and isinstance(value, list | tuple):
+    if name in _LISTS and isinstance(value, list | tuple):
         if all(isinstance(part, str) for part in value):
             return tuple(value)
     elif name == "value" and isinstance(value, Mapping):
         texts = all(isinstance(part, str) for part in value.values())
         if texts and {"kind", "text"} <= value.keys() <= {"kind", "text", "unit", "language"}:
             return Value(**value)
-    elif name != "parts" and type(value) is _PLAIN.get(name, str):
+    elif name not in _LISTS and type(value) is _PLAIN.get(name, str):
         return value
     raise JaxkgError(f"{operator}: its {name} cannot be {str(value)[:80]!r}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -67,7 +67,7 @@ class Result:
         number: of a count.
         truth: of a yes or no.
         complete: False where the execution outgrew the largest bucket: something may be missing.
-        derived: how each entity came about; of a comparison of both sides.
+        derive: see `derived`.
     """
 
     kind: Literal["entities", "number", "boolean"]
@@ -75,7 +75,12 @@ class Result:
     number: int | None = None
     truth: bool | None = None
     complete: bool = True
-    derived: tuple[Derived, ...] = ()
+    derive: Callable[[], tuple[Derived, ...]] = tuple
+
+    @functools.cached_property
+    def derived(self) -> tuple[Derived, ...]:
+        """How each entity came about; of a comparison, of both sides."""
+        return self.derive()
 
     @property
     def empty(self) -> bool:
@@ -112,15 +117,8 @@ class QuerySets:
             JaxkgError: it is not sound, see `refuse_unsound`.
         """
         refuse_unsound(self.values, query)
-        return self._result(query)
-
-    def _result(self, query: Query) -> Result:
-        if isinstance(query, Count | Exists):
-            return root_result(query, (self.derive(query.source),), self.values)
-        if isinstance(query, Compared):
-            sides = [q.source if isinstance(q, Count) else q for q in (query.left, query.right)]
-            return root_result(query, tuple(map(self.derive, sides)), self.values)
-        return root_result(query, (self.derive(query),), self.values)
+        derived = tuple(map(self.derive, sides(query)))
+        return root_result(query, [part.nodes for part in derived], lambda: derived, self.values)
 
     def derive(self, node: Node) -> Derived:
         """The entities a node denotes."""
@@ -229,20 +227,42 @@ def foremost(keys: np.ndarray, node: Extreme) -> np.ndarray:
     return np.flatnonzero((-keys if node.largest else keys) <= last)
 
 
-def root_result(
-    query: Query, derived: tuple[Derived, ...], values: Values, *, complete: bool = True
-) -> Result:
-    """The result of a query graph from the sets right below its root."""
+def sides(query: Query) -> tuple[Node, ...]:
+    """The sets right below the root of a query graph: one, or the two that are compared."""
     if isinstance(query, Compared):
-        nothing = np.zeros(0, np.int32)
-        truth = compared(query, derived[0].nodes, derived[1].nodes, values)
-        return Result("boolean", nothing, truth=truth, complete=complete, derived=derived)
-    rows = derived[0].nodes
+        both = (query.left, query.right)
+        return tuple(side.source if isinstance(side, Count) else side for side in both)
+    return (query.source,) if isinstance(query, Count | Exists) else (query,)
+
+
+def root_result(
+    query: Query,
+    found: Sequence[np.ndarray],
+    derive: Callable[[], tuple[Derived, ...]],
+    values: Values,
+    *,
+    complete: bool = True,
+) -> Result:
+    """The result of a query graph.
+
+    Args:
+        query: the query graph.
+        found: [K] int32 each, ascending: what its `sides` denote.
+        derive: how that came about.
+        values: of the graph.
+        complete: see `Result`.
+    """
+    told = functools.partial(Result, complete=complete, derive=derive)
+    if isinstance(query, Compared):
+        return told(
+            "boolean", np.zeros(0, np.int32), truth=compared(query, found[0], found[1], values)
+        )
+    rows = found[0]
     if isinstance(query, Count):
-        return Result("number", rows, number=len(rows), complete=complete, derived=derived)
+        return told("number", rows, number=len(rows))
     if isinstance(query, Exists):
-        return Result("boolean", rows, truth=len(rows) > 0, complete=complete, derived=derived)
-    return Result("entities", rows, complete=complete, derived=derived)
+        return told("boolean", rows, truth=len(rows) > 0)
+    return told("entities", rows)
 
 
 def compared(query: Compared, left: np.ndarray, right: np.ndarray, values: Values) -> bool:

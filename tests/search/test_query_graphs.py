@@ -1,0 +1,131 @@
+import jax
+import numpy as np
+import pytest
+from query_twin import Twin
+from value_graphs import KINDS, value_triples
+
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
+from jaxkg.kg import KnowledgeGraph, demo_graph
+from jaxkg.kg.query_sets import QuerySets
+from jaxkg.kg.values import Values
+from jaxkg.query import Count, Difference, Entities, Extreme, Intersection, Step, path_query
+from jaxkg.search.plans import execute_paths
+from jaxkg.search.query_graphs import QueryGraphs
+from jaxkg.tensors import tensor_graph
+
+
+def told(kg, result):
+    if result.kind == "entities":
+        return {kg.entity_ids[row] for row in result.rows.tolist()}
+    return result.number if result.kind == "number" else result.truth
+
+
+def same(device, host):
+    """Equal node by node down the tree; walks may differ, but not where they lead."""
+    assert device.nodes.tolist() == host.nodes.tolist()
+    if device.ends is not None:
+        assert len(device.ends) == len(host.nodes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_batch_is_executed_as_by_the_twin_and_on_the_host(seed):
+    rng = np.random.default_rng(seed)
+    triples = value_triples(rng)
+    kg = KnowledgeGraph.from_triples(triples)
+    values = Values(kg, KINDS)
+    sets, twin = QuerySets(kg, values), Twin(triples, KINDS)
+    drawn = RandomQueries(sets, rng)
+    queries = [drawn.draw() for _ in range(40)]
+    results = QueryGraphs(kg, values=values).execute(queries)
+    for query, result in zip(queries, results):
+        assert result.complete
+        assert told(kg, result) == twin.run(query), query
+        for one, other in zip(result.derived, sets.execute(query).derived):
+            same(one, other)
+
+
+FILMS = demo_graph()
+BY = Step(Entities(("Alien",)), ("directed_by",))
+
+
+def test_walks_lead_from_the_source_to_what_was_found():
+    [result] = QueryGraphs(FILMS).execute([Step(BY, ("^directed_by",))])
+    [found] = result.derived
+    assert found.steps is not None
+    for node, steps in zip(found.nodes.tolist(), found.steps.tolist()):
+        at = FILMS.entity("Alien")
+        for step in steps:
+            row, back = divmod(step, 2)
+            head, _, tail = FILMS.triples[row].tolist()
+            assert at == (tail if back else head)
+            at = head if back else tail
+        assert at == node
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_a_relation_path_is_what_execute_paths_reaches(returns):
+    tensors = tensor_graph(FILMS)
+    path = ("directed_by", "^directed_by")
+    topics = FILMS.entity_ids.tolist()
+    codes = np.array([[FILMS.relation_code(name) for name in path]] * len(topics), np.int32)
+    revisit = "any" if returns else "topic"
+    reached = execute_paths(tensors, [[i] for i in range(len(topics))], codes, revisit=revisit)
+    queries = [path_query((topic,), path, returns=returns) for topic in topics]
+    results = QueryGraphs(FILMS, tensors=tensors).execute(queries)
+    for row, result in enumerate(results):
+        low, high = reached.offsets[row], reached.offsets[row + 1]
+        assert sorted(reached.node[low:high].tolist()) == result.rows.tolist()
+
+
+def test_a_batch_too_large_for_its_first_buckets_is_run_again():
+    kg = KnowledgeGraph.from_triples(
+        [(f"a{i}", "r", f"b{j}") for i in range(90) for j in range(90)]
+    )
+    executor = QueryGraphs(kg)
+    hops = [path_query((f"a{i}",), ("r", "^r")) for i in range(3)]
+    before = executor.execute([Count(hop) for hop in hops])
+    assert [result.number for result in before] == [90, 90, 90]
+    assert all(result.complete for result in before)
+    [used] = executor._capacities.values()
+    assert used.slots[1] > 4096
+
+
+def test_what_outgrows_the_largest_bucket_says_so():
+    kg = KnowledgeGraph.from_triples(
+        [(f"a{i}", "r", f"b{j}") for i in range(90) for j in range(90)]
+    )
+    executor = QueryGraphs(kg)
+    hop = path_query(("a0",), ("r", "^r"))
+    executor.capacities(8, 8, 2, 1, topic=False).limit = 4096
+    [result] = executor.execute([Difference(hop, Entities(("a0",)))])
+    assert not result.complete
+
+
+def test_a_query_graph_that_is_not_sound_is_named():
+    with pytest.raises(JaxkgError, match="query graph 2: intersection of nothing"):
+        QueryGraphs(FILMS).execute([BY, Intersection(())])
+
+
+def test_equal_parts_are_executed_once():
+    executor = QueryGraphs(FILMS)
+    batch = executor.batch([Count(BY), BY, Intersection((BY, BY))])
+    assert len(batch.operators) == 3
+    assert executor.execute(batch)[0].number == 1
+
+
+def test_no_query_graph_is_no_result():
+    assert QueryGraphs(FILMS).execute([]) == []
+
+
+def test_a_mixed_batch_runs_in_few_programs():
+    jax.clear_caches()
+    executor = QueryGraphs(FILMS)
+    films = Step(BY, ("^directed_by",))
+    years = Extreme(films, ("release_year",), True)
+    shapes = [films, Count(films), Intersection((films, films)), years, Difference(films, years)]
+    executor.execute(shapes * 20)
+    from jaxkg.search.plans import execute_batch
+    from jaxkg.search.query_rounds import PROGRAMS
+
+    assert sum(program._cache_size() for program in (*PROGRAMS, execute_batch)) <= 4
