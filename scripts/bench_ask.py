@@ -4,17 +4,15 @@
 
 Every question is one structured call through cache, budget and meter, the reply parsed. The ideal
 is concurrency / delay: every slot busy all the time. Three rounds, the first with cold connections;
-a last one reads everything from the cache.
+a last one reads everything from the cache. Ten seconds.
 """
 
 from __future__ import annotations
 
-import argparse
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +20,8 @@ from pydantic import BaseModel
 
 from jaxkg.adjudicate import Caps, Message, Prompted, ask, connect, tally
 from jaxkg.adjudicate.backend import Backend
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import Laps
 
 SERVER = Path(__file__).resolve().parent.parent / "tests" / "adjudicate" / "server.py"
 REPLY = '{"answers": ["Heat"], "supporting_paths": [1], "rationale": "Path 1 ends in it."}'
@@ -60,9 +60,9 @@ def resident_mib() -> float:
 
 def timed(backend: Backend, batch: Sequence[Prompted[Reply]]) -> float:
     """Questions per second; every one must have been read."""
-    started = time.perf_counter()
+    laps = Laps()
     outcomes = ask(backend, batch)
-    seconds = time.perf_counter() - started
+    seconds = laps.lap()
     counts = tally(outcomes)
     if counts["read"] != len(batch):
         raise SystemExit(f"not every reply was read: {counts}")
@@ -70,12 +70,14 @@ def timed(backend: Backend, batch: Sequence[Prompted[Reply]]) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__, data=False, seed=False)
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("--delay", type=float, default=0.05, help="seconds a reply takes")
     parser.add_argument("--rounds", type=int, default=4)
     options = parser.parse_args(argv)
+    record = Record(__file__, options)
+    table = record.table("round", "questions/s", "of the ideal", "MiB before", "MiB after")
     ideal = options.concurrency / options.delay
     command = [sys.executable, str(SERVER), "--delay", str(options.delay), "--text", REPLY]
     with (
@@ -94,20 +96,19 @@ def main(argv: Sequence[str] | None = None) -> None:
             run=Caps(calls=options.questions * options.rounds),
             concurrency=options.concurrency,
         ) as backend:
-            print(f"ideal {ideal:.0f} questions/s: {options.concurrency} at {options.delay} s each")
+            record.note(
+                f"ideal {ideal:,.0f} questions/s: {options.concurrency} at {options.delay} s"
+            )
             for number in range(options.rounds):
                 batch = questions(options.questions, number)
                 before = resident_mib()
                 rate = timed(backend, batch)
                 del batch
-                print(
-                    f"round {number + 1}: {rate:.0f} questions/s, {rate / ideal:.1%} of the ideal; "
-                    f"memory {before:.1f} -> {resident_mib():.1f} MiB"
-                )
-            rate = timed(backend, questions(options.questions, 0))
-            print(f"from the cache: {rate:.0f} questions/s")
+                table.add(number + 1, rate, rate / ideal, before, resident_mib())
+            table.add("from the cache", timed(backend, questions(options.questions, 0)))
             print(backend.text())
         server.stdin.close()
+    record.save()
 
 
 if __name__ == "__main__":

@@ -1,24 +1,20 @@
 """The edge scorer's two forms on the same edges: edges a second, and how far their scores differ.
 
 The plain form is taken whole and in the blocks that suit the factored one; the ratio is against the
-faster of the two.
+faster of the two. A minute.
 
-python scripts/bench_edge_scorer.py --edges 8192
+    python scripts/bench_edge_scorer.py --edges 8192
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
-import json
-import os
-import time
-from collections.abc import Callable
-from pathlib import Path
 
 import jax
 import numpy as np
 
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import best_seconds, fastest
 from jaxkg.score.edges import (
     EdgeInputs,
     EdgeSizes,
@@ -56,41 +52,24 @@ def factored(params, tables, questions, asked, hop, node, relation, target):
     return score_at(params, parts, places)
 
 
-def fastest(run: Callable[[], jax.Array], rounds: int) -> tuple[float, np.ndarray]:
-    scores = np.asarray(run())
-    seconds = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        run().block_until_ready()
-        seconds.append(time.perf_counter() - begin)
-    return min(seconds), scores
-
-
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments(__doc__, data=False)
     parser.add_argument("--edges", type=int, default=8192)
     parser.add_argument("--block", type=int, default=256, help="of the plain form; divides --edges")
     parser.add_argument("--questions", type=int, default=64, help="that the edges belong to")
     parser.add_argument("--nodes", type=int, default=4096)
     parser.add_argument("--text", type=int, nargs="+", default=[384, 1536], help="of text vectors")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="also write the numbers here")
     options = parser.parse_args(argv)
     draw = np.random.default_rng(options.seed)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    print(f"device {jax.devices()[0]}, jax {jax.__version__}, {cores} cores\n")
-    print(
-        "| text | weights | plain, edges/s | plain in blocks | factored | ratio | tables, s | "
-        "differ by |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    rows = []
+    record = Record(__file__, options)
+    heads = ("plain, edges/s", "plain in blocks", "factored", "ratio", "tables, s", "differ by")
+    table = record.table("text", "weights", *heads)
     for text in options.text:
         sizes = EdgeSizes(text=text, question=text)
         params = init_edge_scorer(sizes, key=jax.random.key(options.seed))
 
-        def table(count: int, width: int) -> np.ndarray:
+        def normal(count: int, width: int) -> np.ndarray:
             return draw.normal(size=(count, width)).astype(np.float32)
 
         # Output layers start at 0, and every score with them.
@@ -101,12 +80,12 @@ def main(argv: list[str] | None = None) -> None:
         vectors, questions, edges = jax.device_put(
             (
                 [
-                    table(options.nodes, text),
-                    table(options.nodes, sizes.graph),
-                    table(18, text),
-                    table(18, sizes.graph),
+                    normal(options.nodes, text),
+                    normal(options.nodes, sizes.graph),
+                    normal(18, text),
+                    normal(18, sizes.graph),
                 ],
-                table(options.questions, text),
+                normal(options.questions, text),
                 [
                     draw.integers(0, high, options.edges).astype(np.int32)
                     for high in (options.questions, sizes.hops, options.nodes, 18, options.nodes)
@@ -115,34 +94,21 @@ def main(argv: list[str] | None = None) -> None:
         )
         inputs = EdgeInputs(*vectors)
         made = jax.jit(edge_tables)
-        jax.block_until_ready(made(params, inputs))
-        begin = time.perf_counter()
-        tables = jax.block_until_ready(made(params, inputs))
-        making = time.perf_counter() - begin
-        (whole, one), (blocks, _) = (
-            fastest(
-                lambda p=params, i=inputs, q=questions, e=edges, b=block: plain(
-                    p, i, q, *e, block=b
-                ),
-                options.rounds,
+        tables = made(params, inputs)
+        making = best_seconds(lambda p=params, i=inputs, m=made: m(p, i))
+        (whole, _, one), (blocks, _, _), (fast, _, other) = (
+            fastest(run, repeats=options.rounds)
+            for run in (
+                functools.partial(plain, params, inputs, questions, *edges, block=options.edges),
+                functools.partial(plain, params, inputs, questions, *edges, block=options.block),
+                functools.partial(factored, params, tables, questions, *edges),
             )
-            for block in (options.edges, options.block)
-        )
-        fast, other = fastest(
-            lambda p=params, t=tables, q=questions, e=edges: factored(p, t, q, *e), options.rounds
         )
         weights = sum(leaf.size for leaf in jax.tree.leaves(params))
-        differ = float(np.abs(one - other).max())
-        seconds = {"plain": whole, "plain in blocks": blocks, "factored": fast}
-        rows.append({"text": text, "seconds": seconds, "differ": differ})
-        rates = " | ".join(f"{options.edges / some:,.0f}" for some in seconds.values())
-        print(
-            f"| {text} | {weights:,} | {rates} | {min(whole, blocks) / fast:.1f} | {making:.2f} | "
-            f"{differ:.1e} |",
-            flush=True,
-        )
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        rates = (options.edges / seconds for seconds in (whole, blocks, fast))
+        differ = f"{float(np.abs(np.asarray(one) - np.asarray(other)).max()):.1e}"
+        table.add(text, weights, *rates, min(whole, blocks) / fast, making, differ)
+    record.save()
 
 
 if __name__ == "__main__":

@@ -2,20 +2,16 @@
 
 All executors run the gold plans of the same MetaQA questions under the same rule (the topic is
 dropped after every hop) and must agree with the gold answers. The two references give answer sets
-only; jaxkg is timed without (a) and with (b) one witness path for every answer.
+only; jaxkg is timed without (a) and with (b) one witness path for every answer. Two minutes.
 
     python scripts/bench_follow.py --hops 3
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
-import os
-import time
 from collections import defaultdict
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -24,9 +20,12 @@ import numpy as np
 import scipy.sparse
 
 from jaxkg.candidates import answers, follow, start
-from jaxkg.kg import KnowledgeGraph, read_graph, read_questions
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import fastest
+from jaxkg.experiments.sets import sets
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.search.plans import execute_batch
-from jaxkg.tensors import Capacities, TensorGraph, pad, starts_table, stream, tensor_graph
+from jaxkg.tensors import Capacities, TensorGraph, pad, starts_table, stream
 
 
 def dict_of_sets(kg: KnowledgeGraph, topics: np.ndarray, paths: list[tuple[int, ...]]):
@@ -155,29 +154,17 @@ def sets_of_flat(parts, count: int, *, witnesses: bool) -> list[set[int]]:
     return sets
 
 
-def best_time(run, repeats: int):
-    seconds, result = [], None
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        result = run()
-        seconds.append(time.perf_counter() - begin)
-    return min(seconds), result
-
-
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments(__doc__, seed=False)
     parser.add_argument("--hops", type=int, default=3, choices=(1, 2, 3))
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
     options = parser.parse_args(argv)
-    folder = Path(options.data) / "metaqa"
-    kg = read_graph(folder / "kb.txt")
-    questions = read_questions(folder / f"{options.hops}-hop" / "qa_test.txt")
+    record, world = Record(__file__, options), sets("metaqa", options.data)
+    kg, questions = world.kg, world.questions(f"metaqa-{options.hops}")
     topics = np.array([kg.entity(question.topics[0]) for question in questions], np.int32)
     paths = [tuple(kg.relation_code(r) for r in question.paths[0]) for question in questions]
-    table = np.array(paths, np.int32)
-    tensors = tensor_graph(kg)
+    codes = np.array(paths, np.int32)
     count = len(questions)
 
     runs: dict[str, tuple[Callable[[], Any], Callable[[Any], list[set[int]]]]] = {
@@ -189,28 +176,26 @@ def main(argv: list[str] | None = None) -> None:
             lambda found: sets_of_sparse(found, count),
         )
     for name, witnesses in (("answers alone", False), ("with a witness each", True)):
-        run = flat_frontiers(tensors, topics, table, batch=options.batch, witnesses=witnesses)
-        run()  # compile, and find the capacities
+        run = flat_frontiers(world.tensors, topics, codes, batch=options.batch, witnesses=witnesses)
         runs[f"jaxkg follow, {name}"] = (
             run,
             lambda found, w=witnesses: sets_of_flat(found, count, witnesses=w),
         )
 
-    print(f"device {jax.devices()[0]}, jax {jax.__version__}, {os.cpu_count()} cores")
-    print(f"{count:,} gold {options.hops}-hop plans, best of {options.repeats}\n")
-    print("| executor | questions/s | against dict | against scipy, both ways | agree |")
-    print("|---|---|---|---|---|")
+    record.note(f"{count:,} gold {options.hops}-hop plans, best of {options.repeats}")
+    against = ("x dict of sets", "x scipy.sparse", "x scipy.sparse in place")
+    table = record.table("executor", "questions/s", *against, "agree")
     reference: list[set[int]] = []
     speed: dict[str, float] = {}
     for name, (run, as_sets) in runs.items():
-        seconds, found = best_time(run, options.repeats)
-        sets = as_sets(found)
-        reference = reference or sets
-        agree = sum(a == b for a, b in zip(sets, reference))
-        speed[name] = count / seconds
-        against = [f"{speed[name] / speed[other]:.2f}" for other in list(speed)[:3]]
-        scipys = " / ".join(against[1:])
-        print(f"| {name} | {speed[name]:,.0f} | {against[0]} | {scipys} | {agree:,}/{count:,} |")
+        best = fastest(run, repeats=options.repeats)
+        found = as_sets(best.result)
+        reference = reference or found
+        agree = sum(a == b for a, b in zip(found, reference))
+        speed[name] = count / best.seconds
+        ratios = [speed[name] / speed[other] for other in list(speed)[:3]]
+        table.add(name, speed[name], *ratios, *[None] * (3 - len(ratios)), f"{agree:,}/{count:,}")
+    record.save()
 
 
 if __name__ == "__main__":

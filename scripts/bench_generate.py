@@ -2,7 +2,7 @@
 
 One token of a batch reads every weight once, so B · bandwidth / bytes of weights is the most that B
 rows can write in a second; weights that fit into a processor's cache are read faster than that. The
-bandwidth is measured by summing an array much larger than any cache.
+bandwidth is measured by summing an array much larger than any cache. Two minutes.
 
     python scripts/bench_generate.py --sizes 128x4 768x12
     python scripts/bench_generate.py --model models/student
@@ -10,10 +10,6 @@ bandwidth is measured by summing an array much larger than any cache.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import time
 from pathlib import Path
 
 import jax
@@ -21,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import best_seconds
 from jaxkg.lm import LanguageModel, Llama, LMConfig, generate
 
 
@@ -28,13 +26,7 @@ def bandwidth(megabytes: int) -> float:
     """Bytes a second that a sum reads, the best of five."""
     array = jnp.ones((megabytes << 20) // 4, jnp.float32)
     total = jax.jit(jnp.sum)
-    total(array).block_until_ready()
-    seconds = []
-    for _ in range(5):
-        begin = time.perf_counter()
-        total(array).block_until_ready()
-        seconds.append(time.perf_counter() - begin)
-    return array.nbytes / min(seconds)
+    return array.nbytes / best_seconds(lambda: total(array), repeats=5)
 
 
 def read_bytes(model: Llama) -> int:
@@ -51,13 +43,9 @@ def rate(model: Llama, rows: int, prompt: int, new: int, rounds: int, seed: int)
     never = [model.config.vocab_size]  # nothing ends a row
 
     def seconds(tokens: int) -> float:
-        generate(model, prompts, end=never, max_tokens=tokens)  # compiles
-        found = []
-        for _ in range(rounds):
-            begin = time.perf_counter()
-            generate(model, prompts, end=never, max_tokens=tokens)
-            found.append(time.perf_counter() - begin)
-        return min(found)
+        return best_seconds(
+            lambda: generate(model, prompts, end=never, max_tokens=tokens), repeats=rounds
+        )
 
     # Both runs have the same capacity, so they differ by the tokens alone.
     short = new // 2 + 1
@@ -65,7 +53,7 @@ def rate(model: Llama, rows: int, prompt: int, new: int, rounds: int, seed: int)
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments(__doc__, data=False)
     parser.add_argument("--model", type=Path, help="folder of a model, in place of random weights")
     parser.add_argument("--sizes", nargs="+", default=["128x4", "512x8"], help="width x layers")
     parser.add_argument("--vocab", type=int, default=2048, help="of random weights")
@@ -75,13 +63,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--new", type=int, default=64, help="tokens to write, a power of two")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--megabytes", type=int, default=512, help="read to measure the bandwidth")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="write the numbers here")
     options = parser.parse_args(argv)
-    cores = len(os.sched_getaffinity(0))
-    print(f"device {jax.devices()[0]}, jax {jax.__version__}, {cores} of {os.cpu_count()} cores")
-    speed = bandwidth(options.megabytes)
-    print(f"memory {speed / 1e9:.1f} GB/s\n")
+    record, speed = Record(__file__, options), bandwidth(options.megabytes)
+    record.note(f"memory {speed / 1e9:.1f} GB/s")
     models: dict[str, Llama] = {}
     if options.model:
         models[options.model.name] = LanguageModel.open(options.model, dtype=options.dtype).model
@@ -90,24 +74,15 @@ def main(argv: list[str] | None = None) -> None:
             width, layers = map(int, size.split("x"))
             config = LMConfig.small(options.vocab, width=width, layers=layers)
             models[size] = Llama(config, dtype=options.dtype, rngs=nnx.Rngs(options.seed))
-    rows = []
-    print("| model | MB read a token | batch | tokens/s | memory limit | share |")
-    print("|---|---|---|---|---|---|")
+    heads = ("model", "MB read a token", "batch", "tokens/s", "memory limit", "share")
+    table = record.table(*heads)
     for name, model in models.items():
         size = read_bytes(model)
         for batch in options.batches:
             found = rate(model, batch, options.prompt, options.new, options.rounds, options.seed)
             limit = batch * speed / size
-            print(
-                f"| {name} | {size / 1e6:.1f} | {batch} | {found:,.0f} | {limit:,.0f} "
-                f"| {found / limit:.1%} |",
-                flush=True,
-            )
-            rows.append({"model": name, "bytes": size, "batch": batch, "tokens_per_second": found,
-                         "limit": limit})  # fmt: skip
-    if options.json:
-        told = {"bandwidth": speed, "cores": cores, "rows": rows}
-        options.json.write_text(json.dumps(told, indent=1), encoding="utf-8")
+            table.add(name, size / 1e6, batch, found, limit, found / limit)
+    record.save()
 
 
 if __name__ == "__main__":

@@ -1,21 +1,21 @@
 """Building and searching large hypergraphs: JF17K, and random hyperedges of arity 2 to 6.
 
-python scripts/bench_hypergraph.py --questions 256 --depth 3
+Three minutes on two CPU cores.
+
+    python scripts/bench_hypergraph.py --questions 256 --depth 3
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import resource
-import time
-from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
 
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.rows import Table
+from jaxkg.experiments.seconds import Laps
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.hypergraph.read import read_nary
 from jaxkg.kg.link.mentions import NameFinder
@@ -57,18 +57,12 @@ def unit(count: int, dim: int, rng: np.random.Generator) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def peak() -> float:
-    """Gigabytes this process has held at most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-
-
 def measured(
-    name: str, graph: KnowledgeHypergraph, read: float, options: argparse.Namespace
-) -> dict[str, Any]:
-    rng = np.random.default_rng(options.seed)
-    began = time.perf_counter()
+    name: str, graph: KnowledgeHypergraph, read: float, table: Table, options: argparse.Namespace
+) -> None:
+    rng, laps = np.random.default_rng(options.seed), Laps()
     tensors = tensor_hypergraph(graph)
-    build = time.perf_counter() - began
+    build = laps.lap()
     nodes, edges = tensors.graph.num_nodes, tensors.graph.num_edges
     prior = np.ones(nodes, np.float32)
     prior[: graph.num_entities] = 1.0 / np.maximum(tensors.degree, 1)
@@ -97,34 +91,19 @@ def measured(
     topics = np.asarray(graph.members)[rng.integers(0, len(graph.members), options.questions)]
     anchors = [Anchors((int(topic),), ()) for topic in topics]
     retriever.retrieve(texts[: options.batch], anchors[: options.batch])
-    began = time.perf_counter()
+    laps.lap()
     found = retriever.retrieve(texts, anchors)
-    seconds = time.perf_counter() - began
-    told = {
-        "graph": name,
-        "entities": graph.num_entities,
-        "hyperedges": graph.num_edges,
-        "largest_degree": int(tensors.degree.max()),
-        "read_seconds": read,
-        "build_seconds": build,
-        "questions": options.questions,
-        "depth": options.depth,
-        "seconds": seconds,
-        "paths": sum(len(some.paths) for some in found),
-        "incomplete": sum(not some.complete for some in found),
-        "peak_gb": peak(),
-    }
-    print(
-        f"| {name} | {told['entities']:,} | {told['hyperedges']:,} | {told['largest_degree']:,} | "
-        f"{read:.2f} | {build:.2f} | {seconds:.2f} | {told['paths']:,} | {told['incomplete']} | "
-        f"{told['peak_gb']:.2f} |",
-        flush=True,
+    seconds = laps.lap()
+    table.add(
+        *(name, graph.num_entities, graph.num_edges, int(tensors.degree.max()), read, build),
+        *(seconds, sum(len(some.paths) for some in found)),
+        sum(not some.complete for some in found),
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     )
-    return told
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--questions", type=int, default=256)
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--width", type=int, default=8)
@@ -133,30 +112,22 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--dim", type=int, default=64, help="of the random vectors")
     parser.add_argument("--hyperedges", type=int, default=1_000_000)
     parser.add_argument("--entities", type=int, default=400_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true", help="print the numbers as JSON, too")
-    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
     options = parser.parse_args(argv)
-    print(f"device {jax.devices()[0]}, jax {jax.__version__}, {os.cpu_count()} cores\n")
-    print(
-        "| hypergraph | entities | hyperedges | largest degree | read s | to device s | "
-        f"{options.questions} questions x depth {options.depth} s | paths | incomplete | peak GB |"
+    record, laps = Record(__file__, options), Laps()
+    asked = f"{options.questions} questions, depth {options.depth}, s"
+    table = record.table(
+        *("hypergraph", "entities", "hyperedges", "largest degree", "read s", "to device s"),
+        *(asked, "paths", "incomplete", "peak GB"),
     )
-    print("|---" * 10 + "|")
-    rows = []
-    path = Path(options.data) / "nary" / "JF17K" / "train.txt"
+    path = options.data / "nary" / "JF17K" / "train.txt"
     if path.exists():
-        began = time.perf_counter()
         graph = read_nary(path)
-        rows.append(measured("JF17K train", graph, time.perf_counter() - began, options))
-    began = time.perf_counter()
-    graph = random_hypergraph(
-        options.hyperedges, options.entities, np.random.default_rng(options.seed)
-    )
-    read = time.perf_counter() - began
-    rows.append(measured("random, arity 2-6", graph, read, options))
-    if options.json:
-        print(json.dumps(rows))
+        measured("JF17K train", graph, laps.lap(), table, options)
+    laps.lap()
+    rng = np.random.default_rng(options.seed)
+    graph = random_hypergraph(options.hyperedges, options.entities, rng)
+    measured("random, arity 2-6", graph, laps.lap(), table, options)
+    record.save()
 
 
 if __name__ == "__main__":

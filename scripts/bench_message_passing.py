@@ -1,20 +1,17 @@
 """One round of relational message passing, forward and backward, beside PyTorch Geometric's RGCN.
 
 Same graph, sizes and basis decomposition; the same arrays go to both, each in its own process.
-PyTorch Geometric runs where `--rival` names a Python that has torch and torch_geometric.
+PyTorch Geometric runs where `--rival` names a Python that has torch and torch_geometric. A minute.
 
     python scripts/bench_message_passing.py --rival /path/to/python
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +19,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.kg import read_graph
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import Laps, best_seconds
+from jaxkg.experiments.sets import sets
 from jaxkg.learn.priority.model import graph_inflow
 from jaxkg.score.message_passing import init_messages, mean_messages
-from jaxkg.tensors import tensor_graph
 
-GRAPHS = {"metaqa": "metaqa/kb.txt", "webqsp": "freebase_webqsp_cwq/kg_pooled.tsv"}
+GRAPHS = ("metaqa", "webqsp")
 
 # Runs in the other Python: reads the arrays, times RGCN both ways PyTorch Geometric offers it.
 RIVAL = """
@@ -94,14 +92,10 @@ def measure(tensors, *, width: int, bases: int, repeats: int, seed: int):
         )
 
     arguments = jax.device_put((params.coefficient, params.basis, states))
-    begin = time.perf_counter()
+    laps = Laps()
     (_, out), _ = jax.block_until_ready(both(*arguments))
-    compiled = time.perf_counter() - begin
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        jax.block_until_ready(both(*arguments))
-        times.append(time.perf_counter() - begin)
+    compiled = laps.lap()
+    seconds = best_seconds(lambda: both(*arguments), repeats=repeats, warm=False)
     # The rival needs no padding and gets none.
     real, entities = int(graph.offsets[-1]), int(tensors.tail.max()) + 1
     arrays = {
@@ -112,7 +106,7 @@ def measure(tensors, *, width: int, bases: int, repeats: int, seed: int):
         "basis": np.asarray(params.basis),
         "coefficient": np.asarray(params.coefficient),
     }
-    return min(times), compiled, arrays, np.asarray(out)[:entities]
+    return seconds, compiled, arrays, np.asarray(out)[:entities]
 
 
 def rival(python: str, arrays, out: np.ndarray, *, repeats: int, slowest: float) -> dict[str, Any]:
@@ -134,22 +128,19 @@ def rival(python: str, arrays, out: np.ndarray, *, repeats: int, slowest: float)
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--graph", choices=GRAPHS, action="append", help="default: metaqa")
     parser.add_argument("--width", type=int, default=32, help="of the states")
     parser.add_argument("--bases", type=int, default=8)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--slowest", type=float, default=20.0, help="seconds; no repeats above it")
     parser.add_argument("--rival", default=sys.executable, help="a Python with torch_geometric")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="write the numbers here")
-    parser.add_argument("--data", type=Path, default=os.environ.get("JAXKG_DATA", "../shared/data"))
     options = parser.parse_args(argv)
-    cores = len(os.sched_getaffinity(0))
-    print(f"device {jax.devices()[0]}, jax {jax.__version__}, {cores} of {os.cpu_count()} cores")
-    rows = []
+    record = Record(__file__, options)
+    record.note(f"width {options.width}, {options.bases} bases; forward and backward")
+    table = record.table("graph", "edges", "relation codes", "", "ms", "x ours")
     for name in options.graph or ["metaqa"]:
-        tensors = tensor_graph(read_graph(Path(options.data) / GRAPHS[name]))
+        tensors = sets(name, options.data).tensors
         ours, compiled, arrays, out = measure(
             tensors,
             width=options.width,
@@ -157,26 +148,22 @@ def main(argv: list[str] | None = None) -> None:
             repeats=options.repeats,
             seed=options.seed,
         )
-        codes = 2 * tensors.graph.num_relations
-        print(
-            f"\n{name}: {arrays['edges'].shape[1]:,} edges, {codes:,} relation codes, width "
-            f"{options.width}, {options.bases} bases\n"
-            f"  jaxkg         {ours * 1e3:9.1f} ms (compiled in {compiled:.1f} s)"
-        )
         told = rival(options.rival, arrays, out, repeats=options.repeats, slowest=options.slowest)
-        rows.append({"graph": name, "jaxkg": ours, "compiled": compiled, **told})
+        of_graph = name, arrays["edges"].shape[1], 2 * tensors.graph.num_relations
+        table.add(*of_graph, f"jaxkg, compiled in {compiled:.1f} s", 1e3 * ours, 1.0)
         if "missing" in told:
-            print(f"  PyTorch Geometric: not measured ({told['missing']}); see --rival")
+            record.note(f"PyTorch Geometric not measured ({told['missing']}); see --rival")
             continue
-        print(f"  {told['versions']}, {told['threads']} threads")
         for kind in ("RGCNConv", "FastRGCNConv"):
-            if told[kind] is None:
-                print(f"  {kind:13} not measured: it would make a matrix for every edge")
+            if told[kind] is None:  # it would make a matrix for every edge
+                table.add(*of_graph, f"{kind}, too large", None, None)
             else:
-                print(f"  {kind:13} {told[kind] * 1e3:9.1f} ms, {told[kind] / ours:.2f} x ours")
-        print(f"  largest difference of the results {told['difference']:.1e}")
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+                table.add(*of_graph, kind, 1e3 * told[kind], told[kind] / ours)
+        record.note(
+            f"{name}: {told['versions']}, {told['threads']} threads; largest difference of the "
+            f"results {told['difference']:.1e}"
+        )
+    record.save()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ Start one process a host, the same command but for `--process`:
 On a TPU pod or under Slurm `jax.distributed.initialize()` finds these by itself: leave all three
 out and pass `--auto`. Without any of them, two processes are started on this machine to try it.
 Every process prints what its share of the questions reached; the first also prints the whole count,
-summed over all devices.
+summed over all devices. Half a minute on one machine.
 """
 
 from __future__ import annotations

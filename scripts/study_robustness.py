@@ -16,7 +16,7 @@ answer is wrong. Gold answers are those of the undamaged graph.
 Without --dataset or --kg the built-in demo graph is asked. Trained parts are looked for in a
 folder, KIND each, as `jaxkg train KIND` makes them; a system that lacks its part, or whose part was
 trained for other relation names, is not asked, and the report says why. Every level has a run
-folder for each system, resumed where it stopped.
+folder for each system, resumed where it stopped. A quarter of an hour on the demo graph.
 
     for kind in pathmind guided "ranked --hops 3"; do jaxkg train $kind -o parts/${kind%% *}; done
     python scripts/study_robustness.py -o runs/robustness --parts parts \
@@ -26,19 +26,15 @@ folder for each system, resumed where it stopped.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate import Estimate, provenance, read_predictions
+from jaxkg.evaluate import Estimate, read_predictions
 from jaxkg.evaluate.curves import save_curve_plot
 from jaxkg.evaluate.damage.perturb import (
     misspell,
@@ -53,17 +49,17 @@ from jaxkg.evaluate.damage.perturb import (
 from jaxkg.evaluate.metrics.columns import column_estimates
 from jaxkg.evaluate.metrics.scores import score_line
 from jaxkg.evaluate.runs.lines import status
-from jaxkg.evaluate.runs.tables import markdown_table
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.registry import build_system
 from jaxkg.experiments.running import run_questions
 from jaxkg.kg import KnowledgeGraph, entity_rows
 from jaxkg.learn.planner.kept import planner_for
 from jaxkg.learn.planner.labels import planner_from_labels
 from jaxkg.records import Question
-from jaxkg.storage import write_text
+from jaxkg.storage import write_json
 from jaxkg.tensors import tensor_graph
 
 LEVELS: dict[str, tuple[float, ...]] = {
@@ -167,7 +163,7 @@ def answered(
         yield name, estimates_of(folder / name, seed)
 
 
-def report(rows: Sequence[Mapping[str, Any]], about: str) -> str:
+def report(record: Record, rows: Sequence[Mapping[str, Any]]) -> None:
     """A table for each kind of damage: one row a level, one column a system."""
     half = [
         (each["high"] - each["low"]) / 2
@@ -175,25 +171,18 @@ def report(rows: Sequence[Mapping[str, Any]], about: str) -> str:
         for name, each in row.get("metrics", {}).items()
         if name in METRICS
     ]
-    parts = [
-        "# Robustness",
-        about,
-        f"{' / '.join(METRICS.values())}, shares of all questions; 95 % intervals, up to "
-        f"± {max(half, default=0):.2f} here, are in robustness.json.",
-    ]
+    told = f"{' / '.join(METRICS.values())}, shares of all questions"
+    record.note(f"{told}; 95 % intervals up to ± {max(half, default=0):.2f}")
     for kind in dict.fromkeys(row["kind"] for row in rows):
         mine = [row for row in rows if row["kind"] == kind]
         systems = list(dict.fromkeys(row["system"] for row in mine))
         cells = {(row["level"], row["system"]): _cell(row) for row in mine}
-        table = [
-            [f"{level:g}", *(cells.get((level, system), "") for system in systems)]
-            for level in dict.fromkeys(row["level"] for row in mine)
-        ]
-        parts.append(f"## {kind}: {AXES[kind]}")
-        parts.append(markdown_table(["level", *systems], table))
+        table = record.table("level", *systems, title=f"{kind}: {AXES[kind]}")
+        for level in dict.fromkeys(row["level"] for row in mine):
+            table.add(level, *(cells.get((level, system), "") for system in systems))
         refused = dict.fromkeys((r["system"], r["refused"]) for r in mine if "refused" in r)
-        parts += [f"{system} is not asked: {reason}" for system, reason in refused]
-    return "\n\n".join(parts) + "\n"
+        for system, reason in refused:
+            record.note(f"{kind}: {system} is not asked: {reason}")
 
 
 def _cell(row: Mapping[str, Any]) -> str:
@@ -220,9 +209,7 @@ def plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__, data=False)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the results")
     parser.add_argument("--systems", default="planner,pathhd,reknos",
                         help="names with commas between")  # fmt: skip
@@ -236,8 +223,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--names", type=Path)
     parser.add_argument("--questions", type=Path, nargs="+")
     parser.add_argument("--limit", type=int, help="first questions only")
-    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)
+    record = Record(__file__, options, part=options.dataset or "")
     systems: dict[str, list[str]] = {name: [] for name in options.systems.split(",")}
     for setting in options.settings:
         system, _, rest = setting.partition(".")
@@ -253,13 +240,9 @@ def main(argv: list[str] | None = None) -> None:
         planner = options.output / "planner"
         planner_for(kg, tensor_graph(kg), seed=options.seed).save(planner)
     questions = usable(kg, given.questions)[: options.limit]
-    about = (
+    record.note(
         f"{kg!r}, {len(questions):,} of {len(given.questions):,} questions (one topic, named in "
-        f"the text; the first ones), seed {options.seed}, {jax.devices()[0].device_kind}."
-    )
-    print(about, flush=True)
-    known = provenance(
-        device=str(jax.devices()[0]), seed=options.seed, data=given.hashed, command=sys.argv
+        "the text; the first ones)"
     )
     rows: list[dict[str, Any]] = []
     for kind in options.kinds:
@@ -280,9 +263,9 @@ def main(argv: list[str] | None = None) -> None:
                     row["metrics"] = {metric: e.to_dict() for metric, e in found.items()}
                 rows.append(row)
                 print(kind, f"{strength:g}", name, _cell(row), flush=True)
-                kept = json.dumps({"about": about, "rows": rows, "provenance": known}, indent=1)
-                write_text(options.output / "robustness.json", kept + "\n")
-                write_text(options.output / "robustness.md", report(rows, about))
+                write_json(options.output / "robustness.json", rows)
+    report(record, rows)
+    record.save()
     try:
         plot(rows, options.output / "robustness.png")
     except JaxkgError as error:

@@ -7,7 +7,7 @@ then prefers the right relation, so that the search goes where a good scorer wou
 scoring ranks all relation sequences of three hops that the schema graph and the topic allow; it
 never looks at an edge, so a second table lets the relations grow instead.
 
-A size that is done is kept in the JSON file and not measured again.
+A size that is done is kept in the JSON file and not measured again. A quarter of an hour.
 
     python scripts/study_scaling.py -o runs/scaling
 """
@@ -18,9 +18,7 @@ import argparse
 import dataclasses
 import json
 import math
-import os
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,32 +30,22 @@ from device_graph_cores import compiled, fitted
 from jaxkg.candidates import answers, follow, start
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.curves import save_curve_plot
-from jaxkg.evaluate.runs.tables import markdown_table
 from jaxkg.evaluate.synthetic import QuestionConfig, World, WorldConfig, make_questions, make_world
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import Laps, best_seconds
 from jaxkg.kg.schema import schema_graph
 from jaxkg.records import Question
 from jaxkg.score import hdc
 from jaxkg.score.edges import EdgeSizes, EdgeTables, init_edge_scorer, score_from_tables
 from jaxkg.search.guided import relation_scores
 from jaxkg.search.relation_beam import ask, init, tell
-from jaxkg.storage import write_text
+from jaxkg.storage import write_json
 from jaxkg.tensors import TensorGraph, pad, starts_table, tensor_graph
 
 HOPS = 3
 STAGES = ("follow", "guided search", "GHRR scoring", "tensors")
 _SIZES = EdgeSizes(text=0, graph=16, question=32, width=32, attention=(32, 16), classifier=(16, 8))
 _COLUMNS = sum((_SIZES.attention[0], _SIZES.classifier[0]))
-
-
-def timed(run: Callable[[], Any], repeats: int) -> float:
-    """Seconds of the fastest call; the first one does not count."""
-    jax.block_until_ready(run())
-    seconds = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        jax.block_until_ready(run())
-        seconds.append(time.perf_counter() - begin)
-    return min(seconds)
 
 
 def gold(world: World, asked: Sequence[Question], rows: int) -> tuple[np.ndarray, ...]:
@@ -77,7 +65,7 @@ def follow_seconds(tensors: TensorGraph, starts: tuple[np.ndarray, ...], repeats
         return (trail, found), jnp.stack([frontier.needed for frontier in trail[1:]])
 
     call, _, _ = fitted(run, (tensors.graph, row, node, codes), (4 * len(row),) * HOPS)
-    return timed(call, repeats) / len(codes)
+    return best_seconds(call, repeats=repeats) / len(codes)
 
 
 def guided_seconds(
@@ -123,7 +111,7 @@ def guided_seconds(
     right = np.mean(np.all(np.asarray(call()[0])[:, 0] == codes, axis=1))
     if right < 0.99:
         raise RuntimeError(f"the search left the gold path for {1 - right:.0%} of the questions")
-    return timed(call, repeats) / rows, sum(needed[1::5]) // rows
+    return best_seconds(call, repeats=repeats) / rows, sum(needed[1::5]) // rows
 
 
 def ghrr_seconds(
@@ -139,7 +127,7 @@ def ghrr_seconds(
         starts,
         follows,
     )
-    return timed(call, repeats) / len(starts)
+    return best_seconds(call, repeats=repeats) / len(starts)
 
 
 def size_of(record: Any) -> int:
@@ -152,23 +140,23 @@ def size_of(record: Any) -> int:
 
 
 def measured(edges: int, options: argparse.Namespace) -> dict[str, Any]:
-    begin = time.perf_counter()
+    laps = Laps()
     world = make_world(WorldConfig(edges=edges), seed=options.seed)
-    making = time.perf_counter() - begin
+    making = laps.lap()
     config = QuestionConfig(train=0, test=options.questions, hops=(HOPS,))
     _, asked = make_questions(world, config, seed=options.seed)
-    begin = time.perf_counter()
+    laps.lap()
     tensors = tensor_graph(world.graph)
     jax.block_until_ready(tensors.graph)
-    padding = time.perf_counter() - begin
+    padding = laps.lap()
     kg, graph = world.graph, tensors.graph
     starts = gold(world, asked, options.questions)
     few = tuple(column[: options.guided] for column in starts)
-    begin = time.perf_counter()
+    laps.lap()
     follows = schema_graph(
         np.asarray(graph.run_offsets), np.asarray(graph.run_relation), kg.num_relations
     ).toarray()
-    schema = time.perf_counter() - begin
+    schema = laps.lap()
     codes = 2 * kg.num_relations
     leaves = np.zeros((options.guided, codes), bool)
     for place, topic in enumerate(few[1].tolist()):
@@ -210,40 +198,31 @@ def exponent(rows: Sequence[dict[str, Any]], size: str, measure: str) -> float:
     return float(np.polyfit(x, y, 1)[0])
 
 
-def report(rows: list[dict[str, Any]], grown: list[dict[str, Any]], about: str) -> str:
-    def cells(row: dict[str, Any]) -> list[str]:
-        edges = row["edges"]
-        return [
-            f"{edges:,}", f"{row['entities']:,}", f"{row['largest_degree']:,}",
-            f"{row['generate']:.2f}", f"{row['tensors']:.2f}", f"{1e6 * row['follow']:.2f}",
-            f"{1e6 * row['guided search']:.1f}", f"{row['edges looked at']:,}",
-            f"{1e6 * row['GHRR scoring']:.0f}", f"{row['device_bytes'] / edges:.0f}",
-            f"{row['host_bytes'] / edges:.0f}",
-        ]  # fmt: skip
-
-    header = [
+def report(record: Record, rows: list[dict[str, Any]], grown: list[dict[str, Any]]) -> None:
+    heads = (
         "edges", "entities", "largest degree", "generate s", "to device s", "follow µs/question",
         "guided µs/question", "edges it looks at", "GHRR µs/question", "device B/edge",
         "host B/edge",
-    ]  # fmt: skip
+    )  # fmt: skip
+    table = record.table(*heads)
+    for row in rows:
+        edges = row["edges"]
+        table.add(
+            edges, row["entities"], row["largest_degree"], row["generate"], row["tensors"],
+            1e6 * row["follow"], 1e6 * row["guided search"], row["edges looked at"],
+            1e6 * row["GHRR scoring"], row["device_bytes"] / edges, row["host_bytes"] / edges,
+        )  # fmt: skip
     fits = [f"{name} {exponent(rows, 'edges', name):.2f}" for name in STAGES]
-    table = [[f"{row['relations']}", f"{1e3 * row['GHRR scoring']:.2f}"] for row in grown]
+    record.note("Fitted exponent over edges: " + ", ".join(fits))
+    table = record.table("relation codes R", "GHRR, all R^3 sequences, ms/query")
+    for row in grown:
+        table.add(row["relations"], 1e3 * row["GHRR scoring"])
     slope = exponent(grown, "relations", "GHRR scoring")
-    return "\n\n".join(
-        [
-            f"# Scaling\n\n{about}",
-            markdown_table(header, [cells(row) for row in rows]),
-            "Fitted exponent over edges: " + ", ".join(fits) + ".",
-            markdown_table(["relation codes R", "GHRR, all R^3 sequences, ms/query"], table),
-            f"Fitted exponent over relations: {slope:.2f}.\n",
-        ]
-    )
+    record.note(f"Fitted exponent over relations: {slope:.2f}")
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__doc__, data=False)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the results")
     parser.add_argument("--edges", type=float, nargs="+", default=[1e4, 1e5, 1e6, 1e7])
     parser.add_argument("--relations", type=int, nargs="+", default=[32, 64, 128, 256])
@@ -251,34 +230,24 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--guided", type=int, default=32, help="questions of the other stages")
     parser.add_argument("--blocks", type=int, default=64, help="D of GHRR; d = 16 D")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--fresh", action="store_true", help="measure anew what is done")
     options = parser.parse_args(argv)
+    record = Record(__file__, options)
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / "scaling.json"
     done: dict[str, Any] = {"rows": [], "relations": []}
     if path.exists() and not options.fresh:
         done = json.loads(path.read_text("utf-8"))
-    device = f"{jax.devices()[0].device_kind}, jax {jax.__version__}"
-    about = f"{device}, {len(os.sched_getaffinity(0))} CPU cores, seed {options.seed}."
-    print(about, flush=True)
-
-    def keep() -> str:
-        done["rows"].sort(key=lambda row: row["edges"])
-        told = report(done["rows"], done["relations"], about)
-        write_text(path, json.dumps({"about": about, **done}, indent=1) + "\n")
-        write_text(options.output / "scaling.md", told)
-        return told
-
     if not done["relations"]:
         done["relations"] = by_relations(options)
-        keep()
     for edges in map(int, options.edges):
         if all(row["edges"] != edges for row in done["rows"]):
             done["rows"].append(measured(edges, options))
             print(json.dumps(done["rows"][-1]), flush=True)
-            keep()
-    print(keep())
+        done["rows"].sort(key=lambda row: row["edges"])
+        write_json(path, done)
+    report(record, done["rows"], done["relations"])
+    record.save()
     curves = {
         name: [(row["edges"], row[name]) for row in done["rows"]]
         for name in STAGES

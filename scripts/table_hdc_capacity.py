@@ -1,18 +1,16 @@
 """What the six binding operators can and cannot do: order, unbinding, capacity, meaning.
 
-Writes `hdc_capacity.md` and `hdc_capacity.png` into the folder given by --out and prints the
-Markdown. Every number is a simulation with the seed given; the bounds beside them are those of
-PathHD, Prop. 1 and Cor. 1, with the constants of `jaxkg.score.hdc.capacity`.
+Every number is a simulation with the seed given; the bounds beside them are those of PathHD,
+Prop. 1 and Cor. 1, with the constants of `jaxkg.score.hdc.capacity`. Three minutes on two
+CPU cores.
 
-    python scripts/table_hdc_capacity.py --out results
+    python scripts/table_hdc_capacity.py --plot runs/hdc_capacity.png
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,47 +18,40 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxkg.evaluate.curves import save_curve_plot
+from jaxkg.experiments.record import Record, arguments
 from jaxkg.score import hdc
 from jaxkg.score.hdc import capacity
 
 DIMENSIONS = (512, 1024, 2048, 4096, 8192)
+BANDWIDTHS = (4.0, 1.0, 0.5, 0.25, 0.1)
 DELTA = 0.05
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Order, unbinding, capacity and meaning.")
-    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser = arguments(__doc__, data=False)
+    parser.add_argument("--plot", type=Path, help="draw tails and bounds to this file")
     parser.add_argument("--dimension", type=int, default=4096)
     parser.add_argument("--distractors", type=int, default=256)
     parser.add_argument("--trials", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args(argv)
-
-    key = jax.random.key(args.seed)
+    options = parser.parse_args(argv)
+    record, key = Record(__file__, options), jax.random.key(options.seed)
+    record.note(f"d = {options.dimension:,} where it is not the row's")
     sims = {
-        (name, d): distractors(name, d, "near", args.distractors, args.trials, key)
+        (name, d): distractors(name, d, "near", options.distractors, options.trials, key)
         for name in ("ghrr-haar", "ghrr-diagonal")
         for d in DIMENSIONS
     }
-    text = "\n\n".join(
-        [
-            f"# Hyperdimensional operators (d = {args.dimension:,}, seed {args.seed})",
-            operator_table(args.dimension, key),
-            capacity_table(sims, args.distractors),
-            distractor_table(args.dimension, key),
-            meaning_table(args.dimension, key),
-        ]
-    )
-    args.out.mkdir(parents=True, exist_ok=True)
-    target = args.out / "hdc_capacity.md"
-    draft = target.with_suffix(".md.tmp")
-    draft.write_text(text + "\n", encoding="utf-8")
-    os.replace(draft, target)
-    plot(sims, args.distractors, args.out / "hdc_capacity.png")
-    print(text)
+    operator_table(record, options.dimension, key)
+    capacity_table(record, sims, options.distractors)
+    distractor_table(record, options.dimension, key)
+    meaning_table(record, options.dimension, key)
+    record.save()
+    if options.plot:
+        plot(sims, options.distractors, options.plot)
 
 
-def operator_table(d: int, key: jax.Array, draws: int = 64) -> str:
+def operator_table(record: Record, d: int, key: jax.Array, draws: int = 64) -> None:
     """Order, noise and unbinding error of every operator."""
 
     @functools.partial(jax.jit, static_argnums=0)
@@ -76,23 +67,17 @@ def operator_table(d: int, key: jax.Array, draws: int = 64) -> str:
         error = jnp.linalg.norm(rest / scale[0] - last / scale[1])
         return [swapped, algebra.similarity(r[0], r[1]), error]
 
-    lines = [
-        "## Order, noise, unbinding",
-        f"Mean over {draws} draws. Error: distance of the unit vectors after binding four symbols "
-        "and unbinding three.",
-        "",
-        "| operator | floats | sim(ab, ba) | unrelated: sd x sqrt(d) | unbinding error, depth 4 |",
-        "|---|---|---|---|---|",
-    ]
+    table = record.table(
+        *("operator", "floats", "sim(ab, ba)", "unrelated: sd x sqrt(d)", "error, depth 4"),
+        title=f"Order, noise, unbinding: mean over {draws} draws. Error: distance of the unit "
+        "vectors after binding four symbols and unbinding three.",
+    )
     for name in hdc.OPERATORS:
         algebra = hdc.operator(name, d)
         rows = [measure(algebra, k) for k in jax.random.split(key, draws)]
         swap, unrelated, error = np.array(rows).T
-        lines.append(
-            f"| {name} | {algebra.floats:,} | {swap.mean():.4f} | "
-            f"{unrelated.std() * math.sqrt(d):.2f} | {error.mean():.1e} |"
-        )
-    return "\n".join(lines)
+        spread = float(unrelated.std() * math.sqrt(d))
+        table.add(name, algebra.floats, f"{swap.mean():.4f}", spread, f"{error.mean():.1e}")
 
 
 def distractors(name: str, d: int, kind: str, m: int, trials: int, key: jax.Array) -> np.ndarray:
@@ -111,51 +96,39 @@ def distractors(name: str, d: int, kind: str, m: int, trials: int, key: jax.Arra
     return np.asarray(run(key=key))
 
 
-def capacity_table(sims: dict[tuple[str, int], np.ndarray], m: int) -> str:
+def capacity_table(record: Record, sims: dict[tuple[str, int], np.ndarray], m: int) -> None:
     """False matches among M distractors against the union bound."""
-    lines = [
-        "## Capacity",
-        f"Three-hop queries, {m} distractors that differ in one hop. epsilon is where the bound "
-        f"2 M exp(-c d eps^2) equals {DELTA}; the rate is the share of queries with a distractor "
-        "at or above it. The pair columns do the same for single pairs at two standard deviations.",
-        "",
-        "| operator | d | c | epsilon | bound | rate | largest sim | pair bound | pair rate |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    table = record.table(
+        *("operator", "d", "c", "epsilon", "bound", "rate", "largest sim"),
+        *("pair bound", "pair rate"),
+        title=f"Capacity: three-hop queries, {m} distractors that differ in one hop. epsilon is "
+        f"where the bound 2 M exp(-c d eps^2) equals {DELTA}; the rate is the share of queries "
+        "with a distractor at or above it. The pair columns do the same for single pairs at two "
+        "standard deviations.",
+    )
     for (name, d), sim in sims.items():
         c = capacity.concentration(hdc.operator(name, d))
         epsilon = capacity.noise_ceiling(d, distractors=m, delta=DELTA, c=c)
         two = 2 / math.sqrt(2 * c * d)
         largest = np.abs(sim).max(axis=1)
-        rate, pair = (largest >= epsilon).mean(), (np.abs(sim) >= two).mean()
-        pair_bound = capacity.false_match_bound(d, two, c=c)
-        lines.append(
-            f"| {name} | {d:,} | {c:g} | {epsilon:.4f} | {DELTA} | {rate:.3f} | "
-            f"{largest.max():.4f} | {pair_bound:.4f} | {pair:.4f} |"
-        )
-    return "\n".join(lines)
+        rate, pair = float((largest >= epsilon).mean()), float((np.abs(sim) >= two).mean())
+        bound = capacity.false_match_bound(d, two, c=c)
+        table.add(name, d, c, epsilon, DELTA, rate, float(largest.max()), bound, pair)
 
 
-def distractor_table(d: int, key: jax.Array) -> str:
+def distractor_table(record: Record, d: int, key: jax.Array) -> None:
     """Mean and spread of the similarity by kind of distractor."""
-    lines = [
-        "## Kinds of distractors",
-        "Mean, and standard deviation times sqrt(d), of three-hop paths' similarity to the query: "
-        "no relation in common, one hop replaced, two hops swapped.",
-        "",
-        "| operator | unrelated | one hop replaced | two hops swapped |",
-        "|---|---|---|---|",
-    ]
+    table = record.table(
+        *("operator", "unrelated", "one hop replaced", "two hops swapped"),
+        title="Kinds of distractors: mean, and standard deviation times sqrt(d), of three-hop "
+        "paths' similarity to the query.",
+    )
     for name in hdc.OPERATORS:
-        cells = []
-        for kind in ("random", "near", "permuted"):
-            sim = distractors(name, d, kind, 64, 30, key)
-            cells.append(f"{sim.mean():+.4f}, {sim.std() * math.sqrt(d):.2f}")
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        found = [distractors(name, d, kind, 64, 30, key) for kind in ("random", "near", "permuted")]
+        table.add(name, *(f"{s.mean():+.4f}, {s.std() * math.sqrt(d):.2f}" for s in found))
 
 
-def meaning_table(d: int, key: jax.Array) -> str:
+def meaning_table(record: Record, d: int, key: jax.Array) -> None:
     """Similarity of symbols by label distance, and what is left of order."""
     distance = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4])
     angle = 2 * np.arcsin(distance / 2)
@@ -169,70 +142,42 @@ def meaning_table(d: int, key: jax.Array) -> str:
         there, back = algebra.bind(table[0], table[-1]), algebra.bind(table[-1], table[0])
         return sim, algebra.similarity(there, back)
 
-    head = " | ".join(f"{x:g}" for x in distance)
-    lines = [
-        "## Symbols made from labels",
-        "Similarity of two symbols by the distance of their unit label vectors; last column: "
-        "sim(ab, ba) of the two that are farthest apart.",
-        "",
-        f"| operator, bandwidth | {head} | sim(ab, ba) |",
-        "|---|" + "---|" * (len(distance) + 1),
-    ]
+    table = record.table(
+        *("operator, bandwidth", *(f"{x:g}" for x in distance), "sim(ab, ba)"),
+        title="Symbols made from labels: similarity of two symbols by the distance of their unit "
+        "label vectors; last column: sim(ab, ba) of the two that are farthest apart.",
+    )
     for name in ("ghrr-haar", "fhrr"):
         algebra = hdc.operator(name, d)
-        for bandwidth in (4.0, 1.0, 0.5, 0.25, 0.1):
+        for bandwidth in BANDWIDTHS:
             sim, swap = measure(algebra, jnp.float32(bandwidth))
-            cells = " | ".join(f"{s:.3f}" for s in np.asarray(sim))
-            lines.append(f"| {name}, {bandwidth:g} | {cells} | {swap:.3f} |")
-    for bandwidth in (4.0, 1.0, 0.5, 0.25, 0.1):
-        cells = " | ".join(f"{k:.3f}" for k in np.exp(-((distance / bandwidth) ** 2) / 2))
-        lines.append(f"| Gaussian kernel, {bandwidth:g} | {cells} | |")
-    return "\n".join(lines)
+            cells = (f"{s:.3f}" for s in (*np.asarray(sim), float(swap)))
+            table.add(f"{name}, {bandwidth:g}", *cells)
+    for bandwidth in BANDWIDTHS:
+        kernel = np.exp(-((distance / bandwidth) ** 2) / 2)
+        table.add(f"Gaussian kernel, {bandwidth:g}", *(f"{k:.3f}" for k in kernel), None)
 
 
 def plot(sims: dict[tuple[str, int], np.ndarray], m: int, target: Path) -> None:
     """Empirical tails beside their bounds; largest distractor beside the ceiling."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    names = list(dict.fromkeys(name for name, _ in sims))
-    figure, axes = plt.subplots(1, len(names) + 1, figsize=(5 * (len(names) + 1), 4))
-    for axis, name in zip(axes, names):
-        c = capacity.concentration(hdc.operator(name, DIMENSIONS[0]))
-        for color, d in zip(plt.colormaps["viridis"](np.linspace(0, 0.9, 5)), DIMENSIONS):
-            sim = np.sort(np.abs(sims[name, d]).ravel())[::-1]
-            axis.semilogy(sim, np.arange(1, sim.size + 1) / sim.size, color=color, label=f"d = {d}")
-            grid = np.linspace(0, sim[0] * 1.1, 100)
-            bound = [capacity.false_match_bound(d, e, c=c) for e in grid]
-            axis.semilogy(grid, bound, "--", color=color, linewidth=0.8)
-        axis.set(
-            title=f"{name} (dashed: 2 exp(-{c:g} d eps^2))",
-            xlabel="epsilon",
-            ylabel="Pr(|sim| >= epsilon)",
-            ylim=(1 / sims[name, DIMENSIONS[0]].size, 1.2),
-        )
-        axis.legend(fontsize=8)
-    for name in names:
-        c = capacity.concentration(hdc.operator(name, DIMENSIONS[0]))
-        largest = [np.quantile(np.abs(sims[name, d]).max(axis=1), 1 - DELTA) for d in DIMENSIONS]
-        ceiling = [capacity.noise_ceiling(d, distractors=m, delta=DELTA, c=c) for d in DIMENSIONS]
-        (line,) = axes[-1].loglog(DIMENSIONS, largest, "o-", label=name)
-        axes[-1].loglog(DIMENSIONS, ceiling, "--", color=line.get_color())
-    axes[-1].set(
-        title=f"95 % quantile of the best of {m} distractors",
-        xlabel="d",
-        ylabel="similarity (dashed: bound)",
-    )
-    axes[-1].set_xticks(DIMENSIONS, [f"{d:,}" for d in DIMENSIONS], minor=False)
-    axes[-1].set_xticks([], minor=True)
-    axes[-1].legend(fontsize=8)
-    figure.tight_layout()
-    draft = target.with_suffix(".tmp.png")
-    figure.savefig(draft, dpi=150)
-    os.replace(draft, target)
-    plt.close(figure)
+    panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    best = f"{1 - DELTA:.0%} quantile of the best of {m} distractors"
+    for (name, d), found in sims.items():
+        sim = np.sort(np.abs(found).ravel())[::-1]
+        c = capacity.concentration(hdc.operator(name, d))
+        curves, largest = panels.setdefault(name, {}), np.abs(found).max(axis=1)
+        places = np.unique(np.geomspace(1, sim.size, 60).astype(int))
+        curves[f"d = {d}"] = [(float(sim[k - 1]), k / sim.size) for k in places]
+        bound = [(float(e), capacity.false_match_bound(d, e, c=c)) for e in sim[places - 1]]
+        curves[f"bound, d = {d}"] = bound
+        ceiling = capacity.noise_ceiling(d, distractors=m, delta=DELTA, c=c)
+        curves = panels.setdefault(best, {})
+        curves.setdefault(name, []).append((d, float(np.quantile(largest, 1 - DELTA))))
+        curves.setdefault(f"bound of {name}", []).append((d, ceiling))
+    panels[best] = panels.pop(best)  # behind the tails
+    tails = len(panels) - 1
+    x, y = ["epsilon"] * tails + ["d"], ["Pr(|sim| >= epsilon)"] * tails + ["similarity"]
+    save_curve_plot(panels, target, x=x, y=y, log=True)
 
 
 if __name__ == "__main__":

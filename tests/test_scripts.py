@@ -1,0 +1,39 @@
+"""Every script says what it measures, how long it takes, and how it is started."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parent.parent / "scripts"
+STARTED = sorted(
+    path.stem for path in SCRIPTS.glob("*.py") if "__main__" in path.read_text("utf-8")
+)
+TIME = re.compile(r"\b(seconds?|minutes?|hours?)\b", re.IGNORECASE)
+
+
+def test_there_are_scripts():
+    assert len(STARTED) > 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STARTED)
+def test_help(name, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    script = importlib.import_module(name)
+    with pytest.raises(SystemExit) as ended:
+        script.main(["--help"])
+    assert ended.value.code == 0
+    told = capsys.readouterr().out
+    first = (script.__doc__ or "").partition("\n")[0]
+    assert first
+    assert first in told
+
+
+@pytest.mark.parametrize("name", STARTED)
+def test_a_script_says_how_long_it_takes_and_how_it_is_started(name):
+    said = ast.get_docstring(ast.parse((SCRIPTS / f"{name}.py").read_text("utf-8"))) or ""
+    assert f"scripts/{name}.py" in said
+    assert TIME.search(said)
