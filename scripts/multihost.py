@@ -90,7 +90,9 @@ def try_here(processes: int) -> int:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--coordinator", help="HOST:PORT of process 0")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--process", type=int, help="number of this one, from 0")
