@@ -44,6 +44,8 @@ class Answer(Printed):
         error: what failed on the way, "kind: detail"; None where nothing did. Counted apart from
             abstentions.
         passages: source texts that were retrieved, best first; of hypergraphs alone.
+        reading: how the question was read, in words, where it was read as a query graph.
+        query: that query graph, see `jaxkg.query.query_to_dict`.
     """
 
     question: str
@@ -61,6 +63,8 @@ class Answer(Printed):
     refused: tuple[str, ...] = ()
     error: str | None = None
     passages: tuple[Passage, ...] = ()
+    reading: str = ""
+    query: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries and lists, ready for JSON."""
@@ -99,6 +103,8 @@ class Answer(Printed):
                 refused=tuple(raw["refused"]),
                 error=raw["error"],
                 passages=tuple(Passage(**some) for some in raw["passages"]),
+                reading=raw["reading"],
+                query=raw["query"],
             )
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise JaxkgError(f"not the JSON of a jaxkg Answer: {error!r}") from error

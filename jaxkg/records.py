@@ -132,12 +132,22 @@ class SupportingPath:
 
 @dataclasses.dataclass(frozen=True)
 class RankedEntity:
-    """An answer entity with the ids of the paths that support it."""
+    """An answer with the ids of the paths that support it.
+
+    Attributes:
+        entity: entity id; of a count its digits, of a yes or no "yes" or "no".
+        name: display name.
+        score: higher is better.
+        paths: ids of the supporting paths.
+        kind: what it is: "entity", or of literals "number", "date" or "boolean". A count is a
+            "count", a yes or no a "truth": these are told of the graph and stand not in it.
+    """
 
     entity: str
     name: str
     score: float
     paths: tuple[str, ...]
+    kind: str = "entity"
 
 
 @dataclasses.dataclass(frozen=True)

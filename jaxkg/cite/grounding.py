@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from jaxkg.answer import Answer
-from jaxkg.cite.reading import Node, Reading, end_of, start_of, walked_relation
+from jaxkg.cite.query_faults import query_faults
+from jaxkg.cite.reading import Node, Reading, end_of
+from jaxkg.cite.walk_faults import walk_faults
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.records import SupportingPath
-
-_FIELDS = ("head", "relation", "tail", "head_name", "tail_name", "source")
 
 
 def check(kg: KnowledgeGraph, answer: Answer) -> tuple[str, ...]:
@@ -22,7 +20,8 @@ def check(kg: KnowledgeGraph, answer: Answer) -> tuple[str, ...]:
     must be connected in walking order, start at a chosen topic, and have the relation path and the
     sentence its triples yield. Every answer entity must cite paths of this answer, all of which
     end in it, and carry the graph's name. Ids of paths and entities must be unique. An answer
-    without entities must say why, and only such a one may.
+    without entities must say why, and only such a one may. An answer that carries a query graph is
+    held against what that executes to instead, see `jaxkg.cite.query_faults`.
 
     Returns:
         One sentence per fault; empty where the answer is grounded.
@@ -49,6 +48,8 @@ def grounded(kg: KnowledgeGraph, answer: Answer) -> bool:
 
 
 def _faults(reading: Reading, answer: Answer) -> list[str]:
+    if answer.query is not None:
+        return query_faults(reading, answer)
     faults: list[str] = []
     topics = {link.entity: link.name for link in answer.topics if link.chosen}
     ends: dict[str, Node] = {}
@@ -56,7 +57,7 @@ def _faults(reading: Reading, answer: Answer) -> list[str]:
         if path.id in ends:
             faults.append(f"path id {path.id!r} is used more than once")
         ends[path.id] = end_of(path.citations[-1]) if path.citations else ("", "")
-        if found := _path_faults(reading, path, topics):
+        if found := walk_faults(reading, path, topics):
             faults += [f"path {path.id!r} {fault}" for fault in found]
     seen: set[str] = set()
     for entity in answer.entities:
@@ -78,49 +79,4 @@ def _faults(reading: Reading, answer: Answer) -> list[str]:
         faults.append("the answer abstains and yet lists entities")
     if not answer.entities and answer.abstained is None and answer.error is None:
         faults.append("the answer lists no entity and does not say why")
-    return faults
-
-
-def _path_faults(reading: Reading, path: SupportingPath, topics: Mapping[str, str]) -> list[str]:
-    citations = path.citations
-    if not citations:
-        return ["cites no triple"]
-    faults: list[str] = []
-    for cited in citations:
-        row = cited.triple
-        fact = reading.facts.get(row) if isinstance(row, int) else None
-        stated = (
-            cited.head,
-            cited.relation,
-            cited.tail,
-            cited.head_name,
-            cited.tail_name,
-            cited.source,
-        )
-        if fact is None:
-            faults.append(f"cites triple {row!r} of a graph of {reading.kg.num_triples}")
-        elif stated != fact:
-            wrong = [
-                f"{field} {says!r}, where the graph has {reads!r}"
-                for field, says, reads in zip(_FIELDS, stated, fact)
-                if says != reads
-            ]
-            faults.append(f"cites triple {row} with {', and '.join(wrong)}")
-        if not isinstance(cited.inverse, bool):
-            faults.append(f"has {cited.inverse!r} for the direction of triple {row!r}")
-    for before, after in itertools.pairwise(citations):
-        end, start = end_of(before)[0], start_of(after)[0]
-        if end != start:
-            faults.append(f"breaks: it comes to {end!r} and goes on from {start!r}")
-    start, name = start_of(citations[0])
-    if start not in topics:
-        faults.append(f"starts at {start!r}, which is no chosen topic")
-    elif topics[start] != name:
-        faults.append(f"starts at {name!r}, which the topics call {topics[start]!r}")
-    walked = tuple([walked_relation(cited) for cited in citations])
-    if path.relation_path != walked:
-        faults.append(f"states the relations {path.relation_path!r}, and walks {walked!r}")
-    # A walk that is not in the graph cannot be told.
-    if not faults and path.sentence != (told := reading.tell(citations)):
-        faults.append(f"is told as {path.sentence!r}, where its triples say {told!r}")
     return faults

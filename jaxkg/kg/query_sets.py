@@ -158,6 +158,18 @@ class QuerySets:
         edge = np.arange(len(which)) - np.repeat(np.cumsum(count) - count - low, count)
         return self._end[edge], self._step[edge], which // max(len(codes), 1)
 
+    def walks_along(self, node: int, path: Sequence[str]) -> list[tuple[int, ...]]:
+        """A walk from an entity to everything that a relation path leads to; steps as `Derived`."""
+        walks: dict[int, tuple[int, ...]] = {node: ()}
+        for relation in path:
+            further: dict[int, tuple[int, ...]] = {}
+            for at, walk in walks.items():
+                ends, steps, _ = self.step(np.array([at]), (relation,))
+                for end, step in zip(ends.tolist(), steps.tolist()):
+                    further.setdefault(end, (*walk, step))
+            walks = further
+        return [walk for walk in walks.values() if walk]
+
     def codes_into(self, node: int) -> list[int]:
         """Relations of which an entity is a tail, ascending."""
         low, high = np.searchsorted(self._tails, node), np.searchsorted(self._tails, node, "right")

@@ -112,7 +112,9 @@ def _lines(answer: Shown, limit: int) -> Iterator[_Line]:
 
 
 def _verdict(answer: Shown) -> Iterator[_Line]:
-    """What to know before anything else: no answer, a failure, a model's reasons."""
+    """What to know before anything else: the reading, no answer, a failure, a model's reasons."""
+    if answer.reading:
+        yield [_Span(f"Read as: {one_line(answer.reading)}", "italic")]
     if answer.abstained is not None:
         yield [_Span(f"No answer: {one_line(answer.abstained)}", _WARNING)]
     elif not answer.entities:
@@ -157,10 +159,12 @@ def _more(items: Sequence[object], limit: int) -> str:
 
 
 def _answer_lines(rank: int, entity: RankedEntity) -> Iterator[_Line]:
+    # A count or a yes stands alone: it has no rank.
+    alone = entity.kind in ("count", "truth")
     yield [
-        _Span(f"{rank:>2}. "),
+        _Span("    " if alone else f"{rank:>2}. "),
         _Span(_who(entity), _ANSWER),
-        _Span(f"  {entity.score:.3g}"),
+        _Span("" if alone else f"  {entity.score:.3g}"),
         _Span(f"  {_few(entity.paths)}", _FAINT),
     ]
 

@@ -1,0 +1,277 @@
+"""What query graphs execute to as cited answers.
+
+An answer cites a walk for every branch that leads to it, and for every condition the walk to what
+was compared. A count cites what it counted, an order the winner's value and the runner-up's, a yes
+one of what was found, a no nothing: it says that the graph holds nothing of the kind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxkg.answer import Answer
+from jaxkg.cite.paths import cite_paths
+from jaxkg.cite.query_words import query_words
+from jaxkg.kg.query_rules import value_kind
+from jaxkg.kg.query_sets import Derived, QuerySets, Result
+from jaxkg.kg.values import NONE
+from jaxkg.query import (
+    Compared,
+    Count,
+    Entities,
+    Extreme,
+    Intersection,
+    Query,
+    Where,
+    query_to_dict,
+)
+from jaxkg.records import Link, RankedEntity, SupportingPath
+
+CLOSED_WORLD = "taken as a fact on the assumption that the graph lacks nothing of the kind"
+
+_Walk = tuple[int, ...]
+_MOST = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class CitedResult:
+    """The parts of an answer.
+
+    Attributes:
+        entities: answers, each with the ids of its paths.
+        paths: the walks behind them.
+        notes: the runner-up; what "no" and 0 rest on; answers whose walks are not spelt out.
+        abstained: why there is no answer; None where there is one.
+        reading: the query graph in words.
+    """
+
+    entities: tuple[RankedEntity, ...]
+    paths: tuple[SupportingPath, ...]
+    notes: tuple[str, ...]
+    abstained: str | None
+    reading: str
+
+
+class _Cited:
+    """Walks numbered as they come."""
+
+    def __init__(self, sets: QuerySets, score: float):
+        self.sets, self.score = sets, score
+        self.ids: dict[_Walk, str] = {}
+
+    def cite(self, derived: Derived, node: int) -> tuple[str, ...]:
+        """Ids of the walks behind one entity."""
+        walks = dict.fromkeys(walk for walk in self.walks(derived, node) if walk)
+        return tuple(self.ids.setdefault(walk, f"p{len(self.ids) + 1}") for walk in walks)
+
+    def walks(self, derived: Derived, node: int) -> list[_Walk]:
+        """The walks behind one entity: one per branch, one per condition."""
+        if isinstance(derived.query, Entities):
+            return [()]
+        place = int(np.searchsorted(derived.nodes, node))
+        parts = derived.parts
+        own: _Walk = ()
+        if derived.steps is not None:
+            own = tuple(step for step in derived.steps[place].tolist() if step >= 0)
+        if isinstance(derived.query, Where | Extreme):
+            return [*self.walks(parts[0], node), *([own] if own else self._counted(derived, node))]
+        if own:
+            behind = self.walks(parts[0], self._start(own[0]))
+            return [behind[0] + own] if len(behind) == 1 else [*behind, own]
+        holding = [part for part in parts if _holds(part, node)]
+        if isinstance(derived.query, Intersection):
+            return [walk for part in holding for walk in self.walks(part, node)]
+        return self.walks(holding[0], node)
+
+    def _counted(self, derived: Derived, node: int) -> list[_Walk]:
+        """One walk to everything that an order counted."""
+        query = derived.query
+        if isinstance(query, Extreme) and query.by == "count":
+            return self.sets.walks_along(node, query.path)
+        return []
+
+    def _start(self, step: int) -> int:
+        head, _, tail = self.sets.kg.triples[step >> 1].tolist()
+        return tail if step & 1 else head
+
+    def paths(self) -> tuple[SupportingPath, ...]:
+        """All walks cited so far."""
+        longest = max(map(len, self.ids), default=0)
+        steps = np.full((len(self.ids), longest), -1, np.int64)
+        for row, walk in enumerate(self.ids):
+            steps[row, : len(walk)] = walk
+        triples = np.where(steps < 0, -1, steps >> 1)
+        inverse = (steps >= 0) & (steps & 1).astype(bool)
+        scores = [self.score] * len(steps)
+        kg = self.sets.kg
+        return tuple(cite_paths(kg, triples, inverse, ids=list(self.ids.values()), scores=scores))
+
+
+def _holds(derived: Derived, node: int) -> bool:
+    place = int(np.searchsorted(derived.nodes, node))
+    return place < len(derived.nodes) and int(derived.nodes[place]) == node
+
+
+def cite_result(
+    sets: QuerySets, query: Query, result: Result, *, score: float = 1.0, most: int = _MOST
+) -> CitedResult:
+    """A result as an answer with its walks.
+
+    Args:
+        sets: over the graph.
+        query: the query graph.
+        result: what it executed to.
+        score: of every answer and path.
+        most: how many of what was counted, or found, get their walks spelt out; the rest is told.
+
+    Example:
+        >>> from jaxkg.kg import KnowledgeGraph
+        >>> from jaxkg.query import Step
+        >>> sets = QuerySets(KnowledgeGraph.from_triples([("Alien", "by", "Scott")]))
+        >>> query = Count(Step(Entities(("Scott",)), ("^by",)))
+        >>> cited = cite_result(sets, query, sets.execute(query))
+        >>> cited.entities[0].name, cited.paths[0].sentence
+        ('1', 'Alien, by: Scott')
+    """
+    kg, cited = sets.kg, _Cited(sets, score)
+    notes: list[str] = []
+    reading = query_words(kg, query)
+    entities: list[RankedEntity] = []
+    abstained = None
+    rows = result.rows.tolist()
+    if result.kind == "entities":
+        kind = value_kind(sets.values, query) or "entity"
+        for place, row in enumerate(rows):
+            ids = cited.cite(result.derived[0], row) if place < most else ()
+            entities.append(RankedEntity(kg.entity_ids[row], kg.name(row), score, ids, kind))
+        notes += _too_many(len(rows), most)
+        notes += _runner_up(cited, query, result)
+        if not rows:
+            abstained = f"the graph holds nothing of this kind: {reading}"
+    elif isinstance(query, Compared):
+        ids, missing = _compared(cited, query, result, most)
+        if missing:
+            abstained = f"nothing to compare: {missing} leads to no value"
+        else:
+            entities.append(_truth(bool(result.truth), score, ids))
+            longest = max(len(derived.nodes) for derived in result.derived)
+            if isinstance(query.left, Count):
+                notes.append(f"both numbers are {CLOSED_WORLD}")
+                notes += _too_many(longest, most)
+    else:
+        some = rows[:most] if result.kind == "number" else rows[:1]
+        ids = tuple(dict.fromkeys(i for row in some for i in cited.cite(result.derived[0], row)))
+        if result.kind == "number":
+            number = str(result.number)
+            entities.append(RankedEntity(number, number, score, ids, "count"))
+            notes += _too_many(len(rows), most)
+        else:
+            entities.append(_truth(bool(result.truth), score, ids))
+        if not rows:
+            notes.append(f"nothing was found, {CLOSED_WORLD}")
+    return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading)
+
+
+def _truth(truth: bool, score: float, ids: tuple[str, ...]) -> RankedEntity:
+    name = "yes" if truth else "no"
+    return RankedEntity(name, name, score, ids, "truth")
+
+
+def _too_many(count: int, most: int) -> list[str]:
+    return [f"walks are cited for {most:,} of {count:,}"] if count > most else []
+
+
+def _runner_up(cited: _Cited, query: Query, result: Result) -> list[str]:
+    """A note on what comes next in an order, and its walks among the cited."""
+    if not isinstance(query, Extreme) or not len(result.rows):
+        return []
+    further = dataclasses.replace(query, n=len(result.rows) + 1)
+    derived = cited.sets.derive(further)
+    others = np.setdiff1d(derived.nodes, result.rows).tolist()
+    if not others:
+        return ["there is no runner-up"]
+    row = others[0]
+    ids = ", ".join(cited.cite(derived, row))
+    kg = cited.sets.kg
+    told = f"runner-up: {kg.name(row)}"
+    place = int(np.searchsorted(derived.nodes, row))
+    if derived.ends is not None and query.path:
+        told += f", {kg.name(int(derived.ends[place]))}"
+    elif derived.keys is not None and query.by == "count":
+        told += f", {int(derived.keys[place])}"
+    more = f" and {len(others) - 1:,} with as much" if len(others) > 1 else ""
+    return [f"{told}{more} ({ids})" if ids else told + more]
+
+
+def _compared(
+    cited: _Cited, query: Compared, result: Result, most: int
+) -> tuple[tuple[str, ...], str]:
+    """Ids of the walks to what decided a comparison, and what is missing for one."""
+    both = result.derived
+    values, kg = cited.sets.values, cited.sets.kg
+    counts = isinstance(query.left, Count)
+    if not counts:
+        for side, derived in zip((query.left, query.right), both):
+            kind = value_kind(values, side) or "entity"
+            there = values.keys_of(kind)[0][derived.nodes] != NONE
+            if not there.any():
+                return (), query_words(kg, side)
+    pair = None if counts else _deciding(cited.sets, query, both, bool(result.truth))
+    rows = [[p] for p in pair] if pair else [derived.nodes[:most].tolist() for derived in both]
+    found = [i for some, of in zip(rows, both) for row in some for i in cited.cite(of, row)]
+    return tuple(dict.fromkeys(found)), ""
+
+
+def _deciding(
+    sets: QuerySets, query: Compared, both: Sequence[Derived], truth: bool
+) -> tuple[int, int] | None:
+    """One entity of each side that compare as wanted; None where no pair does."""
+    if not truth:
+        return None
+    kind = value_kind(sets.values, query.left) or "entity"
+    keys = sets.values.keys_of(kind).astype(np.int64)
+    left = both[0].nodes[keys[0][both[0].nodes] != NONE]
+    a, b = keys[:, left]
+    for right in both[1].nodes.tolist():
+        c, d = keys[:, right].tolist()
+        if c == NONE:
+            continue
+        held = {
+            "=": (a == c) & (b == d),
+            "!=": (b < c) | (a > d),
+            "<": b < c,
+            "<=": b <= d,
+            ">": a > d,
+            ">=": a >= c,
+            "in": (a >= c) & (b <= d),
+        }[query.comparison]
+        if held.any():
+            return int(left[np.argmax(held)]), right
+    return None
+
+
+def query_answer(
+    sets: QuerySets,
+    query: Query,
+    result: Result,
+    *,
+    question: str = "",
+    topics: Sequence[Link] = (),
+    most: int = _MOST,
+) -> Answer:
+    """A result as an `Answer` that `jaxkg.cite.check` derives again; see `cite_result`."""
+    cited = cite_result(sets, query, result, most=most)
+    outgrown = [] if result.complete else ["the search outgrew the largest bucket"]
+    return Answer(
+        question,
+        topics=tuple(topics),
+        entities=cited.entities,
+        paths=cited.paths,
+        abstained=cited.abstained,
+        notes=(*cited.notes, *outgrown),
+        reading=cited.reading,
+        query=query_to_dict(query),
+    )

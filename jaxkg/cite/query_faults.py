@@ -1,0 +1,109 @@
+"""The machine check of an answer to a query graph: it is derived again, without JAX."""
+
+from __future__ import annotations
+
+import functools
+
+from jaxkg.answer import Answer
+from jaxkg.cite.query_words import query_words
+from jaxkg.cite.reading import Reading, end_of, start_of
+from jaxkg.cite.walk_faults import walk_faults
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.query_proof import proved
+from jaxkg.kg.query_sets import QuerySets, Result, sides
+from jaxkg.query import Compared, Count, Query, query_from_dict
+
+
+@functools.lru_cache(maxsize=2)
+def _sets(kg: KnowledgeGraph) -> QuerySets:
+    return QuerySets(kg)
+
+
+def query_faults(reading: Reading, answer: Answer) -> list[str]:
+    """What is wrong with an answer to a query graph; one sentence per fault.
+
+    The query graph is executed again on the host, without JAX. The answers must be what it
+    executes to; the walks must stand in the graph; and what an answer cites must by itself suffice
+    to derive it, but for what a difference leaves out and what an order leaves behind, which only
+    the whole graph can show.
+    """
+    kg = reading.kg
+    try:
+        query = query_from_dict(answer.query)
+        sets = _sets(kg)
+        result = sets.execute(query)
+    except JaxkgError as error:
+        return [f"the query graph cannot be executed: {error}"]
+    faults: list[str] = []
+    if answer.reading != (told := query_words(kg, query)):
+        faults.append(f"the reading {answer.reading!r} is not that of the query graph, {told!r}")
+    ids = [path.id for path in answer.paths]
+    faults += [f"path id {one!r} is used more than once" for one in {*ids} if ids.count(one) > 1]
+    for path in answer.paths:
+        # Where it may start is for the proof to say.
+        start = dict([start_of(path.citations[0])] if path.citations else [])
+        faults += [f"path {path.id!r} {fault}" for fault in walk_faults(reading, path, start)]
+    for entity in answer.entities:
+        unknown = [one for one in entity.paths if one not in ids]
+        faults += [f"answer {entity.entity!r} cites path {one!r}, none of these" for one in unknown]
+    if faults:
+        return faults
+    return _wrong_answers(sets, query, result, answer)
+
+
+def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer) -> list[str]:
+    faults: list[str] = []
+    if answer.abstained is not None:
+        if answer.entities:
+            return ["the answer abstains and yet lists entities"]
+        found = result.kind == "entities" and len(result.rows)
+        return ["the answer abstains, and the query graph finds something"] if found else []
+    told = [entity.entity for entity in answer.entities]
+    if result.kind == "entities":
+        wanted = {sets.kg.entity_ids[row] for row in result.rows.tolist()}
+        faults += [
+            f"answer {one!r} is listed more than once" for one in told if told.count(one) > 1
+        ]
+        faults += [f"answer {one!r} is not what the query graph finds" for one in {*told} - wanted]
+        faults += [f"{one!r} is found and not listed" for one in sorted(wanted - {*told})]
+        faults += [
+            f"answer {entity.entity!r} is called {entity.name!r}, which is not its name"
+            for entity in answer.entities
+            if entity.entity in wanted
+            and sets.kg.name(sets.kg.entity(entity.entity)) != entity.name
+        ]
+    else:
+        right = str(result.number) if result.kind == "number" else ("no", "yes")[bool(result.truth)]
+        if told != [right]:
+            return [f"the answer is {told}, and the query graph says {right!r}"]
+    if faults:
+        return faults
+    return [*_unproved(sets, query, result, answer)]
+
+
+def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> list[str]:
+    """Answers that what they cite does not suffice for."""
+    cited = {path.id: path.citations for path in answer.paths}
+    cut = any(note.startswith("walks are cited for ") for note in answer.notes)
+    faults = []
+    for entity in answer.entities:
+        steps = [step for one in entity.paths for step in cited[one]]
+        edges = {
+            (start_of(s)[0], ("^" if s.inverse else "") + s.relation, end_of(s)[0]) for s in steps
+        }
+        shown = [proved(sets, side, edges) for side in sides(query)]
+        if result.kind == "entities":
+            lacking = entity.entity not in shown[0] and not (cut and not entity.paths)
+        elif result.kind == "number":
+            lacking = not cut and len(shown[0]) != result.number
+        elif isinstance(query, Compared) and isinstance(query.left, Count):
+            counts = [len(derived.nodes) for derived in result.derived]
+            lacking = not cut and list(map(len, shown)) != counts
+        elif isinstance(query, Compared) or not result.truth:
+            lacking = not cut and bool(result.truth) and not all(shown)
+        else:
+            lacking = not shown[0]
+        if lacking:
+            faults.append(f"answer {entity.entity!r} does not follow from the paths it cites")
+    return faults

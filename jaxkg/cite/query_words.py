@@ -1,0 +1,128 @@
+"""A query graph in words: how a question was read."""
+
+from __future__ import annotations
+
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.query import (
+    Compared,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Query,
+    Step,
+    Union,
+    Value,
+    Where,
+)
+from jaxkg.words import one_line
+
+_DATES = {
+    "=": "exactly",
+    "!=": "at another time than",
+    "<": "before",
+    "<=": "no later than",
+    ">": "after",
+    ">=": "no earlier than",
+    "in": "in",
+}
+_OTHERS = {
+    "=": "",
+    "!=": "other than",
+    "<": "less than",
+    "<=": "at most",
+    ">": "more than",
+    ">=": "at least",
+}
+
+
+def query_words(kg: KnowledgeGraph, query: Query) -> str:
+    """A query graph told with the graph's own labels; the arrows show how relations are walked.
+
+    >>> kg = KnowledgeGraph.from_triples([("Alien", "directed_by", "Ridley Scott")])
+    >>> films = Step(Entities(("Ridley Scott",)), ("^directed_by",))
+    >>> query_words(kg, Count(films))
+    'how many there are of: Ridley Scott ← directed by'
+    """
+    if isinstance(query, Count):
+        return f"how many there are of: {_told(kg, query.source)}"
+    if isinstance(query, Exists):
+        return f"whether there is any of: {_told(kg, query.source)}"
+    if isinstance(query, Compared):
+        words = "the same as" if query.comparison == "=" else _comparing(query.comparison, query)
+        left, right = (
+            f"the number of ({_told(kg, side.source)})"
+            if isinstance(side, Count)
+            else _told(kg, side)
+            for side in (query.left, query.right)
+        )
+        return f"whether {left} is {words} {right}"
+    return _told(kg, query)
+
+
+def _comparing(comparison: str, query: Query) -> str:
+    ordered = isinstance(query, Compared) and not isinstance(query.left, Count)
+    if comparison == "!=":
+        return "other than"
+    return _DATES[comparison] + " or " + _OTHERS[comparison] if ordered else _OTHERS[comparison]
+
+
+def _told(kg: KnowledgeGraph, node: Query) -> str:
+    if isinstance(node, Entities):
+        return " or ".join(_named(kg, entity) for entity in node.ids)
+    if isinstance(node, Step):
+        source = _bracketed(kg, node.source)
+        other = "" if node.returns else " (not back to the start)"
+        return f"{source} {' or '.join(_hop(kg, name) for name in node.relations)}{other}"
+    if isinstance(node, Intersection):
+        return "both " + " and ".join(f"({_told(kg, part)})" for part in node.parts)
+    if isinstance(node, Union):
+        return " or ".join(f"({_told(kg, part)})" for part in node.parts)
+    if isinstance(node, Difference):
+        return f"({_told(kg, node.source)}) but not ({_told(kg, node.without)})"
+    if isinstance(node, Where):
+        path = _path(kg, node.path)
+        what = f"whose {path} is" if path else "that is"
+        return f"{_bracketed(kg, node.source)}, {what} {_wanted(kg, node)}"
+    assert isinstance(node, Extreme)
+    source = _bracketed(kg, node.source)
+    path = _path(kg, node.path)
+    first = "first" if node.n == 1 else f"first {node.n}"
+    if node.by == "count":
+        return f"of {source} the {first} with the {'most' if node.largest else 'fewest'} {path}"
+    by = f" by {path}" if path else ""
+    order = "from the largest or latest" if node.largest else "from the smallest or earliest"
+    return f"of {source} the {first}{by}, {order}"
+
+
+def _wanted(kg: KnowledgeGraph, node: Where) -> str:
+    if not isinstance(node.value, Value):
+        return f"{_OTHERS[node.comparison]} {_named(kg, node.value)}".strip()
+    value = one_line(f"{node.value.text} {node.value.unit}".strip())
+    if node.value.kind == "date":
+        return f"{_DATES[node.comparison]} {value}"
+    return f"{_OTHERS[node.comparison]} {value}".strip()
+
+
+def _path(kg: KnowledgeGraph, path: tuple[str, ...]) -> str:
+    return " ".join(_hop(kg, name) for name in path)
+
+
+def _hop(kg: KnowledgeGraph, name: str) -> str:
+    arrow = "←" if name.startswith("^") else "→"
+    code = kg.relation_code(name) % kg.num_relations
+    return f"{arrow} {one_line(kg.relation_labels[code])}"
+
+
+def _bracketed(kg: KnowledgeGraph, node: Query) -> str:
+    told = _told(kg, node)
+    plain = isinstance(node, Step) or (isinstance(node, Entities) and len(node.ids) == 1)
+    return told if plain else f"({told})"
+
+
+def _named(kg: KnowledgeGraph, entity: str) -> str:
+    """Display name, and the id beside one that others bear too."""
+    name = one_line(kg.name(kg.entity(entity)))
+    return name if len(kg.entity_names.rows(name)) <= 1 else f"{name} [{one_line(entity)}]"

@@ -1,0 +1,180 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from value_graphs import value_triples
+
+from jaxkg.answer import Answer
+from jaxkg.cite import check
+from jaxkg.cite.queries import query_answer
+from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.query_sets import QuerySets
+from jaxkg.query import (
+    Compared,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Step,
+    Union,
+    Value,
+    Where,
+)
+from jaxkg.show import svg
+from jaxkg.show.render import html
+
+FILMS = KnowledgeGraph.from_triples(
+    [
+        ("Alien", "directed_by", "Scott"),
+        ("Legend", "directed_by", "Scott"),
+        ("Heat", "directed_by", "Mann"),
+        ("Alien", "starred", "Weaver"),
+        ("Alien", "starred", "Hurt"),
+        ("Legend", "starred", "Cruise"),
+        ("Alien", "year", "1979"),
+        ("Legend", "year", "1985"),
+        ("Heat", "year", "1995"),
+    ]
+)
+SETS = QuerySets(FILMS)
+SCOTTS = Step(Entities(("Scott",)), ("^directed_by",))
+MANNS = Step(Entities(("Mann",)), ("^directed_by",))
+WEAVERS = Step(Entities(("Weaver",)), ("^starred",))
+
+
+def answered(query, **options):
+    return query_answer(SETS, query, SETS.execute(query), question="Which?", **options)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_is_executed_is_cited_and_derived_again(seed):
+    rng = np.random.default_rng(seed)
+    kg = KnowledgeGraph.from_triples(value_triples(rng))
+    sets = QuerySets(kg)
+    drawn = RandomQueries(sets, rng)
+    for _ in range(25):
+        query = drawn.draw()
+        answer = query_answer(sets, query, sets.execute(query))
+        assert check(kg, answer) == (), query
+        assert Answer.from_json(answer.to_json()) == answer
+        assert bool(answer.entities) != bool(answer.abstained)
+
+
+def test_an_intersection_cites_a_walk_per_branch():
+    answer = answered(Intersection((SCOTTS, WEAVERS)))
+    assert [entity.name for entity in answer.entities] == ["Alien"]
+    assert [path.relation_path for path in answer.paths] == [("^directed_by",), ("^starred",)]
+    assert answer.entities[0].paths == ("p1", "p2")
+    assert answer.reading == "both (Scott ← directed by) and (Weaver ← starred)"
+
+
+def test_a_count_cites_what_it_counted():
+    answer = answered(Count(SCOTTS))
+    assert answer.entities[0].name == "2"
+    assert answer.entities[0].kind == "count"
+    assert len(answer.paths) == 2
+    assert answer.reading == "how many there are of: Scott ← directed by"
+
+
+def test_an_order_cites_the_winner_and_the_runner_up():
+    answer = answered(Extreme(Union((SCOTTS, MANNS)), ("year",), largest=False))
+    assert [entity.name for entity in answer.entities] == ["Alien"]
+    assert answer.notes == ("runner-up: Legend, 1985 (p3, p4)",)
+    assert [path.sentence for path in answer.paths][1::2] == [
+        "Alien, year: 1979",
+        "Legend, year: 1985",
+    ]
+
+
+def test_an_order_by_count_cites_what_was_counted():
+    answer = answered(Extreme(SCOTTS, ("starred",), largest=True, by="count"))
+    assert [entity.name for entity in answer.entities] == ["Alien"]
+    assert len(answer.entities[0].paths) == 3
+    assert answer.notes == ("runner-up: Legend, 1 (p4, p5)",)
+
+
+def test_a_condition_cites_what_was_compared():
+    answer = answered(Where(SCOTTS, ("year",), "in", Value("date", "1985")))
+    assert [path.sentence for path in answer.paths] == [
+        "Legend, directed by: Scott",
+        "Legend, year: 1985",
+    ]
+
+
+def test_a_literal_is_an_answer_of_its_kind():
+    [entity] = answered(Step(Entities(("Alien",)), ("year",))).entities
+    assert (entity.name, entity.kind) == ("1979", "date")
+
+
+def test_yes_cites_a_walk_and_no_says_what_it_assumes():
+    yes = answered(Exists(WEAVERS))
+    assert (yes.entities[0].name, yes.entities[0].paths) == ("yes", ("p1",))
+    no = answered(Exists(Intersection((MANNS, WEAVERS))))
+    assert (no.entities[0].name, no.paths) == ("no", ())
+    assert "nothing was found" in no.notes[0]
+    assert "assumption" in no.notes[0]
+
+
+def test_a_comparison_cites_both_sides_or_says_what_is_missing():
+    years = [Step(Entities((film,)), ("year",)) for film in ("Alien", "Heat")]
+    answer = answered(Compared(years[0], "<", years[1]))
+    assert answer.entities[0].name == "yes"
+    assert [path.sentence for path in answer.paths] == ["Alien, year: 1979", "Heat, year: 1995"]
+    missing = Compared(Step(Entities(("Scott",)), ("year",)), "<", years[1])
+    assert "nothing to compare: Scott → year" in (answered(missing).abstained or "")
+
+
+def test_what_finds_nothing_abstains_and_says_how_it_was_read():
+    answer = answered(Difference(SCOTTS, SCOTTS))
+    assert answer.abstained is not None
+    assert "(Scott ← directed by) but not (Scott ← directed by)" in answer.abstained
+
+
+def test_walks_that_are_not_spelt_out_are_told():
+    answer = answered(Count(SCOTTS), most=1)
+    assert answer.notes == ("walks are cited for 1 of 2",)
+    assert len(answer.paths) == 1
+    assert check(FILMS, answer) == ()
+
+
+def test_every_kind_of_answer_is_shown_with_its_reading():
+    for query in (Count(SCOTTS), Exists(WEAVERS), Intersection((SCOTTS, WEAVERS))):
+        answer = answered(query)
+        assert f"Read as: {answer.reading}" in str(answer)
+        assert answer.reading.split("←")[0] in html(answer)
+        assert "<svg" in svg(answer)
+
+
+CHANGES = {
+    "the number": lambda a: dataclasses.replace(a.entities[0], entity="3", name="3"),
+    "nothing cited": lambda a: dataclasses.replace(a.entities[0], paths=()),
+    "one walk less": lambda a: dataclasses.replace(a.entities[0], paths=a.entities[0].paths[:1]),
+    "no such path": lambda a: dataclasses.replace(a.entities[0], paths=("p9",)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize(
+    "query",
+    [
+        Count(SCOTTS),
+        Intersection((SCOTTS, WEAVERS)),
+        Where(SCOTTS, ("year",), "<", Value("date", "1980")),
+    ],
+)
+def test_a_changed_answer_is_found_out(query, change):
+    answer = answered(query)
+    assert check(FILMS, answer) == ()
+    assert check(FILMS, dataclasses.replace(answer, entities=(change(answer),))) != ()
+
+
+def test_another_query_or_reading_is_found_out():
+    answer = answered(Count(SCOTTS))
+    other = answered(Count(MANNS))
+    assert check(FILMS, dataclasses.replace(answer, query=other.query)) != ()
+    assert check(FILMS, dataclasses.replace(answer, reading="how many films there are")) != ()
+    assert check(FILMS, dataclasses.replace(answer, query={"operator": "sum"})) != ()
+    assert check(FILMS, dataclasses.replace(answer, entities=(), abstained=None)) != ()
