@@ -12,11 +12,22 @@ ROOT = "__init__"  # the package itself
 
 # Beside `FREE`, which anyone may read: what each folder or module may import, also inside a
 # function and for the type checker. FIND, SCORE and SELECT meet in `search` as arguments.
-FREE = {"errors", "words", "foreign_json", "storage", "cache", "records", "answer", "query"}
+FREE = {
+    "errors",
+    "words",
+    "foreign_json",
+    "storage",
+    "cache",
+    "settings",
+    "records",
+    "answer",
+    "query",
+}
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "storage": set(),
     "cache": set(),
+    "settings": set(),
     "words": set(),
     "foreign_json": set(),
     "records": set(),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from jaxkg.errors import JaxkgError
+from jaxkg.settings import SettingError
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate import Backend
@@ -140,7 +141,13 @@ class Parts:
             JaxkgError: a wish for something it does not have, or of the wrong kind.
         """
         given = settings_from(kind, self.wishes)
-        made = kind(**{**defaults, **given})
+        try:
+            made = kind(**{**defaults, **given})
+        except SettingError as error:
+            if error.setting not in given:
+                raise
+            typed = _typed(error.setting, self.wishes[error.setting])
+            raise JaxkgError(f"{typed}: {error.setting} {error.problem}") from None
         self.wishes.clear()
         self.marks["settings"] = repr(made)
         return made
@@ -184,12 +191,19 @@ def settings_from(kind: type[Any], wishes: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, text in wishes.items():
         if name not in annotations:
-            raise JaxkgError(f"no setting {name!r} here; there are {', '.join(annotations)}")
+            raise JaxkgError(
+                f"{_typed(name, text)}: no such setting here; there are {', '.join(annotations)}"
+            )
         try:
             values[name] = _value(text, annotations[name])
         except ValueError as error:
-            raise JaxkgError(f"setting {name}={text}: {error}") from None
+            raise JaxkgError(f"{_typed(name, text)}: {error}") from None
     return values
+
+
+def _typed(name: str, text: str) -> str:
+    """A setting as it was written on the command line."""
+    return f"--{name} {text}" if name in ("mode", "threshold") else f"--set {name}={text}"
 
 
 def _value(text: str, annotation: Any) -> Any:

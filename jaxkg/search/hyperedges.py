@@ -16,11 +16,12 @@ from jaxkg.candidates.hyperedges import incident_to, members_of, overlaps, seed_
 from jaxkg.ops import first_of_each, top_in_group
 from jaxkg.score.overlap import Aggregate, aggregate_groups, entity_weight, gathered_similarity
 from jaxkg.select.hyper_beam import HyperBeam, Merge, keep_directions, leads_back, start_beam
+from jaxkg.settings import Checked, Count, NotNegative, Positive
 from jaxkg.types import NULL, Hypergraph
 
 
 @dataclasses.dataclass(frozen=True)
-class BeamSettings:
+class BeamSettings(Checked):
     """Knobs of the search; static to the compiled programs.
 
     Attributes:
@@ -45,17 +46,17 @@ class BeamSettings:
             to the question instead (the ablation without EWO).
     """
 
-    depth: int = 3
-    width: int = 16
-    seeds: int = 32
+    depth: Count = 3
+    width: Count = 16
+    seeds: Count = 32
     aggregate: Aggregate = "sum"
     path_aggregate: Aggregate = "mean"
     threshold: float = 0.0
     weigh: Literal["similarity", "one", "given"] = "similarity"
-    specificity: float = 0.0
+    specificity: NotNegative = 0.0
     carry: Literal["overlap", "flow"] = "overlap"
-    temperature: float = 0.2
-    seed_temperature: float = 0.05
+    temperature: NotNegative = 0.2
+    seed_temperature: Positive = 0.05
     merge: Merge = "max"
     guide: Literal["overlap", "similarity"] = "overlap"
 

@@ -25,6 +25,7 @@ from jaxkg.score.edges import EdgeTables, edge_tables
 from jaxkg.search.edge_scores import BestTargets
 from jaxkg.search.guided import GuidedPlans, guided_paths
 from jaxkg.search.plans import Plans, Reached, execute_paths
+from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.answering import (
     Progress,
     QuestionAnswering,
@@ -38,7 +39,7 @@ from jaxkg.text import TextEncoder
 
 
 @dataclasses.dataclass(frozen=True)
-class GuidedSettings:
+class GuidedSettings(Checked):
     """Knobs of guided search.
 
     Attributes:
@@ -59,20 +60,20 @@ class GuidedSettings:
         batch_size: questions a batch.
     """
 
-    width: int = 1
-    share: float = 1.0
-    threshold: float = 0.15
-    sample: int | None = 4
-    targets: int | None = None
-    margin: float = 5.0
+    width: Count = 1
+    share: Share = 1.0
+    threshold: NotNegative = 0.15
+    sample: Count | None = 4
+    targets: Count | None = None
+    margin: NotNegative = 5.0
     revisit: Revisit | None = None
     dtype: Literal["float32", "bfloat16"] = "float32"
-    batch_size: int = 256
+    batch_size: Count = 256
 
     def __post_init__(self) -> None:
-        counts = (self.width, self.sample, self.targets)
-        if any(some is not None and some < 1 for some in counts) or not 0 < self.share <= 1:
-            raise JaxkgError("width, sample and targets are at least 1, share is in (0, 1]")
+        super().__post_init__()
+        if self.share == 0:
+            raise JaxkgError("share is above 0, not 0")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,6 +15,7 @@ from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import PlanCandidate, Question, Usage
 from jaxkg.search.plans import Plans, Reached, execute_paths, plan_paths
+from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
 from jaxkg.systems.cited import Cited, cite_reached, plan_candidates
 from jaxkg.tensors import TensorGraph, tensor_graph
@@ -26,7 +27,7 @@ _LABELS_NOTE = (
 
 
 @dataclasses.dataclass(frozen=True)
-class PlannedSettings:
+class PlannedSettings(Checked):
     """Knobs of planned question answering.
 
     Attributes:
@@ -41,12 +42,12 @@ class PlannedSettings:
     """
 
     mode: Literal["best", "union"] = "best"
-    share: float = 0.5
-    threshold: float = 0.15
-    width: int = 4
-    margin: float = 5.0
+    share: Share = 0.5
+    threshold: Share = 0.15
+    width: Count = 4
+    margin: NotNegative = 5.0
     revisit: Revisit | None = None
-    batch_size: int = 1024
+    batch_size: Count = 1024
 
 
 @dataclasses.dataclass(frozen=True)

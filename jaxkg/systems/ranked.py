@@ -19,6 +19,7 @@ from jaxkg.learn.ranker.fit import PathRanker
 from jaxkg.learn.ranker.paths import surrounding_paths
 from jaxkg.records import PlanCandidate, Question, Usage
 from jaxkg.search.plans import Plans, Reached, execute_paths
+from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
 from jaxkg.systems.cited import Cited, cite_reached
 from jaxkg.tensors import TensorGraph, tensor_graph
@@ -27,7 +28,7 @@ from jaxkg.types import NULL
 
 
 @dataclasses.dataclass(frozen=True)
-class RankedSettings:
+class RankedSettings(Checked):
     """Knobs of ranked path search.
 
     Attributes:
@@ -42,13 +43,13 @@ class RankedSettings:
         batch_size: questions a batch.
     """
 
-    width: int = 10
-    temperature: float = 1.0
-    share: float = 0.35
-    mention: float = 4.0
+    width: Count = 10
+    temperature: Positive = 1.0
+    share: Share = 0.35
+    mention: NotNegative = 4.0
     revisit: Revisit | None = None
-    most_nodes: int = 20_000
-    batch_size: int = 64
+    most_nodes: Count = 20_000
+    batch_size: Count = 64
 
 
 @dataclasses.dataclass(frozen=True)

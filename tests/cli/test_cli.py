@@ -119,6 +119,13 @@ def test_all_good_plans_can_answer(jaxkg):
     [
         (["ask", "  "], "the question is empty; try: jaxkg ask"),
         (["ask", ASKED, "--kg", "{tmp}/absent.tsv"], "absent.tsv: no such file"),
+        (["ask", ASKED, "--set", "width=0"], "--set width=0: width is a whole number of at least"),
+        (["ask", ASKED, "--set", "batch_size=-1"], "--set batch_size=-1: batch_size is a whole"),
+        (["ask", ASKED, "--set", "margin=nan"], "--set margin=nan: margin is a finite number"),
+        (
+            ["ask", ASKED, "--system", "pathhd", "--set", "block=0"],
+            "--set block=0: block is a whole number of at least 1, not 0",
+        ),
         (["ask", ASKED, "--planner", "{tmp}"], "no planner in"),
         (["kg", "build", "{tmp}/bad.tsv", "-o", "{tmp}/graph"], "bad.tsv:2"),
         (["eval", "--questions", "{tmp}/absent.txt", "-o", "{tmp}/run"], "absent.txt"),

@@ -40,9 +40,9 @@ def test_settings_are_read_as_what_they_are():
     ("wishes", "why"),
     [
         ({"flag": "yes"}, "it is true or false"),
-        ({"share": "much"}, "setting share=much: it is a number"),
+        ({"share": "much"}, "--set share=much: it is a number"),
         ({"many": "1,2"}, "from Python only"),
-        ({"else": "1"}, "no setting 'else' here; there are flag, share, name, many"),
+        ({"else": "1"}, "--set else=1: no such setting here; there are flag, share, name, many"),
     ],
 )
 def test_what_cannot_be_set_is_told(wishes, why):
@@ -82,7 +82,7 @@ def test_settings_reach_the_system_and_mark_the_run(parts):
     assert other.marks != mine.marks
     with pytest.raises(JaxkgError, match=r"planner, labels, ranker with .*, or llm with"):
         build_system("reknos", parts("scorer=llm"))
-    with pytest.raises(JaxkgError, match="no setting 'scorer' here"):
+    with pytest.raises(JaxkgError, match="--set scorer=llm: no such setting here"):
         build_system("llm-planned", parts("scorer=llm", model=True))
 
 

@@ -19,12 +19,12 @@ from jaxkg.adjudicate.calls.planning import PlanReply, Wanted, plan_relations
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
-from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.records import PlanCandidate, Question, Usage
 from jaxkg.search.plans import Reached, execute_paths
+from jaxkg.settings import Checked, Count
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
 from jaxkg.systems.cited import Cited, cite_reached
 from jaxkg.systems.llm_planned.schema import WIDTH, PlanSchema, ReadPlan, ReadPlans
@@ -34,7 +34,7 @@ from jaxkg.types import NULL
 
 
 @dataclasses.dataclass(frozen=True)
-class LLMPlannedSettings:
+class LLMPlannedSettings(Checked):
     """Knobs of planned search.
 
     Attributes:
@@ -49,17 +49,13 @@ class LLMPlannedSettings:
         batch_size: plans executed at a time.
     """
 
-    hops: int = 3
+    hops: Count = 3
     mode: Literal["best", "union"] = "best"
-    plans: int = 4
+    plans: Count = 4
     revisit: Revisit = "topic"
-    offered: int = 100
+    offered: Count = 100
     repair: bool = False
-    batch_size: int = 1024
-
-    def __post_init__(self) -> None:
-        if min(self.hops, self.plans, self.offered, self.batch_size) < 1:
-            raise JaxkgError("hops, plans, offered and batch_size are at least 1")
+    batch_size: Count = 1024
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

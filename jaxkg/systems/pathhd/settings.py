@@ -9,12 +9,13 @@ from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
 from jaxkg.score.hdc.factored import MAX_LENGTH
+from jaxkg.settings import Checked, Count, CountOrZero, Positive, Share
 
 QueryKind = Literal["bundle", "plan", "ranked", "text", "projection"]
 
 
 @dataclasses.dataclass(frozen=True)
-class PathHDSettings:
+class PathHDSettings(Checked):
     """Knobs of PathHD.
 
     Attributes:
@@ -49,31 +50,25 @@ class PathHDSettings:
 
     query: QueryKind | None = None
     operator: str = "ghrr-haar"
-    dimension: int = 1024
-    block: int = 4
+    dimension: Count = 1024
+    block: Count = 4
     symbols: Literal["labels", "random"] = "labels"
-    bandwidth: float | None = None
+    bandwidth: Positive | None = None
     length_weight: tuple[float, ...] = (1.0, 1.4, 2.0, 2.8)
-    hops: int | None = None
-    beam: int = 16
-    keep: int = 16
-    top_k: int = 1
-    refine: int = 0
+    hops: Count | None = None
+    beam: Count = 16
+    keep: Count = 16
+    top_k: Count = 1
+    refine: CountOrZero = 0
     metric: Literal["block", "flat"] = "block"
     precision: Literal["float32", "bfloat16", "int8"] = "float32"
-    plans: int = 4
-    threshold: float = 0.15
+    plans: Count = 4
+    threshold: Share = 0.15
     revisit: Revisit | None = None
-    batch_size: int = 256
+    batch_size: Count = 256
 
     def __post_init__(self) -> None:
-        sizes = (self.dimension, self.beam, self.keep, self.top_k, self.plans, self.batch_size)
-        if min(*sizes, self.hops or 1) < 1:
-            raise JaxkgError(
-                "dimension, hops, beam, keep, top_k, plans and batch_size are at least 1"
-            )
-        if self.refine < 0:
-            raise JaxkgError(f"refine is 0 or more schemas, not {self.refine}")
+        super().__post_init__()
         if (self.hops or 1) > MAX_LENGTH:
             raise JaxkgError(f"hops are at most {MAX_LENGTH}, not {self.hops}")
 

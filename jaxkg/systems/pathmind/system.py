@@ -29,6 +29,7 @@ from jaxkg.learn.priority.model import (
 )
 from jaxkg.records import Question, RankedEntity, SupportingPath, Usage
 from jaxkg.score.priority import entity_states
+from jaxkg.settings import Checked, Count, Share
 from jaxkg.systems.answering import Progress, QuestionAnswering, notes_on, why_no_topic
 from jaxkg.systems.pathmind.walks import (
     Ranked,
@@ -46,7 +47,7 @@ SYSTEM = "pathmind"
 
 
 @dataclasses.dataclass(frozen=True)
-class PathMindSettings:
+class PathMindSettings(Checked):
     """Knobs of PathMind.
 
     Attributes:
@@ -61,19 +62,18 @@ class PathMindSettings:
         batch_size: questions a batch.
     """
 
-    threshold: float = 0.15
-    share: float = 0.5
-    floor: float = 0.01
-    keep: int = 3
-    iterations: int = 2
+    threshold: Share = 0.15
+    share: Share = 0.5
+    floor: Share = 0.01
+    keep: Count = 3
+    iterations: Count = 2
     revisit: Revisit | None = None
-    batch_size: int = 64
+    batch_size: Count = 64
 
     def __post_init__(self) -> None:
-        if min(self.keep, self.iterations, self.batch_size) < 1:
-            raise JaxkgError("keep, iterations and batch_size are at least 1")
-        if not (0 <= self.floor < 1 and 0 <= self.share <= 1):
-            raise JaxkgError("floor is in [0, 1) and share in [0, 1]")
+        super().__post_init__()
+        if self.floor == 1:
+            raise JaxkgError("floor is below 1, not 1")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ import numpy as np
 from jaxkg.candidates.nearest import nearest
 from jaxkg.errors import JaxkgError
 from jaxkg.search.hyperedges import BeamSettings, Explored, Landed, Texts, explore, land
+from jaxkg.settings import Checked, Count, CountOrZero, NotNegative
 from jaxkg.systems.proh.index import HyperIndex, rows_bucket
 from jaxkg.tensors import Capacities, bucket, pad, starts_table, stream
 from jaxkg.types import NULL, Hypergraph
@@ -32,7 +33,7 @@ FLOW = BeamSettings(
 
 
 @dataclasses.dataclass(frozen=True)
-class RetrievalSettings:
+class RetrievalSettings(Checked):
     """Knobs of retrieval. The defaults were chosen on half of a set of MuSiQue questions.
 
     Attributes:
@@ -51,15 +52,15 @@ class RetrievalSettings:
     """
 
     beam: BeamSettings = FLOW
-    targets: int = 60
+    targets: Count = 60
     target_threshold: float = 0.0
-    topics: int = 0
+    topics: CountOrZero = 0
     topic_threshold: float = 0.8
-    topic_bonus: float = 0.1
-    decay: float = 1.0
-    chunk_temperature: float = 0.3
-    chunks: int = 100
-    batch_size: int = 64
+    topic_bonus: NotNegative = 0.1
+    decay: NotNegative = 1.0
+    chunk_temperature: NotNegative = 0.3
+    chunks: Count = 100
+    batch_size: Count = 64
 
 
 class Anchors(NamedTuple):

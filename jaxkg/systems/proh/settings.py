@@ -6,11 +6,12 @@ import dataclasses
 from typing import Literal
 
 from jaxkg.search.hyperedges import BeamSettings
+from jaxkg.settings import Checked, Count
 from jaxkg.systems.proh.retrieval import RetrievalSettings
 
 
 @dataclasses.dataclass(frozen=True)
-class ProhSettings:
+class ProhSettings(Checked):
     """Knobs of planning and reasoning; thresholds and widths are ours, as the paper gives none.
 
     Attributes:
@@ -33,10 +34,10 @@ class ProhSettings:
         retrieval: of anchors, and of the answer without a model.
     """
 
-    plan_depth: int = 3
-    plan_width: int = 12
-    plans: int = 2
-    solutions: int = 2
+    plan_depth: Count = 3
+    plan_width: Count = 12
+    plans: Count = 2
+    solutions: Count = 2
     order: Literal["depth", "breadth"] = "depth"
     entity_scores: bool = True
     threshold: float = 0.2
@@ -44,11 +45,11 @@ class ProhSettings:
     beam: BeamSettings = dataclasses.field(
         default_factory=lambda: BeamSettings(depth=3, width=8, seeds=16, threshold=0.0)
     )
-    chains: int = 16
-    answers: int = 2
-    branches: int = 4
-    states: int = 16
-    neighbourhood: int = 3
+    chains: Count = 16
+    answers: Count = 2
+    branches: Count = 4
+    states: Count = 16
+    neighbourhood: Count = 3
     retrieval: RetrievalSettings = dataclasses.field(
         default_factory=lambda: RetrievalSettings(targets=8, target_threshold=0.3, topics=2)
     )

@@ -17,6 +17,7 @@ from jaxkg.kg import KnowledgeGraph, Linker, find_topics
 from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.records import Question
 from jaxkg.search.plans import Plans, execute_paths
+from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.reknos.answers import answer_from_paths
 from jaxkg.systems.reknos.llm import LLMScorer, solve_with_llm
@@ -29,7 +30,7 @@ from jaxkg.text.hashing import HashingEncoder
 
 
 @dataclasses.dataclass(frozen=True)
-class ReKnoSSettings:
+class ReKnoSSettings(Checked):
     """Knobs of ReKnoS; the defaults are the paper's where it gives any.
 
     Attributes:
@@ -53,23 +54,22 @@ class ReKnoSSettings:
         batch_size: questions a batch.
     """
 
-    width: int = 3
-    hops: int = 3
-    keep: int = 3
+    width: Count = 3
+    hops: Count = 3
+    keep: Count = 3
     backward: bool = True
     connection: Literal["reached", "graph"] = "reached"
-    floor: float = 0.0
+    floor: NotNegative = 0.0
     revisit: Revisit | None = None
-    sufficient: float = 0.9
-    beam_width: int = 8
-    share: float = 0.5
-    threshold: float = 0.15
-    offered: int = 100
-    batch_size: int = 128
+    sufficient: Share = 0.9
+    beam_width: Count = 8
+    share: Share = 0.5
+    threshold: Share = 0.15
+    offered: Count = 100
+    batch_size: Count = 128
 
     def __post_init__(self) -> None:
-        if min(self.width, self.hops, self.keep, self.beam_width, self.batch_size) < 1:
-            raise JaxkgError("width, hops, keep, beam_width and batch_size are at least 1")
+        super().__post_init__()
         if self.batch_size * self.width**self.hops > 1 << 22:
             raise JaxkgError(
                 f"{self.batch_size} questions of {self.width}^{self.hops} super-relation paths "
