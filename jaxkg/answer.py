@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json, whole
 from jaxkg.records import (
     Citation,
     HyperCitation,
@@ -71,8 +72,11 @@ class Answer(Printed):
         return dataclasses.asdict(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The whole answer as JSON; `from_json` is its inverse."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+        """The whole answer as JSON; `from_json` is its inverse.
+
+        Halves of surrogate pairs, which no file takes, become U+FFFD.
+        """
+        return whole(json.dumps(self.to_dict(), ensure_ascii=False, indent=indent))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -82,7 +86,7 @@ class Answer(Printed):
             JaxkgError: the text is not such JSON.
         """
         try:
-            raw = json.loads(text)
+            raw = read_json(text, strict=False)
             return cls(
                 question=raw["question"],
                 question_id=raw["question_id"],
@@ -106,7 +110,7 @@ class Answer(Printed):
                 reading=raw["reading"],
                 query=raw["query"],
             )
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        except (JaxkgError, KeyError, TypeError, AttributeError) as error:
             raise JaxkgError(f"not the JSON of a jaxkg Answer: {error!r}") from error
 
 

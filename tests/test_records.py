@@ -19,7 +19,7 @@ from jaxkg.records import (
     Usage,
 )
 
-WORDS = st.text(st.characters(codec=None), max_size=8)
+WORDS = st.text(st.characters(codec="utf-8"), max_size=8)
 NUMBERS = st.floats(allow_nan=False)
 COUNTS = st.integers(0, 2**40)
 
@@ -65,6 +65,13 @@ def answer():
 @given(ANSWERS, st.none() | st.just(2))
 def test_any_answer_comes_back_from_json(answer, indent):
     assert Answer.from_json(answer.to_json(indent=indent)) == answer
+
+
+def test_half_of_a_surrogate_pair_becomes_a_mark():
+    written = Answer("who \udcff?").to_json()
+    assert Answer.from_json(written).question == "who \ufffd?"
+    assert Answer.from_json(r'{"x": "\ud800", ' + written[1:]).question == "who \ufffd?"
+    assert written.encode()
 
 
 def test_what_is_not_a_number_survives_too():

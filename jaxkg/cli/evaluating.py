@@ -10,6 +10,7 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph
 from jaxkg.experiments.parts import Parts, wishes_from
@@ -122,3 +123,5 @@ def evaluate(
     print(report.to_json() if as_json else report.to_markdown())
     if model is not None:
         errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
+    if (lost := report.counts["unparsed"] + report.counts["failed"]) == report.counts["asked"] > 0:
+        raise JaxkgError(f"all {lost} questions failed or have replies that cannot be read")

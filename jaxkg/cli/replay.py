@@ -13,6 +13,7 @@ from rich.tree import Tree
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
 from jaxkg.show.render import rich_text
 
 _FORMAT = "jaxkg-trace"
@@ -26,10 +27,10 @@ def read_trace(path: Path) -> dict[str, Any]:
         JaxkgError: it is none.
     """
     try:
-        trace = json.loads(path.read_text(encoding="utf-8"))
+        trace = read_json(path.read_bytes())
     except FileNotFoundError as error:
         raise JaxkgError(f"no trace at {path}; {_MAKE}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except JaxkgError as error:
         raise JaxkgError(f"{path} is no trace: {error}") from error
     if not isinstance(trace, dict) or trace.get("format") != _FORMAT:
         raise JaxkgError(f"{path} is no trace; {_MAKE}")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jaxkg.adjudicate.requests import OUTAGES
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import make_room
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 CHUNK_WITH_MODEL = 128
 """As `measure.CHUNK`, where a model is asked. Its replies are kept, so none is asked twice."""
-_OUTAGES = ("authentication", "permission", "not_found", "connection")
 
 
 def run_questions(
@@ -85,7 +85,7 @@ def _check_outage(answers: Sequence[Answer]) -> None:
     """Stop where nothing but a wrong key, name or address can be the reason."""
     asked = [answer for answer in answers if answer.usage.calls]
     kinds = {(answer.error or "").partition(":")[0] for answer in asked}
-    if asked and len(kinds) == 1 and kinds <= set(_OUTAGES):
+    if asked and len(kinds) == 1 and kinds <= OUTAGES:
         raise JaxkgError(
             f"every call for {len(asked)} questions failed, so nothing is kept of them: "
             f"{asked[0].error}; `jaxkg llm check` says more"

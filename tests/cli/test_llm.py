@@ -169,6 +169,22 @@ def test_a_budget_stops_the_run_with_marked_answers(llm, serve, few, tmp_path):
     partial = [line for line in lines if any("partial: " in note for note in line["notes"])]
     assert len(partial) == 4
     assert json.loads(out)["counts"]["answered"] == 6
+    # Run again, it goes on with the budget it is given, and pays for no question twice.
+    again = ("eval", "--questions", few, "-o", folder, "--json")
+    _, out, err = llm(server, *again, "--budget-calls", 3)
+    assert "failed: 1 budget" in err
+    assert json.loads(out)["counts"]["partial"] == 1
+    _, out, _ = llm(server, *again)
+    assert "partial" not in json.loads(out)["counts"]
+    assert len(server.bodies) == 6
+
+
+def test_a_run_of_which_nothing_could_be_read_is_no_success(llm, serve, few, tmp_path):
+    arguments = ("eval", "--questions", few, "-o", tmp_path / "run", "--json")
+    code, out, err = llm(serve(lambda body: "hard to say"), *arguments)
+    assert code == 2
+    assert json.loads(out)["counts"]["unparsed"] == 6
+    assert "all 6 questions failed or have replies that cannot be read" in err
 
 
 def test_an_outage_stops_the_run_and_keeps_nothing(llm, serve, few, tmp_path):

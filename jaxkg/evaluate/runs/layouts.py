@@ -15,7 +15,6 @@ Files are JSON Lines or one JSON array. For `question`, ToG and PoG also write `
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.metrics.published import reply_lines
+from jaxkg.foreign_json import read_json
 
 LAYOUTS = ("rog", "subgraphrag", "tog", "pog", "hypergraphrag")
 _ANSWER_MARK = re.compile(r"ans:|# Answer:|the answer is:")
@@ -98,15 +98,15 @@ def _read(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[int]]:
     broken: list[int] = []
     if raw.lstrip().startswith(b"["):
         try:
-            records = list(enumerate(json.loads(raw), 1))
-        except ValueError as error:
+            records = list(enumerate(read_json(raw, strict=False), 1))
+        except JaxkgError as error:
             raise JaxkgError(f"{path}: not a JSON array ({error})") from error
     else:
         for number, line in enumerate(raw.split(b"\n"), 1):
             if line.strip():
                 try:
-                    records.append((number, json.loads(line)))
-                except ValueError:
+                    records.append((number, read_json(line, strict=False)))
+                except JaxkgError:
                     broken.append(number)
     for number, record in records:
         if not isinstance(record, dict):
@@ -165,7 +165,7 @@ def _pog(record: Mapping[str, Any]) -> ForeignPrediction:
         return _from_replies(record, [results])
     body = results[start:]
     try:
-        found = json.loads(body)
+        found = read_json(body, strict=False)
         answer = found["A"]["Answer"] if "A" in found else found["Answer"]
     except (ValueError, KeyError, TypeError):
         if quoted := _QUOTED_ANSWER.findall(body):

@@ -35,6 +35,7 @@ from typing import Any, Literal
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
 from jaxkg.records import Question
 
 _PARTS = {"paths": {"triples", "relation_path", "score"}, "plan": {"relations"}}
@@ -135,6 +136,12 @@ def status(line: Mapping[str, Any]) -> Status:
     return "answered" if line.get("abstained") is None else "abstained"
 
 
+def partial(line: Mapping[str, Any], *, run: bool = False) -> bool:
+    """True where a budget held calls back; with `run`, only where that of the whole run did."""
+    notes = [note for note in line.get("notes") or () if note.startswith("partial:")]
+    return any(" per run " in note or not run for note in notes)
+
+
 def dump_line(line: Mapping[str, Any]) -> bytes:
     """The line as UTF-8 JSON with its line end.
 
@@ -157,10 +164,7 @@ def parse_line(text: str | bytes, where: str) -> Line:
     Raises:
         JaxkgError: not such a line.
     """
-    try:
-        line = json.loads(text)
-    except ValueError as error:
-        raise JaxkgError(f"{where}: not a JSON line ({error})") from error
+    line = read_json(text, where)
     if not isinstance(line, dict):
         raise JaxkgError(f"{where}: a JSON {type(line).__name__}; a prediction is an object")
     problem = _problem(line)
@@ -267,6 +271,9 @@ def _problem(line: Line) -> str | None:
     if ids is not None and (not isinstance(ids, list) or len(ids) != len(line["gold"] or ())):
         return "'gold_ids' does not run along 'gold'"
     answers = line.get("answers")
+    notes = line.get("notes") or ()
+    if not _strings(list(notes) if isinstance(notes, list | tuple) else notes):
+        return f"'notes' is {notes!r}, not a list of strings"
     if not isinstance(answers, list):
         return f"'answers' is {answers!r}, not a list"
     for item in answers:

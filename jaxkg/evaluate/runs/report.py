@@ -30,7 +30,7 @@ from jaxkg.evaluate.metrics.intervals import Estimate
 from jaxkg.evaluate.metrics.matching import Match
 from jaxkg.evaluate.metrics.scores import COST, PUBLISHED, score_line
 from jaxkg.evaluate.metrics.strict import STRICT
-from jaxkg.evaluate.runs.lines import status
+from jaxkg.evaluate.runs.lines import partial, status
 from jaxkg.evaluate.runs.tables import format_interval, format_number, markdown_table
 
 FLAWS = ("fault", "dropped", "refused")
@@ -139,7 +139,7 @@ def evaluate(
         for kind in FLAWS:
             if line.get(kind):
                 counts[kind] = counts.get(kind, 0) + 1
-        if any(note.startswith("partial:") for note in line.get("notes") or ()):
+        if partial(line):
             counts["partial"] = counts.get("partial", 0) + 1
         counts["empty"] += outcome == "answered" and not any(
             answer["entity"].strip() for answer in line["answers"]

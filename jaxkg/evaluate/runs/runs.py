@@ -6,6 +6,7 @@ of), and, once reported, `report.json` and `report.md`.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import json
@@ -24,10 +25,13 @@ from jaxkg.evaluate.runs.lines import (
     Status,
     dump_line,
     parse_line,
+    partial,
     read_predictions,
     status,
 )
+from jaxkg.evaluate.runs.lock import FolderLock
 from jaxkg.evaluate.runs.report import Report, evaluate
+from jaxkg.foreign_json import read_json
 from jaxkg.records import Question
 from jaxkg.storage import write_text, writing
 
@@ -45,7 +49,15 @@ class RunWriter:
         pending: the questions still to be asked, in order.
     """
 
-    def __init__(self, folder: Path, questions: Sequence[Question], done: set[str], file: BinaryIO):
+    def __init__(
+        self,
+        folder: Path,
+        questions: Sequence[Question],
+        done: set[str],
+        file: BinaryIO,
+        lock: FolderLock,
+    ):
+        self._lock = lock
         self.folder = folder
         self.done = done
         self._questions = questions
@@ -62,7 +74,7 @@ class RunWriter:
 
         Raises:
             JaxkgError: the id is none of this run's questions or has its line already, or the
-                line is no JSON. Nothing is written then.
+                line is no JSON, and nothing is written; or the disk takes no more.
         """
         if line["id"] not in self._ids:
             raise JaxkgError(f"{self.folder}: {line['id']!r} is no question of this run")
@@ -70,13 +82,23 @@ class RunWriter:
             raise JaxkgError(f"{self.folder}: question {line['id']!r} has its line already")
         raw = dump_line(line)
         parse_line(raw, f"question {line['id']!r}")
-        self._file.write(raw)
-        self._file.flush()
+        try:
+            self._file.write(raw)
+            self._file.flush()
+        except OSError as error:
+            raise JaxkgError(
+                f"{self.folder}: cannot be written ({error.strerror}); what was answered is kept, "
+                "start the run again to go on"
+            ) from error
         self.done.add(line["id"])
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file, and let others write in the folder."""
+        try:
+            with contextlib.suppress(OSError):  # told when it was written
+                self._file.close()
+        finally:
+            self._lock.close()
 
     def __enter__(self) -> Self:
         return self
@@ -96,6 +118,7 @@ def open_run(
     """Open a run folder to write, making it or going on where it stopped.
 
     A last line that a crash left torn is cut off with a warning, and its question is asked again.
+    So is one that the budget of a whole run cut short: budgets are of a process, not of a folder.
 
     Args:
         folder: of the run; made where absent.
@@ -106,20 +129,40 @@ def open_run(
             an outage.
         fresh: start anew.
 
-    With `retry` or `fresh` the file as it was is kept as `predictions.jsonl.1` and so on.
+    Where lines are dropped, the file as it was is kept as `predictions.jsonl.1` and so on.
 
     Raises:
-        JaxkgError: the folder's lines are of other questions or another fingerprint, or one of
-            them (not the last) is damaged.
+        JaxkgError: another run is writing in the folder; its lines are of other questions or
+            another fingerprint, or one of them (not the last) is damaged.
     """
     folder = Path(folder)
     questions = list(questions)
     by_id = {question.id: question for question in questions}
     if len(by_id) != len(questions):
         raise JaxkgError(f"{len(questions)} questions have only {len(by_id)} different ids")
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / PREDICTIONS
-    mark = dict(fingerprint or {})
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(folder)
+    except OSError as error:
+        raise JaxkgError(f"{folder}: no folder to write a run to ({error.strerror})") from error
+    try:
+        done = _prepared(folder, by_id, dict(fingerprint or {}), retry, fresh)
+        return RunWriter(folder, questions, done, open(path, "ab"), lock)
+    except BaseException:
+        lock.close()
+        raise
+
+
+def _prepared(
+    folder: Path,
+    by_id: Mapping[str, Question],
+    mark: Mapping[str, str],
+    retry: Collection[Status],
+    fresh: bool,
+) -> set[str]:
+    """Make a folder fit to be written to; ids of the questions that keep their lines."""
+    path = folder / PREDICTIONS
     if fresh and path.exists():
         os.replace(path, _aside(path))
     done: set[str] = set()
@@ -127,10 +170,9 @@ def open_run(
         _check_fingerprint(folder, mark)
         _repair(path)
         done = _check_questions(path, by_id)
-        if retry:
-            done -= _drop(path, retry)
-    write_text(folder / RUN, json.dumps({"fingerprint": mark, "questions": len(questions)}) + "\n")
-    return RunWriter(folder, questions, done, open(path, "ab"))
+        done -= _drop(path, retry)
+    write_text(folder / RUN, json.dumps({"fingerprint": mark, "questions": len(by_id)}) + "\n")
+    return done
 
 
 def report_run(
@@ -209,11 +251,11 @@ def sha256(path: str | os.PathLike[str]) -> str:
 def _read_run(folder: Path) -> dict[str, Any]:
     path = folder / RUN
     try:
-        run = json.loads(path.read_text("utf-8"))
+        run = read_json(path.read_bytes(), str(path))
     except FileNotFoundError:
         return {}
-    except ValueError as error:
-        raise JaxkgError(f"{path}: not JSON ({error}). {_ANEW}") from error
+    except JaxkgError as error:
+        raise JaxkgError(f"{error}. {_ANEW}") from error
     if not isinstance(run, dict):
         raise JaxkgError(f"{path}: not a JSON object. {_ANEW}")
     return run
@@ -251,7 +293,7 @@ def _repair(path: Path) -> None:
             warnings.warn(
                 f"{path}: the last line was torn ({len(last)} bytes) and is cut off; "
                 "its question is asked again",
-                stacklevel=3,
+                stacklevel=4,
             )
         else:
             file.seek(end)
@@ -266,8 +308,12 @@ def _aside(path: Path) -> Path:
 
 
 def _drop(path: Path, retry: Collection[Status]) -> set[str]:
-    """Rewrite the file without the lines that ended so; their ids."""
-    dropped = {line["id"] for line in read_predictions(path) if status(line) in retry}
+    """Rewrite the file without the lines that ended so, or that a budget cut short; their ids."""
+    dropped = {
+        line["id"]
+        for line in read_predictions(path)
+        if status(line) in retry or partial(line, run=not retry)
+    }
     if dropped:
         whole = _aside(path)
         shutil.copyfile(path, whole)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
 from jaxkg.records import Question
 
 TRACES = "traces.jsonl"
@@ -85,7 +86,7 @@ def read_traces(paths: Sequence[str | os.PathLike[str]]) -> list[PlanTrace]:
 
 def _parsed(line: str, where: str) -> PlanTrace:
     try:
-        row: dict[str, Any] = json.loads(line)
+        row: dict[str, Any] = read_json(line)
         question = Question(
             id=row["id"],
             text=row["question"],

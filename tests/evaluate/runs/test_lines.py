@@ -138,7 +138,7 @@ def test_damaged_lines_are_named(change, problem):
 def test_what_is_no_object_is_named():
     with pytest.raises(JaxkgError, match="f:2: a JSON list"):
         parse_line("[]", "f:2")
-    with pytest.raises(JaxkgError, match="f:3: not a JSON line"):
+    with pytest.raises(JaxkgError, match="f:3: not UTF-8"):
         parse_line(b'{"id": \xff', "f:3")
     with pytest.raises(JaxkgError, match="'gold' is None, not a list"):
         parse_line('{"id": "q", "question": "?", "answers": []}', "f:4")

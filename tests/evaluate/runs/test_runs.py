@@ -75,7 +75,7 @@ def test_damage_inside_is_an_error_and_touches_nothing(tmp_path):
     path = tmp_path / "predictions.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"q1"', b'"q1', 1))
     before = path.read_bytes()
-    with pytest.raises(JaxkgError, match=r"predictions\.jsonl:2: not a JSON line"):
+    with pytest.raises(JaxkgError, match=r"predictions\.jsonl:2: not JSON"):
         open_run(tmp_path, QUESTIONS)
     assert path.read_bytes() == before
 
@@ -165,7 +165,7 @@ def test_the_report_is_written_beside_the_lines(tmp_path):
     assert stored["provenance"]["fingerprint"] == {"system": "x"}
     assert stored["provenance"]["command"] == ["run"]
     assert (tmp_path / "report.md").read_text("utf-8") == report.to_markdown()
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != ".lock") == [
         "predictions.jsonl",
         "report.json",
         "report.md",
