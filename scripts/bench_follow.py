@@ -184,7 +184,7 @@ def main(argv: list[str] | None = None) -> None:
 
     record.note(f"{count:,} gold {options.hops}-hop plans, best of {options.repeats}")
     against = ("x dict of sets", "x scipy.sparse", "x scipy.sparse in place")
-    table = record.table("executor", "questions/s", *against, "agree")
+    table = record.table("executor", "questions/s", "agree", *against)
     reference: list[set[int]] = []
     speed: dict[str, float] = {}
     for name, (run, as_sets) in runs.items():
@@ -194,7 +194,7 @@ def main(argv: list[str] | None = None) -> None:
         agree = sum(a == b for a, b in zip(found, reference))
         speed[name] = count / best.seconds
         ratios = [speed[name] / speed[other] for other in list(speed)[:3]]
-        table.add(name, speed[name], *ratios, *[None] * (3 - len(ratios)), f"{agree:,}/{count:,}")
+        table.add(name, speed[name], f"{agree:,}/{count:,}", *ratios)
     record.save()
 
 

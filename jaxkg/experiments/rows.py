@@ -40,12 +40,12 @@ class Table:
         self.rows: list[list[Cell]] = []
 
     def add(self, *cells: Cell) -> None:
-        """One more row, printed at once, behind the title and the header if it is the first."""
+        """One more row, printed at once; the first behind title and header, missing cells None."""
         if not self.rows:
             head = markdown_table(self.columns, [])
             print(f"\n{self.title}\n\n{head}" if self.title else f"\n{head}")
-        self.rows.append(list(cells))
-        print("| " + " | ".join(map(shown, cells)) + " |", flush=True)
+        self.rows.append([*cells, *[None] * (len(self.columns) - len(cells))])
+        print("| " + " | ".join(map(shown, self.rows[-1])) + " |", flush=True)
 
     def add_paired(
         self,
