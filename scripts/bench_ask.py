@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from jaxkg.adjudicate import Caps, Message, Prompted, ask, connect, tally
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import Laps
 
 SERVER = Path(__file__).resolve().parent.parent / "tests" / "adjudicate" / "server.py"
@@ -71,10 +71,8 @@ def timed(backend: Backend, batch: Sequence[Prompted[Reply]]) -> float:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__, data=False, seed=False)
-    parser.add_argument("--questions", type=int, default=1000)
-    parser.add_argument("--concurrency", type=int, default=32)
+    numbers(parser, questions=1000, concurrency=32, rounds=4)
     parser.add_argument("--delay", type=float, default=0.05, help="seconds a reply takes")
-    parser.add_argument("--rounds", type=int, default=4)
     options = parser.parse_args(argv)
     record = Record(__file__, options)
     table = record.table("round", "questions/s", "of the ideal", "MiB before", "MiB after")

@@ -23,7 +23,7 @@ import numpy as np
 from device_graph_cores import compiled, graph_cores, hypergraph_cores
 from device_product_cores import hypervector_cores, network_cores
 
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import best_seconds
 
 _EXPLAINED = 0.30
@@ -72,8 +72,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__, data=False)
     parser.add_argument("--only", nargs="+", help="cores whose names hold one of these words")
     parser.add_argument("--edges", type=int, default=200_000, help="of the synthetic graph")
-    parser.add_argument("--questions", type=int, default=1024)
-    parser.add_argument("--hyperedges", type=int, default=50_000)
+    numbers(parser, questions=1024, hyperedges=50_000)
     parser.add_argument("--seconds", type=float, default=1.0, help="of timing, a core or limit")
     parser.add_argument("--floats", type=int, default=1 << 26, help="copied, more than caches hold")
     parser.add_argument("--side", type=int, default=2048, help="of the square matrix product")

@@ -13,7 +13,7 @@ import functools
 import jax
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import best_seconds, fastest
 from jaxkg.score.edges import (
     EdgeInputs,
@@ -54,12 +54,10 @@ def factored(params, tables, questions, asked, hop, node, relation, target):
 
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__, data=False)
-    parser.add_argument("--edges", type=int, default=8192)
+    numbers(parser, edges=8192, nodes=4096, rounds=3)
     parser.add_argument("--block", type=int, default=256, help="of the plain form; divides --edges")
     parser.add_argument("--questions", type=int, default=64, help="that the edges belong to")
-    parser.add_argument("--nodes", type=int, default=4096)
     parser.add_argument("--text", type=int, nargs="+", default=[384, 1536], help="of text vectors")
-    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args(argv)
     draw = np.random.default_rng(options.seed)
     record = Record(__file__, options)

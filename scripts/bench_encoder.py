@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import fastest
 from jaxkg.experiments.sets import sets
 from jaxkg.text.minilm import MiniLM
@@ -50,8 +50,7 @@ def reference(python: Path, texts: list[str], weights: Path, batch: int) -> tupl
 
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--texts", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=3)
+    numbers(parser, texts=2000, rounds=3)
     parser.add_argument("--weights", help="folder or hub name")
     parser.add_argument("--reference", type=Path, help="a Python with sentence-transformers")
     parser.add_argument("--batch", type=int, default=32, help="of the reference")

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 
 from jaxkg.candidates import answers, follow, start
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import fastest
 from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
@@ -157,8 +157,7 @@ def sets_of_flat(parts, count: int, *, witnesses: bool) -> list[set[int]]:
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__, seed=False)
     parser.add_argument("--hops", type=int, default=3, choices=(1, 2, 3))
-    parser.add_argument("--batch", type=int, default=1024)
-    parser.add_argument("--repeats", type=int, default=5)
+    numbers(parser, batch=1024, repeats=5)
     options = parser.parse_args(argv)
     record, world = Record(__file__, options), sets("metaqa", options.data)
     kg, questions = world.kg, world.questions(f"metaqa-{options.hops}")

@@ -13,7 +13,7 @@ import resource
 import jax
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.rows import Table
 from jaxkg.experiments.seconds import Laps
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
@@ -104,14 +104,11 @@ def measured(
 
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--questions", type=int, default=256)
-    parser.add_argument("--depth", type=int, default=3)
-    parser.add_argument("--width", type=int, default=8)
+    numbers(
+        parser, questions=256, depth=3, width=8, batch=64, hyperedges=1_000_000, entities=400_000
+    )
     parser.add_argument("--threshold", type=float, default=0.1, help="least entity similarity")
-    parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--dim", type=int, default=64, help="of the random vectors")
-    parser.add_argument("--hyperedges", type=int, default=1_000_000)
-    parser.add_argument("--entities", type=int, default=400_000)
     options = parser.parse_args(argv)
     record, laps = Record(__file__, options), Laps()
     asked = f"{options.questions} questions, depth {options.depth}, s"

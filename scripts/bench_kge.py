@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from table_kge import SETS, training_file
 
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import Laps, best_seconds
 from jaxkg.kg import read_graph
 from jaxkg.learn.embeddings.train import EmbeddingConfig, epoch_batches, init_state, run_steps
@@ -67,10 +67,7 @@ def pykeen_steps(triples: np.ndarray, sizes: tuple[int, int], config: EmbeddingC
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__, seed=False)
     parser.add_argument("--set", default="FB15k-237", choices=SETS)
-    parser.add_argument("--dimension", type=int, default=256)
-    parser.add_argument("--batch-size", type=int, default=512)
-    parser.add_argument("--negatives", type=int, default=64)
-    parser.add_argument("--steps", type=int, default=100)
+    numbers(parser, dimension=256, batch_size=512, negatives=64, steps=100)
     options = parser.parse_args(argv)
     graph = read_graph(training_file(options.data, options.set), format="tsv")
     sizes = graph.num_entities, graph.num_relations

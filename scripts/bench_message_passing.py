@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import Laps, best_seconds
 from jaxkg.experiments.sets import sets
 from jaxkg.learn.priority.model import graph_inflow
@@ -131,8 +131,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__)
     parser.add_argument("--graph", choices=GRAPHS, action="append", help="default: metaqa")
     parser.add_argument("--width", type=int, default=32, help="of the states")
-    parser.add_argument("--bases", type=int, default=8)
-    parser.add_argument("--repeats", type=int, default=5)
+    numbers(parser, bases=8, repeats=5)
     parser.add_argument("--slowest", type=float, default=20.0, help="seconds; no repeats above it")
     parser.add_argument("--rival", default=sys.executable, help="a Python with torch_geometric")
     options = parser.parse_args(argv)

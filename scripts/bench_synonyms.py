@@ -10,7 +10,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import best_seconds, fastest
 from jaxkg.kg.hypergraph.synonyms import components
 from jaxkg.systems.proh.synonyms import near_names
@@ -34,10 +34,7 @@ def names(count: int, dim: int, rng: np.random.Generator) -> np.ndarray:
 
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__, data=False)
-    parser.add_argument("--names", type=int, default=100_000)
-    parser.add_argument("--dim", type=int, default=384)
-    parser.add_argument("--block", type=int, default=4096)
-    parser.add_argument("--threshold", type=float, default=0.85)
+    numbers(parser, names=100_000, dim=384, block=4096, threshold=0.85)
     options = parser.parse_args(argv)
     rng, record = np.random.default_rng(options.seed), Record(__file__, options)
     vectors = names(options.names, options.dim, rng)

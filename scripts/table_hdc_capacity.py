@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.evaluate.curves import save_curve_plot
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.score import hdc
 from jaxkg.score.hdc import capacity
 
@@ -31,9 +31,7 @@ DELTA = 0.05
 def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__, data=False)
     parser.add_argument("--plot", type=Path, help="draw tails and bounds to this file")
-    parser.add_argument("--dimension", type=int, default=4096)
-    parser.add_argument("--distractors", type=int, default=256)
-    parser.add_argument("--trials", type=int, default=60)
+    numbers(parser, dimension=4096, distractors=256, trials=60)
     options = parser.parse_args(argv)
     record, key = Record(__file__, options), jax.random.key(options.seed)
     record.note(f"d = {options.dimension:,} where it is not the row's")

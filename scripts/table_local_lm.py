@@ -27,7 +27,7 @@ from jaxkg.adjudicate import adjudicate
 from jaxkg.answer import Answer
 from jaxkg.evaluate import Report
 from jaxkg.experiments.measure import measure_answers
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
 from jaxkg.kg import KnowledgeGraph, entity_rows
@@ -76,12 +76,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--test", type=int, default=2000, help="test questions to measure on")
     parser.add_argument("--keep", type=int, default=3, help="K, entities an iteration")
     parser.add_argument("--iterations", type=int, default=4, help="T")
-    parser.add_argument("--width", type=int, default=128)
-    parser.add_argument("--layers", type=int, default=4)
-    parser.add_argument("--vocab", type=int, default=2048)
+    numbers(parser, width=128, layers=4, vocab=2048, epochs=2)
     parser.add_argument("--length", type=int, default=1024, help="tokens of a packed row")
     parser.add_argument("--batch", type=int, default=8, help="rows a step")
-    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
     options = parser.parse_args(argv)
     part = "strategies" if options.strategies else ""

@@ -22,7 +22,7 @@ from table_llm_planned import teacher_traces
 
 from jaxkg.adjudicate.calls.planning import Wanted
 from jaxkg.experiments.measure import measure
-from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.rows import row
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
@@ -124,15 +124,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--aside", type=int, default=500, help="others a hop, to choose by")
     parser.add_argument("--split", default="test", choices=("dev", "test"), help="to measure on")
     parser.add_argument("--limit", type=int, help="so many questions a hop, drawn by the seed")
-    parser.add_argument("--width", type=int, default=128)
-    parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--vocab", type=int, default=768)
+    numbers(parser, width=128, layers=2, vocab=768, base_epochs=2, rank=16, alpha=32.0)
     parser.add_argument("--length", type=int, default=128, help="tokens of a packed row")
     parser.add_argument("--batch", type=int, default=32, help="rows a step")
-    parser.add_argument("--base-epochs", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=4, help="of the LoRA")
-    parser.add_argument("--rank", type=int, default=16)
-    parser.add_argument("--alpha", type=float, default=32.0)
     parser.add_argument("--rate", type=float, default=3e-3, help="peak learning rate")
     parser.add_argument("--together", type=int, default=256, help="questions planned together")
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))

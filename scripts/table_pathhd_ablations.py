@@ -7,13 +7,19 @@
     calibration  Table 12: none, the published weights, weights found on validation questions
     dimension    d from 512 to 8,192
     metric       Fig. 5: blockwise or flat cosine, and rounded tables
+    zero-shot    WebQSP with no training at all, by bandwidth of symbols and weight of two hops
 
 No language model is reached: `final` and `top-k` state what one could gain at most, the share of
 questions for which some entity of the K best schemas is right. MetaQA and PathQuestion ask with
 plans of a planner trained on answers, WebQSP with nothing but relation labels; where a planner is
 given for it, `query` has its rows too. A quarter of an hour a table and set on two CPU cores.
 
+In `zero-shot` symbols that carry the meaning of their labels stand against random ones, for which
+the paper's text projection (Eq. 2) is all there is. The text is bound with itself for every hop, so
+the order of a path cannot matter there.
+
     python scripts/table_pathhd_ablations.py --table operators --planner runs/metaqa
+    python scripts/table_pathhd_ablations.py --table zero-shot --sets webqsp --questions 2000
 """
 
 from __future__ import annotations
@@ -43,7 +49,7 @@ from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibr
 from jaxkg.text import TextEncoder
 
 SETS = ("metaqa-3", "pq-3h", "webqsp")
-TABLES = ("operators", "final", "top-k", "query", "calibration", "dimension", "metric")
+TABLES = ("operators", "final", "top-k", "query", "calibration", "dimension", "metric", "zero-shot")
 KS = (1, 2, 3, 5, 16)
 PUBLISHED = ((0.2, 0.1, 0.8), (0.3, 0.1, 0.8), (0.2, 0.2, 0.8))
 
@@ -60,6 +66,7 @@ class Case:
     validation: list[Question]
     test: list[Question]
     settings: PathHDSettings
+    grid: list[tuple[float, float]]
     trials: dict[str, Trial] = dataclasses.field(default_factory=dict)
 
 
@@ -112,8 +119,9 @@ def load(name: str, options: argparse.Namespace) -> Case:
         encoder=encoder_named(options.encoder),
         training=some(training, options.questions),
         validation=some(validation, options.questions, seed=1),
-        test=some(world.questions(name), options.questions),
+        test=some(world.questions(name, options.split), options.questions),
         settings=settings,
+        grid=[(bandwidth, two) for bandwidth in options.bandwidth for two in options.two_hops],
     )
 
 
@@ -183,6 +191,11 @@ def rows_of(table: str, case: Case) -> Iterator[tuple[str, Calibration | str | N
         for kind in (*kinds, "text", "projection"):
             yield kind, None, {"query": kind}
         yield "projection, random symbols", None, {"query": "projection", "symbols": "random"}
+    elif table == "zero-shot" and case.name == "webqsp":
+        for bandwidth, two in case.grid:
+            label = f"labels, bandwidth {bandwidth:g}, two hops {two:g}"
+            yield label, None, {"bandwidth": bandwidth, "length_weight": (1.0, two)}
+        yield "random symbols", None, {"query": "projection", "symbols": "random"}
     elif table == "calibration":
         yield "none", None, {}
         for alpha, beta, decay in PUBLISHED:
@@ -193,7 +206,7 @@ def rows_of(table: str, case: Case) -> Iterator[tuple[str, Calibration | str | N
     elif table == "dimension":
         for dimension in (512, 1024, 2048, 4096, *((8192,) if planned else ())):
             yield f"{dimension:,}", None, {"dimension": dimension}
-    else:
+    elif table == "metric":
         yield "blockwise", None, {}
         yield "flat", None, {"metric": "flat"}
         for precision in ("bfloat16", "int8") if planned else ():
@@ -207,12 +220,14 @@ def measure(table: str, case: Case, seeds: int) -> Iterator[tuple[str, Estimate,
     """
     for label, calibration, changes in rows_of(table, case):
         trials = [run(case, seed, calibration, **dict(changes)) for seed in range(seeds)]
-        for k in KS if table == "top-k" else (1, 3) if table == "final" else (1,):
+        for k in KS if table == "top-k" else (1, 3) if table in ("final", "zero-shot") else (1,):
             any_of = [(t.right[:, :k].max(axis=1) > 0).astype(float) for t in trials]
             values = [t.right[:, 0] for t in trials] if k == 1 else any_of
             name = label
             if table == "top-k":
                 name = f"K = {k}" + (" (no prune)" if k == KS[-1] else "")
+            elif table == "zero-shot" and k == 3:
+                name = f"{label}, any of 3"
             elif table == "final":
                 name = "similarity alone" if k == 1 else "perfect choice among K = 3 schemas"
             spread = float(np.std([np.mean(v) for v in values]))
@@ -226,6 +241,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--table", nargs="+", default=list(TABLES), choices=TABLES)
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--questions", type=int, default=400, help="of each part of each set")
+    parser.add_argument("--split", default="test", choices=("train", "validation", "test"))
+    parser.add_argument("--bandwidth", type=float, nargs="+", default=[0.7], help="zero-shot")
+    parser.add_argument("--two-hops", type=float, nargs="+", default=[1.4], help="zero-shot")
     parser.add_argument("--seeds", type=int, default=3, help="of the hypervectors")
     parser.add_argument("--dimension", type=int, default=1024)
     parser.add_argument("--encoder", default="minilm", choices=("minilm", "hashing"))
@@ -233,7 +251,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--webqsp-planner", type=Path, help="folder of a trained WebQSP planner")
     parser.add_argument("--plot", type=Path, help="draw the tables, a panel each, to this file")
     options = parser.parse_args(argv)
-    record = Record(__file__, options)
+    part = options.table[0] if len(options.table) == 1 else ""
+    record = Record(__file__, options, part=part)
     record.note(
         f"at most {options.questions} test questions a set, {options.seeds} seeds, "
         f"d = {options.dimension:,} where it is not the row's"

@@ -56,6 +56,19 @@ def arguments(
     return parser
 
 
+def numbers(parser: argparse.ArgumentParser, **defaults: float) -> None:
+    """Options that are a number each and need no explanation, by their defaults.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> numbers(parser, batch_size=8, rate=0.5)
+    >>> parser.parse_args(["--batch-size", "4"])
+    Namespace(batch_size=4, rate=0.5)
+    """
+    for name, default in defaults.items():
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=type(default), default=default, help=f"default {default}")
+
+
 class Record:
     """The tables and notes of one run of a script; `save` keeps them where the options say so."""
 
