@@ -81,7 +81,7 @@ class Values:
         Args:
             kg: the graph.
             kinds: overrules what a relation's tails are: "number", "date", "boolean", or None (or
-                "text") for none of these. Not for RDF literals with a datatype.
+                "text") for none of these. Not for RDF literals.
 
         Raises:
             JaxkgError: `kinds` names a relation the graph has not, or another kind.
@@ -140,8 +140,7 @@ class Values:
             short = found.datatype.removeprefix(XSD) if found.datatype.startswith(XSD) else ""
             kind = "number" if short in NUMBERS else "date" if short in DATES else None
             kind = "boolean" if short == "boolean" else kind
-            if found.datatype or found.language:
-                typed[row] = kind
+            typed[row] = kind
             if kind:
                 value = _parsed(kind, found.text)
                 if kind == "boolean" and found.text in ("0", "1"):
@@ -246,7 +245,14 @@ class Values:
             return Window((low, high), (low, high), comparison == "!=")
         return self._number_window(comparison, value, along)
 
-    def _number_window(self, comparison: Comparison, value: Value, along: str | None) -> Window:
+    def unit_meant(self, value: Value, along: str | None) -> str | None:
+        """The unit in which a number compares with what a relation leads to.
+
+        Without one it is that of all the numbers there, if they share one; None without numbers.
+
+        Raises:
+            JaxkgError: the value is no number, or the units differ.
+        """
         if (number := as_number(value.text)) is None:
             raise JaxkgError(f"no number {value.text!r}; write 12.5")
         there = self.units.get(along or "", tuple(dict.fromkeys(u for u, _ in self._ranked)))
@@ -261,13 +267,21 @@ class Values:
             raise JaxkgError(
                 f"{value.text!r} in unit {wanted!r} does not compare with {what}, in units {told}"
             )
+        return unit
+
+    def _number_window(self, comparison: Comparison, value: Value, along: str | None) -> Window:
+        unit, number = self.unit_meant(value, along), as_number(value.text)
+        assert number is not None  # or it had no unit
         low = bisect.bisect_left(self._ranked, (unit or "", number[0]))
         high = bisect.bisect_right(self._ranked, (unit or "", number[0])) - 1
-        of_unit = [place for place, (some, _) in enumerate(self._ranked) if some == unit]
-        block = (of_unit[0], of_unit[-1]) if of_unit else (0, -1)
+        endless = Decimal("Infinity")
+        first = bisect.bisect_left(self._ranked, (unit or "", -endless))
+        block = first, bisect.bisect_right(self._ranked, (unit or "", endless)) - 1
         if comparison == "!=":
-            # Ranks of other units are out of bounds too: they are kept apart by the second key.
-            return Window((low, high), block, True) if len(there) < 2 else self._refuse(along)
+            if len(self.units.get(along or "", {some for some, _ in self._ranked})) > 1:
+                # Ranks of other units differ too.
+                raise JaxkgError(f"{value.text!r}: numbers in several units do not compare by !=")
+            return Window((low, high), (low, high), True)
         lowest, highest = {
             "=": (low, high),
             "<": (block[0], low - 1),
@@ -276,11 +290,6 @@ class Values:
             ">=": (low, block[1]),
         }[comparison]
         return Window((lowest, highest), (lowest, highest))
-
-    def _refuse(self, along: str | None) -> Window:
-        raise JaxkgError(
-            f"the numbers of {along or 'the graph'!r} have several units; != is unclear"
-        )
 
     def unit(self, row: int) -> str:
         """Text of the unit of an entity's number; "" where it has none."""

@@ -1,0 +1,338 @@
+"""Query graphs as SPARQL 1.1: exactly what was executed, for another engine to run.
+
+IRIs and RDF literals stand as they are; other entities are `<urn:jaxkg:entity:...>`, relations
+that are no IRIs `<urn:jaxkg:relation:...>`, percent-encoded. Where a graph has no RDF literals, the
+values recognised in it hang on their entities by `<urn:jaxkg:number>` (and `:unit`),
+`<urn:jaxkg:date>` (a text), `<urn:jaxkg:boolean>` and `<urn:jaxkg:text>`. `to_ntriples` writes a
+graph in these terms.
+
+Reference: Harris and Seaborne (eds.), "SPARQL 1.1 Query Language", W3C Recommendation, 2013.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import numpy as np
+
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.literals import NUMBERS, XSD, as_date, as_number, literal
+from jaxkg.kg.query_rules import (
+    ends_at,
+    last_relations,
+    refuse_unsound,
+    side_kind,
+    topics_of,
+    where_window,
+)
+from jaxkg.kg.values import NONE, Values
+from jaxkg.query import (
+    Compared,
+    Count,
+    Difference,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Node,
+    Query,
+    Step,
+    Union,
+    Value,
+    Where,
+)
+
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]+")
+_DAYS = "^(-?[0-9]{4,5})(-([0-9]{2})(-([0-9]{2}))?)?(T[0-9:.]+)?(Z|[+-][0-9]{2}:[0-9]{2})?$"
+_NUMERIC = ", ".join(f"<{XSD}{name}>" for name in sorted(NUMBERS))
+_DATED = ", ".join(f"<{XSD}{name}>" for name in ("gYear", "gYearMonth", "date", "dateTime"))
+
+
+def to_sparql(values: Values, query: Query) -> str:
+    """A query graph as a SELECT of ?answer, of ?number, or an ASK.
+
+    Args:
+        values: of the graph.
+        query: sound over it.
+
+    Raises:
+        JaxkgError: it is not sound.
+
+    Example:
+        >>> kg = KnowledgeGraph.from_triples([("Alien", "by", "Scott")])
+        >>> print(to_sparql(Values(kg), Step(Entities(("Alien",)), ("by",))))
+        SELECT DISTINCT ?answer WHERE {
+          VALUES ?v1 { <urn:jaxkg:entity:Alien> }
+          ?v1 <urn:jaxkg:relation:by> ?answer .
+        }
+    """
+    refuse_unsound(values, query)
+    made = _Printer(values)
+    if isinstance(query, Count):
+        return f"SELECT (COUNT(DISTINCT ?answer) AS ?number) WHERE {made.group(query.source)}"
+    if isinstance(query, Exists):
+        return f"ASK {made.group(query.source)}"
+    if isinstance(query, Compared):
+        return f"ASK {{\n{_indented(made.compared(query))}\n}}"
+    return f"SELECT DISTINCT ?answer WHERE {made.group(query)}"
+
+
+def to_ntriples(values: Values) -> Iterator[str]:
+    """The lines of a graph as N-Triples, in the terms that `to_sparql` uses."""
+    kg, terms = values.kg, Terms(values.kg)
+    for head, relation, tail in kg.triples.tolist():
+        link = terms.relation(kg.relations[relation])
+        yield f"{terms.entity(head)} {link} {terms.entity(tail)} ."
+    for row in range(kg.num_entities):
+        term = terms.entity(row)
+        if term.startswith('"'):
+            continue
+        name = kg.name(row)
+        yield f"{term} <urn:jaxkg:text> {_quoted(name)} ."
+        if values.keys[0, 0, row] != NONE and (number := as_number(name)) is not None:
+            yield f'{term} <urn:jaxkg:number> "{number[0]:f}"^^<{XSD}decimal> .'
+            yield f"{term} <urn:jaxkg:unit> {_quoted(number[1])} ."
+        if values.keys[1, 0, row] != NONE:
+            yield f"{term} <urn:jaxkg:date> {_quoted(name.strip())} ."
+        if (truth := values.keys[2, 0, row]) != NONE:
+            yield f'{term} <urn:jaxkg:boolean> "{str(bool(truth)).lower()}"^^<{XSD}boolean> .'
+
+
+class Terms:
+    """A graph's entities and relations as RDF terms in N-Triples form."""
+
+    def __init__(self, kg: KnowledgeGraph):
+        self.kg = kg
+
+    def entity(self, row: int) -> str:
+        """Of an entity."""
+        entity = self.kg.entity_ids[row]
+        if entity.startswith('"') and literal(entity) and row not in self._heads:
+            return entity
+        return _iri(entity, "entity")
+
+    def relation(self, name: str) -> str:
+        """Of a relation that is no inverse."""
+        return _iri(name, "relation")
+
+    @functools.cached_property
+    def literals(self) -> bool:
+        """Whether the graph has RDF literals."""
+        quoted = (row for row, entity in enumerate(self.kg.entity_ids) if entity.startswith('"'))
+        return any(self.entity(row).startswith('"') for row in quoted)
+
+    @functools.cached_property
+    def _heads(self) -> frozenset[int]:
+        return frozenset(np.unique(self.kg.triples[:, 0]).tolist())
+
+
+def _iri(name: str, what: str) -> str:
+    if _IRI.fullmatch(name):
+        return f"<{name}>"
+    return f"<urn:jaxkg:{what}:{quote(name, safe='')}>"
+
+
+def _quoted(text: str) -> str:
+    """A text as an N-Triples literal."""
+    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r")):
+        text = text.replace(plain, escaped)
+    return f'"{text}"'
+
+
+def _indented(lines: str) -> str:
+    return "\n".join("  " + line for line in lines.split("\n"))
+
+
+class _Printer:
+    """Prints patterns; every variable but the one asked for is its own."""
+
+    def __init__(self, values: Values):
+        self.values, self.terms = values, Terms(values.kg)
+        self._fresh = (f"?v{number}" for number in itertools.count(1))
+
+    def group(self, node: Node, var: str = "?answer") -> str:
+        """`{ ... }` that binds a variable to what a node denotes."""
+        return f"{{\n{_indented(self.pattern(node, var))}\n}}"
+
+    def term(self, entity: str) -> str:
+        return self.terms.entity(self.values.kg.entity(entity))
+
+    def pattern(self, node: Node, var: str) -> str:
+        """Lines that bind a variable to what a node denotes, possibly several times."""
+        if isinstance(node, Entities):
+            return f"VALUES {var} {{ {' '.join(map(self.term, node.ids))} }}"
+        if isinstance(node, Step):
+            before = next(self._fresh)
+            lines = [self.pattern(node.source, before), self.step(before, node.relations, var)]
+            if not node.returns:
+                barred = map(self.term, topics_of(node))
+                lines += [f"FILTER(!sameTerm({var}, {term}))" for term in barred]
+            return "\n".join(lines)
+        if isinstance(node, Intersection):
+            return "\n".join(self.group(part, var) for part in node.parts)
+        if isinstance(node, Union):
+            return " UNION ".join(self.group(part, var) for part in node.parts)
+        if isinstance(node, Difference):
+            return f"{self.group(node.source, var)}\nMINUS {self.group(node.without, var)}"
+        if isinstance(node, Where):
+            return self.where(node, var)
+        return self.extreme(node, var)
+
+    def step(self, start: str, relations: tuple[str, ...], end: str) -> str:
+        """Triples that walk any of the relations."""
+        walked = []
+        for name in relations:
+            ends = (end, start) if name.startswith("^") else (start, end)
+            relation = self.terms.relation(name.removeprefix("^"))
+            walked.append(f"{ends[0]} {relation} {ends[1]} .")
+        return " UNION ".join(f"{{ {one} }}" for one in walked) if walked[1:] else walked[0]
+
+    def path(self, start: str, path: tuple[str, ...]) -> tuple[list[str], str]:
+        """Lines that walk a path, and the variable at its end."""
+        lines = []
+        for name in path:
+            end = next(self._fresh)
+            lines.append(self.step(start, (name,), end))
+            start = end
+        return lines, start
+
+    def where(self, node: Where, var: str) -> str:
+        lines, end = self.path(var, node.path)
+        kind, _ = where_window(self.values, node)
+        lines = [self.group(node.source, var), *lines]
+        if isinstance(node.value, str):
+            same = f"sameTerm({end}, {self.term(node.value)})"
+            return "\n".join([*lines, f"FILTER({'!' * (node.comparison == '!=')}{same})"])
+        return "\n".join([*lines, *self.compares(end, kind, node)])
+
+    def compares(self, end: str, kind: str, node: Where) -> list[str]:
+        """Lines that hold where the value of `end` compares with a constant as wanted."""
+        value = node.value
+        assert isinstance(value, Value)
+        if kind == "text":
+            return self.text_compares(end, node.comparison, value)
+        lines, key = self.value(end, kind)
+        if kind == "date":
+            days = as_date(value.text)
+            assert days is not None  # refused before
+            return [*lines, _date_filter(node.comparison, key, tuple(map(str, days)))]
+        constant = str(int(value.text.strip().lower() == "true"))
+        if kind == "number":
+            number = as_number(value.text)
+            assert number is not None  # refused before
+            constant = f'"{number[0]:f}"^^<{XSD}decimal>'
+            last = last_relations(node)
+            unit = self.values.unit_meant(value, last[0] if len(last) == 1 else None)
+            if unit is not None and not self.terms.literals:
+                lines = [*lines, f"{end} <urn:jaxkg:unit> {_quoted(unit)} ."]
+        return [*lines, f"FILTER({key} {node.comparison} {constant})"]
+
+    def text_compares(self, end: str, comparison: str, value: Value) -> list[str]:
+        text = next(self._fresh)
+        named = f"{end} <urn:jaxkg:text> {text} ."
+        if self.terms.literals:
+            named = f"OPTIONAL {{ {end} <urn:jaxkg:text> {text}n . }}"
+            itself = f"BIND(IF(isLiteral({end}), {end}, {text}n) AS {text})"
+            named = f"{named}\n{itself}"
+        same = f"STR({text}) = {_quoted(value.text)}"
+        if value.language:
+            same += f" && LCASE(LANG({text})) = {_quoted(value.language.lower())}"
+        return [named, f"FILTER({'' if comparison == '=' else '!'}({same}))"]
+
+    def value(self, end: str, kind: str) -> tuple[list[str], tuple[str, str] | str]:
+        """Lines that bind the value of an entity: a variable, or a date's first and last day."""
+        if self.terms.literals:
+            known = {"number": _NUMERIC, "date": _DATED, "boolean": f"<{XSD}boolean>"}[kind]
+            lines, found = [f"FILTER(isLiteral({end}) && DATATYPE({end}) IN ({known}))"], end
+        else:
+            found = next(self._fresh)
+            lines = [f"{end} <urn:jaxkg:{kind}> {found} ."]
+        if kind != "date":
+            # Not every engine orders truth values.
+            return lines, f"IF({found}, 1, 0)" if kind == "boolean" else found
+        first, last = next(self._fresh), next(self._fresh)
+        year, month, day = (f'REPLACE(STR({found}), "{_DAYS}", "${at}")' for at in (1, 3, 5))
+        for days, var in ((("101", "1"), first), (("1231", "31"), last)):
+            of_month = f'IF({day} = "", {days[1]}, <{XSD}integer>({day}))'
+            rest = f'IF({month} = "", {days[0]}, <{XSD}integer>({month}) * 100 + {of_month})'
+            lines.append(f"BIND(<{XSD}integer>({year}) * 10000 + {rest} AS {var})")
+        return lines, (first, last)
+
+    def extreme(self, node: Extreme, var: str) -> str:
+        best, other, last = (next(self._fresh) for _ in range(3))
+        first = "MAX" if node.largest else "MIN"
+        order = "DESC" if node.largest else "ASC"
+        sign = ">=" if node.largest else "<="
+        bound = "MIN" if node.largest else "MAX"
+        inner = f"{{ {self.keyed(node, next(self._fresh), other, first)} }}"
+        top = f"SELECT {other} WHERE {inner} ORDER BY {order}({other}) LIMIT {node.n}"
+        return "\n".join(
+            [
+                f"{{ {self.keyed(node, var, best, first)} }}",
+                f"{{ SELECT ({bound}({other}) AS {last}) WHERE {{ {top} }} }}",
+                f"FILTER({best} {sign} {last})",
+            ]
+        )
+
+    def keyed(self, node: Extreme, var: str, key: str, first: str) -> str:
+        """A SELECT of every entity of the source with what it is ordered by."""
+        lines, end = self.path(var, node.path)
+        source = self.group(node.source, var)
+        if node.by == "count":
+            inside = "\n".join([source, "OPTIONAL {", _indented("\n".join(lines)), "}"])
+            what = f"COUNT(DISTINCT {end})"
+        else:
+            kind = ends_at(self.values, node)
+            more, value = self.value(end, kind)
+            inside = "\n".join([source, *lines, *more])
+            what = f"{first}({_ordering(value)})"
+        return f"SELECT {var} ({what} AS {key}) WHERE {{\n{_indented(inside)}\n}} GROUP BY {var}"
+
+    def compared(self, query: Compared) -> str:
+        left, right = next(self._fresh), next(self._fresh)
+        if isinstance(query.left, Count):
+            assert isinstance(query.right, Count)
+            lines = []
+            for side, var in ((query.left, left), (query.right, right)):
+                counted = next(self._fresh)
+                inside = self.group(side.source, counted)
+                lines.append(f"{{ SELECT (COUNT(DISTINCT {counted}) AS {var}) WHERE {inside} }}")
+            return "\n".join([*lines, f"FILTER({left} {query.comparison} {right})"])
+        assert not isinstance(query.right, Count)
+        lines = [self.group(query.left, left), self.group(query.right, right)]
+        kind = side_kind(self.values, query)
+        if kind == "entity":
+            differ = "!" * (query.comparison == "!=")
+            return "\n".join([*lines, f"FILTER({differ}sameTerm({left}, {right}))"])
+        more, one = self.value(left, kind)
+        further, other = self.value(right, kind)
+        if kind == "date":
+            assert isinstance(other, tuple)
+            held = _date_filter(query.comparison, one, other)
+        else:
+            held = f"FILTER({one} {query.comparison} {other})"
+        return "\n".join([*lines, *more, *further, held])
+
+
+def _ordering(value: tuple[str, str] | str) -> str:
+    return f"{value[0]} * 1000000000 + {value[1]}" if isinstance(value, tuple) else value
+
+
+def _date_filter(comparison: str, days: tuple[str, str] | str, other: tuple[str, ...]) -> str:
+    """A comparison of two intervals; see `jaxkg.kg.values`."""
+    assert isinstance(days, tuple)
+    (a, b), (c, d) = days, other
+    held = {
+        "=": f"{a} = {c} && {b} = {d}",
+        "!=": f"{b} < {c} || {a} > {d}",
+        "<": f"{b} < {c}",
+        "<=": f"{b} <= {d}",
+        ">": f"{a} > {d}",
+        ">=": f"{a} >= {c}",
+        "in": f"{a} >= {c} && {b} <= {d}",
+    }[comparison]
+    return f"FILTER({held})"

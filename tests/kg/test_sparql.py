@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from value_graphs import KINDS, value_triples
+
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
+from jaxkg.kg import KnowledgeGraph, read_graph
+from jaxkg.kg.query_sets import QuerySets
+from jaxkg.kg.sparql import Terms, to_ntriples, to_sparql
+from jaxkg.kg.values import Values
+from jaxkg.query import Entities, Extreme, Intersection, Step, Value, Where
+
+pyoxigraph = pytest.importorskip("pyoxigraph")
+
+
+def store_of(lines):
+    store = pyoxigraph.Store()
+    store.load("\n".join(lines).encode(), pyoxigraph.RdfFormat.N_TRIPLES)
+    return store
+
+
+def agrees(store, terms, text, result):
+    found = store.query(text)
+    if result.kind == "boolean":
+        return bool(found) == result.truth
+    if result.kind == "number":
+        return int(next(found)["number"].value) == result.number
+    told = [str(row["answer"]) for row in found]
+    assert len(told) == len(set(told))
+    return set(told) == {terms.entity(row) for row in result.rows.tolist()}
+
+
+def all_agree(sets, store, rng, count):
+    drawn, terms = RandomQueries(sets, rng), Terms(sets.kg)
+    for _ in range(count):
+        query = drawn.draw()
+        text = to_sparql(sets.values, query)
+        assert agrees(store, terms, text, sets.execute(query)), text
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_another_engine_finds_the_same(seed):
+    rng = np.random.default_rng(seed)
+    kg = KnowledgeGraph.from_triples(value_triples(rng))
+    values = Values(kg, KINDS)
+    all_agree(QuerySets(kg, values), store_of(to_ntriples(values)), rng, 25)
+
+
+RDF = """@prefix : <http://e/> . @prefix x: <http://www.w3.org/2001/XMLSchema#> .
+:a :born "1941-05-02"^^x:date ; :size 12.5 ; :alive true ; :motto "Hej"@sv, "1990" ; :knows :b, :c .
+:b :born "1941"^^x:gYear ; :size 7 ; :alive false ; :motto "Hej"@da ; :knows :c .
+:c :born "1941-07"^^x:gYearMonth ; :size 7 ; :knows :a .
+:d :born "1950"^^x:gYear ; :size -3 ; :motto "a \\"quoted\\" word" ; :knows :d .
+"""
+
+
+def test_rdf_is_asked_in_its_own_terms(tmp_path):
+    path = tmp_path / "facts.ttl"
+    path.write_text(RDF)
+    sets = QuerySets(read_graph(path))
+    store = store_of(to_ntriples(sets.values))
+    all_agree(sets, store, np.random.default_rng(0), 200)
+
+
+def test_what_is_printed_reads_well():
+    kg = KnowledgeGraph.from_triples(
+        [("Alien", "by", "Scott"), ("Alien", "year", "1979"), ("a > b", "by", "http://x/y")]
+    )
+    films = Step(Entities(("Scott",)), ("^by",))
+    text = to_sparql(Values(kg), Intersection((films, Step(Entities(("http://x/y",)), ("^by",)))))
+    assert "<http://x/y>" in text
+    assert "?answer <urn:jaxkg:relation:by> ?v1 ." in text
+    assert any("<urn:jaxkg:entity:a%20%3E%20b>" in line for line in to_ntriples(Values(kg)))
+
+
+def test_what_cannot_be_executed_is_not_printed():
+    kg = KnowledgeGraph.from_triples([("Alien", "by", "Scott")])
+    with pytest.raises(JaxkgError, match="cannot be ordered"):
+        to_sparql(Values(kg), Extreme(Entities(("Alien",)), ("by",), True))
+    where = Where(Entities(("Alien",)), (), "; DROP", Value("text", "x"))  # pyright: ignore
+    with pytest.raises(JaxkgError, match="no comparison"):
+        to_sparql(Values(kg), where)
