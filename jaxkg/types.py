@@ -11,9 +11,11 @@ is only ever read through a mask or a clamp, so padding reads nothing and writes
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import jax
+
+Value = TypeVar("Value")
 
 NULL = -1
 """Marks an absent index in every int32 array."""
@@ -98,10 +100,9 @@ class Frontier(NamedTuple):
     overflow: jax.Array  # [] bool, True where `needed` did not fit: results are incomplete
 
 
-class Paths(NamedTuple):
-    """Walks through the graph, a row of edge ids each."""
+class Fit(NamedTuple, Generic[Value]):
+    """What a fixed-capacity program computes, and the room it wanted for it."""
 
-    row: jax.Array  # [K] int32
-    edges: jax.Array  # [K, L] int32, NULL past the end
-    score: jax.Array  # [K] float32
-    valid: jax.Array  # [K] bool
+    value: Value
+    needed: jax.Array  # [C] int32 slots; exact up to and including the first that did not suffice
+    overflow: jax.Array  # [] bool, one of them did not: the value is incomplete

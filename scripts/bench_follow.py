@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.sparse
 
-from jaxkg.candidates import answers, follow, start
+from jaxkg.candidates import answers, fit, follow, start
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import fastest
 from jaxkg.experiments.sets import sets
@@ -109,14 +109,12 @@ def answers_alone(graph, row, node, relations, *, capacities):
     """Rows and nodes of all answers, without back-pointers."""
     trail = follow(graph, start(row, node), relations, capacities=capacities)
     masks = answers(trail, relations)
-    needed = jnp.stack([frontier.needed for frontier in trail[1:]])
-    overflow = jnp.any(jnp.stack([frontier.overflow for frontier in trail]))
     columns = (
         jnp.concatenate([frontier.row for frontier in trail[1:]]),
         jnp.concatenate([frontier.node for frontier in trail[1:]]),
         jnp.concatenate(masks[1:]),
     )
-    return columns, needed, overflow
+    return fit(columns, trail)
 
 
 def flat_frontiers(
@@ -136,10 +134,8 @@ def flat_frontiers(
 
     def run():
         return [
-            (indices, found)
-            for indices, (found, _, _), _ in stream(
-                len(topics), batch, dispatch, lambda result: result[1:], capacities
-            )
+            (indices, found.value)
+            for indices, found, _ in stream(len(topics), batch, dispatch, capacities)
         ]
 
     return run

@@ -22,7 +22,7 @@ from jaxkg.evaluate.synthetic import (
     make_world,
 )
 from jaxkg.search.hyperedges import BeamSettings, Texts, explore
-from jaxkg.search.relation_beam import search
+from jaxkg.search.relation_beam import Scored, search
 from jaxkg.tensors import bucket, pad, starts_table, tensor_graph
 from jaxkg.tensors.hypergraph import tensor_hypergraph
 from jaxkg.types import Graph
@@ -177,7 +177,9 @@ def _beam(graph: Graph, row: np.ndarray, node: np.ndarray, rng: np.random.Genera
         beam = search(
             graph,
             start(row, node),
-            lambda beam: jnp.broadcast_to(table[beam.hop], (rows, width, codes + 1)),
+            lambda beam, options: Scored(
+                jnp.broadcast_to(table[beam.hop], (*beam.score.shape, codes + 1))
+            ),
             num_questions=rows,
             width=width,
             hops=hops,

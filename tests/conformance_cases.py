@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import hyper_cases
 import jax
+import jax.numpy as jnp
 import lm_cases
 import numpy as np
 import reknos_cases
@@ -108,11 +109,21 @@ def options(seed):
     return mask(seed, 2, WIDTH, CODES)
 
 
-def table_search(tensors, begin, table):
-    return search.search(
+def carried(table):
+    """A scorer whose memo counts the hops of a path."""
+
+    def score(beam, options):
+        hops = jnp.zeros(beam.score.shape) if beam.memo is None else beam.memo + 1.0
+        return search.Scored(table[:, None, beam.hop] + hops[:, :, None] * 0.5, hops)
+
+    return score
+
+
+def table_search(tensors, begin, table, run=search.search):
+    return run(
         tensors,
         begin,
-        lambda beam: table[:, None, beam.hop] + beam.score[:, :, None] * 0.5,
+        carried(table),
         num_questions=2,
         width=WIDTH,
         hops=HOPS,
@@ -229,6 +240,9 @@ CASES: dict[str, Case] = {
         lambda *args: candidates.follow(*args, capacities=(SLOTS, SLOTS), revisit="none"),
         lambda s: (graph(s), starts(s), plan(s)),
     ),
+    "candidates.fit": Case(
+        lambda trail: candidates.fit(trail[-1].node, trail), lambda s: (trail(s),)
+    ),
     "candidates.path_length": Case(candidates.path_length, lambda s: (plan(s),)),
     "candidates.answers": Case(candidates.answers, lambda s: (trail(s), plan(s))),
     "candidates.relation_paths": Case(
@@ -267,6 +281,13 @@ CASES: dict[str, Case] = {
         planner.next_relation_logits,
         lambda s: (weights(s), floats(s, CODES, DIM), reading(s), path(s)),
     ),
+    "score.planner.path_state": Case(
+        planner.path_state, lambda s: (weights(s), floats(s, DIM), np.int32(s % CODES))
+    ),
+    "score.planner.relation_logits": Case(
+        planner.relation_logits,
+        lambda s: (weights(s), floats(s, CODES), floats(s + 1, DIM), floats(s + 2, DIM)),
+    ),
     "score.planner.path_log_probability": Case(
         planner.path_log_probability,
         lambda s: (weights(s), floats(s, CODES, DIM), reading(s), path(s)),
@@ -283,16 +304,20 @@ CASES: dict[str, Case] = {
         planner_training.expected_f1,
         lambda s: (-abs(floats(s, 4, 3)), np.maximum(floats(s + 1, 4, 3), 0)),
     ),
-    "systems.search.init": Case(init_beam, lambda s: (starts(s, 2),)),
-    "systems.search.ask": Case(
+    "search.relation_beam.init": Case(init_beam, lambda s: (starts(s, 2),)),
+    "search.relation_beam.ask": Case(
         lambda *args: search.ask(*args, capacity=SLOTS), lambda s: (graph(s), beam(s))
     ),
-    "systems.search.tell": Case(
+    "search.relation_beam.tell": Case(
         lambda *args: search.tell(*args, capacities=(SLOTS, SLOTS), margin=3.0),
         lambda s: (graph(s), beam(s), options(s), floats(s, 2, WIDTH, CODES + 1)),
     ),
-    "systems.search.search": Case(
+    "search.relation_beam.search": Case(
         table_search, lambda s: (graph(s), starts(s, 2), floats(s, 2, HOPS, CODES + 1))
+    ),
+    "search.relation_beam.search_layers": Case(
+        lambda *args: table_search(*args, run=search.search_layers),
+        lambda s: (graph(s), starts(s, 2), floats(s, 2, HOPS, CODES + 1)),
     ),
     "candidates.subgraph.question_subgraphs": Case(
         unrolled, lambda s: (graph(s), starts(s), read(s).weight)

@@ -67,14 +67,14 @@ def whole(graph, begin, group, scores):
         graph,
         begin,
         group,
-        lambda found, options: scores[len(found.sets)],
+        lambda found, options, memo: scores[len(found.sets)],
         num_questions=QUESTIONS,
         num_groups=GROUPS,
         width=2,
         hops=HOPS,
         capacities=(SLOTS, SLOTS, SLOTS) * HOPS,
     )
-    return found, reknos.conclude(found, keep=2)
+    return found.search, reknos.conclude(found.search, keep=2)
 
 
 def one_step(graph, begin, group, chosen):

@@ -2,7 +2,7 @@
 
 from jaxkg.candidates.advance import advance, available
 from jaxkg.candidates.expand import Keep, Revisit, barred, expand, find_run, prune, start, walk
-from jaxkg.candidates.follow import answers, follow, path_length
+from jaxkg.candidates.follow import answers, fit, follow, path_length
 from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "barred",
     "expand",
     "find_run",
+    "fit",
     "follow",
     "is_target",
     "path_length",

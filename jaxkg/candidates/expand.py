@@ -54,6 +54,13 @@ def find_run(graph: Graph, node: jax.Array, relation: jax.Array) -> tuple[jax.Ar
 
     Returns:
         First edge and number of edges, both [...] int32; the number is 0 where there are none.
+
+    >>> from jaxkg import KnowledgeGraph, tensor_graph
+    >>> kg = KnowledgeGraph.from_triples([("Heat", "starring", n) for n in ("Pacino", "De Niro")])
+    >>> graph, heat = tensor_graph(kg).graph, jnp.asarray([kg.entity("Heat")])
+    >>> first, count = find_run(graph, heat, jnp.asarray([kg.relation_code("starring")]))
+    >>> count.tolist()
+    [2]
     """
     if graph.edge_start.shape[0]:
         key = node * (2 * graph.num_relations) + jnp.maximum(relation, 0)

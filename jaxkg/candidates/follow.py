@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxkg.candidates.expand import Revisit, find_run, prune, walk
-from jaxkg.types import NULL, Frontier, Graph
+from jaxkg.types import NULL, Fit, Frontier, Graph, Value
 
 
 def follow(
@@ -42,6 +42,15 @@ def follow(
 
     Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via
     LLM planning and embedding-guided search", Algorithm 1.
+
+    >>> from jaxkg import KnowledgeGraph, tensor_graph
+    >>> from jaxkg.candidates import start
+    >>> kg = KnowledgeGraph.from_triples([("Heat", "starring", "Pacino"), ("Ali", "by", "Mann")])
+    >>> starts = start(jnp.asarray([0]), jnp.asarray([kg.entity("Heat")]))
+    >>> path = jnp.asarray([[[kg.relation_code("starring")]]])
+    >>> _, reached = follow(tensor_graph(kg).graph, starts, path, capacities=(4,))
+    >>> [kg.name(int(n)) for n in reached.node[reached.valid]]
+    ['Pacino']
     """
     chex.assert_rank(relations, 3)
     chex.assert_type(relations, jnp.int32)
@@ -59,6 +68,20 @@ def follow(
         reached = walk(graph, before, parent, first.ravel(), count.ravel(), capacity=capacity)
         trail = (*trail, prune(reached, trail, revisit, keep and functools.partial(keep, hop)))
     return trail
+
+
+def fit(value: Value, trail: tuple[Frontier, ...]) -> Fit[Value]:
+    """What was read from a trail, and the slots that `follow` wanted for it.
+
+    Args:
+        value: any pytree.
+        trail: result of `follow` over L hops.
+
+    Returns:
+        The value with [L] int32 slots and [] bool overflow.
+    """
+    needed = jnp.stack([frontier.needed for frontier in trail[1:]])
+    return Fit(value, needed, jnp.any(jnp.stack([frontier.overflow for frontier in trail])))
 
 
 def path_length(relations: jax.Array) -> jax.Array:

@@ -67,7 +67,11 @@ class Pairs(NamedTuple):
 
 
 def near_pairs(
-    first: jax.Array, second: jax.Array, *, threshold: float, capacities: tuple[int, int]
+    first: jax.Array,
+    second: jax.Array,
+    *,
+    threshold: float | jax.Array,
+    capacities: tuple[int, int],
 ) -> Pairs:
     """All pairs of rows of two blocks with cosine >= threshold.
 
@@ -77,7 +81,7 @@ def near_pairs(
 
     Args:
         first: [P, D] float32, P a multiple of `_STRIP`; second: [R, D] float32.
-        threshold: static.
+        threshold: tau.
         capacities: (strip, column) places with a near pair, and pairs; static.
 
     Returns:

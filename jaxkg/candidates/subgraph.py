@@ -55,7 +55,7 @@ def question_subgraphs(
     *,
     capacities: tuple[int, ...],
     fan_out: int | None = None,
-    floor: float = 0.0,
+    floor: float | jax.Array = 0.0,
     revisit: Revisit = "topic",
 ) -> Subgraphs:
     """Unroll the neighbourhood of each question's topics.
@@ -67,7 +67,7 @@ def question_subgraphs(
         graph: padded tensors.
         starts: hop 0, its `row` being the question.
         weight: [B, L, 2R] float32, not negative: how much each relation counts at each hop. The
-            weight of a walk is the product over its edges. None with `floor` 0.
+            weight of a walk is the product over its edges. None leaves `floor` out.
         capacities: slots for runs and for edges of each hop, length 2L; static.
         fan_out: past the first hop, runs of more edges are left out; None takes all. Static.
         floor: a run is left out where the walks through it weigh less, each edge, than this
@@ -99,17 +99,18 @@ def question_subgraphs(
         length = jnp.where(ragged.valid, graph.run_start[run + 1] - first, 0)
         if fan_out is not None and hop:
             length = jnp.where(length <= fan_out, length, 0)
-        if weight is not None and floor > 0:
+        if weight is not None:
             chex.assert_shape(weight, (None, hops, 2 * graph.num_relations))
             row = before.row[ragged.row]
             relation = jnp.clip(graph.run_relation[run], 0, 2 * graph.num_relations - 1)
             heavy = mass[ragged.row] * weight[row, hop, relation]
             heavy = jnp.where(length > 0, heavy, 0.0)
             most = jax.ops.segment_max(heavy, row, weight.shape[0])
-            length = jnp.where((heavy > 0) & (heavy >= floor * most[row]), length, 0)
+            enough = (heavy > 0) & (heavy >= floor * most[row])
+            length = jnp.where(enough | (floor <= 0), length, 0)
         level = walk(graph, before, ragged.row, first, length, capacity=edges)
         level, place = _placed(level, trail, revisit)
-        if weight is not None and floor > 0:
+        if weight is not None:
             code = jnp.where(level.valid, graph.relation[level.edge], 0)
             carried = mass[level.parent] * weight[level.row, hop, code]
             mass = (

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.candidates import Revisit, answers, follow, start
+from jaxkg.candidates import Revisit, answers, fit, follow, start
 from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
-from jaxkg.types import NULL, Graph
+from jaxkg.types import NULL, Fit, Graph
 
 _SAMPLED_WALKS = 100_000
 
@@ -67,8 +67,8 @@ def _execute_f1(
     *,
     capacities: tuple[int, ...],
     revisit: Revisit,
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """F1 of each row's path, slots needed and overflow."""
+) -> Fit[jax.Array]:
+    """F1 of each row's path."""
     trail = follow(
         graph, start(row, node), relations[:, :, None], capacities=capacities, revisit=revisit
     )
@@ -78,10 +78,7 @@ def _execute_f1(
         hit = mask & is_target(frontier.row, frontier.node, targets)
         reached = reached.at[frontier.row].add(mask.astype(jnp.int32))
         hits = hits.at[frontier.row].add(hit.astype(jnp.int32))
-    f1 = 2 * hits / jnp.maximum(reached + targets.size, 1)
-    needed = jnp.stack([frontier.needed for frontier in trail[1:]])
-    overflow = jnp.any(jnp.stack([frontier.overflow for frontier in trail]))
-    return f1, needed, overflow
+    return fit(2 * hits / jnp.maximum(reached + targets.size, 1), trail)
 
 
 def walk_counts(
@@ -194,9 +191,7 @@ def mine_paths(
     capacities.slots = tuple(
         min(capacities.limit, bucket(n + n // 2, floor=_LEAST_SLOTS, steps=4)) for n in walks
     )
-    for indices, found, complete in stream(
-        count, batch_size, propose, lambda r: (r.needed, r.overflow), capacities
-    ):
+    for indices, found, complete in stream(count, batch_size, propose, capacities):
         relations[indices] = found.relations[: len(indices)]
         proposed[indices] = found.f1[: len(indices)]
         whole[indices] &= complete
@@ -217,11 +212,9 @@ def mine_paths(
         )
 
     capacities = Capacities(slots=(1 << 14,) * hops, close=True)
-    for indices, (f1, _, _), complete in stream(
-        len(question), executed, execute, lambda r: r[1:], capacities
-    ):
+    for indices, found, complete in stream(len(question), executed, execute, capacities):
         if complete:
-            exact[question[indices], place[indices]] = f1[: len(indices)]
+            exact[question[indices], place[indices]] = found.value[: len(indices)]
         else:
             whole[question[indices]] = False
         tick(count + int(question[indices[-1]]) + 1, 2 * count)

@@ -19,6 +19,13 @@ def edges_to(trail: Sequence[Frontier], hop: jax.Array, slot: jax.Array) -> jax.
 
     Returns:
         [K, L] int32 edge ids in walking order, NULL past the end of a walk.
+
+    >>> start, hop = (
+    ...     Frontier(*(jnp.asarray([x]) for x in column), jnp.int32(1), jnp.bool_(False))
+    ...     for column in ([0, 5, -1, -1, True], [0, 6, 3, 0, True])
+    ... )
+    >>> edges_to((start, hop), jnp.asarray([1, 0]), jnp.asarray([0, 0])).tolist()
+    [[3], [-1]]
     """
     chex.assert_equal_shape([hop, slot])
     columns = []

@@ -24,6 +24,10 @@ def top_in_group(
 
     Returns:
         [G, k] int32 slots, NULL where a group has fewer; ties go to the earlier slot.
+
+    >>> group, score = jnp.asarray([0, 1, 0, 0]), jnp.asarray([0.1, 0.9, 0.5, 0.3])
+    >>> top_in_group(group, score, jnp.ones(4, bool), num_groups=2, k=2).tolist()
+    [[2, 3], [1, -1]]
     """
     chex.assert_rank(group, 1)
     chex.assert_equal_shape([group, score, valid])

@@ -56,6 +56,10 @@ def first_of_each(keys: Sequence[jax.Array], valid: jax.Array) -> jax.Array:
 
     Returns:
         [F] int32 index of the first equal slot (its own index for the first), NULL where not valid.
+
+    >>> valid = jnp.asarray([True, True, False, True])
+    >>> first_of_each([jnp.asarray([7, 5, 7, 7])], valid).tolist()
+    [0, 1, -1, 0]
     """
     size = valid.shape[0]
     for key in keys:

@@ -71,6 +71,10 @@ def aggregate_groups(
         [G] float32, 0 for an empty group.
 
     Reference: PRoH, Eq. 3, 5 and 6.
+
+    >>> value, group = jnp.asarray([1.0, 3.0, 5.0]), jnp.asarray([0, 0, -1])
+    >>> aggregate_groups(value, group, num_groups=2, how="mean").tolist()
+    [2.0, 0.0]
     """
     chex.assert_equal_shape([value, group])
     if how not in ("sum", "mean", "max"):

@@ -63,6 +63,10 @@ def bag(params: PlannerParams, ngrams: jax.Array) -> jax.Array:
 
     Returns:
         [..., D] float32; zero for an empty text.
+
+    >>> ngram = jnp.asarray([[1.0, 0.0], [0.0, 2.0], [4.0, 4.0]])
+    >>> bag(PlannerParams(ngram, *[ngram] * 7), jnp.asarray([0, 1, 0, 1, -1])).tolist()
+    [1.0, 2.0]
     """
     there = ngrams != NULL
     vectors = jnp.where(there[..., None], params.ngram[jnp.maximum(ngrams, 0)], 0.0)
@@ -121,15 +125,49 @@ def next_relation_logits(
     chex.assert_rank([labels, taken], [2, 1])
 
     def move(state, relation):
-        moved = jnp.tanh(state @ params.carry + params.previous[jnp.maximum(relation, 0)])
-        state = jnp.where(relation == NULL, state, moved)
+        state = path_state(params, state, relation)
         return state, state
 
     first = jnp.zeros_like(reading.words)
     _, states = jax.lax.scan(move, first, taken)
-    queries = jnp.tanh(reading.reads + jnp.concatenate([first[None], states]))
-    scores = queries @ params.relation.T + params.bias[None]
-    return jax.nn.log_softmax(scores.at[:, :-1].add((labels @ reading.words)[None]))
+    states = jnp.concatenate([first[None], states])
+    likeness = labels @ reading.words
+    return jax.vmap(lambda reads, state: relation_logits(params, likeness, reads, state))(
+        reading.reads, states
+    )
+
+
+def path_state(params: PlannerParams, state: jax.Array, relation: jax.Array) -> jax.Array:
+    """What the planner keeps of a path, one relation later.
+
+    Args:
+        params: weights.
+        state: [D] float32, zeros for an empty path.
+        relation: [] int32 code, NULL for none.
+
+    Returns:
+        [D] float32, unchanged by NULL.
+    """
+    moved = jnp.tanh(state @ params.carry + params.previous[jnp.maximum(relation, 0)])
+    return jnp.where(relation == NULL, state, moved)
+
+
+def relation_logits(
+    params: PlannerParams, likeness: jax.Array, reads: jax.Array, state: jax.Array
+) -> jax.Array:
+    """Log-probabilities of one path's next relation, or of stopping.
+
+    Args:
+        params: weights.
+        likeness: [2R] float32, `label_vectors` times the question's `Reading.words`.
+        reads: [D] float32, the row of `Reading.reads` for the hops taken.
+        state: [D] float32 from `path_state`.
+
+    Returns:
+        [2R + 1] float32, the last entry is "stop".
+    """
+    scores = jnp.tanh(reads + state) @ params.relation.T + params.bias
+    return jax.nn.log_softmax(scores.at[:-1].add(likeness))
 
 
 def path_log_probability(

@@ -33,7 +33,7 @@ def asked(
     params: EdgeScorer,
     tables: EdgeTables,
     questions: jax.Array,
-    hop: int,
+    hop: int | jax.Array,
     *,
     use_context: bool = True,
     dtype: str = "float32",
@@ -43,7 +43,7 @@ def asked(
     Args:
         params, tables: the scorer's.
         questions: [B, T] float32 text vectors.
-        hop: hops taken; static.
+        hop: hops taken.
         use_context: False where the scorer was trained without hop context; static.
         dtype: of the products; static.
 

@@ -20,7 +20,7 @@ from jaxkg.ops import running_sum
 from jaxkg.score.edges import EdgeScorer, EdgeTables, depth_log_probabilities
 from jaxkg.search.edge_scores import BestTargets, EdgeScores, asked
 from jaxkg.search.plans import Plans
-from jaxkg.search.relation_beam import ask, init, tell
+from jaxkg.search.relation_beam import Beam, BeamPaths, Scored, search
 from jaxkg.tensors import Capacities, TensorGraph, bucket, starts_table, stream
 from jaxkg.types import NULL, Frontier, Graph
 
@@ -94,35 +94,75 @@ def relation_scores(
     )
 
 
-def hazard(depth: jax.Array, hop: int) -> tuple[jax.Array, jax.Array]:
+def hazard(depth: jax.Array, hop: int | jax.Array) -> tuple[jax.Array, jax.Array]:
     """The stop decision: what stopping, and what going on, after some hops is worth.
 
     Args:
         depth: [B, L] float32 log-probabilities of 1 … L hops.
-        hop: hops taken, below L; static.
+        hop: hops taken, below L.
 
     Returns:
         [B] float32 log-probabilities of stopping and of going on, given that the path is this long.
+
+    >>> stop, going = hazard(jnp.log(jnp.asarray([[0.2, 0.6, 0.2]])), 2)
+    >>> round(float(jnp.exp(stop[0])), 3), round(float(jnp.exp(going[0])), 3)
+    (0.75, 0.25)
     """
-    if hop == 0:
-        return jnp.full(depth.shape[0], -jnp.inf), jnp.zeros(depth.shape[0])
-    left = jax.nn.logsumexp(depth[:, hop - 1 :], axis=1)
-    return depth[:, hop - 1] - left, jax.nn.logsumexp(depth[:, hop:], axis=1) - left
+    hops = jnp.arange(depth.shape[1])[None, :]
+    left = jax.nn.logsumexp(jnp.where(hops >= hop - 1, depth, -jnp.inf), axis=1)
+    longer = jax.nn.logsumexp(jnp.where(hops >= hop, depth, -jnp.inf), axis=1)
+    stop = jnp.where(hop > 0, jnp.take(depth, jnp.maximum(hop - 1, 0), axis=1) - left, -jnp.inf)
+    return stop, jnp.where(hop > 0, longer - left, 0.0)
+
+
+def guided_scorer(
+    graph: Graph,
+    params: EdgeScorer,
+    tables: EdgeTables,
+    questions: jax.Array,
+    *,
+    sample: int | None,
+    use_context: bool,
+    dtype: str,
+) -> Callable[[Beam, jax.Array, int, int], Scored]:
+    """The edge scorer as a beam asks it.
+
+    Args:
+        graph: padded tensors.
+        params, tables: the scorer's.
+        questions: [B, T] float32 text vectors.
+        sample: see `relation_scores`; static.
+        use_context, dtype: see `asked`; static.
+
+    Returns:
+        A scorer of two steps: edges looked at, and edges scored. A relation scores the mean of its
+        edges times the decision to go on.
+    """
+    depth = depth_log_probabilities(params, questions)
+
+    def score(beam: Beam, options: jax.Array, looked: int, scored: int) -> Scored:
+        rows, width = beam.score.shape
+        of_edges = asked(params, tables, questions, beam.hop, use_context=use_context, dtype=dtype)
+        found = relation_scores(
+            graph,
+            beam.frontier,
+            lambda row, *edge: jax.nn.sigmoid(of_edges(row // width, *edge)),
+            num_rows=rows * width,
+            sample=sample,
+            capacities=(looked, scored),
+        )
+        stop, going = hazard(depth, beam.hop)
+        grown = jnp.log(jnp.maximum(found.mean, 1e-30)).reshape(rows, width, -1)
+        stops = jnp.broadcast_to(stop[:, None, None], (rows, width, 1))
+        logits = jnp.concatenate([grown + going[:, None, None], stops], axis=2)
+        return Scored(logits, needed=found.needed, overflow=found.overflow)
+
+    return score
 
 
 @functools.partial(
     jax.jit,
-    static_argnames=(
-        "rows",
-        "width",
-        "sample",
-        "capacities",
-        "margin",
-        "revisit",
-        "use_context",
-        "dtype",
-        "targets",
-    ),
+    static_argnames=("width", "sample", "capacities", "revisit", "use_context", "dtype", "targets"),
 )
 def guided_batch(
     graph: Graph,
@@ -132,7 +172,6 @@ def guided_batch(
     node: jax.Array,
     questions: jax.Array,
     *,
-    rows: int,
     width: int,
     sample: int | None,
     capacities: tuple[int, ...],
@@ -141,7 +180,7 @@ def guided_batch(
     use_context: bool,
     dtype: str = "float32",
     targets: int | None = None,
-) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+) -> BeamPaths:
     """Guided search of one padded batch.
 
     Args:
@@ -149,63 +188,35 @@ def guided_batch(
         params, tables: the scorer's.
         row, node: [S] int32 starts.
         questions: [B, T] float32 text vectors.
-        rows, width, margin, revisit: see `search.search`; static.
+        width, margin, revisit: see `relation_beam.search`; static but `margin`.
         sample: see `relation_scores`; static.
-        capacities: 5L slots, hop by hop; static.
+        capacities: 5L slots, hop by hop: runs, edges looked at, edges scored, nodes copied, edges
+            walked; static.
         use_context, dtype: see `asked`; static.
         targets: M, edges of a path whose targets go on to the next hop; None takes all. Static.
 
     Returns:
-        relations [B, W, L] int32, log chain score [B, W] float32, needed [5L] int32, overflow [].
-        The chain score is the product of the means along the path and of the stop decisions.
+        Paths with their log chain scores: the product of the means along the path and of the stop
+        decisions.
     """
-    hops = len(capacities) // _STEPS
-    depth = depth_log_probabilities(params, questions)
-    beam = init(start(row, node), num_questions=rows, width=width, hops=hops)
-    needed, overflow = [], jnp.zeros((), bool)
     keep = None
     if targets is not None:
         keep = BestTargets(graph, params, tables, questions, targets, width, use_context, dtype)
-    for hop in range(hops):
-        runs, looked, scored, copied, walked = capacities[_STEPS * hop : _STEPS * (hop + 1)]
-        options, beam = ask(graph, beam, capacity=runs)
-        of_edges = asked(params, tables, questions, hop, use_context=use_context, dtype=dtype)
-
-        def score(row, *edge, of_edges=of_edges):
-            return jax.nn.sigmoid(of_edges(row // width, *edge))
-
-        found = relation_scores(
-            graph,
-            beam.frontier,
-            score,
-            num_rows=rows * width,
-            sample=sample,
-            capacities=(looked, scored),
-        )
-        stop, going = hazard(depth, hop)
-        grown = jnp.log(jnp.maximum(found.mean, 1e-30)).reshape(rows, width, -1)
-        scores = jnp.concatenate(
-            [
-                grown + going[:, None, None],
-                jnp.broadcast_to(stop[:, None, None], (rows, width, 1)),
-            ],
-            axis=2,
-        )
-        before = beam
-        beam = tell(
-            graph,
-            beam,
-            options,
-            scores,
-            capacities=(copied, walked),
-            margin=margin,
-            revisit=revisit,
-            keep=keep and functools.partial(keep, hop),
-        )
-        wants = beam.needed[3 * hop : 3 * hop + 3]
-        needed.append(jnp.concatenate([wants[:1], found.needed, wants[1:]]))
-        overflow |= before.overflow | found.overflow | beam.overflow
-    return beam.relations, beam.score, jnp.concatenate(needed), overflow
+    beam = search(
+        graph,
+        start(row, node),
+        guided_scorer(
+            graph, params, tables, questions, sample=sample, use_context=use_context, dtype=dtype
+        ),
+        num_questions=len(questions),
+        width=width,
+        hops=len(capacities) // _STEPS,
+        capacities=capacities,
+        margin=margin,
+        revisit=revisit,
+        keep=keep,
+    )
+    return BeamPaths.of(beam)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -284,7 +295,6 @@ def guided_paths(
             row,
             node,
             np.resize(questions[indices], (rows, questions.shape[1])),
-            rows=rows,
             width=width,
             sample=sample,
             capacities=slots,
@@ -296,11 +306,9 @@ def guided_paths(
         )
 
     capacities = Capacities(slots=_first_slots(batch_size * width, hops, sample))
-    for indices, found, complete in stream(
-        count, batch_size, run, lambda result: result[2:], capacities
-    ):
-        relations[indices] = found[0][: len(indices)]
-        score[indices] = found[1][: len(indices)]
+    for indices, found, complete in stream(count, batch_size, run, capacities):
+        relations[indices] = found.relations[: len(indices)]
+        score[indices] = found.score[: len(indices)]
         completes[indices] = complete
         if on_progress:
             on_progress(int(indices[-1]) + 1, count)

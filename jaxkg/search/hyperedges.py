@@ -7,7 +7,7 @@ language model in the loop Python calls them, one transfer each way per depth.
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +22,7 @@ from jaxkg.types import NULL, Hypergraph
 
 @dataclasses.dataclass(frozen=True)
 class BeamSettings(Checked):
-    """Knobs of the search; static to the compiled programs.
+    """Knobs of the search: a pytree whose sizes and choices are static; its numbers are traced.
 
     Attributes:
         depth: d_max, hyperedges added to the first of a path.
@@ -59,6 +59,32 @@ class BeamSettings(Checked):
     seed_temperature: Positive = 0.05
     merge: Merge = "max"
     guide: Literal["overlap", "similarity"] = "overlap"
+
+
+_OFF = {"threshold": -1.0, "specificity": 0.0, "temperature": 0.0, "seed_temperature": 0.0}
+"""The numbers, and up to which value each is left out: no cosine is below -1."""
+
+
+def _number(settings: BeamSettings, name: str) -> Any:
+    """One of the numbers, traced or not; None where it is left out."""
+    value = getattr(settings, name)
+    return None if isinstance(value, int | float) and value <= _OFF[name] else value
+
+
+def _flatten(settings: BeamSettings) -> tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]]:
+    names = (field.name for field in dataclasses.fields(settings))
+    rest = tuple((name, getattr(settings, name)) for name in names if name not in _OFF)
+    return tuple(_number(settings, name) for name in _OFF), rest
+
+
+def _unflatten(rest: tuple[tuple[str, Any], ...], numbers: tuple[Any, ...]) -> BeamSettings:
+    settings = object.__new__(BeamSettings)  # checked when it was made
+    for name, value in (*rest, *zip(_OFF, numbers)):
+        object.__setattr__(settings, name, value)
+    return settings
+
+
+jax.tree_util.register_pytree_node(BeamSettings, _flatten, _unflatten)
 
 
 class Texts(NamedTuple):
@@ -104,24 +130,26 @@ def weights_of(
     Args:
         texts: vectors.
         row: [S] int32 question; node: [S] int32 entity.
-        settings: static.
+        settings: knobs.
 
     Returns:
         [S] float32, not negative.
 
     Reference: PRoH, Eq. 4; the prior is ours.
     """
-    if settings.weigh == "one" and settings.threshold <= -1:
-        weight = jnp.ones(node.shape)  # no cosine is less: none need be taken
+    threshold, specificity = _number(settings, "threshold"), _number(settings, "specificity")
+    if settings.weigh == "one" and threshold is None:
+        weight = jnp.ones(node.shape)
     else:
         similarity = gathered_similarity(texts.question, texts.entity, row, node)
         if settings.weigh == "given":
             value = texts.weight[row, node]
         else:
             value = similarity if settings.weigh == "similarity" else jnp.ones_like(similarity)
-        weight = entity_weight(similarity, value, threshold=settings.threshold)
-        weight = jnp.maximum(weight, 0.0)
-    return weight * texts.prior[node] ** settings.specificity if settings.specificity else weight
+        if threshold is not None:
+            value = entity_weight(similarity, value, threshold=threshold)
+        weight = jnp.maximum(value, 0.0)
+    return weight if specificity is None else weight * texts.prior[node] ** specificity
 
 
 def seed(
@@ -143,7 +171,7 @@ def seed(
         texts: vectors.
         node_row, node: [S] int32 topics; edge_row, edge: [T] int32 targets; NULL for none.
         bonus: [S] float32, what a topic adds to the similarity of its hyperedges; 0 is the paper's.
-        settings, capacity: static.
+        settings: knobs; capacity: static.
 
     Returns:
         The beam, its scores the similarity of hyperedge and question with the bonus of its topics
@@ -154,14 +182,9 @@ def seed(
     )
     score = gathered_similarity(texts.question, texts.edge, row, edge) + extra
     beam = start_beam(
-        row,
-        edge,
-        score,
-        valid,
-        num_questions=texts.question.shape[0],
-        width=settings.seeds,
-        depth=settings.depth,
-    )
+        row, edge, score, valid,
+        num_questions=texts.question.shape[0], width=settings.seeds, depth=settings.depth,
+    )  # fmt: skip
     if settings.carry == "flow":
         share = jax.nn.softmax(beam.score / settings.seed_temperature, axis=1)
         beam = beam._replace(score=jnp.where(jnp.isfinite(beam.score), share, -jnp.inf))
@@ -182,7 +205,7 @@ def ask(
         graph: padded tensors.
         texts: vectors.
         beam: where the search is.
-        settings: static.
+        settings: knobs.
         capacities: slots for members and for overlaps; static.
 
     Reference: PRoH, Eq. 5 and Alg. 3.
@@ -201,11 +224,12 @@ def ask(
     slots = jnp.arange(size, dtype=jnp.int32)
     valid = found.valid & (found.first == slots) & (score > 0)
     valid &= ~leads_back(beam, found.parent, found.edge)
-    if settings.guide == "similarity" or (settings.carry == "flow" and settings.temperature):
+    temperature = _number(settings, "temperature") if settings.carry == "flow" else None
+    if settings.guide == "similarity" or temperature is not None:
         near = gathered_similarity(texts.question, texts.edge, found.parent // places, found.edge)
         score = near if settings.guide == "similarity" else score
-        if settings.carry == "flow" and settings.temperature:
-            score = score * jnp.exp((near - 1.0) / settings.temperature)
+        if temperature is not None:
+            score = score * jnp.exp((near - 1.0) / temperature)
     if settings.carry == "flow":
         score = score * jnp.where(beam.open, beam.score.reshape(-1), 0.0)[found.parent]
     return Asked(
@@ -221,14 +245,9 @@ def ask(
 def tell(beam: HyperBeam, asked: Asked, *, settings: BeamSettings, width: int = 0) -> HyperBeam:
     """Take the best directions; `width` 0 is the settings'."""
     beam = keep_directions(
-        beam,
-        asked.parent,
-        asked.edge,
-        asked.score,
-        asked.valid,
-        width=width or settings.width,
-        merge=settings.merge,
-    )
+        beam, asked.parent, asked.edge, asked.score, asked.valid,
+        width=width or settings.width, merge=settings.merge,
+    )  # fmt: skip
     if settings.carry == "flow":
         open_ = jnp.isfinite(beam.score)
         total = jnp.sum(jnp.where(open_, beam.score, 0.0), axis=1, keepdims=True)
@@ -251,7 +270,7 @@ def path_scores(
         graph: padded tensors.
         texts: vectors.
         path: [B, K, L] int32 hyperedges, NULL past the end.
-        settings: static.
+        settings: knobs.
         capacity: slots for the members of all paths; static.
 
     Returns:
@@ -287,7 +306,7 @@ def explore(
 
     Args:
         graph, texts, node_row, node, edge_row, edge, bonus: see `seed`.
-        settings: static.
+        settings: knobs.
         capacities: 2 + 2 * depth slots in the order of `Explored.needed`; static.
 
     Returns:
@@ -296,16 +315,9 @@ def explore(
     Reference: PRoH, Alg. 3, without the language model.
     """
     beam, needed, overflow = seed(
-        graph,
-        texts,
-        node_row,
-        node,
-        edge_row,
-        edge,
-        bonus,
-        settings=settings,
-        capacity=capacities[0],
-    )
+        graph, texts, node_row, node, edge_row, edge, bonus,
+        settings=settings, capacity=capacities[0],
+    )  # fmt: skip
     beams, wanted = [beam], [needed[None]]
     for step in range(settings.depth):
         room = capacities[1 + 2 * step], capacities[2 + 2 * step]
@@ -343,7 +355,7 @@ def land(
     explored: Explored,
     *,
     settings: BeamSettings,
-    decay: float,
+    decay: float | jax.Array,
     keep: int,
     capacities: tuple[int, int],
 ) -> Landed:
@@ -355,8 +367,8 @@ def land(
     Args:
         graph: hyperedges searched; chunks: the chunks' entities, nodes numbered alike.
         texts, explored: of the search.
-        settings: static.
-        decay: a path of l hyperedges counts decay^(l - 1); static.
+        settings: knobs.
+        decay: a path of l hyperedges counts decay^(l - 1).
         keep: chunks of a question; static.
         capacities: slots for members and for chunks; static.
     """

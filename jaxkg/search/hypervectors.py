@@ -14,11 +14,19 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxkg.candidates import Revisit, advance, available, start
+from jaxkg.candidates import Revisit, available, start
 from jaxkg.score.hdc import Algebra
 from jaxkg.score.hdc.similarity import Packed, inner, pack
-from jaxkg.systems.pathhd.queries import Encoded
+from jaxkg.search.relation_beam import Beam, Scored, search_layers
+from jaxkg.select import choose
 from jaxkg.types import NULL, Graph
+
+
+class Encoded(NamedTuple):
+    """B questions as rows whose dot product with an encoded path is its similarity."""
+
+    whole: jax.Array  # [B, L, F] float32, for paths of 1, 2, ... hops
+    prefix: jax.Array  # [B, L - 1 or 0, F] float32, for the first 1, 2, ... hops of longer ones
 
 
 class Nearest(NamedTuple):
@@ -132,78 +140,47 @@ def retrieve_grown(
     Reference: PathHD, Sec. 2.4, "constrained BFS with beam width B".
     """
     hops = query.whole.shape[1]
-    starts = frontier = start(row, node)
-    paths = jnp.full((num_rows, 1, hops), NULL, jnp.int32)
-    alive = jnp.ones((num_rows, 1), bool)
-    best = jnp.full((num_rows, keep), -jnp.inf), jnp.full((num_rows, keep, hops), NULL, jnp.int32)
-    needed, full = [], jnp.zeros((), bool)
-    slots = list(capacities)
+    symbols = pack(jax.vmap(algebra.flatten)(table))
+    guides = jnp.concatenate([query.prefix, query.whole[:, -1:]], axis=1)
 
-    for hop in range(hops):
-        options, wanted, overflow = available(
-            graph, frontier, num_rows=alive.size, capacity=slots.pop(0)
-        )
-        needed, full = [*needed, wanted], full | overflow
-        options = options.reshape(*alive.shape, -1) & alive[:, :, None]
-        score = (
-            _continued(algebra, table, query.whole[:, hop], paths[:, :, :hop]) * length_weight[hop]
-        )
-        best = _keep(best, jnp.where(options, score, -jnp.inf), paths, hop)
-        if hop == hops - 1:
-            break
-        guide = _continued(algebra, table, query.prefix[:, hop], paths[:, :, :hop])
-        value, parent, relation = _best_of(jnp.where(options, guide, -jnp.inf), width)
-        alive = jnp.isfinite(value)
-        relation = jnp.where(alive, relation, NULL)
-        paths = jnp.take_along_axis(paths, parent[:, :, None], axis=1).at[:, :, hop].set(relation)
-        question = jnp.arange(num_rows, dtype=jnp.int32)[:, None]
-        frontier, walked = advance(
-            graph,
-            frontier,
-            starts,
-            (question * options.shape[1] + parent).ravel(),
-            relation.ravel(),
-            rows_per_question=width,
-            capacities=(slots.pop(0), slots.pop(0)),
-            revisit=revisit,
-        )
-        needed, full = [*needed, walked[0], walked[1]], full | frontier.overflow
-    return Nearest(best[1], best[0], jnp.stack(needed), full)
+    def continued(rows: jax.Array, paths: jax.Array) -> jax.Array:
+        """[B, W, 2R] similarity of [B, F] queries to paths with every relation after them."""
+        places = paths.shape[:2]
+        rest = jnp.broadcast_to(rows[:, None], (*places, rows.shape[1]))
+        rest = algebra.flatten(algebra.unbind_left(paths, algebra.unflatten(rest)))
+        return inner(pack(rest.reshape(-1, rows.shape[1])), symbols).reshape(*places, -1)
 
+    def score(beam: Beam, options: jax.Array) -> Scored:
+        """The memo is the path, encoded; what a prefix is like takes the place of a sum."""
+        if beam.memo is None:
+            paths = jnp.broadcast_to(algebra.identity(), (*beam.score.shape, *algebra.shape))
+        else:
+            last = jnp.take(beam.relations, beam.hop - 1, axis=2)
+            paths = algebra.bind(beam.memo, table[jnp.maximum(last, 0)])
+        guide = continued(jnp.take(guides, beam.hop, axis=1), paths)
+        nowhere = jnp.full((*beam.score.shape, 1), -jnp.inf)
+        logits = jnp.concatenate([guide - beam.score[:, :, None], nowhere], axis=2)
+        return Scored(logits, paths)
 
-def _continued(algebra: Algebra, table: jax.Array, rows: jax.Array, paths: jax.Array) -> jax.Array:
-    """[B, W, 2R] similarity of [B, F] queries to [B, W, H] paths with every relation after them."""
-    rest = jnp.broadcast_to(rows[:, None], (*paths.shape[:2], rows.shape[1]))
-    rest = algebra.unflatten(rest)
-    for hop in range(paths.shape[2]):
-        rest = algebra.unbind_left(table[jnp.maximum(paths[:, :, hop], 0)], rest)
-    unbound = algebra.flatten(rest).reshape(-1, rows.shape[1])
-    score = inner(pack(unbound), pack(jax.vmap(algebra.flatten)(table)))
-    return score.reshape(*paths.shape[:2], -1)
-
-
-def _best_of(score: jax.Array, count: int) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The best of each [W, N] table: value, row and column, [B, count] each."""
-    batch, _, columns = score.shape
-    flat = score.reshape(batch, -1)
-    short = max(0, count - flat.shape[1])
-    flat = jnp.pad(flat, ((0, 0), (0, short)), constant_values=-jnp.inf)
-    value, place = jax.lax.top_k(flat, count)
-    place = jnp.where(jnp.isneginf(value), 0, place)
-    return value, place // columns, place % columns
-
-
-def _keep(
-    best: tuple[jax.Array, jax.Array],
-    score: jax.Array,
-    paths: jax.Array,
-    hop: int,
-) -> tuple[jax.Array, jax.Array]:
-    """Merge the continuations of all paths into the best whole paths so far."""
-    keep = best[0].shape[1]
-    value, parent, relation = _best_of(score, keep)
-    longer = jnp.take_along_axis(paths, parent[:, :, None], axis=1).at[:, :, hop].set(relation)
-    longer = jnp.where(jnp.isneginf(value)[:, :, None], NULL, longer)
-    value, order = jax.lax.top_k(jnp.concatenate([best[0], value], axis=1), keep)
-    relations = jnp.concatenate([best[1], longer], axis=1)
-    return value, jnp.take_along_axis(relations, order[:, :, None], axis=1)
+    layers, beam = search_layers(
+        graph,
+        start(row, node),
+        score,
+        num_questions=num_rows,
+        width=width,
+        hops=hops,
+        capacities=(*capacities, 0, 0),  # what the last hop leads to is not looked at
+        revisit=revisit,
+        ends=False,
+    )
+    scores, paths = [], []
+    for hop, layer in enumerate(layers):
+        whole = continued(query.whole[:, hop], layer.scored.memo) * length_weight[hop]
+        best = choose(jnp.where(layer.options, whole, -jnp.inf), width=keep)
+        path = jnp.take_along_axis(layer.beam.relations, best.parent[:, :, None], axis=1)
+        path = path.at[:, :, hop].set(best.action)
+        scores.append(best.score)
+        paths.append(jnp.where(best.valid[:, :, None], path, NULL))
+    similarity, place = jax.lax.top_k(jnp.concatenate(scores, axis=1), keep)
+    relations = jnp.take_along_axis(jnp.concatenate(paths, axis=1), place[:, :, None], axis=1)
+    return Nearest(relations, similarity, beam.needed[:-2], beam.overflow)

@@ -3,23 +3,24 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.candidates import Revisit, answers, follow, start
-from jaxkg.learn.planner.model import Planner
+from jaxkg.candidates import Revisit, answers, fit, follow, start
 from jaxkg.score.planner import (
     PlannerParams,
     label_vectors,
-    next_relation_logits,
+    path_state,
     read_question,
+    relation_logits,
 )
-from jaxkg.search.relation_beam import Beam, search
+from jaxkg.search.relation_beam import Beam, BeamPaths, Scored, search
 from jaxkg.select import Witnessed, witness_paths
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
-from jaxkg.types import NULL, Frontier, Graph
+from jaxkg.types import NULL, Fit, Frontier, Graph
 
 _FEWEST_SLOTS = 4096
 """Capacity that even one question gets: it costs microseconds, growing into it costs a program."""
@@ -64,9 +65,62 @@ class Reached:
     complete: np.ndarray
 
 
-@functools.partial(
-    jax.jit, static_argnames=("rows", "width", "hops", "capacities", "margin", "revisit")
-)
+class PathPlanner(Protocol):
+    """A trained planner, whoever trained it."""
+
+    @property
+    def params(self) -> PlannerParams:
+        """Its weights."""
+        ...
+
+    @property
+    def hops(self) -> int:
+        """Longest path it plans."""
+        ...
+
+    def ngrams(self, masked: Sequence[str]) -> np.ndarray:
+        """[Q, T] int32 n-grams of questions, NULL-padded."""
+        ...
+
+    def label_ngrams(self) -> np.ndarray:
+        """[R, T] int32 n-grams of the relation labels, NULL-padded."""
+        ...
+
+
+def planner_scorer(
+    params: PlannerParams, label_ngrams: jax.Array, ngrams: jax.Array
+) -> Callable[[Beam, jax.Array], Scored]:
+    """The planner as a beam asks it.
+
+    Args:
+        params, label_ngrams: the planner's.
+        ngrams: [B, T] int32 of the questions.
+
+    Returns:
+        A scorer whose memo is the planner's state after each path, [B, W, D] float32.
+    """
+    labels = label_vectors(params, label_ngrams)
+    reading = jax.vmap(lambda some: read_question(params, some))(ngrams)
+    likeness = reading.words @ labels.T
+
+    def score(beam: Beam, options: jax.Array) -> Scored:
+        if beam.memo is None:
+            state = jnp.zeros((*beam.score.shape, reading.words.shape[1]))
+        else:
+            last = jnp.take(beam.relations, beam.hop - 1, axis=2)
+            state = jax.vmap(jax.vmap(lambda s, r: path_state(params, s, r)))(beam.memo, last)
+        reads = jnp.take(reading.reads, beam.hop, axis=1)
+        logits = jax.vmap(
+            lambda like, read, states: jax.vmap(lambda s: relation_logits(params, like, read, s))(
+                states
+            )
+        )(likeness, reads, state)
+        return Scored(logits, state)
+
+    return score
+
+
+@functools.partial(jax.jit, static_argnames=("width", "hops", "capacities", "revisit"))
 def plan_batch(
     graph: Graph,
     params: PlannerParams,
@@ -75,13 +129,12 @@ def plan_batch(
     node: jax.Array,
     ngrams: jax.Array,
     *,
-    rows: int,
     width: int,
     hops: int,
     capacities: tuple[int, ...],
     margin: float,
     revisit: Revisit,
-) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+) -> BeamPaths:
     """Beam search with the learned planner, for one padded batch.
 
     Args:
@@ -89,39 +142,25 @@ def plan_batch(
         params, label_ngrams: the planner's.
         row, node: [S] int32 starts.
         ngrams: [B, T] int32.
-        rows, width, hops, capacities, margin, revisit: see `search.search`; static.
-
-    Returns:
-        relations [B, W, L] int32, log-probability [B, W] float32, needed [3L] int32, overflow [].
+        width, hops, capacities, margin, revisit: see `relation_beam.search`; static but `margin`.
     """
-    labels = label_vectors(params, label_ngrams)
-    reading = jax.vmap(lambda some: read_question(params, some))(ngrams)
-
-    def score(beam: Beam) -> jax.Array:
-        def of_path(question, taken):
-            return next_relation_logits(params, labels, question, taken)[beam.hop]
-
-        return jax.vmap(lambda q, paths: jax.vmap(lambda p: of_path(q, p))(paths))(
-            reading, beam.relations
-        )
-
     beam = search(
         graph,
         start(row, node),
-        score,
-        num_questions=rows,
+        planner_scorer(params, label_ngrams, ngrams),
+        num_questions=ngrams.shape[0],
         width=width,
         hops=hops,
         capacities=capacities,
         margin=margin,
         revisit=revisit,
     )
-    return beam.relations, beam.score, beam.needed, beam.overflow
+    return BeamPaths.of(beam)
 
 
 def plan_paths(
     tensors: TensorGraph,
-    planner: Planner,
+    planner: PathPlanner,
     masked: Sequence[str],
     topics: Sequence[Sequence[int]],
     *,
@@ -168,7 +207,6 @@ def plan_paths(
             row,
             node,
             pad(ngrams[indices], rows),
-            rows=rows,
             width=width,
             hops=hops,
             capacities=slots,
@@ -183,11 +221,9 @@ def plan_paths(
             for wants in (8, 2, 8)  # runs, copied nodes and edges
         )
     )
-    for indices, found, complete in stream(
-        count, batch_size, run, lambda result: result[2:], capacities
-    ):
-        relations[indices] = found[0][: len(indices)]
-        score[indices] = found[1][: len(indices)]
+    for indices, found, complete in stream(count, batch_size, run, capacities):
+        relations[indices] = found.relations[: len(indices)]
+        score[indices] = found.score[: len(indices)]
         completes[indices] = complete
         if on_progress:
             on_progress(int(indices[-1]) + 1, count)
@@ -204,7 +240,7 @@ def execute_batch(
     *,
     capacities: tuple[int, ...],
     revisit: Revisit,
-) -> tuple[Witnessed, jax.Array, jax.Array]:
+) -> Fit[Witnessed]:
     """Execute one relation path per row and read a walk for every node reached.
 
     Args:
@@ -213,16 +249,11 @@ def execute_batch(
         relations: [P, L, W] int32 codes.
         keep: a pytree, see `candidates.follow`; None keeps every edge.
         capacities, revisit: see `candidates.follow`; static.
-
-    Returns:
-        Walks, slots needed [L] int32, overflow [] bool.
     """
     trail = follow(
         graph, start(row, node), relations, capacities=capacities, revisit=revisit, keep=keep
     )
-    found = witness_paths(trail, answers(trail, relations))
-    needed = jnp.stack([frontier.needed for frontier in trail[1:]])
-    return found, needed, jnp.any(jnp.stack([frontier.overflow for frontier in trail]))
+    return fit(witness_paths(trail, answers(trail, relations)), trail)
 
 
 def execute_paths(
@@ -272,9 +303,8 @@ def execute_paths(
     capacities = Capacities(
         slots=tuple(bucket(8 * batch_size << 2 * hop, floor=_FEWEST_SLOTS) for hop in range(hops))
     )
-    for indices, (found, _, _), complete in stream(
-        count, batch_size, run, lambda result: result[1:], capacities
-    ):
+    for indices, result, complete in stream(count, batch_size, run, capacities):
+        found = result.value
         there = np.flatnonzero(found.valid)
         there = there[np.argsort(found.row[there], kind="stable")]
         parts.append((found.row[there] + int(indices[0]), found.node[there], found.edges[there]))

@@ -213,7 +213,7 @@ class _Run:
             )
 
         parts, completes = [], np.ones(count, bool)
-        results = stream(count, rows, run, lambda result: result[1:], capacities)
+        results = stream(count, rows, run, capacities)
         for indices, (found, _, _), complete in results:
             there = np.flatnonzero(found.valid)
             row = found.row[there]

@@ -4,11 +4,13 @@
 (`search`); with any other scorer Python calls them and moves one array each way per hop.
 """
 
+import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxkg.candidates import Keep, Revisit, advance, available
 from jaxkg.select import choose
@@ -24,8 +26,14 @@ class Beam(NamedTuple):
     hop: jax.Array  # [] int32, hops taken
     starts: Frontier  # rows are questions
     frontier: Frontier  # rows are places of the beam, question * W + place
-    needed: jax.Array  # [3L] int32: slots for runs, copied nodes and edges, hop by hop
+    needed: jax.Array  # [KL] int32 slots of a hop: runs, K - 3 of the scorer, copied nodes, edges
     overflow: jax.Array  # [] bool
+    memo: Any = None  # pytree [B, W, ...]: what the scorer keeps of each path; None at hop 0
+
+    @property
+    def steps(self) -> int:
+        """K, capacities of a hop."""
+        return self.needed.shape[0] // self.relations.shape[2]
 
     @property
     def open(self) -> jax.Array:
@@ -33,7 +41,38 @@ class Beam(NamedTuple):
         return jnp.isfinite(self.score) & ~self.finished
 
 
-def init(starts: Frontier, *, num_questions: int, width: int, hops: int) -> Beam:
+class Scored(NamedTuple):
+    """What a scorer says of the next relation of every path."""
+
+    logits: jax.Array  # [B, W, 2R + 1] float32 log-probability of each relation, and of stopping
+    memo: Any = None  # pytree [B, W, ...]; every continuation of a path finds the path's
+    needed: Any = np.zeros(0, np.int32)  # [K - 3] int32 slots of its own steps
+    overflow: Any = np.False_  # [] bool, one of those did not suffice
+
+
+class Layer(NamedTuple):
+    """One hop of a search as it was decided: also what was not taken."""
+
+    beam: Beam  # before the hop
+    options: jax.Array  # [B, W, 2R] bool
+    scored: Scored
+
+
+class BeamPaths(NamedTuple):
+    """What a batch of searches comes to, without the nodes reached."""
+
+    relations: jax.Array  # [B, W, L] int32 codes, best first, NULL past the end
+    score: jax.Array  # [B, W] float32, -inf where there are fewer than W
+    needed: jax.Array  # [C] int32, slots wanted
+    overflow: jax.Array  # [] bool
+
+    @classmethod
+    def of(cls, beam: Beam) -> "BeamPaths":
+        """Of the last beam."""
+        return cls(beam.relations, beam.score, beam.needed, beam.overflow)
+
+
+def init(starts: Frontier, *, num_questions: int, width: int, hops: int, steps: int = 3) -> Beam:
     """One empty path per question that has a start.
 
     Args:
@@ -41,6 +80,7 @@ def init(starts: Frontier, *, num_questions: int, width: int, hops: int) -> Beam
         num_questions: B; static.
         width: W; static.
         hops: L, longest path; static.
+        steps: K, capacities of a hop: three, and those of the scorer; static.
     """
     has_start = jnp.zeros(num_questions, bool).at[starts.row].max(starts.valid)
     first = (jnp.arange(width) == 0)[None, :] & has_start[:, None]
@@ -51,7 +91,7 @@ def init(starts: Frontier, *, num_questions: int, width: int, hops: int) -> Beam
         hop=jnp.zeros((), jnp.int32),
         starts=starts,
         frontier=starts._replace(row=starts.row * width),
-        needed=jnp.zeros(3 * hops, jnp.int32),
+        needed=jnp.zeros(steps * hops, jnp.int32),
         overflow=jnp.zeros((), bool),
     )
 
@@ -73,7 +113,7 @@ def ask(graph: Graph, beam: Beam, *, capacity: int) -> tuple[jax.Array, Beam]:
     )
     options = options.reshape(batch, width, -1) & beam.open[:, :, None]
     noted = beam._replace(
-        needed=beam.needed.at[3 * beam.hop].set(needed), overflow=beam.overflow | overflow
+        needed=beam.needed.at[beam.steps * beam.hop].set(needed), overflow=beam.overflow | overflow
     )
     return options, noted
 
@@ -85,7 +125,8 @@ def tell(
     scores: jax.Array,
     *,
     capacities: tuple[int, int],
-    margin: float = float("inf"),
+    width: int | None = None,
+    margin: float | jax.Array = float("inf"),
     revisit: Revisit = "topic",
     keep: Keep | None = None,
 ) -> Beam:
@@ -97,16 +138,18 @@ def tell(
         options: [B, W, 2R] bool from `ask`.
         scores: [B, W, 2R + 1] float32 log-probability of each relation, and of stopping.
         capacities: slots for the copied nodes, and for the edges walked; static.
+        width: W, places of the new beam; None keeps their number. Static.
         margin: paths that score this much below the question's best are dropped.
         revisit: which nodes a path may return to; static.
         keep: see `candidates.Keep`; rows are places of the new beam. None keeps every edge.
 
     Returns:
-        The beam one hop on. Finished paths keep their place as long as they are good enough; a path
-        cannot stop before its first relation, and stops by itself after its last.
+        The beam one hop on, each path with the memo of the one that it extends. Finished paths keep
+        their place as long as they are good enough; a path cannot stop before its first relation,
+        and stops by itself after its last.
     """
-    batch, width, hops = beam.relations.shape
-    stop = options.shape[2]
+    batch, places, hops = beam.relations.shape
+    width, stop = width or places, options.shape[2]
     grown = jnp.where(options, beam.score[:, :, None] + scores[:, :, :-1], -jnp.inf)
     # What a scorer says of an empty place, NaN included, counts for nothing.
     stops = beam.open & (beam.hop > 0)
@@ -124,7 +167,7 @@ def tell(
         graph,
         beam.frontier,
         beam.starts,
-        (question * width + choice.parent).ravel(),
+        (question * places + choice.parent).ravel(),
         relation.ravel(),
         rows_per_question=width,
         capacities=capacities,
@@ -142,48 +185,91 @@ def tell(
         hop=beam.hop + 1,
         starts=beam.starts,
         frontier=frontier,
-        needed=jax.lax.dynamic_update_slice(beam.needed, needed, (3 * beam.hop + 1,)),
+        needed=jax.lax.dynamic_update_slice(
+            beam.needed, needed, (beam.steps * (beam.hop + 1) - 2,)
+        ),
         overflow=beam.overflow | frontier.overflow,
+        memo=jax.tree.map(lambda leaf: leaf[question, choice.parent], beam.memo),
     )
 
 
 def search(
     graph: Graph,
     starts: Frontier,
-    score: Callable[[Beam], jax.Array],
+    score: Callable[..., Scored],
     *,
     num_questions: int,
     width: int,
     hops: int,
     capacities: tuple[int, ...],
-    margin: float = float("inf"),
+    margin: float | jax.Array = float("inf"),
     revisit: Revisit = "topic",
+    keep: Callable[[int, Frontier], jax.Array] | None = None,
 ) -> Beam:
     """Beam search over relation paths with a scorer that runs on the device.
 
     Args:
         graph: padded tensors.
         starts: hop 0, its `row` being the question.
-        score: from a beam to [B, W, 2R + 1] float32 log-probabilities of the next relation and of
-            stopping; pure.
-        num_questions, width, hops: B, W, L; static.
-        capacities: 3L slots, in the order of `Beam.needed`; static.
+        score: from a beam, its options [B, W, 2R] bool and the capacities of the scorer's own steps
+            at this hop to `Scored`; pure. What it returns as memo it finds in the next beam. A
+            relation that scores -inf is not taken.
+        num_questions, width, hops: B, W, L; static. The first beam has a single place.
+        capacities: KL slots, in the order of `Beam.needed`, K being 3 and the scorer's; static.
         margin, revisit: see `tell`.
+        keep: from the hops taken before and the edges walked, see `tell`.
 
     Returns:
         The last beam: paths best first, all finished.
     """
-    beam = init(starts, num_questions=num_questions, width=width, hops=hops)
+    return search_layers(
+        graph, starts, score,
+        num_questions=num_questions, width=width, hops=hops, capacities=capacities, margin=margin,
+        revisit=revisit, keep=keep,
+    )[1]  # fmt: skip
+
+
+def search_layers(
+    graph: Graph,
+    starts: Frontier,
+    score: Callable[..., Scored],
+    *,
+    num_questions: int,
+    width: int,
+    hops: int,
+    capacities: tuple[int, ...],
+    margin: float | jax.Array = float("inf"),
+    revisit: Revisit = "topic",
+    keep: Callable[[int, Frontier], jax.Array] | None = None,
+    ends: bool = True,
+) -> tuple[tuple[Layer, ...], Beam]:
+    """`search`, with every hop as it was decided.
+
+    Args:
+        graph, starts, score, num_questions, width, hops, capacities, margin, revisit, keep: see
+            `search`.
+        ends: False leaves the last hop untaken: its layer says what could be; static.
+
+    Returns:
+        L layers, and the last beam.
+    """
+    steps = len(capacities) // hops
+    beam = init(starts, num_questions=num_questions, width=1, hops=hops, steps=steps)
+    layers = []
     for hop in range(hops):
-        runs, nodes, edges = capacities[3 * hop : 3 * hop + 3]
+        runs, *own, nodes, edges = capacities[steps * hop : steps * (hop + 1)]
         options, beam = ask(graph, beam, capacity=runs)
-        beam = tell(
-            graph,
-            beam,
-            options,
-            score(beam),
-            capacities=(nodes, edges),
-            margin=margin,
-            revisit=revisit,
+        scored = score(beam, options, *own)
+        layers.append(Layer(beam, options, scored))
+        needed = beam.needed.at[steps * hop + 1 : steps * (hop + 1) - 2].set(scored.needed)
+        beam = beam._replace(
+            needed=needed, overflow=beam.overflow | scored.overflow, memo=scored.memo
         )
-    return beam
+        if hop == hops - 1 and not ends:
+            break
+        beam = tell(
+            graph, beam, options, scored.logits,
+            capacities=(nodes, edges), width=width, margin=margin, revisit=revisit,
+            keep=keep and functools.partial(keep, hop),
+        )  # fmt: skip
+    return tuple(layers), beam

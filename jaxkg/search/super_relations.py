@@ -7,7 +7,7 @@ super-relations" (ReKnoS), Section 4.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -125,7 +125,7 @@ def tell(
     width: int,
     capacity: int,
     walk_best: int | None = None,
-    floor: float = 0.0,
+    floor: float | jax.Array = 0.0,
     revisit: Revisit = "topic",
 ) -> SuperSearch:
     """Take the step that the scores ask for.
@@ -197,67 +197,67 @@ def close(search: SuperSearch, sufficient: jax.Array) -> SuperSearch:
     return search._replace(open=search.open & ~sufficient)
 
 
+class Searched(NamedTuple):
+    """A whole search."""
+
+    search: SuperSearch  # after its last step
+    memo: Any  # of the scorer
+    needed: jax.Array  # [3L] int32 slots of a step: runs, edges looked at, edges walked
+    overflow: jax.Array  # [] bool
+
+
 def super_search(
     graph: Graph,
     starts: Frontier,
     group: jax.Array,
-    score: Callable[[SuperSearch, jax.Array], jax.Array],
+    score: Callable[[SuperSearch, jax.Array, Any], jax.Array],
     *,
     num_questions: int,
     num_groups: int,
     width: int,
     hops: int,
     capacities: tuple[int, ...],
-    sufficient: Callable[[SuperSearch], jax.Array] | None = None,
+    grow: Callable[[SuperSearch, Any], tuple[jax.Array, Any]] | None = None,
+    memo: Any = None,
     connections: jax.Array | None = None,
     walk_best: int | None = None,
-    floor: float = 0.0,
+    floor: float | jax.Array = 0.0,
     revisit: Revisit = "topic",
-) -> SuperSearch:
+) -> Searched:
     """The whole search, with a scorer that runs on the device.
 
     Args:
         graph: padded tensors.
         starts: hop 0, its `row` being the question.
         group: [2R] int32, super-relation of each relation code.
-        score: from the search and its candidates [B, S] bool to their scores [B, S] float32; pure.
+        score: from the search, its candidates [B, S] bool and the memo to the candidates' scores
+            [B, S] float32; pure.
         num_questions, num_groups, width, hops: B, S, N, L; static.
         capacities: 3L slots: for runs, for the edges looked at (see `onward`) and for the edges
             walked, step by step; static.
-        sufficient: from the search after a step to [B] bool, the questions to close; pure.
+        grow: from the search after a step, but for the last, and the memo to [B] bool, the
+            questions whose evidence suffices, and the next memo; pure. None closes none.
+        memo: any pytree, what the scorer keeps from step to step.
         connections, floor, revisit: see `ask` and `tell`.
         walk_best: see `tell`; of the last step alone.
-
-    Returns:
-        The search after its last step.
     """
-    found = begin(starts, num_questions=num_questions)
+    found, needed = begin(starts, num_questions=num_questions), []
     for step in range(hops):
         runs, looked, edges = capacities[3 * step : 3 * step + 3]
         options, leads, found = ask(
-            graph,
-            group,
-            found,
-            connections,
-            num_groups=num_groups,
-            capacities=(runs, looked),
-            revisit=revisit,
-        )
+            graph, group, found, connections,
+            num_groups=num_groups, capacities=(runs, looked), revisit=revisit,
+        )  # fmt: skip
         found = tell(
-            graph,
-            found,
-            leads,
-            options,
-            score(found, options),
-            width=width,
-            capacity=edges,
-            walk_best=walk_best if step == hops - 1 else None,
-            floor=floor,
-            revisit=revisit,
-        )
-        if sufficient is not None:
-            found = close(found, sufficient(found))
-    return found
+            graph, found, leads, options, score(found, options, memo),
+            width=width, capacity=edges, walk_best=walk_best if step == hops - 1 else None,
+            floor=floor, revisit=revisit,
+        )  # fmt: skip
+        needed += [leads.needed, found.trail[-1].needed[None]]
+        if grow is not None and step < hops - 1:
+            sufficient, memo = grow(found, memo)
+            found = close(found, sufficient)
+    return Searched(found, memo, jnp.concatenate(needed), found.overflow)
 
 
 class BestPaths(NamedTuple):

@@ -16,7 +16,7 @@ class Choice(NamedTuple):
     valid: jax.Array  # [B, W] bool
 
 
-def choose(scores: jax.Array, *, width: int, margin: float = float("inf")) -> Choice:
+def choose(scores: jax.Array, *, width: int, margin: float | jax.Array = float("inf")) -> Choice:
     """Keep the best continuations of every question.
 
     Args:
@@ -28,6 +28,10 @@ def choose(scores: jax.Array, *, width: int, margin: float = float("inf")) -> Ch
     Returns:
         W continuations a question. Ties go to the earlier path, then to the smaller action. A
         question without any finite score keeps nothing.
+
+    >>> best = choose(jnp.asarray([[[-1.0, -3.0], [-2.0, -jnp.inf]]]), width=2)
+    >>> best.parent.tolist(), best.action.tolist(), best.score.tolist()
+    ([[0, 1]], [[0, 0]], [[-1.0, -2.0]])
     """
     chex.assert_rank(scores, 3)
     batch, paths, actions = scores.shape

@@ -21,7 +21,9 @@ class Kept(NamedTuple):
     weight: jax.Array  # [B, N] float32, normalised scores; 0 where there is none
 
 
-def keep_best(scores: jax.Array, candidates: jax.Array, *, width: int, floor: float = 0.0) -> Kept:
+def keep_best(
+    scores: jax.Array, candidates: jax.Array, *, width: int, floor: float | jax.Array = 0.0
+) -> Kept:
     """The super-relations with the highest scores, their scores normalised to sum to 1.
 
     Args:
@@ -37,6 +39,11 @@ def keep_best(scores: jax.Array, candidates: jax.Array, *, width: int, floor: fl
         weights are equal.
 
     Reference: ReKnoS, Eq. 3-5.
+
+    >>> candidates = jnp.asarray([[True, True, False]])
+    >>> kept = keep_best(jnp.asarray([[0.2, 0.6, 9.0]]), candidates, width=2)
+    >>> kept.group.tolist(), kept.weight.round(2).tolist()
+    ([[1, 0]], [[0.75, 0.25]])
     """
     chex.assert_equal_shape([scores, candidates])
     told = jnp.where(scores > 0, scores, 0.0)  # NaN is not above 0
@@ -65,6 +72,9 @@ def add_step(totals: jax.Array, weight: jax.Array) -> jax.Array:
         [B, P * N] float32.
 
     Reference: ReKnoS, Eq. 7.
+
+    >>> add_step(jnp.asarray([[0.5, 0.25]]), jnp.asarray([[1.0, 0.0]])).tolist()
+    [[1.5, 0.5, 1.25, 0.25]]
     """
     chex.assert_rank([totals, weight], 2)
     return (totals[:, :, None] + weight[:, None, :]).reshape(totals.shape[0], -1)
@@ -83,6 +93,12 @@ def best_paths(totals: jax.Array, exist: jax.Array, *, keep: int) -> tuple[jax.A
         go to the smaller number.
 
     Reference: ReKnoS, Eq. 8.
+
+    >>> path, score = best_paths(
+    ...     jnp.asarray([[0.5, 2.0, 1.0]]), jnp.asarray([[True, False, True]]), keep=3
+    ... )
+    >>> path.tolist(), score.tolist()
+    ([[2, 0, -1]], [[1.0, 0.5, 0.0]])
     """
     chex.assert_equal_shape([totals, exist])
     short = max(0, keep - totals.shape[1])

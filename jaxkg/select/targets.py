@@ -36,6 +36,10 @@ def best_in_rows(
 
     Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via
     LLM planning and embedding-guided search", Algorithm 2, line 8.
+
+    >>> row, scores = jnp.asarray([0, 0, 0, 1]), jnp.asarray([0.1, 0.3, 0.2, 0.0])
+    >>> best_in_rows(row, jnp.ones(4, bool), lambda s: scores[s], num_rows=2, most=2).tolist()
+    [False, True, True, True]
     """
     chex.assert_rank(row, 1)
     chex.assert_equal_shape([row, valid])

@@ -28,6 +28,14 @@ def witness_paths(trail: tuple[Frontier, ...], masks: tuple[jax.Array, ...]) -> 
 
     Returns:
         K slots, the concatenated slots of hops 1 … L.
+
+    >>> start, hop = (
+    ...     Frontier(*(jnp.asarray([x]) for x in column), jnp.int32(1), jnp.bool_(False))
+    ...     for column in ([0, 5, -1, -1, True], [0, 6, 3, 0, True])
+    ... )
+    >>> found = witness_paths((start, hop), (jnp.asarray([False]), jnp.asarray([True])))
+    >>> found.node.tolist(), found.edges.tolist()
+    ([6], [[3]])
     """
     chex.assert_equal(len(trail), len(masks))
     hops = range(1, len(trail))

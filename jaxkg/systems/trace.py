@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -13,20 +13,21 @@ from jaxkg.candidates import start
 from jaxkg.kg import find_topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.records import Question
-from jaxkg.score.planner import label_vectors, next_relation_logits, read_question
-from jaxkg.search.relation_beam import ask, init, tell
+from jaxkg.search.plans import planner_scorer
+from jaxkg.search.relation_beam import Beam, Layer, search_layers
 from jaxkg.systems.planned import PlannedQA
-from jaxkg.tensors import bucket, starts_table
+from jaxkg.tensors import Capacities, rerun, starts_table
 from jaxkg.types import NULL
 
 TRACE_FORMAT = "jaxkg-trace"
+
+_FIRST_SLOTS = 1024
 
 
 def trace_question(qa: PlannedQA, question: Question, *, use_given: bool = True) -> dict[str, Any]:
     """Answer a question and keep what every stage considered.
 
-    The beam is driven from Python, one hop at a time, so that what it dropped can be seen; it is
-    the same `init`, `ask` and `tell` that `plan_paths` runs inside jit.
+    It is the search that `plan_paths` runs, with its layers kept.
 
     Args:
         qa: the system.
@@ -53,79 +54,49 @@ def trace_question(qa: PlannedQA, question: Question, *, use_given: bool = True)
 
 
 def _hops(qa: PlannedQA, masked: str, entities: tuple[int, ...]) -> list[dict[str, Any]]:
-    planner, graph = qa.planner, qa.tensors.graph
-    params, label_ngrams = jax.device_put((planner.params, planner.label_ngrams()))
-    labels = label_vectors(params, label_ngrams)
-    reading = read_question(params, jax.device_put(planner.ngrams([masked])[0]))
-    beam = init(
-        start(*map(jax.numpy.asarray, starts_table([entities], num_rows=1))),
-        num_questions=1,
-        width=qa.settings.width,
-        hops=planner.hops,
-    )
-    hops = []
-    for hop in range(planner.hops):
-        options, beam = _fitting(lambda n, b=beam: _ask(graph, b, capacity=n))
-        scores = _score(params, labels, reading, beam)
-        following = _fitting(
-            lambda n, b=beam, o=options, s=scores: _tell(
-                graph, b, o, s, capacity=n, margin=qa.settings.margin, revisit=qa.revisit
-            )
-        )
-        hops.append(_read_hop(qa, hop, beam, options, scores, following))
-        beam = following
-    return hops
+    planner = qa.planner
+    row, node = starts_table([entities], num_rows=1)
+
+    def run(slots: tuple[int, ...]) -> Layers:
+        return _layers(
+            qa.tensors.graph, planner.params, planner.label_ngrams(), row, node,
+            planner.ngrams([masked]), qa.settings.margin,
+            width=qa.settings.width, hops=planner.hops, capacities=slots, revisit=qa.revisit,
+        )  # fmt: skip
+
+    layers, beam, *_ = jax.device_get(rerun(run, Capacities((_FIRST_SLOTS,) * 3 * planner.hops)))
+    after = [*(layer.beam for layer in layers[1:]), beam]
+    return [_read_hop(qa, hop, *pair) for hop, pair in enumerate(zip(layers, after))]
 
 
-# Compiled: run eagerly, every operation of a hop would be compiled by itself.
-@functools.partial(jax.jit, static_argnames="capacity")
-def _ask(graph, beam, *, capacity):
-    options, noted = ask(graph, beam, capacity=capacity)
-    return (options, noted), noted.overflow
+class Layers(NamedTuple):
+    """Every hop of one search."""
+
+    layers: tuple[Layer, ...]
+    last: Beam
+    needed: jax.Array
+    overflow: jax.Array
 
 
-@jax.jit
-def _score(params, labels, reading, beam):
-    def of_path(taken):
-        return next_relation_logits(params, labels, reading, taken)[beam.hop]
-
-    return jax.vmap(of_path)(beam.relations[0])[None]
-
-
-@functools.partial(jax.jit, static_argnames=("capacity", "margin", "revisit"))
-def _tell(graph, beam, options, scores, *, capacity, margin, revisit):
-    following = tell(
-        graph,
-        beam,
-        options,
-        scores,
-        capacities=(capacity, capacity),
-        margin=margin,
+@functools.partial(jax.jit, static_argnames=("width", "hops", "capacities", "revisit"))
+def _layers(
+    graph, params, label_ngrams, row, node, ngrams, margin, *, width, hops, capacities, revisit
+) -> Layers:
+    layers, last = search_layers(
+        graph, start(row, node), planner_scorer(params, label_ngrams, ngrams),
+        num_questions=1, width=width, hops=hops, capacities=capacities, margin=margin,
         revisit=revisit,
-    )
-    return following, following.overflow
+    )  # fmt: skip
+    return Layers(layers, last, last.needed, last.overflow)
 
 
-def _fitting(step):
-    """Run a step in a bucket that holds it."""
-    capacity = bucket(1024)
-    while True:
-        result, overflow = step(capacity)
-        if not overflow:
-            return result
-        capacity *= 4
-
-
-def _read_hop(qa: PlannedQA, hop: int, beam, options, scores, following) -> dict[str, Any]:
+def _read_hop(qa: PlannedQA, hop: int, layer: Layer, after: Beam) -> dict[str, Any]:
     """What one hop of the beam considered and what it kept, in names."""
-    options, scores, relations, total = map(
-        np.asarray, (options[0], scores[0], beam.relations[0], beam.score[0])
+    beam = layer.beam
+    options, scores, relations, total = (
+        column[0] for column in (layer.options, layer.scored.logits, beam.relations, beam.score)
     )
-    kept = {
-        _path(qa, row)
-        for row, score in zip(np.asarray(following.relations[0]), np.asarray(following.score[0]))
-        if np.isfinite(score)
-    }
+    kept = {_path(qa, row) for row in after.relations[0][np.isfinite(after.score[0])]}
     paths = []
     for place in np.flatnonzero(np.isfinite(total)):
         path = _path(qa, relations[place])
@@ -153,5 +124,5 @@ def _read_hop(qa: PlannedQA, hop: int, beam, options, scores, following) -> dict
     return {"hop": hop + 1, "paths": paths}
 
 
-def _path(qa: PlannedQA, codes: np.ndarray) -> tuple[str, ...]:
+def _path(qa: PlannedQA, codes: jax.Array) -> tuple[str, ...]:
     return tuple(qa.kg.relation_name(int(code)) for code in codes if code != NULL)

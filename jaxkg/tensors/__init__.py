@@ -3,15 +3,17 @@
 from jaxkg.tensors.buckets import Capacities, bucket
 from jaxkg.tensors.graph import TensorGraph, edge_tables, tensor_graph
 from jaxkg.tensors.pad import pad, ragged_table, starts_table
-from jaxkg.tensors.stream import stream
+from jaxkg.tensors.stream import Sized, rerun, stream
 
 __all__ = [
     "Capacities",
+    "Sized",
     "TensorGraph",
     "bucket",
     "edge_tables",
     "pad",
     "ragged_table",
+    "rerun",
     "starts_table",
     "stream",
     "tensor_graph",

@@ -13,9 +13,9 @@ from jaxkg.candidates.subgraph import question_subgraphs
 
 HOPS = 2
 ROOMY = (512, 1024, 1024, 1024)
-unrolled = functools.partial(
-    jax.jit, static_argnames=("capacities", "fan_out", "floor", "revisit")
-)(question_subgraphs)
+unrolled = functools.partial(jax.jit, static_argnames=("capacities", "fan_out", "revisit"))(
+    question_subgraphs
+)
 
 
 def edges_of(graph):

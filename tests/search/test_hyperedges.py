@@ -22,7 +22,7 @@ SETTINGS = {
     "sum": BeamSettings(depth=2, width=5, seeds=6, merge="sum", weigh="one", threshold=0.125),
     "similarity": BeamSettings(depth=2, width=5, seeds=6, guide="similarity"),
 }
-explored = functools.partial(jax.jit, static_argnames=("settings", "capacities"))(explore)
+explored = functools.partial(jax.jit, static_argnames="capacities")(explore)
 
 
 def texts_of(graph):

@@ -11,7 +11,7 @@ from programs import frontier_of, nodes_of
 from random_graphs import EDGES, NODES, RUNS, repad
 
 from jaxkg.candidates import follow
-from jaxkg.search.relation_beam import ask, init, search, tell
+from jaxkg.search.relation_beam import Scored, ask, init, search, search_layers, tell
 from jaxkg.tensors import edge_tables
 
 QUESTIONS, HOPS, RELATIONS = 2, 3, 2
@@ -22,13 +22,13 @@ ROOM = {WIDE: (1024, 1024, 2048) * HOPS, NARROW: (128, 128, 256) * HOPS}
 STATIC = ("width", "hops", "capacities", "revisit")
 
 
-def table_scorer(table, beam):
+def table_scorer(table, beam, options):
     """Scores by question, hop and last relation."""
     hop = beam.hop
     last = beam.relations[:, :, jnp.maximum(hop - 1, 0)]
     last = jnp.where(hop == 0, -1, last)
     question = jnp.arange(QUESTIONS)[:, None]
-    return table[question, hop, last + 1]
+    return Scored(table[question, hop, last + 1])
 
 
 @functools.partial(jax.jit, static_argnames=STATIC)
@@ -254,3 +254,65 @@ def test_padding_does_not_show(random_graph, rng):
         assert np.array_equal(getattr(plain, name), getattr(dirty, name)), name
     rows = QUESTIONS * NARROW
     assert nodes_of(plain.frontier, rows) == nodes_of(dirty.frontier, rows)
+
+
+def test_a_memo_follows_its_path_and_a_scorers_own_steps_are_counted(random_graph, rng):
+    """A scorer that carries a number along each path does what one does that reads it anew."""
+    world = random_graph(3, num_relations=RELATIONS)
+    rows = random_table(rng)[0, 0]
+    turn = 3 * HOPS
+
+    def table(number):
+        return jnp.asarray(rows)[number % len(rows)]
+
+    def carried(beam, options, slots):
+        number = jnp.zeros(beam.score.shape, jnp.int32)
+        if beam.memo is not None:
+            last = beam.relations[:, :, beam.hop - 1]
+            number = jnp.where(last == -1, beam.memo, turn * beam.memo + last + 1)
+        wanted = jnp.sum(jnp.where(beam.open, 1, 0), dtype=jnp.int32)
+        return Scored(table(number), number, wanted[None], wanted > slots)
+
+    def anew(beam, options, slots):
+        number = jnp.zeros(beam.score.shape, jnp.int32)
+        for hop in range(HOPS):
+            code = beam.relations[:, :, hop]
+            number = jnp.where(code == -1, number, turn * number + code + 1)
+        return Scored(table(number), needed=jnp.zeros(1, jnp.int32))
+
+    @functools.partial(jax.jit, static_argnames=("score", "slots"))
+    def run(graph, starts, score, slots):
+        room = tuple(c for hop in range(HOPS) for c in (128, slots, 128, 256))
+        return search_layers(
+            graph, starts, score,
+            num_questions=QUESTIONS, width=NARROW, hops=HOPS, capacities=room,
+        )  # fmt: skip
+
+    starts = frontier_of(TOPICS)
+    (layers, one), (_, other) = (run(world.graph, starts, f, 8) for f in (carried, anew))
+    assert np.array_equal(one.relations, other.relations)
+    np.testing.assert_allclose(one.score, other.score, rtol=1e-6)
+    opened = [int(layer.beam.open.sum()) for layer in layers]
+    assert opened[0] == QUESTIONS < max(opened)
+    assert one.needed.reshape(HOPS, 4)[:, 1].tolist() == opened
+    assert not one.overflow
+    _, tight = run(world.graph, starts, carried, max(opened) - 1)
+    assert tight.overflow
+    for layer, after in zip(layers, (*(layer.beam for layer in layers[1:]), one)):
+        for question, place in itertools.product(range(QUESTIONS), range(NARROW)):
+            path = [code for code in after.relations[question, place].tolist() if code != -1]
+            if len(path) == int(layer.beam.hop) + 1:
+                parents = layer.beam.relations[question].tolist()
+                parent = next(w for w, p in enumerate(parents) if p[: len(path) - 1] == path[:-1])
+                assert layer.options[question, parent, path[-1]]
+
+
+def test_another_margin_is_no_other_program(random_graph, rng):
+    world = random_graph(3, num_relations=RELATIONS)
+    table, starts = random_table(rng), frontier_of(TOPICS)
+    before = searched._cache_size()
+    wide, close = (
+        searched(world.graph, starts, table, margin, width=NARROW) for margin in (9.0, 0.0)
+    )
+    assert searched._cache_size() - before <= 1
+    assert np.isfinite(close.score).sum() == QUESTIONS < np.isfinite(wide.score).sum()

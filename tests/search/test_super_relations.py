@@ -28,18 +28,18 @@ def found(
         graph,
         starts,
         group,
-        lambda search, options: scores[len(search.sets)],
+        lambda search, options, memo: scores[len(search.sets)],
         num_questions=QUESTIONS,
         num_groups=GROUPS,
         width=WIDTH,
         hops=HOPS,
         capacities=(2048, 2048, edges) * HOPS,
-        sufficient=lambda search: enough[len(search.sets) - 1],
+        grow=lambda search, memo: (enough[len(search.sets) - 1], memo),
         connections=connections,
         walk_best=walk_best,
         floor=floor,
         revisit=revisit,
-    )
+    ).search
 
 
 concluded = functools.partial(jax.jit, static_argnames=("keep", "backward"))(conclude)

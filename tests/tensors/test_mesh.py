@@ -17,7 +17,7 @@ from jaxkg.score.embeddings import init_embeddings, score_against
 from jaxkg.score.message_passing import inflow
 from jaxkg.search.guided import guided_batch
 from jaxkg.search.hyperedges import explore
-from jaxkg.search.relation_beam import search
+from jaxkg.search.relation_beam import Scored, search
 from jaxkg.systems.pathmind.walks import prioritise_batch
 from jaxkg.tensors import starts_table
 from jaxkg.tensors.mesh import (
@@ -92,7 +92,9 @@ def test_a_beam_search_finds_its_paths(mesh, rng):
         beam = search(
             graph,
             start(row, node),
-            lambda beam: jnp.broadcast_to(weights[beam.hop], (*beam.score.shape, codes + 1)),
+            lambda beam, options: Scored(
+                jnp.broadcast_to(weights[beam.hop], (*beam.score.shape, codes + 1))
+            ),
             num_questions=ROWS,
             width=2,
             hops=2,
@@ -136,7 +138,6 @@ def guided(shared, own):
     return guided_batch(
         *shared,
         *own,
-        rows=ROWS,
         width=2,
         sample=4,
         capacities=(512,) * 5,

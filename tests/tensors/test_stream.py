@@ -1,14 +1,14 @@
 """`stream` against programs whose need for slots is known."""
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxkg.tensors import Capacities, bucket, stream
+from jaxkg.tensors import Capacities, bucket, rerun, stream
+from jaxkg.types import Fit
 
 
 @dataclasses.dataclass
@@ -21,15 +21,15 @@ class Program:
     weights: list[int]
     calls: list[tuple[tuple[int, ...], tuple[int, ...]]] = dataclasses.field(default_factory=list)
 
-    def run(self, indices: np.ndarray, slots: tuple[int, ...]) -> dict[str, Any]:
+    def run(self, indices: np.ndarray, slots: tuple[int, ...]) -> Fit:
         self.calls.append((tuple(indices.tolist()), slots))
         first = sum(self.weights[i] for i in indices)
         second = 2 * min(first, slots[0])
-        return {
-            "items": indices * 10,
-            "needed": np.asarray([first, second], np.int32),
-            "overflow": np.bool_(first > slots[0] or second > slots[1]),
-        }
+        return Fit(
+            indices * 10,
+            np.asarray([first, second], np.int32),
+            np.bool_(first > slots[0] or second > slots[1]),
+        )
 
     def stream(self, batch_size: int, capacities: Capacities) -> list[tuple[list[int], bool]]:
         out = []
@@ -37,12 +37,11 @@ class Program:
             len(self.weights),
             batch_size,
             self.run,
-            lambda result: (result["needed"], result["overflow"]),
             capacities,
         ):
             assert isinstance(indices, np.ndarray)
-            assert result["items"].tolist() == [10 * i for i in indices]
-            assert complete == (not result["overflow"])
+            assert result.value.tolist() == [10 * i for i in indices]
+            assert complete == (not result.overflow)
             out.append((indices.tolist(), complete))
         return out
 
@@ -88,8 +87,7 @@ def test_a_rerun_has_the_slots_and_the_batches_after_it_pay_at_most_fourfold():
 
 def test_two_batches_are_in_flight_and_no_more():
     program = Program([1] * 8)
-    report = lambda result: (result["needed"], result["overflow"])  # noqa: E731
-    batches = stream(8, 1, program.run, report, Capacities(slots=(8, 8)))
+    batches = stream(8, 1, program.run, Capacities(slots=(8, 8)))
     for read in range(1, 9):
         next(batches)
         assert len(program.calls) == min(read + 1, 8)
@@ -118,3 +116,15 @@ def test_no_items_run_nothing():
     program = Program([])
     assert program.stream(4, Capacities(slots=(8, 8))) == []
     assert program.calls == []
+
+
+def test_a_step_is_run_again_until_it_fits_or_the_limit_is_reached():
+    def last(limit, **options):
+        program = Program([20])
+        capacities = Capacities(slots=(8, 8), limit=limit)
+        found = rerun(lambda slots: program.run(np.arange(1), slots), capacities, **options)
+        return program.calls[-1][1], bool(found.overflow)
+
+    assert last(64) == ((32, 64), False)
+    assert last(16) == ((8, 8), True)
+    assert last(16, lenient=True) == ((16, 16), True)

@@ -15,10 +15,10 @@ import jax
 import numpy as np
 import scipy.sparse as sp
 
-from jaxkg.candidates import Revisit, follow, start
+from jaxkg.candidates import Revisit, fit, follow, start
 from jaxkg.learn.mine import MinedPaths
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
-from jaxkg.types import NULL, Frontier, Graph
+from jaxkg.types import NULL, Fit, Frontier, Graph
 
 _BLOCK = 1024
 
@@ -125,11 +125,9 @@ def _follow(
     *,
     capacities: tuple[int, ...],
     revisit: Revisit,
-) -> tuple[tuple[Frontier, ...], jax.Array, jax.Array]:
+) -> Fit[tuple[Frontier, ...]]:
     trail = follow(graph, start(row, node), relations, capacities=capacities, revisit=revisit)
-    needed = jax.numpy.stack([frontier.needed for frontier in trail[1:]])
-    overflow = jax.numpy.any(jax.numpy.stack([frontier.overflow for frontier in trail]))
-    return trail, needed, overflow
+    return fit(trail, trail)
 
 
 def states_along(
@@ -162,8 +160,8 @@ def states_along(
 
     capacities = Capacities(slots=tuple(bucket(batch_size << (hop + 1)) for hop in range(hops)))
     question, hop, nodes = [], [], []
-    for indices, (trail, _, _), _ in stream(count, batch_size, run, lambda r: r[1:], capacities):
-        for taken, frontier in enumerate(trail[:hops]):
+    for indices, found, _ in stream(count, batch_size, run, capacities):
+        for taken, frontier in enumerate(found.value[:hops]):
             there = np.flatnonzero(frontier.valid)
             there = there[np.argsort(frontier.row[there], kind="stable")]
             rows = frontier.row[there]

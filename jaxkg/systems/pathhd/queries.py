@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxkg.score.hdc import Algebra, encode_bundle, symbols_at
 from jaxkg.score.hdc.similarity import query_rows
+from jaxkg.search.hypervectors import Encoded
 from jaxkg.types import NULL
 
 Column: TypeAlias = jax.Array | np.ndarray
@@ -48,13 +49,6 @@ class Space(NamedTuple):
 
     table: jax.Array  # [2R, *shape], inverse codes after the relations
     key: jax.Array  # of the symbols
-
-
-class Encoded(NamedTuple):
-    """B questions as rows whose dot product with an encoded path is its similarity."""
-
-    whole: jax.Array  # [B, L, F] float32, for paths of 1, 2, ... hops
-    prefix: jax.Array  # [B, L - 1 or 0, F] float32, for the first 1, 2, ... hops of longer ones
 
 
 @functools.partial(jax.jit, static_argnames=("algebra", "hops", "metric", "prefixes"))

@@ -344,7 +344,7 @@ class PathHD(QuestionAnswering):
             )  # fmt: skip
 
         tick = _stage(on_progress, "retrieve")
-        for indices, found, whole in stream(count, size, run, lambda r: r[2:], capacities):
+        for indices, found, whole in stream(count, size, run, capacities):
             relations[indices] = found.relations[: len(indices)]
             similarity[indices] = found.similarity[: len(indices)]
             complete[indices] &= whole

@@ -125,7 +125,7 @@ def heaviest_walks(
     return heaviest, edges_to(sub.trail, hop, slot)
 
 
-@partial(jax.jit, static_argnames=("capacities", "floor", "revisit"))
+@partial(jax.jit, static_argnames=("capacities", "revisit"))
 def prioritise_batch(
     graph: Graph,
     params: PriorityParams,
@@ -220,9 +220,7 @@ def rank_entities(
         )
     )
     parts, completes = [], np.ones(count, bool)
-    for indices, found, complete in stream(
-        count, batch_size, run, lambda result: result[-2:], capacities
-    ):
+    for indices, found, complete in stream(count, batch_size, run, capacities):
         # Priorities that differ by rounding alone are ties, and ties go to the smaller node.
         priority = (1 / (1 + np.exp(-np.clip(found.logit, -80, 80)))).round(6)
         there = np.flatnonzero(found.valid)

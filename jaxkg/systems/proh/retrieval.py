@@ -17,7 +17,7 @@ from jaxkg.search.hyperedges import BeamSettings, Explored, Landed, Texts, explo
 from jaxkg.settings import Checked, Count, CountOrZero, NotNegative
 from jaxkg.systems.proh.index import HyperIndex, rows_bucket
 from jaxkg.tensors import Capacities, bucket, pad, starts_table, stream
-from jaxkg.types import NULL, Hypergraph
+from jaxkg.types import NULL, Fit, Hypergraph
 
 FLOW = BeamSettings(
     depth=1,
@@ -97,7 +97,7 @@ _ABSENT = 1e-6
 _nearest = functools.partial(jax.jit, static_argnames=("k", "block"))(nearest)
 
 
-@functools.partial(jax.jit, static_argnames=("settings", "decay", "keep", "capacities", "landing"))
+@functools.partial(jax.jit, static_argnames=("keep", "capacities", "landing"))
 def _search(
     graph: Hypergraph,
     chunks: Hypergraph | None,
@@ -113,7 +113,7 @@ def _search(
     keep: int,
     capacities: tuple[int, ...],
     landing: tuple[int, int],
-) -> tuple[Explored, Landed | None]:
+) -> Fit[tuple[Explored, Landed | None]]:
     explored = explore(
         graph,
         texts,
@@ -126,7 +126,7 @@ def _search(
         capacities=capacities,
     )
     if chunks is None:
-        return explored, None
+        return Fit((explored, None), explored.needed, explored.overflow)
     landed = land(
         graph,
         chunks,
@@ -137,7 +137,8 @@ def _search(
         keep=keep,
         capacities=landing,
     )
-    return explored, landed
+    needed = jax.numpy.concatenate([explored.needed, landed.needed])
+    return Fit((explored, landed), needed, explored.overflow | landed.overflow)
 
 
 class Retriever:
@@ -206,17 +207,10 @@ class Retriever:
         def run(indices: np.ndarray, slots: tuple[int, ...]):
             return self._run(vectors[indices], [anchors[i] for i in indices.tolist()], size, slots)
 
-        def report(result: tuple[Explored, Landed | None]):
-            explored, landed = result
-            if landed is None:
-                return explored.needed, explored.overflow
-            needed = jax.numpy.concatenate([explored.needed, landed.needed])
-            return needed, explored.overflow | landed.overflow
-
         found: list[Retrieved] = []
-        for indices, result, complete in stream(len(questions), size, run, report, capacities):
+        for indices, result, complete in stream(len(questions), size, run, capacities):
             for place, i in enumerate(indices.tolist()):
-                found.append(self._read(anchors[i], vectors[i], result, place, complete))
+                found.append(self._read(anchors[i], vectors[i], result.value, place, complete))
         return found
 
     def _first_capacities(self, rows: int) -> Capacities:
@@ -241,7 +235,7 @@ class Retriever:
 
     def _run(
         self, vectors: np.ndarray, anchors: Sequence[Anchors], size: int, slots: tuple[int, ...]
-    ) -> tuple[Explored, Landed | None]:
+    ) -> Fit[tuple[Explored, Landed | None]]:
         index, settings = self.index, self.settings
         columns = anchor_columns(anchors, index, settings.topic_bonus, size)
         texts = Texts(

@@ -13,13 +13,14 @@ from jaxkg.adjudicate.calls.proh import SynonymGroups
 from jaxkg.adjudicate.calls.prompts_proh import SYNONYM_SYSTEM, SYNONYM_USER
 from jaxkg.adjudicate.delimit import block
 from jaxkg.candidates.nearest import near_pairs
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.hypergraph import edit
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.hypergraph.synonyms import components, synonym_edges
 from jaxkg.systems.proh.index import Encode
-from jaxkg.tensors import bucket, pad
+from jaxkg.tensors import Capacities, bucket, pad, rerun
 
-_pairs = functools.partial(jax.jit, static_argnames=("threshold", "capacities"))(near_pairs)
+_pairs = functools.partial(jax.jit, static_argnames="capacities")(near_pairs)
 
 
 def near_names(
@@ -51,16 +52,18 @@ def near_names(
         jax.device_put(pad(vectors[i * size : (i + 1) * size].astype(np.float32), size))
         for i in range(blocks)
     ]
-    slots = (1024, 4096)
+    capacities = Capacities((1024, 4096))
     rows, scores = [], []
     work = [(i, j) for i in range(blocks) for j in range(i, blocks)]
     for done, (i, j) in enumerate(work, start=1):
-        while True:
-            found = _pairs(table[i], table[j], threshold=threshold, capacities=slots)
-            first, second, cosine, needed, overflow = jax.device_get(found)
-            if not overflow:
-                break
-            slots = (bucket(int(needed[0])), max(slots[1], bucket(int(needed[1]))))
+        pair_up = functools.partial(_pairs, table[i], table[j], threshold=threshold)
+        found = rerun(lambda slots, run=pair_up: run(capacities=slots), capacities)
+        first, second, cosine, _, overflow = jax.device_get(found)
+        if overflow:
+            raise JaxkgError(
+                f"a block of {size} names has more than {capacities.limit:,} near pairs; raise the "
+                "threshold or take smaller blocks"
+            )
         there = first >= 0
         pair = np.stack([first[there] + i * size, second[there] + j * size], 1).astype(np.int64)
         keep = (pair[:, 0] < pair[:, 1]) & (pair[:, 1] < count)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -23,27 +23,37 @@ from jaxkg.systems.proh.calls import Calls
 from jaxkg.systems.proh.index import HyperIndex, chunk_text
 from jaxkg.systems.proh.retrieval import Anchors, Retriever, anchor_columns
 from jaxkg.systems.proh.settings import ProhSettings
-from jaxkg.tensors import bucket
-from jaxkg.types import NULL
+from jaxkg.tensors import Capacities, bucket, rerun
+from jaxkg.types import NULL, Fit, Hypergraph, Value
 
 _LARGEST = 1 << 24
 _MOST_WEIGHED = 40
 """Entities whose weights are asked for at once, the most similar ones."""
 
-_seed = functools.partial(jax.jit, static_argnames=("settings", "capacity"))(seed)
 _within = functools.partial(jax.jit, static_argnames="hops")(within)
 
 
-@functools.partial(jax.jit, static_argnames=("settings", "capacities", "width"))
-def _step(graph, texts, beam, allowed, *, settings, capacities, width):
-    """`ask` and `tell` in one program: the best `width` directions, and what it needed."""
+@functools.partial(jax.jit, static_argnames="capacities")
+def _seed(graph, texts, columns, *, settings, capacities) -> Fit[HyperBeam]:
+    beam, needed, overflow = seed(graph, texts, *columns, settings=settings, capacity=capacities[0])
+    return Fit(beam, needed[None], overflow)
+
+
+@functools.partial(jax.jit, static_argnames=("capacities", "width"))
+def _step(graph, texts, beam, allowed, *, settings, capacities, width) -> Fit[HyperBeam]:
+    """`ask` and `tell` in one program: the best `width` directions."""
     asked = ask(graph, texts, beam, settings=settings, capacities=capacities)
     asked = asked._replace(valid=asked.valid & allowed[asked.edge])
     grown = tell(beam, asked, settings=settings, width=width)
-    return grown, asked.needed, asked.overflow
+    return Fit(grown, asked.needed, asked.overflow)
 
 
-_path_scores = functools.partial(jax.jit, static_argnames=("settings", "capacity"))(path_scores)
+@functools.partial(jax.jit, static_argnames="capacities")
+def _path_scores(graph, texts, path, *, settings, capacities) -> Fit[jax.Array]:
+    scores, needed, overflow = path_scores(
+        graph, texts, path, settings=settings, capacity=capacities[0]
+    )
+    return Fit(scores, needed[None], overflow)
 
 
 class AnswerPath(NamedTuple):
@@ -67,7 +77,7 @@ class HyperWalk:
     index: HyperIndex
     settings: BeamSettings
     allowed: jax.Array
-    slots: list[int] = dataclasses.field(default_factory=lambda: [1024, 1024, 4096, 1024])
+    room: dict[str, Capacities] = dataclasses.field(default_factory=dict)
 
     def texts(self, question: str, weight: np.ndarray | None = None) -> Texts:
         """Vectors of one question; `weight` [N] are given entity weights."""
@@ -85,28 +95,16 @@ class HyperWalk:
     def start(self, texts: Texts, anchors: Anchors) -> HyperBeam:
         """The first beam."""
         columns = jax.device_put(anchor_columns([anchors], self.index, 0.0, 1))
-        graph = self.index.tensors.graph
-        while True:
-            beam, needed, overflow = _seed(
-                graph, texts, *columns, settings=self.settings, capacity=self.slots[0]
-            )
-            if not self._grow(overflow, [needed], 0):
-                return beam
+        return self._fitting(
+            "start", functools.partial(_seed, self._graph, texts, columns, settings=self.settings)
+        )
 
     def grow(self, texts: Texts, beam: HyperBeam, *, width: int) -> HyperBeam:
         """The best directions of a beam."""
-        while True:
-            grown, needed, overflow = _step(
-                self.index.tensors.graph,
-                texts,
-                beam,
-                self.allowed,
-                settings=self.settings,
-                capacities=(self.slots[1], self.slots[2]),
-                width=width,
-            )
-            if not self._grow(overflow, needed, 1):
-                return grown
+        step = functools.partial(
+            _step, self._graph, texts, beam, self.allowed, settings=self.settings, width=width
+        )
+        return self._fitting("grow", step, 1024, 4096)
 
     def rank(self, texts: Texts, paths: Sequence[tuple[int, ...]]) -> list[tuple[int, float]]:
         """Places of paths by their score (Eq. 6), best first."""
@@ -114,30 +112,27 @@ class HyperWalk:
         table = np.full((1, bucket(len(paths)), length), NULL, np.int32)
         for place, path in enumerate(paths):
             table[0, place, : len(path)] = path
-        while True:
-            scores, needed, overflow = _path_scores(
-                self.index.tensors.graph,
-                texts,
-                jax.device_put(table),
-                settings=self.settings,
-                capacity=self.slots[3],
-            )
-            if not self._grow(overflow, [needed], 3):
-                break
+        paths_in = jax.device_put(table)
+        scores = self._fitting(
+            "rank",
+            functools.partial(_path_scores, self._graph, texts, paths_in, settings=self.settings),
+        )
         told = np.asarray(scores)[0, : len(paths)]
         return [(int(i), float(told[i])) for i in np.argsort(-told, kind="stable")]
 
-    def _grow(self, overflow: Any, needed: Any, first: int) -> bool:
-        if not overflow:
-            return False
-        for at, count in enumerate(np.asarray(jax.device_get(needed)).tolist(), start=first):
-            if count > _LARGEST:
-                raise JaxkgError(
-                    f"one step of the search wants {count:,} slots; raise the entity threshold or "
-                    "lower the width of the beam"
-                )
-            self.slots[at] = max(self.slots[at], bucket(count))
-        return True
+    @property
+    def _graph(self) -> Hypergraph:
+        return self.index.tensors.graph
+
+    def _fitting(self, name: str, step: Callable[..., Fit[Value]], *slots: int) -> Value:
+        first = Capacities(slots or (1024,), limit=_LARGEST)
+        found = rerun(lambda slots: step(capacities=slots), self.room.setdefault(name, first))
+        if found.overflow:
+            raise JaxkgError(
+                f"one step of the search wants {max(np.asarray(found.needed)):,} slots; raise the "
+                "entity threshold or lower the width of the beam"
+            )
+        return found.value
 
 
 def subgraph(index: HyperIndex, anchors: Anchors, hops: int) -> jax.Array:

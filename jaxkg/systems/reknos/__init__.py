@@ -2,20 +2,20 @@
 
 | | |
 |---|---|
-| `system` | `ReKnoS`, its settings: link, search, answer, cite |
-| `search` | the steps `begin`, `ask`, `tell`, `close`, `conclude`; pure (Eq. 1 to 9) |
-| `loop` | the steps in order, for any scorer, each in room enough |
-| `scorers`, `numeric` | label similarity, planner, path ranker; without a call |
-| `llm` | a language model: two calls a step and one to answer |
+| `system`, `settings` | `ReKnoS`: link, search, answer, cite |
+| `problem` | what is searched: graph, super-relations, settings |
+| `scorers`, `numeric` | label similarity, planner, path ranker: one program a batch |
+| `loop`, `llm` | a language model: step by step, two calls a step and one to answer |
 | `answers`, `trace` | what it found, as records |
 
 Reference: Wang, Lin, Guo, Shun, Li and Zhu, "Reasoning of large language models over knowledge
-graphs with super-relations", 2025.
+graphs with super-relations", 2025. The steps (Eq. 1 to 9) are `jaxkg.search.super_relations`.
 """
 
 from jaxkg.systems.reknos.llm import LLMScorer
 from jaxkg.systems.reknos.scorers import LabelScorer, NumericScorer, PlannerScorer, RankerScorer
-from jaxkg.systems.reknos.system import ReKnoS, ReKnoSSettings, default_groups
+from jaxkg.systems.reknos.settings import ReKnoSSettings
+from jaxkg.systems.reknos.system import ReKnoS, default_groups
 from jaxkg.systems.reknos.trace import Solved, SuperStep, Trace
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
@@ -24,14 +24,12 @@ from jaxkg.kg import Topics
 from jaxkg.records import PlanCandidate, Question, Usage
 from jaxkg.search.super_relations import BestPaths, SuperSearch
 from jaxkg.select import witness_paths
+from jaxkg.systems.answering import Progress
 from jaxkg.systems.reknos.answers import finished, ranked, walks
 from jaxkg.systems.reknos.loop import concluded, run_search
+from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.systems.reknos.trace import Solved, entities_by_path, read_traces, slot_questions
 from jaxkg.types import NULL
-
-if TYPE_CHECKING:
-    from jaxkg.systems.answering import Progress
-    from jaxkg.systems.reknos.system import ReKnoS
 
 _SHOWN = 20
 """Entities of a path that the sufficiency prompt names; it says how many more there are."""
@@ -77,7 +75,7 @@ class _Ledger:
 
 
 def solve_with_llm(
-    system: ReKnoS,
+    problem: SuperProblem,
     scorer: LLMScorer,
     questions: Sequence[Question],
     topics: Sequence[Topics],
@@ -86,29 +84,27 @@ def solve_with_llm(
 ) -> list[Solved]:
     """Answer questions with a language model; see `ReKnoS.solve`."""
     solved: list[Solved] = []
-    size = system.settings.batch_size
+    size = problem.settings.batch_size
     for first in range(0, len(questions), size):
         some = slice(first, first + size)
-        solved += _solve(system, scorer, questions[some], topics[some], linked)
+        solved += _solve(problem, scorer, questions[some], topics[some], linked)
         if on_progress:
             on_progress("search", len(solved), len(questions))
     return solved
 
 
 def _solve(
-    system: ReKnoS,
+    problem: SuperProblem,
     scorer: LLMScorer,
     questions: Sequence[Question],
     topics: Sequence[Topics],
     linked: float,
 ) -> list[Solved]:
-    session = LLMSession(system, scorer, questions, topics, linked)
+    session = LLMSession(problem, scorer, questions, topics, linked)
     starts = [some.entities for some in topics]
-    # A batch cannot be halved once calls are paid for, so an incomplete step is taken and told of.
-    found = run_search(system, session, starts, system.room, lenient=True)
-    search, best = jax.device_get(found)
+    search, best = jax.device_get(run_search(problem, session, starts))
     complete = not bool(search.overflow)
-    traces = read_traces(search, best, system.groups, len(questions), complete=complete)
+    traces = read_traces(search, best, problem.groups, len(questions), complete=complete)
     answers = session.answers(search, best, complete=complete)
     judged = [i for i, answer in enumerate(answers) if answer.error is None]
     told = adjudicate(scorer.backend, [answers[i] for i in judged], repair=scorer.repair)
@@ -126,15 +122,15 @@ class LLMSession:
 
     def __init__(
         self,
-        system: ReKnoS,
+        problem: SuperProblem,
         scorer: LLMScorer,
         questions: Sequence[Question],
         topics: Sequence[Topics],
         linked: float,
     ) -> None:
-        self._system, self._scorer = system, scorer
+        self._problem, self._scorer = problem, scorer
         self._questions, self._topics = questions, topics
-        self._names = [tuple(system.kg.name(node) for node in some.entities) for some in topics]
+        self._names = [tuple(problem.kg.name(node) for node in some.entities) for some in topics]
         self._scored: set[int] = set()
         usage = Usage(seconds=linked, stages={"link": linked})
         self.ledgers = [_Ledger([usage]) for _ in questions]
@@ -147,9 +143,9 @@ class LLMSession:
         Reference: ReKnoS, Eq. 2.
         """
         sets, possible = jax.device_get((search.sets, options))
-        possible, names = np.array(possible), self._system.groups.names
+        possible, names = np.array(possible), self._problem.groups.names
         scores = np.zeros(possible.shape, np.float32)
-        width = self._system.settings.width
+        width = self._problem.settings.width
         counts = possible[: len(self._questions)].sum(axis=1)
         self._scored = set(np.flatnonzero(counts).tolist())
         least = 1 if self._scorer.always_score else width + 1
@@ -192,7 +188,7 @@ class LLMSession:
         A check that fails counts as "no", so that the search goes on. It is made after the last
         step too, where it changes nothing: the paper counts two calls a step (Section 5.4).
         """
-        settings, kg, names = self._system.settings, self._system.kg, self._system.groups.names
+        settings, kg, names = self._problem.settings, self._problem.kg, self._problem.groups.names
         best = concluded(search, keep=settings.keep, backward=settings.backward)
         found, groups = jax.device_get(((search, best), best.groups))
         extracted = entities_by_path(*found)
@@ -230,14 +226,14 @@ class LLMSession:
         Returns:
             Answers whose paths a model can judge; one with an `error` has none.
         """
-        system, offered = self._system, self._system.settings.offered
+        problem, offered = self._problem, self._problem.settings.offered
         count = len(self._questions)
         question, score, edges, node = self._evidence(search, best)
         rank = np.arange(len(question)) - np.searchsorted(question, question)
         total = np.bincount(question, minlength=count)
         there = rank < offered
         question, score, edges, node = (x[there] for x in (question, score, edges, node))
-        paths = walks(system.kg, system.tensors, edges, question, score)
+        paths = walks(problem.kg, problem.tensors, edges, question, score)
         bounds = np.searchsorted(question, np.arange(count + 1))
         answers = []
         for i, (asked, ledger) in enumerate(zip(self._questions, self.ledgers)):
@@ -250,7 +246,7 @@ class LLMSession:
             relation_paths: dict[tuple[str, ...], float] = {}
             for path in paths[mine]:
                 relation_paths.setdefault(path.relation_path, path.score)
-            entities = () if ledger.error else ranked(system.kg, node[mine].tolist(), paths[mine])
+            entities = () if ledger.error else ranked(problem.kg, node[mine].tolist(), paths[mine])
             answer = finished(
                 asked,
                 self._topics[i],
@@ -285,6 +281,6 @@ class LLMSession:
         length = np.maximum(np.sum(best.groups != NULL, axis=2), 1)
         score = (best.score / length)[question, place]
         node, edges = found.node[there], found.edges[there]
-        named = np.array([self._system.kg.has_name(n) for n in node.tolist()], bool)
+        named = np.array([self._problem.kg.has_name(n) for n in node.tolist()], bool)
         order = np.lexsort((node, place, -score, ~named, question))
         return question[order], score[order], edges[order], node[order]

@@ -1,25 +1,26 @@
-"""A numeric scorer at work: its beam of relation paths beside the super-relation search."""
+"""A numeric scorer at work: super-relations and, beside them, its own beam of relation paths."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.candidates import start
+from jaxkg.candidates import Revisit, start
 from jaxkg.kg import Topics
 from jaxkg.records import Question
-from jaxkg.search import relation_beam as relation_search
+from jaxkg.search import relation_beam
 from jaxkg.search.plans import Plans
-from jaxkg.search.relation_beam import Beam
-from jaxkg.search.super_relations import SuperSearch
-from jaxkg.systems.reknos.loop import Outgrown, Room, run_search
+from jaxkg.search.relation_beam import Beam, Scored
+from jaxkg.search.super_relations import BestPaths, SuperSearch, conclude, super_search
+from jaxkg.systems.answering import Progress
+from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.systems.reknos.scorers import (
-    Logits,
+    BeamScorer,
     NumericScorer,
     group_scores,
     probabilities,
@@ -27,167 +28,135 @@ from jaxkg.systems.reknos.scorers import (
     within,
 )
 from jaxkg.systems.reknos.trace import Trace, read_traces
-from jaxkg.tensors import bucket, pad, starts_table
-from jaxkg.types import NULL
-
-if TYPE_CHECKING:
-    from jaxkg.systems.answering import Progress
-    from jaxkg.systems.reknos.system import ReKnoS
+from jaxkg.tensors import bucket, pad, starts_table, stream
+from jaxkg.types import NULL, Graph
 
 
-@functools.partial(jax.jit, static_argnames=("rows", "width", "hops"))
-def _first_beam(row: jax.Array, node: jax.Array, *, rows: int, width: int, hops: int) -> Beam:
-    return relation_search.init(start(row, node), num_questions=rows, width=width, hops=hops)
+class NumericSearch(NamedTuple):
+    """What one batch comes to."""
+
+    relations: jax.Array  # [B, W, L] int32 codes of paths within the best super-relation paths
+    score: jax.Array  # [B, W] float32 log-probability, -inf where there are fewer than W
+    search: SuperSearch
+    best: BestPaths
+    needed: jax.Array  # [9L] int32 slots: of the search, of the beam beside it, of that within it
+    overflow: jax.Array  # [] bool
 
 
-@functools.partial(jax.jit, static_argnames=("logits", "capacity"))
-def _look(graph, named, weights: Any, reading: Any, beam: Beam, *, logits: Logits, capacity: int):
-    """What each relation path of the beam may take next, and how probable each is.
+class Look(NamedTuple):
+    """A beam of relation paths and where they may go on to."""
 
-    A path that has reached nothing with a name of its own (events, roles) is not whole.
+    beam: Beam
+    options: jax.Array  # [B, W, 2R] bool
+    scores: jax.Array  # [B, W, 2R + 1] float32 log-probabilities of what is possible
+
+
+@functools.partial(
+    jax.jit,
+    static_argnames=(
+        "scorer", "num_groups", "width", "beam_width", "hops", "keep", "backward", "capacities",
+        "revisit",
+    ),
+)  # fmt: skip
+def search_batch(
+    graph: Graph,
+    group: jax.Array,
+    connections: jax.Array | None,
+    named: jax.Array,
+    weights: Any,
+    reading: Any,
+    row: jax.Array,
+    node: jax.Array,
+    floor: float,
+    enough: float,
+    *,
+    scorer: BeamScorer,
+    num_groups: int,
+    width: int,
+    beam_width: int,
+    hops: int,
+    keep: int,
+    backward: bool,
+    capacities: tuple[int, ...],
+    revisit: Revisit,
+) -> NumericSearch:
+    """Search for one padded batch: first super-relations, then relation paths within the best.
+
+    Args:
+        graph, group, connections, named: see `SuperProblem`.
+        weights, reading: see `NumericScorer`; B questions.
+        row, node: [S] int32 topics.
+        floor, enough, width, beam_width, hops, keep, backward: see `ReKnoSSettings`; the sizes are
+            static, N, W, L and K.
+        scorer: see `BeamScorer`; static.
+        num_groups: of super-relations; static.
+        capacities: 9L slots in the order of `NumericSearch.needed`; static.
+        revisit: which nodes a path may return to; static.
     """
-    options, beam = relation_search.ask(graph, beam, capacity=capacity)
-    here = beam.frontier
-    row = jnp.where(here.valid & named[here.node], here.row, beam.score.size)
-    ends = jnp.zeros(beam.score.size, bool).at[row].set(True, mode="drop")
-    may_stop = beam.open & (beam.hop > 0) & ends.reshape(beam.score.shape)
-    return options, beam, probabilities(logits(weights, reading, beam), options, may_stop)
+    starts, score = start(row, node), scorer(weights, reading)
+    batch = jax.tree.leaves(reading)[0].shape[0]
+    of_search, of_beam, of_paths = (capacities[3 * hops * i : 3 * hops * (i + 1)] for i in range(3))
 
+    def scored(beam: Beam, options: jax.Array) -> Scored:
+        """A path that has reached nothing with a name of its own (events, roles) is not whole."""
+        here = beam.frontier
+        at = jnp.where(here.valid & named[here.node], here.row, beam.score.size)
+        ends = jnp.zeros(beam.score.size, bool).at[at].set(True, mode="drop")
+        may_stop = beam.open & (beam.hop > 0) & ends.reshape(beam.score.shape)
+        told = score(beam, options)
+        return told._replace(logits=probabilities(told.logits, options, may_stop))
 
-@functools.partial(jax.jit, static_argnames=("capacities", "revisit"))
-def _take(graph, group, chosen, beam, options, scores, *, capacities, revisit):
-    """Grow the beam within the super-relations of the step."""
-    allowed = jnp.any(chosen[:, :, None] == group[None, None, :], axis=1)
-    return relation_search.tell(
-        graph, beam, options & allowed[:, None, :], scores, capacities=capacities, revisit=revisit
+    def look(beam: Beam, hop: int) -> Look:
+        options, beam = relation_beam.ask(graph, beam, capacity=of_beam[3 * hop])
+        told = scored(beam, options)
+        return Look(beam._replace(memo=told.memo), options, told.logits)
+
+    def grow(search: SuperSearch, before: Look) -> tuple[jax.Array, Look]:
+        """The beam, within the super-relations of the step; is the whole path probably there?"""
+        hop = len(search.sets)
+        chosen = jnp.any(search.sets[-1][:, :, None] == group[None, None, :], axis=1)
+        beam = relation_beam.tell(
+            graph, before.beam, before.options & chosen[:, None, :], before.scores,
+            capacities=(of_beam[3 * hop - 2], of_beam[3 * hop - 1]), width=beam_width,
+            revisit=revisit,
+        )  # fmt: skip
+        after = look(beam, hop)
+        return stop_share(after.beam, after.scores) >= enough, after
+
+    first = relation_beam.init(starts, num_questions=batch, width=1, hops=hops)
+    found = super_search(
+        graph, starts, group,
+        lambda search, options, seen: group_scores(seen.beam, seen.scores, group, num_groups),
+        num_questions=batch, num_groups=num_groups, width=width, hops=hops, capacities=of_search,
+        grow=grow, memo=look(first, 0), connections=connections, walk_best=keep, floor=floor,
+        revisit=revisit,
+    )  # fmt: skip
+    best = conclude(found.search, keep=keep, backward=backward)
+
+    def scored_within(beam: Beam, options: jax.Array) -> Scored:
+        told = scored(beam, options)
+        along, whole = within(beam, best.groups, group, num_groups)
+        allowed = jnp.concatenate([along, whole[:, :, None]], axis=2)
+        return told._replace(logits=jnp.where(allowed, told.logits, -jnp.inf))
+
+    paths = relation_beam.search(
+        graph, starts, scored_within,
+        num_questions=batch, width=beam_width, hops=hops, capacities=of_paths, revisit=revisit,
+    )  # fmt: skip
+    _, whole = within(paths, best.groups, group, num_groups)  # the last hop ends all
+    beside = found.memo.beam
+    return NumericSearch(
+        paths.relations,
+        jnp.where(whole, paths.score, -jnp.inf),
+        found.search,
+        best,
+        jnp.concatenate([found.needed, beside.needed, paths.needed]),
+        found.overflow | beside.overflow | paths.overflow,
     )
-
-
-@functools.partial(jax.jit, static_argnames=("num_groups", "capacities", "revisit"))
-def _take_within(
-    graph, group, paths, beam, options, scores, *, num_groups, capacities, revisit
-) -> Beam:
-    """Grow the beam within super-relation paths."""
-    along, whole = within(beam, paths, group, num_groups)
-    scores = scores.at[:, :, -1].set(jnp.where(whole, scores[:, :, -1], -jnp.inf))
-    return relation_search.tell(
-        graph, beam, options & along, scores, capacities=capacities, revisit=revisit
-    )
-
-
-@functools.partial(jax.jit, static_argnames="num_groups")
-def _whole(group, paths, beam: Beam, *, num_groups: int) -> jax.Array:
-    """Scores of the beam's paths that are whole; the last hop ends all."""
-    _, whole = within(beam, paths, group, num_groups)
-    return jnp.where(whole, beam.score, -jnp.inf)
-
-
-_group_scores = functools.partial(jax.jit, static_argnames="num_groups")(group_scores)
-_stop_share = jax.jit(stop_share)
-
-
-class NumericSession:
-    """See `Session`."""
-
-    def __init__(
-        self,
-        system: ReKnoS,
-        scorer: NumericScorer,
-        weights: Any,
-        reading: Any,
-        topics: Sequence[Sequence[int]],
-        room: Room,
-        *,
-        lenient: bool,
-    ) -> None:
-        self._system, self._logits, self._weights = system, scorer.logits, weights
-        self._room, self._lenient = room, lenient
-        self._rows = bucket(len(topics))
-        self._reading = jax.device_put(jax.tree.map(lambda x: pad(x, self._rows), reading))
-        self._starts = jax.device_put(starts_table(topics, num_rows=self._rows))
-        self._step, self.complete = 0, True
-        self._options, self._beam, self._scores = self._look(self._fresh(), "look 0")
-
-    def score(self, search: SuperSearch, options: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """How probable each super-relation is."""
-        group, _ = self._system.on_device
-        return _group_scores(
-            self._beam, self._scores, group, num_groups=len(self._system.groups)
-        ), options
-
-    def sufficient(self, search: SuperSearch) -> jax.Array | np.ndarray:
-        """Where the relation paths found so far are probably whole."""
-        settings = self._system.settings
-        self._step += 1
-        if self._step == settings.hops:
-            return np.zeros(self._rows, bool)
-        group, _ = self._system.on_device
-        graph, beam, chosen = self._system.tensors.graph, self._beam, search.sets[-1]
-
-        def grown(slots: tuple[int, ...]):
-            after = _take(
-                graph, group, chosen, beam, self._options, self._scores,
-                capacities=slots, revisit=self._system.revisit,
-            )  # fmt: skip
-            return after, self._wanted(after)
-
-        beam = self._room.run(f"take {self._step}", grown, count=2, lenient=self._lenient)
-        self._options, self._beam, self._scores = self._look(beam, f"look {self._step}")
-        return _stop_share(self._beam, self._scores) >= settings.sufficient
-
-    def relation_paths(self, paths: jax.Array) -> tuple[np.ndarray, np.ndarray]:
-        """The most probable relation paths within super-relation paths.
-
-        Args:
-            paths: [B, Q, l] int32 super-relations, l at most L.
-
-        Returns:
-            [B, W, L] int32 codes and [B, W] float32 log-probabilities, best first.
-        """
-        system, settings = self._system, self._system.settings
-        group, _ = system.on_device
-        shorter = settings.hops - paths.shape[2]  # where every question was done early
-        paths = jnp.pad(paths, ((0, 0), (0, 0), (0, shorter)), constant_values=NULL)
-        beam = self._fresh()
-        for step in range(settings.hops):
-            options, beam, scores = self._look(beam, f"look {step} within")
-
-            def grown(slots: tuple[int, ...], known=(beam, options, scores)):
-                after = _take_within(
-                    system.tensors.graph, group, paths, *known,
-                    num_groups=len(system.groups), capacities=slots, revisit=system.revisit,
-                )  # fmt: skip
-                return after, self._wanted(after)
-
-            beam = self._room.run(f"take {step} within", grown, count=2, lenient=self._lenient)
-        self.complete &= not bool(beam.overflow) and not bool(self._beam.overflow)
-        score = _whole(group, paths, beam, num_groups=len(system.groups))
-        return jax.device_get((beam.relations, score))
-
-    def _fresh(self) -> Beam:
-        settings = self._system.settings
-        return _first_beam(
-            *self._starts, rows=self._rows, width=settings.beam_width, hops=settings.hops
-        )
-
-    def _look(self, beam: Beam, name: str) -> tuple[jax.Array, Beam, jax.Array]:
-        def looked(slots: tuple[int, ...]):
-            found = _look(
-                self._system.tensors.graph, self._system.named, self._weights, self._reading, beam,
-                logits=self._logits, capacity=slots[0],
-            )  # fmt: skip
-            return found, (found[1].needed[3 * int(beam.hop)],)
-
-        return self._room.run(name, looked, count=1, lenient=self._lenient)
-
-    @staticmethod
-    def _wanted(after: Beam) -> jax.Array:
-        at = 3 * (int(after.hop) - 1)
-        return after.needed[at + 1 : at + 3]
 
 
 def search_numerically(
-    system: ReKnoS,
+    problem: SuperProblem,
     scorer: NumericScorer,
     questions: Sequence[Question],
     topics: Sequence[Topics],
@@ -196,7 +165,7 @@ def search_numerically(
     """Search for any number of questions; a batch that is too large is halved.
 
     Args:
-        system: graph, super-relations and settings.
+        problem: what is searched.
         scorer: without a language model.
         questions: any number.
         topics: of each question.
@@ -205,34 +174,36 @@ def search_numerically(
     Returns:
         Relation paths within the best super-relation paths, and a trace of each question.
     """
-    settings = system.settings
-    count, width = len(questions), settings.beam_width
-    relations = np.full((count, width, settings.hops), NULL, np.int32)
-    score = np.full((count, width), -np.inf, np.float32)
+    settings = problem.settings
+    count, hops = len(questions), settings.hops
+    relations = np.full((count, settings.beam_width, hops), NULL, np.int32)
+    score = np.full((count, settings.beam_width), -np.inf, np.float32)
     completes = np.ones(count, bool)
     traces: list[Trace] = []
     reading = scorer.read(questions, topics)
     weights = jax.device_put(scorer.weights())
-    size = min(settings.batch_size, bucket(count))
-    room = system.room
-    waiting = [np.arange(i, min(i + size, count)) for i in range(0, count, size)][::-1]
-    while waiting:
-        indices = waiting.pop()
-        lenient = len(indices) == 1
-        view = jax.tree.map(lambda column, rows=indices: column[rows], reading)
-        starts = [topics[i].entities for i in indices.tolist()]
-        try:
-            session = NumericSession(system, scorer, weights, view, starts, room, lenient=lenient)
-            search, best = run_search(system, session, starts, room, lenient=lenient)
-            paths, found = session.relation_paths(best.groups)
-        except Outgrown:
-            waiting += np.array_split(indices, 2)[::-1]
-            continue
-        search, best = jax.device_get((search, best))
-        relations[indices], score[indices] = paths[: len(indices)], found[: len(indices)]
-        complete = session.complete and not bool(search.overflow)
+    rows = bucket(min(settings.batch_size, count))
+
+    def run(indices: np.ndarray, slots: tuple[int, ...]) -> NumericSearch:
+        row, node = starts_table([topics[i].entities for i in indices.tolist()], num_rows=rows)
+        return search_batch(
+            problem.tensors.graph, problem.group, problem.connections, problem.named, weights,
+            jax.tree.map(lambda column: pad(column[indices], rows), reading), row, node,
+            settings.floor, settings.sufficient,
+            scorer=scorer.beam_scorer, num_groups=len(problem.groups), width=settings.width,
+            beam_width=settings.beam_width, hops=hops, keep=settings.keep,
+            backward=settings.backward, capacities=slots, revisit=problem.revisit,
+        )  # fmt: skip
+
+    wants = [rows << (7 + 2 * hop) for _ in range(3) for hop in range(hops) for _ in range(3)]
+    capacities = problem.room.of(f"batches of {rows}", *wants)
+    for indices, found, complete in stream(count, min(settings.batch_size, rows), run, capacities):
+        relations[indices] = found.relations[: len(indices)]
+        score[indices] = found.score[: len(indices)]
         completes[indices] = complete
-        traces += read_traces(search, best, system.groups, len(indices), complete=complete)
+        traces += read_traces(
+            found.search, found.best, problem.groups, len(indices), complete=complete
+        )
         if on_progress:
             on_progress("search", len(traces), count)
     return Plans(relations, np.exp(score), completes), traces

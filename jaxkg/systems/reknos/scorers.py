@@ -24,20 +24,19 @@ from jaxkg.records import Question
 from jaxkg.score.planner import (
     PlannerParams,
     label_vectors,
-    next_relation_logits,
     path_log_probability,
     read_question,
 )
-from jaxkg.search.relation_beam import Beam
+from jaxkg.search.plans import planner_scorer
+from jaxkg.search.relation_beam import Beam, Scored
 from jaxkg.systems.ranked import RankedPaths
 from jaxkg.tensors import bucket, pad
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 
-Logits = Callable[[Any, Any, Beam], jax.Array]
-"""From a scorer's weights, its view of the questions [B, ...] and a beam to [B, W, 2R + 1] float32:
-logits of the next relation and, last, of stopping. Pure."""
-
+BeamScorer = Callable[[Any, Any], Callable[[Beam, jax.Array], Scored]]
+"""From a scorer's weights and its view of the questions [B, ...] to what `relation_beam.search`
+asks: logits of the next relation and, last, of stopping, normalised or not. Pure."""
 
 HINTS = {
     "who": "person people",
@@ -51,8 +50,8 @@ class NumericScorer(Protocol):
     """Anything that can rank relations without a language model."""
 
     @property
-    def logits(self) -> Logits:
-        """The pure function that runs on the device."""
+    def beam_scorer(self) -> BeamScorer:
+        """What runs on the device."""
         ...
 
     def check(self, relations: Sequence[str], hops: int) -> None:
@@ -89,9 +88,9 @@ class LabelScorer:
     stop: float = 0.6
 
     @property
-    def logits(self) -> Logits:
+    def beam_scorer(self) -> BeamScorer:
         """See `NumericScorer`."""
-        return label_logits
+        return label_scorer
 
     def check(self, relations: Sequence[str], hops: int) -> None:
         """See `NumericScorer`."""
@@ -122,12 +121,15 @@ class LabelScorer:
         return self._encoder(self.relations)
 
 
-def label_logits(weights: jax.Array, likeness: jax.Array, beam: Beam) -> jax.Array:
-    """Logits of `LabelScorer`: the same at every hop and both ways along a relation."""
-    batch, width, _ = beam.relations.shape
-    stop = jnp.broadcast_to(weights[1], (batch, 1))
+def label_scorer(weights: jax.Array, likeness: jax.Array) -> Callable[[Beam, jax.Array], Scored]:
+    """What `LabelScorer` says: the same at every hop and both ways along a relation."""
+    stop = jnp.broadcast_to(weights[1], (likeness.shape[0], 1))
     row = jnp.concatenate([likeness, likeness, stop], axis=1) / weights[0]
-    return jnp.broadcast_to(row[:, None, :], (batch, width, row.shape[1]))
+
+    def score(beam: Beam, options: jax.Array) -> Scored:
+        return Scored(jnp.broadcast_to(row[:, None, :], (*beam.score.shape, row.shape[1])))
+
+    return score
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,9 +139,9 @@ class PlannerScorer:
     planner: Planner
 
     @property
-    def logits(self) -> Logits:
+    def beam_scorer(self) -> BeamScorer:
         """See `NumericScorer`."""
-        return planner_logits
+        return _planner_scorer
 
     def check(self, relations: Sequence[str], hops: int) -> None:
         """See `NumericScorer`."""
@@ -196,20 +198,9 @@ def _path_log_probabilities(
     return jax.vmap(of_question)(ngrams, paths)
 
 
-def planner_logits(weights: Any, ngrams: jax.Array, beam: Beam) -> jax.Array:
-    """Logits of `PlannerScorer`."""
+def _planner_scorer(weights: Any, ngrams: jax.Array) -> Callable[[Beam, jax.Array], Scored]:
     params, label_ngrams = weights
-    labels = label_vectors(params, label_ngrams)
-    reading = jax.vmap(lambda some: read_question(params, some))(ngrams)
-
-    # The planner may know longer paths than the search takes.
-    longer = params.step.shape[0] - 1 - beam.relations.shape[2]
-    relations = jnp.pad(beam.relations, ((0, 0), (0, 0), (0, longer)), constant_values=NULL)
-
-    def of_path(question, taken):
-        return next_relation_logits(params, labels, question, taken)[beam.hop]
-
-    return jax.vmap(lambda q, paths: jax.vmap(lambda p: of_path(q, p))(paths))(reading, relations)
+    return planner_scorer(params, label_ngrams, ngrams)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,9 +216,9 @@ class RankerScorer:
     paths: int = 64
 
     @property
-    def logits(self) -> Logits:
+    def beam_scorer(self) -> BeamScorer:
         """See `NumericScorer`."""
-        return ranker_logits
+        return ranker_scorer
 
     def check(self, relations: Sequence[str], hops: int) -> None:
         """See `NumericScorer`; where the search takes more steps, paths end before."""
@@ -244,11 +235,16 @@ class RankerScorer:
         return plans.relations, plans.probability
 
 
-def ranker_logits(
-    weights: jax.Array, reading: tuple[jax.Array, jax.Array], beam: Beam
+def ranker_scorer(
+    weights: jax.Array, reading: tuple[jax.Array, jax.Array]
+) -> Callable[[Beam, jax.Array], Scored]:
+    """What `RankerScorer` says: the mass of the paths that begin like the beam's."""
+    return lambda beam, options: Scored(_mass_logits(weights, *reading, beam))
+
+
+def _mass_logits(
+    weights: jax.Array, paths: jax.Array, probability: jax.Array, beam: Beam
 ) -> jax.Array:
-    """Logits of `RankerScorer`: the mass of the paths that begin like the beam's."""
-    paths, probability = reading
     batch, width, steps = beam.relations.shape
     count, directed = weights.size, weights.shape[1] == 2
     longest = max(paths.shape[2], steps) + 1

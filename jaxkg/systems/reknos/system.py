@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Literal
 
-import jax
 import numpy as np
 
 from jaxkg.answer import Answer
@@ -17,64 +15,16 @@ from jaxkg.kg import KnowledgeGraph, Linker, find_topics
 from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.records import Question
 from jaxkg.search.plans import Plans, execute_paths
-from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.reknos.answers import answer_from_paths
 from jaxkg.systems.reknos.llm import LLMScorer, solve_with_llm
-from jaxkg.systems.reknos.loop import Room
 from jaxkg.systems.reknos.numeric import search_numerically
+from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.systems.reknos.scorers import NumericScorer, PlannerScorer
+from jaxkg.systems.reknos.settings import ReKnoSSettings
 from jaxkg.systems.reknos.trace import Solved
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text.hashing import HashingEncoder
-
-
-@dataclasses.dataclass(frozen=True)
-class ReKnoSSettings(Checked):
-    """Knobs of ReKnoS; the defaults are the paper's where it gives any.
-
-    Attributes:
-        width: N, super-relations kept at each step.
-        hops: L, steps at most.
-        keep: K, super-relation paths used of each length; the paper does not say how many.
-        backward: also use the paths that end at earlier steps, see `search.conclude`.
-        connection: candidates are connected to the set before them by a node the question has
-            "reached", or by any node of the "graph" (Eq. 1 as printed).
-        floor: a super-relation that scores below this share of its step's best is not kept.
-        revisit: "topic" never returns to a topic entity; the other rules allow it. None takes
-            what a planner was trained with, or "topic".
-        sufficient: without a language model, the probability of having the whole path that ends
-            the search early.
-        beam_width: without a language model, relation paths a scorer keeps in mind.
-        share: without a language model, relation paths at least this fraction as probable as the
-            best answer.
-        threshold: with a planner's scores, least confidence in the best relation path to answer at
-            all, see `PlannerScorer.confidence`; the other scorers have none.
-        offered: with a language model, walks offered to it at most.
-        batch_size: questions a batch.
-    """
-
-    width: Count = 3
-    hops: Count = 3
-    keep: Count = 3
-    backward: bool = True
-    connection: Literal["reached", "graph"] = "reached"
-    floor: NotNegative = 0.0
-    revisit: Revisit | None = None
-    sufficient: Share = 0.9
-    beam_width: Count = 8
-    share: Share = 0.5
-    threshold: Share = 0.15
-    offered: Count = 100
-    batch_size: Count = 128
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.batch_size * self.width**self.hops > 1 << 22:
-            raise JaxkgError(
-                f"{self.batch_size} questions of {self.width}^{self.hops} super-relation paths "
-                "are too many at a time; lower batch_size, width or hops"
-            )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -174,13 +124,9 @@ class ReKnoS(QuestionAnswering):
         stages.end("link")
         if isinstance(self.scorer, LLMScorer):
             linked = stages.usage(len(questions)).seconds
-            return solve_with_llm(self, self.scorer, questions, topics, linked, on_progress)
+            return solve_with_llm(self.problem, self.scorer, questions, topics, linked, on_progress)
         plans, traces = search_numerically(
-            self,
-            self.scorer,
-            questions,
-            topics,
-            on_progress,
+            self.problem, self.scorer, questions, topics, on_progress
         )
         confidence = np.ones(len(questions))
         if isinstance(self.scorer, PlannerScorer):
@@ -215,25 +161,9 @@ class ReKnoS(QuestionAnswering):
         )
 
     @functools.cached_property
-    def on_device(self) -> tuple[jax.Array, jax.Array | None]:
-        """[2R] int32 super-relation of each relation code; where the settings want it, the
-        [S, S] bool super-relation graph."""
-        connections = None
-        if self.settings.connection == "graph":
-            connections = self.groups.connections(self.kg.triples)
-        return jax.device_put((self.groups.group, connections))
-
-    @functools.cached_property
-    def named(self) -> jax.Array:
-        """[N] bool: nodes with a name of their own, see `KnowledgeGraph.has_name`."""
-        named = np.zeros(self.tensors.graph.num_nodes, bool)
-        named[: self.kg.num_entities] = [self.kg.has_name(i) for i in range(self.kg.num_entities)]
-        return jax.device_put(named)
-
-    @functools.cached_property
-    def room(self) -> Room:
-        """Capacities learnt so far."""
-        return Room()
+    def problem(self) -> SuperProblem:
+        """What is searched, on the device."""
+        return SuperProblem.of(self.kg, self.tensors, self.groups, self.settings, self.revisit)
 
 
 def default_groups(relations: Sequence[str]) -> SuperRelations:

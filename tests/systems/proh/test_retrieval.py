@@ -66,7 +66,13 @@ def test_slots_that_do_not_suffice_are_grown_and_change_nothing(index):
     slots = capacities.slots
     capacities.slots = (*slots[:2], 8, *slots[3:])
     tight._capacities[4] = capacities
-    assert tight.retrieve(QUESTIONS) == whole.retrieve(QUESTIONS)
+    for one, other in zip(tight.retrieve(QUESTIONS), whole.retrieve(QUESTIONS), strict=True):
+        assert one.complete
+        for told in ("paths", "chunks", "entities"):
+            rows, scores = zip(*getattr(one, told))
+            wanted_rows, wanted_scores = zip(*getattr(other, told))
+            assert rows == wanted_rows
+            assert scores == pytest.approx(wanted_scores)
     assert capacities.slots[2] > 8
 
 

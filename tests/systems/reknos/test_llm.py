@@ -1,5 +1,6 @@
 """A scripted model in the loop: what it is asked, what it costs, what becomes of its failures."""
 
+import dataclasses
 import functools
 import json
 import re
@@ -16,7 +17,8 @@ from jaxkg.kg import KnowledgeGraph, find_topics
 from jaxkg.search.super_relations import conclude, super_search
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
 from jaxkg.systems.reknos.llm import LLMSession
-from jaxkg.systems.reknos.loop import Room, run_search
+from jaxkg.systems.reknos.loop import run_search
+from jaxkg.systems.reknos.problem import Room
 
 LIKED = {"film.film": 0.9, "people.person": 0.8, "media.genre": 0.5, "^film.film": 0.1}
 CHOSEN = json.dumps({"answers": [], "supporting_paths": [1], "rationale": "Path 1 says so."})
@@ -228,9 +230,10 @@ def test_asked_from_python_or_run_in_jit_the_search_is_the_same(rng):
 
     scorer = LLMScorer(Scripted(answer))
     topics = find_topics(system.linker, questions)
-    session = LLMSession(system, scorer, questions, topics, 0.0)
+    problem = dataclasses.replace(system.problem, room=Room(slots, slots))
+    session = LLMSession(problem, scorer, questions, topics, 0.0)
     starts = [some.entities for some in topics]
-    told, told_best = run_search(system, session, starts, Room((slots,)), lenient=True)
+    told, told_best = run_search(problem, session, starts)
     assert told.steps.tolist()[:4] == [2, 2, 1, 0]
 
     @functools.partial(jax.jit, static_argnames="rows")
@@ -239,19 +242,18 @@ def test_asked_from_python_or_run_in_jit_the_search_is_the_same(rng):
             graph,
             starts,
             group,
-            lambda search, options: table[len(search.sets)],
+            lambda search, options, memo: table[len(search.sets)],
             num_questions=rows,
             num_groups=len(names),
             width=2,
             hops=hops,
             capacities=(slots,) * 3 * hops,
-            sufficient=lambda search: enough[len(search.sets) - 1],
+            grow=lambda search, memo: (enough[len(search.sets) - 1], memo),
             walk_best=2,
-        )
+        ).search
         return found, conclude(found, keep=2)
 
-    group, _ = system.on_device
-    run = in_jit(system.tensors.graph, told.trail[0], group, table, enough, rows)
+    run = in_jit(system.tensors.graph, told.trail[0], problem.group, table, enough, rows)
     for one, other in zip(jax.tree.leaves((told, told_best)), jax.tree.leaves(run), strict=True):
         np.testing.assert_array_equal(one, other)
 

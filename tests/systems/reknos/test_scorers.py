@@ -21,10 +21,8 @@ from jaxkg.systems.reknos.scorers import (
     LabelScorer,
     PlannerScorer,
     group_scores,
-    label_logits,
-    planner_logits,
     probabilities,
-    ranker_logits,
+    ranker_scorer,
     stop_share,
     within,
 )
@@ -48,11 +46,19 @@ def beam_of(relations, score=None, finished=None):
     return beam._replace(relations=relations, score=score, finished=finished)
 
 
+def logits_of(scorer, reading, beam):
+    return scorer.beam_scorer(scorer.weights(), reading)(beam, None).logits
+
+
+def ranked(weights, reading, beam):
+    return ranker_scorer(weights, reading)(beam, None).logits
+
+
 def test_a_label_scores_by_its_likeness_both_ways():
     scorer = LabelScorer(RELATIONS, hints={}, temperature=0.5, stop=0.25)
     reading = scorer.read(*asked("who directed it", "what languages does it have"))
     assert reading.shape == (2, 3)
-    logits = np.asarray(label_logits(scorer.weights(), reading, beam_of(np.full((2, 2, 3), -1))))
+    logits = np.asarray(logits_of(scorer, reading, beam_of(np.full((2, 2, 3), -1))))
     assert logits.shape == (2, 2, 7)
     assert np.argmax(reading, axis=1).tolist() == [0, 2]
     np.testing.assert_allclose(logits[:, 1, :3], reading / 0.5, rtol=1e-6)
@@ -89,7 +95,7 @@ def test_a_planner_may_know_longer_paths_than_the_search_takes():
     scorer = PlannerScorer(planner(hops=3))
     ngrams = scorer.read(*asked("who directed it", "languages"))
     short, long = beam_of(np.full((2, 1, 2), -1)), beam_of(np.full((2, 1, 3), -1))
-    one, other = (planner_logits(scorer.weights(), ngrams, beam) for beam in (short, long))
+    one, other = (logits_of(scorer, ngrams, beam) for beam in (short, long))
     assert one.shape == (2, 1, 7)
     np.testing.assert_array_equal(one, other)
 
@@ -180,18 +186,18 @@ def test_a_ranker_scores_the_mass_of_the_paths_that_begin_alike():
     paths = np.asarray([[[0, -1], [0, 1], [2, 1], [-1, -1]]], np.int32)
     reading = paths, np.asarray([[0.4, 0.3, 0.2, 0.0]], np.float32)
     graph = np.ones((3, 1), bool)
-    first = np.exp(ranker_logits(graph, reading, beam_of(np.full((1, 2, 3), -1))))
+    first = np.exp(ranked(graph, reading, beam_of(np.full((1, 2, 3), -1))))
     # Relations 0 and 2, either way; no path is empty.
     np.testing.assert_allclose(first[0, 1], [0.7, 0, 0.2, 0.7, 0, 0.2, 0], atol=1e-6)
     taken = beam_of([[[0, -1, -1], [5, -1, -1], [1, -1, -1]]])._replace(hop=np.int32(1))
-    second = np.exp(ranker_logits(graph, reading, taken))
+    second = np.exp(ranked(graph, reading, taken))
     np.testing.assert_allclose(second[0, 0], [0, 0.3, 0, 0, 0.3, 0, 0.4], atol=1e-6)
     np.testing.assert_allclose(second[0, 1], [0, 0.2, 0, 0, 0.2, 0, 0], atol=1e-6)
     assert (second[0, 2] < 1e-6).all()
     whole = beam_of([[[0, 1, -1]]])._replace(hop=np.int32(2))
-    third = np.exp(ranker_logits(graph, reading, whole))
+    third = np.exp(ranked(graph, reading, whole))
     np.testing.assert_allclose(third[0, 0], [0, 0, 0, 0, 0, 0, 0.3], atol=1e-6)
     # Codes of a directed ranker: 5 is 2 backwards, which alone is meant.
     reading = np.where(paths == 2, 5, paths), reading[1]
-    codes = np.exp(ranker_logits(np.ones((3, 2), bool), reading, beam_of(np.full((1, 1, 3), -1))))
+    codes = np.exp(ranked(np.ones((3, 2), bool), reading, beam_of(np.full((1, 1, 3), -1))))
     np.testing.assert_allclose(codes[0, 0], [0.7, 0, 0, 0, 0, 0.2, 0], atol=1e-6)

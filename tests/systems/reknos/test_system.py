@@ -17,7 +17,7 @@ from jaxkg.systems.reknos import (
     ReKnoSSettings,
     default_groups,
 )
-from jaxkg.systems.reknos.loop import Room
+from jaxkg.systems.reknos.problem import Room
 
 SETTINGS = ReKnoSSettings(batch_size=8, hops=2)
 SCORER = LabelScorer(FILMS.relations)
@@ -29,8 +29,8 @@ def system():
     return with_room(ReKnoS.build(FILMS, SCORER, settings=SETTINGS), 32, 256)
 
 
-def with_room(system, *rungs):
-    system.__dict__["room"] = Room(rungs)
+def with_room(system, first, limit):
+    system.__dict__["problem"] = dataclasses.replace(system.problem, room=Room(first, limit))
     return system
 
 
@@ -65,9 +65,20 @@ def test_answers_come_in_the_order_of_the_questions_whatever_the_batches(system)
     for question, each in zip(questions, together):
         other = alone[question.text]
         assert [e.name for e in each.answer.entities] == [e.name for e in other.answer.entities]
-        assert each.trace.steps == other.trace.steps
-        assert each.trace.paths == other.trace.paths
-    assert system.answer(questions[:3])[1].entities == together[1].answer.entities
+        assert told(each.trace) == pytest.approx(told(other.trace))
+    again = system.answer(questions[:3])[1]
+    assert [e.name for e in again.entities] == [e.name for e in together[1].answer.entities]
+
+
+def told(trace):
+    """Weights and scores of a trace, by where they stand; floats of other batch shapes differ."""
+    steps = {
+        (n, step.candidates, place, name): weight
+        for n, step in enumerate(trace.steps)
+        for place, (name, weight) in enumerate(step.kept)
+    }
+    paths = {(n, names): score for n, (names, score) in enumerate(trace.paths)}
+    return {**steps, **paths}
 
 
 class Doubtful(LabelScorer):
@@ -135,17 +146,17 @@ def test_evidence_that_suffices_ends_the_search_early():
 def test_a_batch_that_outgrows_the_room_is_halved_and_a_question_says_so(system):
     questions = [dataclasses.replace(BIRTHPLACE, id=f"q{n}") for n in range(8)]
     # Five runs a question leave what the first step has reached: room for four questions.
-    small = with_room(ReKnoS.build(FILMS, SCORER, settings=SETTINGS), 32)
+    small = with_room(ReKnoS.build(FILMS, SCORER, settings=SETTINGS), 32, 32)
     ticks = []
     whole = system.solve(questions)
     halved = small.solve(questions, on_progress=lambda *tick: ticks.append(tick))
     assert ticks == [("search", 4, 8), ("search", 8, 8)]
     for one, other in zip(whole, halved):
-        assert one.answer.entities == other.answer.entities
-        assert one.trace.paths == other.trace.paths
+        assert [e.name for e in one.answer.entities] == [e.name for e in other.answer.entities]
+        assert told(one.trace) == pytest.approx(told(other.trace))
         assert other.trace.complete
     one_step = dataclasses.replace(SETTINGS, hops=1)
-    tiny = with_room(ReKnoS.build(FILMS, SCORER, settings=one_step), 1)
+    tiny = with_room(ReKnoS.build(FILMS, SCORER, settings=one_step), 1, 1)
     (solved,) = tiny.solve([BIRTHPLACE])
     assert not solved.trace.complete
     assert "the search outgrew the largest bucket: answers may be missing" in solved.answer.notes
@@ -189,21 +200,13 @@ def test_the_rule_in_force():
     assert ReKnoS.build(FILMS, SCORER, settings=ReKnoSSettings(revisit="any")).revisit == "any"
 
 
-def test_a_room_grows_one_rung_at_a_time_and_keeps_what_it_learnt():
-    room, seen = Room((4, 16, 64)), []
-
-    def program(want):
-        def run(slots):
-            seen.append(slots)
-            return slots, [np.int32(want)]
-
-        return run
-
-    assert room.run("step", program(3), count=1, lenient=False) == (4,)
-    assert room.run("step", program(40), count=1, lenient=False) == (64,)
-    assert room.run("step", program(5), count=1, lenient=False) == (16,)
-    assert room.run("other", program(1), count=1, lenient=False) == (4,)
-    assert seen == [(4,), (4,), (64,), (16,), (4,)]
+def test_steps_of_one_name_share_their_room():
+    room = Room(4, 64)
+    capacities = room.of("step", 1, 16)
+    assert capacities.slots == (4, 16)
+    assert capacities.fit([5, 8]) == (16, 16)
+    assert room.of("step", 1, 16).slots == (16, 16)
+    assert room.of("other", 100).slots == (64,)
 
 
 def test_llm_scorers_are_not_asked_to_check(monkeypatch):

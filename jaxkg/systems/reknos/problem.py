@@ -1,0 +1,75 @@
+"""What a super-relation search is asked to search."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.super_relations import SuperRelations
+from jaxkg.systems.reknos.settings import ReKnoSSettings
+from jaxkg.tensors import Capacities, TensorGraph
+
+
+class Room:
+    """Capacities of the steps of a search, learnt from batch to batch.
+
+    Steps of one name share theirs.
+    """
+
+    def __init__(self, first: int = 1 << 14, limit: int = 1 << 22) -> None:
+        """Start with at least `first` slots and never take more than `limit`."""
+        self._first, self._limit = first, limit
+        self._known: dict[tuple[str, int], Capacities] = {}
+
+    def of(self, step: str, *slots: int) -> Capacities:
+        """Of a step that is expected to want so many slots."""
+        first = tuple(min(max(self._first, some), self._limit) for some in slots)
+        return self._known.setdefault((step, len(slots)), Capacities(first, self._limit))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SuperProblem:
+    """A graph, its super-relations, and the rules of a search along them.
+
+    Attributes:
+        kg, tensors: the graph.
+        groups: the super-relations, S of them.
+        settings: knobs.
+        revisit: which nodes a path may return to.
+        group: [2R] int32 super-relation of each relation code, on the device.
+        connections: [S, S] bool super-relation graph where the settings want it.
+        named: [N] bool, nodes with a name of their own, see `KnowledgeGraph.has_name`.
+        room: capacities learnt so far.
+    """
+
+    kg: KnowledgeGraph
+    tensors: TensorGraph
+    groups: SuperRelations
+    settings: ReKnoSSettings
+    revisit: Revisit
+    group: jax.Array
+    connections: jax.Array | None
+    named: jax.Array
+    room: Room = dataclasses.field(default_factory=Room)
+
+    @classmethod
+    def of(
+        cls,
+        kg: KnowledgeGraph,
+        tensors: TensorGraph,
+        groups: SuperRelations,
+        settings: ReKnoSSettings,
+        revisit: Revisit,
+    ) -> SuperProblem:
+        """Put it on the device."""
+        connections = None
+        if settings.connection == "graph":
+            connections = groups.connections(kg.triples)
+        named = np.zeros(tensors.graph.num_nodes, bool)
+        named[: kg.num_entities] = [kg.has_name(i) for i in range(kg.num_entities)]
+        arrays = jax.device_put((groups.group, connections, named))
+        return cls(kg, tensors, groups, settings, revisit, *arrays)

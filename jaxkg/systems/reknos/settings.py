@@ -1,0 +1,56 @@
+"""The knobs of ReKnoS."""
+
+import dataclasses
+from typing import Literal
+
+from jaxkg.candidates import Revisit
+from jaxkg.errors import JaxkgError
+from jaxkg.settings import Checked, Count, NotNegative, Share
+
+
+@dataclasses.dataclass(frozen=True)
+class ReKnoSSettings(Checked):
+    """Knobs of ReKnoS; the defaults are the paper's where it gives any.
+
+    Attributes:
+        width: N, super-relations kept at each step.
+        hops: L, steps at most.
+        keep: K, super-relation paths used of each length; the paper does not say how many.
+        backward: also use the paths that end at earlier steps, see `search.conclude`.
+        connection: candidates are connected to the set before them by a node the question has
+            "reached", or by any node of the "graph" (Eq. 1 as printed).
+        floor: a super-relation that scores below this share of its step's best is not kept.
+        revisit: "topic" never returns to a topic entity; the other rules allow it. None takes
+            what a planner was trained with, or "topic".
+        sufficient: without a language model, the probability of having the whole path that ends
+            the search early.
+        beam_width: without a language model, relation paths a scorer keeps in mind.
+        share: without a language model, relation paths at least this fraction as probable as the
+            best answer.
+        threshold: with a planner's scores, least confidence in the best relation path to answer at
+            all, see `PlannerScorer.confidence`; the other scorers have none.
+        offered: with a language model, walks offered to it at most.
+        batch_size: questions a batch.
+    """
+
+    width: Count = 3
+    hops: Count = 3
+    keep: Count = 3
+    backward: bool = True
+    connection: Literal["reached", "graph"] = "reached"
+    floor: NotNegative = 0.0
+    revisit: Revisit | None = None
+    sufficient: Share = 0.9
+    beam_width: Count = 8
+    share: Share = 0.5
+    threshold: Share = 0.15
+    offered: Count = 100
+    batch_size: Count = 128
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.batch_size * self.width**self.hops > 1 << 22:
+            raise JaxkgError(
+                f"{self.batch_size} questions of {self.width}^{self.hops} super-relation paths "
+                "are too many at a time; lower batch_size, width or hops"
+            )
