@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,8 @@ from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
 from jaxkg.records import HyperCitation, Passage, SupportingPath
+
+_MARKS = re.compile(r"[\W_]+")
 
 
 def cite_hyperpath(
@@ -65,7 +68,8 @@ def check_hypergraph(
 
     Every cited hyperedge must stand at its row and read as stated, every path must be connected and
     told as its hyperedges say, every passage must be a chunk with that text, every answer must cite
-    paths of this answer, and an answer without entities must say why.
+    paths of this answer and stand in one of their facts or in a passage, and an answer without
+    entities must say why.
 
     Args:
         graph: the hypergraph.
@@ -93,11 +97,37 @@ def check_hypergraph(
             for id in entity.paths
             if id not in ids
         ]
+        own = [path for path in answer.paths if path.id in entity.paths]
+        held = any(bears(path, entity.entity, entity.name) for path in own)
+        if not held and not any(says(passage.text, entity.name) for passage in answer.passages):
+            faults.append(f"answer {entity.entity!r} stands in no fact that it cites")
     if answer.entities and answer.abstained is not None:
         faults.append("the answer abstains and yet lists entities")
     if not answer.entities and answer.abstained is None and answer.error is None:
         faults.append("the answer lists no entity and does not say why")
     return tuple(dict.fromkeys(faults))
+
+
+def bears(path: SupportingPath, entity: str, name: str) -> bool:
+    """True where a path of hyperedges holds an entity, or says a name."""
+    return any(
+        entity in (id for id, _ in cited.entities) or says(cited.name, name)
+        for cited in path.hyperedges
+    )
+
+
+def says(text: str, name: str) -> bool:
+    """True where a text has a name in it, as whole words; case and punctuation do not count.
+
+    >>> says("Alien (1979) was directed by Ridley Scott.", "ridley scott"), says("Scotty", "Scott")
+    (True, False)
+    """
+    told, wanted = _words(text), _words(name)
+    return bool(wanted.strip()) and wanted in told
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(_MARKS.sub(' ', text.casefold()).split())} "
 
 
 def _path_faults(

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from jaxkg.adjudicate import Backend, Outcome, Prompted, ask
+from jaxkg.adjudicate.requests import OUTAGES
 from jaxkg.records import Usage
 
 T = TypeVar("T", bound=BaseModel)
@@ -25,14 +26,26 @@ class Calls:
     Attributes:
         backend: who answers.
         modules: calls, tokens, seconds and price by module.
-        faults: what failed, "module: kind: detail".
-        stopped: True once a budget held a call back; nothing more is asked then.
+        faults: what failed, "kind: detail (while ...)", calls held back by a budget aside.
+        held: why a budget held a call back; "" where none did.
+        outage: the fault that every further call would end in; "" where there is none.
     """
 
     backend: Backend
     modules: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
     faults: list[str] = dataclasses.field(default_factory=list)
-    stopped: bool = False
+    held: str = ""
+    outage: str = ""
+
+    @property
+    def stopped(self) -> bool:
+        """True once nothing more is asked."""
+        return bool(self.held or self.outage)
+
+    @property
+    def answered(self) -> bool:
+        """True where any call had a reply."""
+        return any(spent["completion_tokens"] for spent in self.modules.values())
 
     def ask(self, prompted: Sequence[Prompted[T]]) -> list[T | None]:
         """The replies, None for what failed."""
@@ -47,9 +60,13 @@ class Calls:
             )
             for name in spent:
                 spent[name] += getattr(usage, name)
-            if outcome.error is not None:
-                self.faults.append(f"{outcome.stage}: {outcome.error}: {outcome.detail}")
-                self.stopped |= outcome.error == "budget"
+            if outcome.error == "budget":
+                self.held = self.held or outcome.detail
+            elif outcome.error is not None:
+                fault = f"{outcome.error}: {outcome.detail} (in module {outcome.stage})"
+                self.faults.append(fault)
+                if outcome.error in OUTAGES:
+                    self.outage = self.outage or fault
         return [outcome.value for outcome in outcomes]
 
     def usage(self, seconds: float) -> Usage:

@@ -88,7 +88,13 @@ class Reasoning:
 
 
 def reason(
-    retriever: Retriever, calls: Calls, question: str, *, settings: ProhSettings, charge: str
+    retriever: Retriever,
+    calls: Calls,
+    question: str,
+    *,
+    settings: ProhSettings,
+    charge: str,
+    topics: Sequence[int] = (),
 ) -> Reasoning:
     """Answer a question by planning and searching.
 
@@ -98,12 +104,17 @@ def reason(
         question: its text.
         settings: knobs.
         charge: id of the question that pays.
+        topics: entities given with the question; without, the model names what it is about.
     """
     index = retriever.index
-    [named] = calls.ask([replies.keywords(question, charge=charge)])
-    # Names of entities in the question stand in for keywords that could not be had.
-    words = [named.keywords] if named is not None and named.keywords else None
-    [anchors] = retriever.anchor([question], words)
+    if topics:
+        [anchors] = retriever.anchor([question])
+        anchors = anchors._replace(topics=tuple(topics))
+    else:
+        [named] = calls.ask([replies.keywords(question, charge=charge)])
+        # Names of entities in the question stand in for keywords that could not be had.
+        words = [named.keywords] if named is not None and named.keywords else None
+        [anchors] = retriever.anchor([question], words)
     result = Reasoning(anchors, [])
     if not anchors.topics and not anchors.targets:
         result.notes.append("nothing in the hypergraph is near the question")
@@ -238,6 +249,7 @@ def search_states(
                     retriever, calls, text, allowed, settings=settings, charge=charge
                 )
             found, trace = known[text]
+            result.notes += trace["cut"]
             told["level"].append({"step": step.id, **trace})
             pairs.append((step, found))
         if unanswered := [step.id for step, found in pairs if not found]:
@@ -293,8 +305,8 @@ def conclude(
     Reference: PRoH, Section 4.6.
     """
     if not result.completed:
-        why = "a budget was reached" if calls.stopped else "no plan could be completed"
-        result.notes.append(why)
+        if not calls.held:
+            result.notes.append("no plan could be completed")
         return
     steps = [_step_lines(state) for state in result.completed]
     facts = [_fact_lines(index, state) for state in result.completed]

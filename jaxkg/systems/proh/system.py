@@ -10,7 +10,14 @@ from typing import Any
 from jaxkg.adjudicate import Backend
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.answer import Answer
-from jaxkg.cite.hyperpaths import check_hypergraph, cite_hyperpath, cited_passage
+from jaxkg.cite.hyperpaths import (
+    bears,
+    check_hypergraph,
+    cite_hyperpath,
+    cited_passage,
+    says,
+)
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
 from jaxkg.records import (
@@ -99,9 +106,18 @@ class ProhQA(QuestionAnswering):
         """
         if self.backend is None:
             return self._retrieved(questions, use_given, on_progress)
-        answers = []
+        answers: list[Answer] = []
+        outage, heard = "", False
         for number, question in enumerate(questions, start=1):
-            answers.append(self.trace(question)[0])
+            if outage:
+                # A wrong key or address is as wrong for the next question; one call told.
+                given = question.text, question.id
+                answers.append(Answer(*given, abstained=outage, error=outage, system="proh"))
+                continue
+            answer, _, calls = self._traced(question, use_given)
+            answers.append(answer)
+            heard |= calls.answered
+            outage = "" if heard else calls.outage
             if on_progress:
                 on_progress("reason", number, len(questions))
         return answers
@@ -112,6 +128,13 @@ class ProhQA(QuestionAnswering):
         if self.backend is None:
             answer = self.answer([question])[0]
             return answer, {"format": TRACE_FORMAT, "answer": answer.to_dict()}
+        answer, told, _ = self._traced(question, True)
+        return answer, told
+
+    def _traced(self, question: Question, use_given: bool) -> tuple[Answer, dict[str, Any], Calls]:
+        """An answer by the whole method, what was considered, and the calls it took."""
+        if self.backend is None:
+            raise JaxkgError("a question is reasoned about with a language model: pass a backend")
         started = time.perf_counter()
         calls = Calls(self.backend)
         found = reason(
@@ -120,6 +143,7 @@ class ProhQA(QuestionAnswering):
             question.text,
             settings=self.settings,
             charge=question.id or question.text,
+            topics=self._given(question) if use_given else (),
         )
         answer = self._reasoned(question, found, calls, time.perf_counter() - started)
         told = {
@@ -134,7 +158,13 @@ class ProhQA(QuestionAnswering):
             "faults": calls.faults,
             "answer": answer.to_dict(),
         }
-        return answer, told
+        return answer, told, calls
+
+    def _given(self, question: Question) -> tuple[int, ...]:
+        """Nodes of the topics that come with a question."""
+        rows = [row for topic in question.topics for row in self.graph.entity_ids.rows(topic)]
+        merged = self.index.tensors.node_of_entity
+        return tuple(dict.fromkeys(merged[rows].tolist())) if rows else ()
 
     def check(self, answer: Answer) -> tuple[str, ...]:
         """Hold an answer against the hypergraph; see `check_hypergraph`."""
@@ -159,9 +189,12 @@ class ProhQA(QuestionAnswering):
         notes = list(dict.fromkeys(found.notes))
         if found.best is not None:
             notes += found.best.dag.notes
-        if calls.stopped:
-            notes.append("partial: a budget was reached")
-        entities = self._named(found.answers, paths)
+        partial = (f"partial: {calls.held}",) if calls.held else ()
+        notes += partial
+        cited = self._passages(passages.items())
+        entities, refused = self._named(found.answers, paths, cited)
+        if refused and not entities:
+            notes.insert(0, "refused: no cited fact holds what the model answers")
         fault = calls.faults[0] if calls.faults else None
         if calls.faults:
             notes.append(f"{len(calls.faults)} calls failed, the first: {fault}")
@@ -173,35 +206,41 @@ class ProhQA(QuestionAnswering):
             paths=tuple(paths),
             usage=calls.usage(seconds),
             abstained=None if entities else "; ".join(notes) or "no answer was found",
-            notes=tuple(notes) if entities else (),
+            notes=tuple(notes) if entities else partial,
             system="proh",
             rationale=found.reason or None,
-            error=fault if not entities else None,
-            passages=self._passages(passages.items()),
+            refused=refused,
+            error=fault if not entities and not refused else None,
+            passages=cited,
         )
 
     def _named(
-        self, answers: Sequence[str], paths: Sequence[SupportingPath]
-    ) -> tuple[RankedEntity, ...]:
-        """Answers in the model's words; what names an entity of the cited paths is that entity."""
+        self,
+        answers: Sequence[str],
+        paths: Sequence[SupportingPath],
+        passages: Sequence[Passage],
+    ) -> tuple[tuple[RankedEntity, ...], tuple[str, ...]]:
+        """Answers in the model's words that a cited fact or passage holds, and the others.
+
+        What names an entity of the cited paths is that entity.
+        """
         names = {id: name for p in paths for cited in p.hyperedges for id, name in cited.entities}
         candidates = Candidates(names.items())
         ranked: dict[str, RankedEntity] = {}
+        refused: list[str] = []
         for answer in answers:
             found = candidates.find(answer)
             entity = found[0] if len(found) == 1 else answer
-            own = [
-                path.id
-                for path in paths
-                if any(entity == id for cited in path.hyperedges for id, _ in cited.entities)
-            ]
+            name = names.get(entity, answer)
+            own = [path.id for path in paths if bears(path, entity, name)]
+            if not own and not any(says(passage.text, name) for passage in passages):
+                refused.append(answer)
+                continue
             # The answer rests on all that the plan went through, its own facts before the others.
             backing = tuple(dict.fromkeys([*own, *(path.id for path in paths)]))
             score = 1.0 / (1 + len(ranked))
-            ranked.setdefault(
-                entity, RankedEntity(entity, names.get(entity, answer), score, backing)
-            )
-        return tuple(ranked.values())
+            ranked.setdefault(entity, RankedEntity(entity, name, score, backing))
+        return tuple(ranked.values()), tuple(dict.fromkeys(refused))
 
     def _retrieved(
         self,
@@ -212,10 +251,8 @@ class ProhQA(QuestionAnswering):
         started = time.perf_counter()
         anchors = self.retriever.anchor([question.text for question in questions])
         for place, question in enumerate(questions):
-            given = [row for topic in question.topics for row in self.graph.entity_ids.rows(topic)]
-            if use_given and given:
-                merged = self.index.tensors.node_of_entity[given].tolist()
-                anchors[place] = anchors[place]._replace(topics=tuple(dict.fromkeys(merged)))
+            if use_given and (given := self._given(question)):
+                anchors[place] = anchors[place]._replace(topics=given)
         found = self.retriever.retrieve([question.text for question in questions], anchors)
         if on_progress:
             on_progress("retrieve", len(questions), len(questions))

@@ -207,8 +207,12 @@ def answer_paths(
         "question": question,
         "topics": [index.graph.name(row) for row in anchors.topics],
         "targets": list(anchors.targets),
+        "cut": [],
         "depths": [],
     }
+    cut: list[str] = trace["cut"]
+    if (near := _first_facts(index, anchors)) > settings.beam.seeds:
+        cut.append(f"{near} facts at a sub-question's topics, started from {settings.beam.seeds}")
     beam_settings = settings.beam
     if settings.entity_scores:
         beam_settings = dataclasses.replace(beam_settings, weigh="given")
@@ -218,14 +222,21 @@ def answer_paths(
     texts = walk.texts(question, weights if settings.entity_scores else None)
     beam = walk.start(texts, anchors)
     paths = paths_of(beam)
+
+    def weigh(reached: Sequence[tuple[int, ...]], texts: Texts) -> Texts:
+        if not settings.entity_scores:
+            return texts
+        _weigh(calls, index, question, reached, weights, weighed, settings, charge, cut)
+        return texts._replace(weight=jax.device_put(weights[None]))
+
+    texts = weigh(paths, texts)
     for depth in range(1, beam_settings.depth + 1):
-        if settings.entity_scores:
-            _weigh(calls, index, question, paths_of(beam), weights, weighed, settings, charge)
-            texts = texts._replace(weight=jax.device_put(weights[None]))
         grown = walk.grow(texts, beam, width=2 * beam_settings.width)
         options = paths_of(grown)
         chosen = _choose(calls, index, question, options, beam_settings.width, charge)
         beam = only(grown, chosen, beam_settings.width)
+        # What the last facts reach counts in the paths' scores (Eq. 6), and in the next directions.
+        texts = weigh([options[place] for place in chosen], texts)
         paths = list(dict.fromkeys([*paths, *(options[place] for place in chosen)]))
         if not paths:
             break
@@ -249,6 +260,8 @@ def answer_paths(
             }
         )
         if places:
+            if len(places) > settings.answers:
+                cut.append(f"{len(places)} sufficient paths, answered from {settings.answers}")
             found = _answers(
                 calls,
                 index,
@@ -264,6 +277,13 @@ def answer_paths(
     return [], trace
 
 
+def _first_facts(index: HyperIndex, anchors: Anchors) -> int:
+    """Number of hyperedges that a search could start from."""
+    rows = np.flatnonzero(np.isin(index.tensors.node_of_entity, anchors.topics))
+    near = (index.graph.edges_of(row).tolist() for row in rows.tolist())
+    return len({*anchors.targets}.union(*near))
+
+
 def _weigh(
     calls: Calls,
     index: HyperIndex,
@@ -273,8 +293,9 @@ def _weigh(
     weighed: set[int],
     settings: ProhSettings,
     charge: str,
+    cut: list[str],
 ) -> None:
-    """Ask for the weights of the frontier's entities that are similar enough (Eq. 4)."""
+    """Ask for the weights of the last facts' entities that are similar enough (Eq. 4)."""
     merged = index.tensors.node_of_entity
     rows = {
         int(merged[e]) for path in paths for e in index.graph.entities_of(path[-1]).tolist()
@@ -289,6 +310,8 @@ def _weigh(
     asked = some[best[:_MOST_WEIGHED]].tolist()
     if not asked:
         return
+    if len(best) > len(asked):
+        cut.append(f"{len(best)} entities to weigh at once, the {len(asked)} most similar weighed")
     told = [_described(index, row) for row in asked]
     [reply] = calls.ask([replies.entity_weights(question, told, charge=charge)])
     if reply is None:

@@ -7,8 +7,10 @@ from hyper_world import FACTS, PLAN, QUESTION, encoder, scripted, world
 from jaxkg.adjudicate import Budget, Caps, Reply
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
+from jaxkg.experiments.running import _check_outage
 from jaxkg.records import Question
 from jaxkg.show.dag import dag_svg
+from jaxkg.systems.proh import walk
 from jaxkg.systems.proh.index import hyper_index
 from jaxkg.systems.proh.settings import PROH, PROH_L, ProhSettings
 from jaxkg.systems.proh.system import ProhQA
@@ -133,13 +135,13 @@ def test_the_judge_chooses_among_different_answers(ask_of):
     def change(schema, prompt, told):
         told = two_directors(schema, prompt, told)
         if schema == "FinalAnswer" and "Sigourney" in prompt:
-            return {"answers": ["New York"], "reason": "she was"}
+            return {"answers": ["Sigourney Weaver"], "reason": "she was"}
         return {"best": 2} if schema == "Verdict" else told
 
     backend = scripted(change)
     answer = ask_of(backend, dataclasses.replace(PROH_L, solutions=2)).ask(QUESTION)
     assert "Verdict" in {request.schema_name for request in backend.requests}
-    assert [e.name for e in answer.entities] == ["New York"]
+    assert [e.name for e in answer.entities] == ["Sigourney Weaver"]
 
 
 PLANS = {
@@ -174,15 +176,114 @@ def test_nothing_found_is_an_abstention_with_its_reason(ask_of):
     assert trace["states"][0]["dead"] == "nothing answers step 1"
 
 
-def test_names_that_were_never_offered_are_answers_only_with_a_path(ask_of):
+@pytest.mark.parametrize("named", [["Atlantis"], ["Atlantis", "South Shields"]])
+def test_an_answer_that_no_cited_fact_holds_is_refused(ask_of, named):
     def change(schema, prompt, told):
-        return {"answers": ["Atlantis"], "reason": "so"} if schema == "FinalAnswer" else told
+        return {"answers": named, "reason": "so"} if schema == "FinalAnswer" else told
 
     qa = ask_of(scripted(change))
     answer = qa.ask(QUESTION)
-    assert [e.entity for e in answer.entities] == ["Atlantis"]
-    assert answer.entities[0].paths
+    assert answer.refused == ("Atlantis",)
+    assert [e.name for e in answer.entities] == named[1:]
     assert qa.check(answer) == ()
+    if len(named) == 1:
+        assert answer.abstained.startswith("refused: no cited fact holds")
+        assert answer.error is None
+
+
+def test_the_check_demands_the_answer_in_a_cited_fact(ask_of):
+    qa = ask_of(scripted())
+    answer = qa.ask(QUESTION)
+    for entity, name, held in (
+        ("South Shields", "South Shields", True),
+        ("x", "a town in france", False),
+        ("x", "was born", True),
+        ("Tokyo", "Tokyo", False),
+        ("x", "South", True),
+        ("x", "Shield", False),
+    ):
+        other = dataclasses.replace(answer.entities[0], entity=entity, name=name)
+        alone = dataclasses.replace(answer, entities=(other,), passages=())
+        assert (qa.check(alone) == ()) == held, name
+
+
+def test_all_entities_that_a_path_reaches_count_in_its_score(ask_of):
+    """PRoH, Eq. 6: every weight is 0.9, so every path's score, a mean of them, is."""
+    beam = dataclasses.replace(PROH.beam, threshold=-1.0)
+    settings = dataclasses.replace(PROH, threshold=-1.0, beam=beam)
+    _, trace = ask_of(scripted(), settings).trace(QUESTION)
+    scores = [
+        score
+        for state in trace["states"]
+        for step in state["level"]
+        for depth in step["depths"]
+        for _, score in depth["paths"]
+    ]
+    assert len(scores) > 5
+    assert scores == pytest.approx([0.9] * len(scores))
+
+
+def test_given_topics_are_where_reasoning_starts(ask_of):
+    def change(schema, prompt, told):
+        return {"keywords": ["Top Gun"]} if schema == "Keywords" else told
+
+    backend = scripted(change)
+    question = Question("q", QUESTION, topics=("Ridley Scott",))
+    _, trace = ask_of(backend).trace(question)
+    assert trace["topics"] == ["Ridley Scott"]
+    assert "Keywords" not in {request.schema_name for request in backend.requests}
+    [hidden] = ask_of(backend).answer([question], use_given=False)
+    assert [link.name for link in hidden.topics] == ["Top Gun"]
+    _, trace = ask_of(backend).trace(dataclasses.replace(question, topics=("nowhere",)))
+    assert trace["topics"] == ["Top Gun"]
+
+
+def test_what_is_cut_is_told(ask_of):
+    def change(schema, prompt, told):
+        return {"chosen": [1, 2, 3]} if schema == "Choice" else told
+
+    beam = dataclasses.replace(PROH_L.beam, seeds=1)
+    settings = dataclasses.replace(PROH_L, answers=1, beam=beam)
+    answer, trace = ask_of(scripted(change), settings).trace(QUESTION)
+    cuts = [cut for s in trace["states"] for step in s["level"] for cut in step["cut"]]
+    assert any("facts at a sub-question's topics, started from 1" in cut for cut in cuts)
+    assert any("sufficient paths, answered from 1" in cut for cut in cuts)
+    told = " ".join([*answer.notes, answer.abstained or ""])
+    assert all(cut in told for cut in cuts)
+
+
+def test_entities_that_are_not_weighed_are_told(ask_of, monkeypatch):
+    monkeypatch.setattr(walk, "_MOST_WEIGHED", 1)
+    settings = dataclasses.replace(PROH, threshold=-1.0)
+    answer, _ = ask_of(scripted(), settings).trace(QUESTION)
+    told = " ".join([*answer.notes, answer.abstained or ""])
+    assert "entities to weigh at once, the 1 most similar weighed" in told
+
+
+@pytest.mark.parametrize("kind", ["authentication", "connection"])
+def test_an_outage_costs_one_call_and_is_told_by_its_kind(ask_of, kind):
+    backend = scripted(lambda schema, prompt, told: Reply(error=kind, detail="no", price=0.0))
+    questions = [Question(f"q{n}", QUESTION) for n in range(6)]
+    answers = ask_of(backend).answer(questions)
+    assert len(backend.requests) == 1
+    assert [answer.error.partition(":")[0] for answer in answers] == [kind] * 6
+    assert [answer.usage.calls for answer in answers] == [1, 0, 0, 0, 0, 0]
+    with pytest.raises(JaxkgError, match=f"every call for 1 questions failed.*{kind}"):
+        _check_outage(answers)
+
+
+def test_an_outage_later_costs_one_call_a_question(ask_of):
+    def change(schema, prompt, told):
+        return told if len(backend.requests) <= first else Reply(error="connection", detail="no")
+
+    first = len(ask_of(whole := scripted()).answer([Question("q", QUESTION)])) and len(
+        whole.requests
+    )
+    backend = scripted(change)
+    answers = ask_of(backend).answer([Question(f"q{n}", QUESTION) for n in range(4)])
+    assert answers[0].entities
+    assert len(backend.requests) == first + 3
+    assert all(answer.error.startswith("connection") for answer in answers[1:])
 
 
 def test_a_budget_ends_in_a_marked_answer(ask_of):
@@ -193,8 +294,8 @@ def test_a_budget_ends_in_a_marked_answer(ask_of):
         answer = qa.ask(QUESTION)
         assert answer.usage.calls <= calls
         assert qa.check(answer) == ()
-        marks = [answer.abstained or "", *answer.notes]
-        assert any("budget" in mark for mark in marks)
+        assert answer.error is None
+        assert any(note.startswith("partial: the budget of") for note in answer.notes)
 
 
 def test_a_failed_call_is_no_exception(ask_of):
