@@ -180,13 +180,16 @@ def section(told: dict[str, Any], folder: Path) -> str:
 
 
 def page(text: str, results: Sequence[dict[str, Any]], folder: Path) -> str:
-    """A page with each result in its place; one that has none yet goes to the end."""
+    """A page with each result in its place; one that has none yet goes in by its name."""
     for told in sorted(results, key=lambda told: told["name"]):
         begin = f"<!-- {told['name']} -->"
         new = f"{begin}\n{section(told, folder)}\n<!-- end -->"
         place = re.compile(re.escape(begin) + r"\n.*?<!-- end -->", re.DOTALL)
+        later = (m for m in re.finditer(r"<!-- ([\w-]+) -->\n", text) if m[1] > told["name"])
         if place.search(text):
             text = place.sub(lambda _, new=new: new, text, count=1)
+        elif behind := next((m for m in later if m[1] != "end"), None):
+            text = f"{text[: behind.start()]}{new}\n\n{text[behind.start() :]}"
         else:
             text = f"{text.rstrip()}\n\n{new}\n"
     return text

@@ -80,6 +80,14 @@ def test_a_second_run_replaces_its_own_section_and_leaves_the_rest(folder):
     assert text.count("0.7500") == 1
 
 
+def test_a_new_section_goes_in_by_its_name(folder):
+    for part in ("b", "c", "a"):
+        run(folder, "--record", part=part)
+    text = (folder / "README.md").read_text()
+    places = [text.index(f"<!-- table_things-{part} -->") for part in ("a", "b", "c")]
+    assert places == sorted(places)
+
+
 def test_a_page_is_the_same_when_written_twice(folder):
     run(folder, "--record")
     before = (folder / "README.md").read_text()
