@@ -1,5 +1,6 @@
 """The beam over hyperedges equals its brute-force twin, hubs, ties and arity 1 to 6 included."""
 
+import dataclasses
 import functools
 
 import hyper_brute_force as brute
@@ -123,6 +124,24 @@ def test_flow_is_shared_out_and_a_rare_entity_carries_more():
     assert set(found) == set(kept)
     for edge in kept:
         assert found[edge] == pytest.approx(total[edge] / sum(total[e] for e in kept), rel=1e-4)
+
+
+def test_other_numbers_are_no_other_program():
+    graph, before = random_hypergraph_from(3), explored._cache_size()
+    settings = BeamSettings(
+        depth=2, width=5, seeds=6, carry="flow", merge="sum", weigh="one", threshold=-9.0,
+        specificity=1.0,
+    )  # fmt: skip
+    cool = searched(graph, dataclasses.replace(settings, temperature=0.1, specificity=0.5))
+    warm = searched(graph, dataclasses.replace(settings, temperature=0.4))
+    assert explored._cache_size() - before <= 1
+    assert not np.allclose(cool.score, warm.score)
+    assert BeamSettings(specificity=0.0) == BeamSettings()
+    assert (
+        len(jax.tree.leaves(settings))
+        == 3
+        == 1 + len(jax.tree.leaves(BeamSettings(threshold=-1.0)))
+    )
 
 
 def test_chunks_gather_what_leads_to_them():
