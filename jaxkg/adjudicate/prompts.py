@@ -36,6 +36,15 @@ ADJUDICATE_SYSTEM = (
 )
 """PathHD, Appendix C, Table 8, the system turn."""
 
+ADJUDICATE_NOT_SHOWN = (
+    '\n"… and N more not shown" stands for further entities that a path ends in. To answer with '
+    "all that a path ends in, cite it and give no answers."
+)
+"""Ours: where a path ends in more entities than are shown."""
+
+ADJUDICATE_BEHIND = "\n{count} more paths, ranked lower, are not shown."
+"""Ours: where a prompt would grow too long."""
+
 ADJUDICATE_USER = "Question:\n{question}\n\nRetrieved paths:\n{paths}"
 """PathHD, Appendix C, Table 8, the user turn."""
 

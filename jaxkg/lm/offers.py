@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.calls import prompts_planning
+from jaxkg.adjudicate.calls.one_shot import NOT_SHOWN, adjudication_prompt, offered
 from jaxkg.adjudicate.calls.one_shot import STAGE as ADJUDICATE
-from jaxkg.adjudicate.calls.one_shot import adjudication_prompt, offered
 from jaxkg.adjudicate.calls.planning import STAGE as PLAN
 from jaxkg.adjudicate.calls.planning import Wanted, plan_prompt
 from jaxkg.adjudicate.requests import Message, Request
@@ -119,7 +119,7 @@ def read_offer(request: Request) -> Offer | None:
         if (found := _pattern(prompts.ADJUDICATE_USER).fullmatch(user)) is None:
             return None
         lines = _block(found["paths"])
-        ends = tuple(tuple(line.rpartition(_ENDS)[2].split("; ")) for line in lines)
+        ends = tuple(tuple(_named(line.rpartition(_ENDS)[2].split("; "))) for line in lines)
         (question,) = _block(found["question"])
         return Offer(ADJUDICATE, question, lines=lines, ends=ends)
     if request.stage == PLAN:
@@ -151,6 +151,11 @@ def offer_of_answer(answer: Answer, *, top_k: int | None = None) -> Offer | None
 def offer_of_plan(wanted: Wanted, *, hops: int) -> Offer | None:
     """What `jaxkg.adjudicate.calls.planning.plan_relations` would offer."""
     return read_offer(Request(plan_prompt(wanted, hops=hops), stage=PLAN))
+
+
+def _named(ends: list[str]) -> list[str]:
+    """Names of a line, without the word on those that are not shown."""
+    return ends[:-1] if NOT_SHOWN.fullmatch(ends[-1]) else ends
 
 
 @functools.cache

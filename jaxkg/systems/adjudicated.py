@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.calls.one_shot import adjudicate, offered
+from jaxkg.adjudicate.calls.one_shot import MOST_ENDS, MOST_TOKENS, adjudicate, offered
 from jaxkg.answer import Answer
 from jaxkg.records import Question
 from jaxkg.systems.answering import Progress, QuestionAnswering
@@ -24,6 +24,7 @@ class AdjudicatedQA(QuestionAnswering):
         backend: the model.
         top_k: numbered lines offered at most, best first; None offers all. An answer says how many
             were left out. PathHD takes 3, of paths that are ranked well enough for it.
+        most_ends, most_tokens: see `adjudicate`.
         repair: allow one more call for a reply that cannot be read.
         keep_on_failure: where the call failed, keep the answer as it was retrieved.
 
@@ -33,6 +34,8 @@ class AdjudicatedQA(QuestionAnswering):
     inner: QuestionAnswering
     backend: Backend
     top_k: int | None = 50
+    most_ends: int | None = MOST_ENDS
+    most_tokens: int | None = MOST_TOKENS
     repair: bool = False
     keep_on_failure: bool = False
 
@@ -50,13 +53,15 @@ class AdjudicatedQA(QuestionAnswering):
             self.backend,
             found,
             top_k=self.top_k,
+            most_ends=self.most_ends,
+            most_tokens=self.most_tokens,
             repair=self.repair,
             keep_on_failure=self.keep_on_failure,
         )
 
     def _marked(self, answer: Answer) -> Answer:
         notes = answer.notes
-        lines = len(offered(answer.paths))
+        lines = len(offered(answer.paths, most_tokens=None))
         if self.top_k is not None and lines > self.top_k:
             left = f"the model was shown the best {self.top_k} of {lines} groups of paths"
             notes = (*notes, left)

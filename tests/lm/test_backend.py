@@ -11,11 +11,13 @@ from lm_twin import LLAMA, tokenizer
 from jaxkg.adjudicate import Budget, Caps, Message, Meter, Request, adjudicate
 from jaxkg.adjudicate.calls.one_shot import adjudication_prompt, offered
 from jaxkg.adjudicate.calls.planning import Wanted
+from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import demo_graph
 from jaxkg.lm import LanguageModel
 from jaxkg.lm.backend import LocalLM, teach
 from jaxkg.lm.offers import offer_of_answer, offer_of_plan, read_offer
+from jaxkg.records import Citation, SupportingPath
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.words import TOPIC_WORD
 
@@ -179,3 +181,14 @@ def test_examples_are_what_the_backend_shows(student, retrieved):
 
 def adjudication_request(answer):
     return Request(adjudication_prompt(answer.question, offered(answer.paths)), stage="adjudicate")
+
+
+def test_entities_that_are_not_shown_are_no_options():
+    paths = tuple(
+        SupportingPath(
+            f"p{n}", (Citation(n, "g", "r", f"f{n}", "Drama", f"Film {n}"),), ("r",), 1.0, "Drama"
+        )
+        for n in range(60)
+    )
+    offer = read_offer(adjudication_request(Answer("?", paths=paths)))
+    assert offer.ends == (tuple(f"Film {n}" for n in range(50)),)

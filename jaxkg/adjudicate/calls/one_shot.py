@@ -8,6 +8,7 @@ the numbers of the supporting paths and a rationale of one or two sentences come
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.ask import Outcome, Prompted, aask, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.endpoint.completion import estimated_tokens
 from jaxkg.adjudicate.reading.match import Candidates, folded
 from jaxkg.adjudicate.requests import Message
 from jaxkg.answer import Answer
@@ -25,6 +27,12 @@ from jaxkg.errors import JaxkgError
 from jaxkg.records import RankedEntity, SupportingPath
 
 STAGE = "adjudicate"
+MOST_ENDS = 50
+"""Entities shown of a line."""
+MOST_TOKENS = 8000
+"""Tokens, as estimated, of all lines."""
+NOT_SHOWN = re.compile(r"… and [\d,]+ more not shown")
+"""Stands in a line for the entities that are not."""
 
 _NO_ANSWER = frozenset(
     {"", "none", "n a", "unknown", "no answer", "not answerable", "unanswerable", "cannot answer"}
@@ -65,12 +73,22 @@ class Offered:
         sentence: the best of the paths, told in words.
         ends: entity id to the ids of the paths that end in it, in order of score.
         names: entity id to name.
+        shown: entities that the prompt names of `ends`, the first ones.
+        behind: further lines that were left out behind this one, the last.
     """
 
     number: int
     sentence: str
     ends: dict[str, tuple[str, ...]]
     names: dict[str, str]
+    shown: int
+    behind: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Of the line in the prompt, as estimated."""
+        named = sum(len(self.names[end]) + 2 for end in list(self.ends)[: self.shown])
+        return estimated_tokens(len(self.sentence) + named + 16)
 
 
 def adjudicate(
@@ -79,6 +97,8 @@ def adjudicate(
     *,
     top_k: int | None = None,
     max_tokens: int | None = None,
+    most_ends: int | None = MOST_ENDS,
+    most_tokens: int | None = MOST_TOKENS,
     repair: bool = False,
     keep_on_failure: bool = False,
 ) -> list[Answer]:
@@ -97,6 +117,10 @@ def adjudicate(
         answers: what retrieval found, one per question.
         top_k: numbered lines offered at most, best first (PathHD: 3); None offers all.
         max_tokens: longest reply.
+        most_ends: entities shown of a line at most; a reply that cites the line and names nobody
+            chooses those not shown too. None shows all.
+        most_tokens: tokens of all lines at most, as estimated; None is no limit. What is left out
+            is told in the prompt and in the answer's `notes`.
         repair: allow one more call for a reply that cannot be read.
         keep_on_failure: where the call failed, keep the answer as it came, marked in `notes`;
             otherwise it abstains. `error` says what failed either way.
@@ -105,9 +129,9 @@ def adjudicate(
         New answers, in order.
 
     Raises:
-        JaxkgError: a path has no triples, or top_k is below 1.
+        JaxkgError: a path has no triples, or a number is below 1.
     """
-    offers = [offered(answer.paths, top_k=top_k) for answer in answers]
+    answers, offers = _offers(answers, top_k, most_ends, most_tokens)
     prompted = _prompted(answers, offers, max_tokens)
     outcomes = ask(backend, [each for _, each in prompted], repair=repair)
     return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
@@ -119,24 +143,37 @@ async def aadjudicate(
     *,
     top_k: int | None = None,
     max_tokens: int | None = None,
+    most_ends: int | None = MOST_ENDS,
+    most_tokens: int | None = MOST_TOKENS,
     repair: bool = False,
     keep_on_failure: bool = False,
 ) -> list[Answer]:
     """As `adjudicate`, awaited."""
-    offers = [offered(answer.paths, top_k=top_k) for answer in answers]
+    answers, offers = _offers(answers, top_k, most_ends, most_tokens)
     prompted = _prompted(answers, offers, max_tokens)
     outcomes = await aask(backend, [each for _, each in prompted], repair=repair)
     return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
 
 
-def offered(paths: Sequence[SupportingPath], *, top_k: int | None = None) -> list[Offered]:
+def offered(
+    paths: Sequence[SupportingPath],
+    *,
+    top_k: int | None = None,
+    most_ends: int | None = MOST_ENDS,
+    most_tokens: int | None = MOST_TOKENS,
+) -> list[Offered]:
     """The numbered lines: best path first, paths that differ in their last entity alone as one.
 
+    The first line is always there, however long it is.
+
     Raises:
-        JaxkgError: a path has no triples, or top_k is below 1.
+        JaxkgError: a path has no triples, or a number is below 1.
     """
     if top_k is not None and top_k < 1:
         raise JaxkgError(f"top_k is the number of paths to offer, at least 1, not {top_k}")
+    for name, most in (("most_ends", most_ends), ("most_tokens", most_tokens)):
+        if most is not None and most < 1:
+            raise JaxkgError(f"{name} is at least 1, or None for no limit, not {most}")
     groups: dict[tuple[object, ...], list[SupportingPath]] = defaultdict(list)
     for path in sorted(paths, key=lambda path: -path.score):
         if not path.citations:
@@ -144,14 +181,21 @@ def offered(paths: Sequence[SupportingPath], *, top_k: int | None = None) -> lis
         starts = tuple(c.tail if c.inverse else c.head for c in path.citations)
         groups[(starts, path.relation_path)].append(path)
     lines: list[Offered] = []
-    for number, group in enumerate(list(groups.values())[:top_k], start=1):
+    chosen, tokens = list(groups.values())[:top_k], 0
+    for number, group in enumerate(chosen, start=1):
         ends: dict[str, tuple[str, ...]] = {}
         names: dict[str, str] = {}
         for path in group:
             entity, name = _end(path)
             ends[entity] = (*ends.get(entity, ()), path.id)
             names[entity] = name
-        lines.append(Offered(number, group[0].sentence, ends, names))
+        shown = len(ends) if most_ends is None else min(len(ends), most_ends)
+        offer = Offered(number, group[0].sentence, ends, names, shown)
+        tokens += offer.tokens
+        if lines and most_tokens is not None and tokens > most_tokens:
+            lines[-1] = dataclasses.replace(lines[-1], behind=len(chosen) - len(lines))
+            break
+        lines.append(offer)
     return lines
 
 
@@ -167,14 +211,48 @@ def adjudication_prompt(question: str, offers: Sequence[Offered]) -> tuple[Messa
         name = line(everyone[entity])
         return f"{name} [{line(entity)}]" if len(shared[folded(name)]) > 1 else name
 
-    lines = [
-        f"{offer.number}. {line(offer.sentence)} Ends in: {'; '.join(map(shown, offer.ends))}"
-        for offer in offers
-    ]
+    lines = []
+    for offer in offers:
+        ends = [shown(end) for end in list(offer.ends)[: offer.shown]]
+        if hidden := len(offer.ends) - offer.shown:
+            ends.append(f"… and {hidden:,} more not shown")
+        lines.append(f"{offer.number}. {line(offer.sentence)} Ends in: {'; '.join(ends)}")
+    system = prompts.ADJUDICATE_SYSTEM
+    if any(offer.shown < len(offer.ends) for offer in offers):
+        system += prompts.ADJUDICATE_NOT_SHOWN
+    if offers and offers[-1].behind:
+        system += prompts.ADJUDICATE_BEHIND.format(count=offers[-1].behind)
     user = prompts.ADJUDICATE_USER.format(
         question=block([question], "question"), paths=block(lines)
     )
-    return Message("system", prompts.ADJUDICATE_SYSTEM), Message("user", user)
+    return Message("system", system), Message("user", user)
+
+
+def _offers(
+    answers: Sequence[Answer], top_k: int | None, most_ends: int | None, most_tokens: int | None
+) -> tuple[list[Answer], list[list[Offered]]]:
+    """The lines of each answer, and the answers with a note of what is not shown."""
+    marked: list[Answer] = []
+    offers: list[list[Offered]] = []
+    for answer in answers:
+        lines = offered(answer.paths, top_k=top_k, most_ends=most_ends, most_tokens=most_tokens)
+        cut = [each for each in lines if each.shown < len(each.ends)]
+        notes = list(answer.notes)
+        if cut:
+            first = cut[0]
+            notes.append(
+                f"the model was shown {first.shown} of the {len(first.ends):,} entities that line "
+                f"{first.number} of its paths ends in"
+                + (f", and not all of {len(cut) - 1} further lines" if cut[1:] else "")
+            )
+        if lines and lines[-1].behind:
+            notes.append(
+                f"the model was shown {len(lines)} groups of paths; {lines[-1].behind} more, "
+                "ranked lower, would have made the prompt too long"
+            )
+        marked.append(dataclasses.replace(answer, notes=tuple(notes)))
+        offers.append(lines)
+    return marked, offers
 
 
 def _end(path: SupportingPath) -> tuple[str, str]:

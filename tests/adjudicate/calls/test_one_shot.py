@@ -272,3 +272,49 @@ def test_the_schema_is_strict(loopback):
     schema = strict_schema(Adjudication)
     assert loopback._not_strict(schema, schema) is None
     assert schema["required"] == ["answers", "supporting_paths", "rationale"]
+
+
+HUB = tuple(
+    SupportingPath(
+        f"h{n}", (Citation(n, "g", "^genre", f"f{n:04}", "Drama", f"Film Number {n}"),),
+        ("^genre",), 1.0, f"Drama ← genre ← Film Number {n}",
+    )
+    for n in range(4176)
+)  # fmt: skip
+
+
+def test_a_hub_makes_no_long_prompt_and_what_is_left_out_is_told():
+    found = Answer("which films are dramas?", paths=HUB)
+    backend = Scripted([json.dumps({"answers": [], "supporting_paths": [1], "rationale": "So."})])
+    [answer] = adjudicate(backend, [found])
+    system, user = (message.content for message in backend.requests[0].messages)
+    assert len(user) < 3000
+    assert "Film Number 49; … and 4,126 more not shown\n" in user
+    assert "cite it and give no answers" in system
+    assert len(answer.entities) == 4176, "a line that is cited without names stands for all of it"
+    [note] = answer.notes
+    assert note.startswith("the model was shown 50 of the 4,176 entities that line 1")
+    [whole] = adjudicate(Scripted(["none"]), [found], most_ends=None, most_tokens=None)
+    assert whole.notes == ()
+
+
+def test_lines_that_would_make_a_prompt_too_long_are_left_out():
+    paths = tuple(
+        SupportingPath(
+            f"p{n}", (Citation(n, f"h{n}", "r", f"t{n}", f"Head {n}", f"Tail {n}"),), ("r",),
+            1.0 / (1 + n), f"Head {n} → r → Tail {n}" + " and so on" * 40,
+        )
+        for n in range(100)
+    )  # fmt: skip
+    backend = Scripted([json.dumps({"answers": [], "supporting_paths": [1], "rationale": "So."})])
+    [answer] = adjudicate(backend, [Answer("?", paths=paths)], most_tokens=1000)
+    system, user = (message.content for message in backend.requests[0].messages)
+    lines = [line for line in user.splitlines() if line[:1].isdigit()]
+    assert 5 <= len(lines) <= 10
+    assert len(user) < 1000 * 4 + 200
+    assert f"{100 - len(lines)} more paths, ranked lower, are not shown" in system
+    assert f"{100 - len(lines)} more, ranked lower" in answer.notes[0]
+    assert len(offered(paths, most_tokens=1)) == 1, "the first is always there"
+    for options in ({"most_ends": 0}, {"most_tokens": 0}):
+        with pytest.raises(JaxkgError, match="at least 1, or None for no limit, not 0"):
+            offered(paths, **options)
