@@ -149,7 +149,10 @@ def priorities(seed):
         text=5,
     )
     params = priority.init_priority(CODES // 2, sizes, key=jax.random.key(seed))
-    return params._replace(priority_out=floats(seed, 4), future_out=floats(seed, 4, 4))
+    return params._replace(
+        readout=params.readout._replace(out=floats(seed, 4)),
+        future=params.future._replace(out=floats(seed, 4, 4)),
+    )
 
 
 def read(seed):

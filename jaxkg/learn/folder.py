@@ -1,12 +1,13 @@
-"""Folders of trained models: `NAME.json` says what it is, `NAME.npz` holds its arrays."""
+"""Folders of trained models: the card `NAME.json` says what it is, `NAME.npz` holds its arrays."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -14,6 +15,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from jaxkg.errors import JaxkgError
+from jaxkg.learn.leaves import named_leaves
 from jaxkg.storage import write_json, write_npz
 
 TRAINING = "training"
@@ -39,13 +41,34 @@ class ModelFolder:
     made_by: str
     oldest: int = 1
 
+    def vacant(self, folder: str | os.PathLike[str]) -> Path:
+        """A folder that a model of this kind can be written to.
+
+        Raises:
+            JaxkgError: the folder holds something else.
+        """
+        target = Path(folder)
+        if target.exists() and not target.is_dir():
+            raise JaxkgError(f"{target} is a file; a {self.what} is a folder")
+        others = target.exists() and any(file.name != TRAINING for file in target.iterdir())
+        if others and not (target / f"{self.name}.json").exists():
+            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
+        return target
+
     def save(
         self,
         folder: str | os.PathLike[str],
-        meta: Mapping[str, Any],
-        arrays: Mapping[str, Any],
+        weights: Any,
+        relations: Sequence[str],
+        **card: Any,
     ) -> Path:
-        """Write to a folder, each file through a temporary name.
+        """Write to a folder, each file whole or not at all.
+
+        Args:
+            folder: new, empty, or of a model of this kind.
+            weights: tree of arrays, which are named by their paths in it.
+            relations: names of the relations that it was trained for.
+            **card: what else is to be known of it, JSON.
 
         Returns:
             The folder.
@@ -53,21 +76,45 @@ class ModelFolder:
         Raises:
             JaxkgError: the folder holds something else.
         """
-        target = Path(folder)
-        described = target / f"{self.name}.json"
-        others = target.exists() and any(file.name != TRAINING for file in target.iterdir())
-        if others and not described.exists():
-            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
+        target = self.vacant(folder)
         target.mkdir(parents=True, exist_ok=True)
-        write_npz(target / f"{self.name}.npz", arrays)
-        write_json(described, {"format": self.format, "version": self.version, **meta})
+        write_npz(target / f"{self.name}.npz", named_leaves(weights))
+        mark = {"format": self.format, "version": self.version}
+        told = {"fingerprint": _fingerprint(relations), "relations": list(relations)}
+        write_json(target / f"{self.name}.json", {**mark, **told, **card})
         return target
+
+    def check_relations(self, trained: Sequence[str], found: Sequence[str]) -> None:
+        """Refuse a graph with other relations than a model was trained for.
+
+        Args:
+            trained, found: relations of the model, and of the graph.
+
+        Raises:
+            JaxkgError: they differ; says in what.
+        """
+        if tuple(trained) == tuple(found):
+            return
+        missing, extra = sorted(set(trained) - set(found)), sorted(set(found) - set(trained))
+        detail = "; ".join(
+            f"{what} {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
+            for what, names in (
+                ("the graph lacks", missing),
+                (f"the {self.what} never saw", extra),
+            )
+            if names
+        )
+        raise JaxkgError(
+            f"this {self.what} was trained for another graph ({len(trained)} relations against "
+            f"{len(found)}; {detail or 'the same relations in another order'}); train one for "
+            f"this graph with {self.made_by}"
+        )
 
     @contextlib.contextmanager
     def reading(
         self, folder: str | os.PathLike[str]
     ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """The description and the arrays; what goes wrong while they are read is damage.
+        """The card and the arrays; what goes wrong while they are read is damage.
 
         Raises:
             JaxkgError: there is no such model, it is damaged (the body of the `with` raises
@@ -83,6 +130,8 @@ class ModelFolder:
                     f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
                     f"{self.format} of versions {versions}: make one anew with {self.made_by}"
                 )
+            if meta.get("fingerprint", "") not in ("", _fingerprint(meta["relations"])):
+                raise ValueError("its relations are not those it was trained for")
             yield meta, read_npz(source / f"{self.name}.npz")
         except FileNotFoundError as error:
             raise JaxkgError(
@@ -93,6 +142,11 @@ class ModelFolder:
             if isinstance(error, JaxkgError):
                 raise
             raise JaxkgError(f"the {self.what} in {source} is damaged: {error}") from error
+
+
+def _fingerprint(relations: Sequence[str]) -> str:
+    """SHA-256 of the names in order."""
+    return hashlib.sha256(json.dumps(list(relations)).encode()).hexdigest()
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:

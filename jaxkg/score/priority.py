@@ -19,12 +19,13 @@ from jaxkg.score.message_passing import Inflow, MessageParams, init_messages, pa
 from jaxkg.types import NULL, Frontier
 
 
-class PriorityParams(NamedTuple):
-    """Weights. V n-gram buckets, D question width, L hops, C = 2R relation codes, F label
-    features, S state width, B bases, H heads of a triple's cost, X hidden width, G
-    text features."""
+class Reader(NamedTuple):
+    """Reads a question: which relation at which hop, and how long a walk.
 
-    ngram: jax.Array  # [V, D] float32
+    V n-gram buckets, D question width, L hops, C = 2R relation codes, G text features.
+    """
+
+    ngram: jax.Array  # [V, D]
     text: jax.Array  # [G, D], of a text encoder's G features of the question
     relation_text: jax.Array  # [2, G, D], of a relation's label, forward and inverse
     question: jax.Array  # [D, D]
@@ -35,18 +36,48 @@ class PriorityParams(NamedTuple):
     similarity_gate: jax.Array  # [L, 2], weight of the text encoder's similarity
     length: jax.Array  # [L, D]
     length_bias: jax.Array  # [L]
+
+
+class Entities(NamedTuple):
+    """Makes the states of entities (PathMind, Eq. 2); F label features, S state width."""
+
     entity: jax.Array  # [F, S] projects label features; or [N, S] states of their own
-    rounds: tuple[MessageParams, ...]  # of Eq. 2
-    relation_mix: jax.Array  # [C, B], W_r of Eq. 3 as a mixture of diagonals
+    rounds: tuple[MessageParams, ...]
+
+
+class TripleCost(NamedTuple):
+    """The bilinear product of PathMind's Eq. 3; B bases."""
+
+    mix: jax.Array  # [C, B], W_r as a mixture of diagonals
     diagonal: jax.Array  # [B, S]
-    ask: jax.Array  # [D, S], the q of Eq. 3
-    future_cost: jax.Array  # [H + 2, X], FFN of Eq. 4, its part that reads d
-    future_question: jax.Array  # [D, X], and its part that reads q
-    future_out: jax.Array  # [X, H + 2]
-    priority: jax.Array  # [H + 2, X], MLP of Eq. 5
-    priority_bias: jax.Array  # [X]
-    priority_out: jax.Array  # [X]
+    ask: jax.Array  # [D, S], q
+
+
+class Future(NamedTuple):
+    """The FFN of PathMind's Eq. 4; H heads of a triple's cost, X hidden width."""
+
+    cost: jax.Array  # [H + 2, X], its part that reads d
+    question: jax.Array  # [D, X], its part that reads q
+    out: jax.Array  # [X, H + 2]
+
+
+class Readout(NamedTuple):
+    """The MLP of PathMind's Eq. 5."""
+
+    inner: jax.Array  # [H + 2, X]
+    bias: jax.Array  # [X]
+    out: jax.Array  # [X]
     mass_gate: jax.Array  # [2], slope and offset of the log of the mass
+
+
+class PriorityParams(NamedTuple):
+    """Weights, float32, in the order in which they are used."""
+
+    reader: Reader
+    entities: Entities
+    cost: TripleCost
+    future: Future
+    readout: Readout
 
 
 class Question(NamedTuple):
@@ -89,26 +120,27 @@ def read_questions(
         label_ngrams: [R, T'] int32 of the relation labels.
         label_text: [R, G] float32 of the same.
     """
-    words = bag(params.ngram, ngrams)
-    read = words + text @ params.text
-    hidden = jnp.tanh(read @ params.question) + read
-    reads = jnp.tanh(jnp.einsum("bd,lde->ble", hidden, params.step) + hidden[:, None])
-    shared = words @ bag(params.ngram, label_ngrams).T
+    reader = params.reader
+    words = bag(reader.ngram, ngrams)
+    read = words + text @ reader.text
+    hidden = jnp.tanh(read @ reader.question) + read
+    reads = jnp.tanh(jnp.einsum("bd,lde->ble", hidden, reader.step) + hidden[:, None])
+    shared = words @ bag(reader.ngram, label_ngrams).T
     similar = text @ label_text.T
-    meaning = jnp.einsum("rg,sgd->srd", label_text, params.relation_text)
-    relation = params.relation + meaning.reshape(params.relation.shape)
-    logits = jnp.einsum("bld,cd->blc", reads[:, :-1], relation) + params.relation_bias[None]
-    logits += jnp.concatenate([gate * shared for gate in params.label_gate], axis=1)[:, None]
-    gate = params.similarity_gate
+    meaning = jnp.einsum("rg,sgd->srd", label_text, reader.relation_text)
+    relation = reader.relation + meaning.reshape(reader.relation.shape)
+    logits = jnp.einsum("bld,cd->blc", reads[:, :-1], relation) + reader.relation_bias[None]
+    logits += jnp.concatenate([gate * shared for gate in reader.label_gate], axis=1)[:, None]
+    gate = reader.similarity_gate
     logits += jnp.concatenate(
         [gate[None, :, side, None] * similar[:, None] for side in (0, 1)], axis=2
     )
-    length = reads[:, -1] @ params.length.T + params.length_bias[None]
+    length = reads[:, -1] @ reader.length.T + reader.length_bias[None]
     return Question(
         weight=jax.nn.softmax(logits),
         length=jax.nn.softmax(length),
-        ask=hidden @ params.ask,
-        future=hidden @ params.future_question,
+        ask=hidden @ params.cost.ask,
+        future=hidden @ params.future.question,
     )
 
 
@@ -126,8 +158,9 @@ def entity_states(params: PriorityParams, inflow: Inflow, features: jax.Array) -
     Returns:
         [N, S] float32, of root mean square 1 where there is any state.
     """
-    states = features @ params.entity if features.shape[1] else params.entity
-    for weights in params.rounds:
+    made = params.entities
+    states = features @ made.entity if features.shape[1] else made.entity
+    for weights in made.rounds:
         states = pass_messages(weights, inflow, states)
     return states * jax.lax.rsqrt(jnp.mean(states**2, axis=1, keepdims=True) + 1e-6)
 
@@ -204,8 +237,8 @@ def sum_over_paths(
 
     Reference: PathMind, Eq. 3.
     """
-    heads = params.future_out.shape[1] - 2
-    relation = params.relation_mix @ params.diagonal
+    heads = params.future.out.shape[1] - 2
+    relation = params.cost.mix @ params.cost.diagonal
     sums = PathSums((place[0] != NULL).astype(jnp.float32), jnp.zeros((place[0].shape[0], heads)))
     out = []
     for hop, (level, slot, codes) in enumerate(zip(trail[1:], place[1:], code)):
@@ -260,17 +293,18 @@ def priority_logits(
     Reference: PathMind, Eq. 4 and 5.
     """
     chex.assert_equal_shape([row, sums.mass])
+    readout = params.readout
     there = sums.mass > _LEAST_MASS
     mass = jnp.where(there, sums.mass, 1.0)
     log_mass = jnp.where(there, jnp.log(mass), float(np.log(_LEAST_MASS)))
     # By way of the log: the gradient of a quotient squares the mass, which would underflow.
     mean = jnp.where(there[:, None], sums.cost, 0.0) * jnp.exp(-log_mass)[:, None]
     accumulated = jnp.concatenate([0.1 * log_mass[:, None], jnp.ones_like(mean[:, :1]), mean], 1)
-    hidden = jax.nn.gelu(accumulated @ params.future_cost + question.future[row])
-    expected = accumulated + hidden @ params.future_out
-    hidden = jax.nn.gelu(expected @ params.priority + params.priority_bias[None])
-    slope, offset = params.mass_gate
-    return slope * log_mass + offset + hidden @ params.priority_out
+    hidden = jax.nn.gelu(accumulated @ params.future.cost + question.future[row])
+    expected = accumulated + hidden @ params.future.out
+    hidden = jax.nn.gelu(expected @ readout.inner + readout.bias[None])
+    slope, offset = readout.mass_gate
+    return slope * log_mass + offset + hidden @ readout.out
 
 
 _LEAST_MASS = 1e-30
@@ -307,6 +341,66 @@ class PrioritySizes:
     rounds: int = 1
 
 
+def init_reader(codes: int, sizes: PrioritySizes, *, keys: jax.Array) -> Reader:
+    """Random weights of a reader; keys: [6]."""
+    hops, width = sizes.hops, sizes.width
+    scale = width**-0.5
+    return Reader(
+        ngram=_normal(keys[0], sizes.buckets, width, by=scale),
+        text=_normal(keys[1], sizes.text, width, by=scale),
+        relation_text=_normal(keys[2], 2, sizes.text, width, by=0.1 * scale),
+        question=_normal(keys[3], width, width, by=scale),
+        step=_normal(keys[4], hops + 1, width, width, by=scale),
+        relation=_normal(keys[5], codes, width, by=0.1 * scale),
+        relation_bias=jnp.zeros((hops, codes)),
+        label_gate=jnp.full(2, 5.0),
+        similarity_gate=jnp.full((hops, 2), 5.0),
+        length=jnp.zeros((hops, width)),
+        length_bias=jnp.zeros(hops),
+    )
+
+
+def init_entities(codes: int, sizes: PrioritySizes, *, keys: jax.Array) -> Entities:
+    """Random weights of the states; keys: [1 + rounds]."""
+    return Entities(
+        entity=_normal(keys[0], sizes.entities or sizes.features, sizes.state, by=1.0),
+        rounds=tuple(
+            init_messages(codes, width=sizes.state, bases=sizes.bases, key=keys[1 + place])
+            for place in range(sizes.rounds)
+        ),
+    )
+
+
+def init_cost(codes: int, sizes: PrioritySizes, *, keys: jax.Array) -> TripleCost:
+    """Random weights of the bilinear product; keys: [3]."""
+    return TripleCost(
+        mix=_normal(keys[0], codes, sizes.bases, by=sizes.bases**-0.5),
+        diagonal=_normal(keys[1], sizes.bases, sizes.state, by=1.0),
+        ask=_normal(keys[2], sizes.width, sizes.state, by=sizes.width**-0.5),
+    )
+
+
+def init_future(sizes: PrioritySizes, *, keys: jax.Array) -> Future:
+    """Random inner weights; at first nothing is added to d; keys: [2]."""
+    channels = sizes.heads + 2
+    return Future(
+        cost=_normal(keys[0], channels, sizes.hidden, by=channels**-0.5),
+        question=_normal(keys[1], sizes.width, sizes.hidden, by=sizes.width**-0.5),
+        out=jnp.zeros((sizes.hidden, channels)),
+    )
+
+
+def init_readout(sizes: PrioritySizes, *, key: jax.Array) -> Readout:
+    """Random inner weights; at first the mass alone decides."""
+    channels = sizes.heads + 2
+    return Readout(
+        inner=_normal(key, channels, sizes.hidden, by=channels**-0.5),
+        bias=jnp.zeros(sizes.hidden),
+        out=jnp.zeros(sizes.hidden),
+        mass_gate=jnp.asarray([1.0, 2.0]),
+    )
+
+
 def init_priority(num_relations: int, sizes: PrioritySizes, *, key: jax.Array) -> PriorityParams:
     """Random weights, such that at first the mass alone decides.
 
@@ -315,38 +409,15 @@ def init_priority(num_relations: int, sizes: PrioritySizes, *, key: jax.Array) -
         sizes: static.
         key: for all weights.
     """
-    codes, hops, width = 2 * num_relations, sizes.hops, sizes.width
-    scale, channels = width**-0.5, sizes.heads + 2
-    keys = iter(jax.random.split(key, 13 + sizes.rounds))
-
-    def normal(*shape: int, by: float) -> jax.Array:
-        return by * jax.random.normal(next(keys), shape)
-
+    codes, keys = 2 * num_relations, jax.random.split(key, 13 + sizes.rounds)
     return PriorityParams(
-        ngram=normal(sizes.buckets, width, by=scale),
-        text=normal(sizes.text, width, by=scale),
-        relation_text=normal(2, sizes.text, width, by=0.1 * scale),
-        question=normal(width, width, by=scale),
-        step=normal(hops + 1, width, width, by=scale),
-        relation=normal(codes, width, by=0.1 * scale),
-        relation_bias=jnp.zeros((hops, codes)),
-        label_gate=jnp.full(2, 5.0),
-        similarity_gate=jnp.full((hops, 2), 5.0),
-        length=jnp.zeros((hops, width)),
-        length_bias=jnp.zeros(hops),
-        entity=normal(sizes.entities or sizes.features, sizes.state, by=1.0),
-        rounds=tuple(
-            init_messages(codes, width=sizes.state, bases=sizes.bases, key=next(keys))
-            for _ in range(sizes.rounds)
-        ),
-        relation_mix=normal(codes, sizes.bases, by=sizes.bases**-0.5),
-        diagonal=normal(sizes.bases, sizes.state, by=1.0),
-        ask=normal(width, sizes.state, by=scale),
-        future_cost=normal(channels, sizes.hidden, by=channels**-0.5),
-        future_question=normal(width, sizes.hidden, by=scale),
-        future_out=jnp.zeros((sizes.hidden, channels)),
-        priority=normal(channels, sizes.hidden, by=channels**-0.5),
-        priority_bias=jnp.zeros(sizes.hidden),
-        priority_out=jnp.zeros(sizes.hidden),
-        mass_gate=jnp.asarray([1.0, 2.0]),
+        reader=init_reader(codes, sizes, keys=keys[:6]),
+        entities=init_entities(codes, sizes, keys=keys[6:-6]),
+        cost=init_cost(codes, sizes, keys=keys[-6:-3]),
+        future=init_future(sizes, keys=keys[-3:-1]),
+        readout=init_readout(sizes, key=keys[-1]),
     )
+
+
+def _normal(key: jax.Array, *shape: int, by: float) -> jax.Array:
+    return by * jax.random.normal(key, shape)

@@ -81,7 +81,7 @@ class PlannedQA(QuestionAnswering):
         Raises:
             JaxkgError: the planner was trained for another graph.
         """
-        planner.check_graph(kg.relations)
+        planner.check_graph(kg)
         return cls(kg, tensors or tensor_graph(kg), planner, linker or Linker(kg), settings)
 
     @property

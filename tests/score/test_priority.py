@@ -44,7 +44,7 @@ def a_question(rng):
 
 def plain_cost(params, question, states, edges, row):
     """w_q of each edge, as the paper writes it: h' W h, weighed by q, added up by head."""
-    matrices = np.asarray(params.relation_mix) @ np.asarray(params.diagonal)
+    matrices = np.asarray(params.cost.mix) @ np.asarray(params.cost.diagonal)
 
     def cost(number):
         head, code, tail = edges[number]
@@ -95,7 +95,7 @@ def test_gradients_equal_those_of_the_enumeration():
 
     def by_message_passing(question, states, mix):
         sub, sums = system_sums(
-            tensors, params._replace(relation_mix=mix), question, states, starts
+            tensors, params._replace(cost=params.cost._replace(mix=mix)), question, states, starts
         )
         table = jnp.concatenate([sums.mass[:, None], sums.cost], axis=1)
         weighed = jnp.sum(table * pull[sub.row, sub.node], axis=1)
@@ -115,14 +115,14 @@ def test_gradients_equal_those_of_the_enumeration():
     def by_enumeration(question, states, mix):
         weight = question.weight[row[:, None], np.arange(HOPS)[None], code]
         product = jnp.prod(jnp.where(taken, weight, 1.0), axis=1) * question.length[row, size - 1]
-        matrix = (mix @ params.diagonal)[code]
+        matrix = (mix @ params.cost.diagonal)[code]
         said = states[head] * matrix * states[tail] * question.ask[row][:, None]
         said = said.reshape(len(flat), HOPS, HEADS, -1).sum(axis=3)
         cost = jnp.sum(jnp.where(taken[:, :, None], said, 0.0), axis=1)
         columns = jnp.concatenate([product[:, None], product[:, None] * cost], axis=1)
         return jnp.sum(columns * pull[row, end])
 
-    arguments = question, states, params.relation_mix
+    arguments = question, states, params.cost.mix
     ours = jax.jit(jax.value_and_grad(by_message_passing, argnums=(0, 1, 2)))(*arguments)
     theirs = jax.jit(jax.value_and_grad(by_enumeration, argnums=(0, 1, 2)))(*arguments)
     assert len(flat) > 200
@@ -156,7 +156,8 @@ def test_with_all_weights_one_the_mass_counts_walks():
 def test_a_tiny_mass_has_a_finite_gradient():
     params = priority.init_priority(CODES // 2, SIZES, key=jax.random.key(0))
     params = params._replace(
-        priority_out=jnp.ones(SIZES.hidden), future_out=jnp.ones((SIZES.hidden, HEADS + 2))
+        readout=params.readout._replace(out=jnp.ones(SIZES.hidden)),
+        future=params.future._replace(out=jnp.ones((SIZES.hidden, HEADS + 2))),
     )
     question = a_question(np.random.default_rng(0))
     mass = jnp.asarray([0.0, 1e-35, 1e-28, 1e-20, 1.0, 1e6])
@@ -176,7 +177,8 @@ def test_relations_share_their_words_with_the_question():
         hops=1, buckets=8, width=8, state=4, features=3, text=5, heads=2, hidden=4
     )
     params = priority.init_priority(2, sizes, key=jax.random.key(1))
-    params = params._replace(label_gate=jnp.asarray([50.0, 0.0]))
+    reader = params.reader._replace(label_gate=jnp.asarray([50.0, 0.0]))
+    params = params._replace(reader=reader)
     labels, ngrams = np.asarray([[0], [1]], np.int32), np.asarray([[1, -1], [0, -1]], np.int32)
     nothing, meant = np.zeros((2, 5), np.float32), np.eye(2, 5, dtype=np.float32)
     reading = jax.jit(priority.read_questions)
@@ -185,6 +187,8 @@ def test_relations_share_their_words_with_the_question():
     np.testing.assert_allclose(read.weight.sum(axis=2), 1, rtol=1e-5)
     assert np.argmax(read.weight[:, 0], axis=1).tolist() == [1, 0]
     # What the text encoder finds alike, by its own gate: the inverse relations.
-    params = params._replace(label_gate=jnp.zeros(2), similarity_gate=jnp.asarray([[0.0, 50.0]]))
+    gate = jnp.asarray([[0.0, 50.0]])
+    reader = params.reader._replace(label_gate=jnp.zeros(2), similarity_gate=gate)
+    params = params._replace(reader=reader)
     read = reading(params, ngrams, meant, labels, meant)
     assert np.argmax(read.weight[:, 0], axis=1).tolist() == [2, 3]

@@ -11,13 +11,12 @@ import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, find_topics
-from jaxkg.kg.link.topics import masked_texts
+from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.edges.examples import agreed_paths, states_along
 from jaxkg.learn.edges.model import TrainedScorer, edge_inputs
 from jaxkg.learn.edges.train import EdgeConfig, train_edge_scorer
-from jaxkg.learn.mine import MinedPaths, mine_paths
-from jaxkg.learn.planner.fit import revisit_rule
+from jaxkg.learn.mine import MinedPaths
+from jaxkg.learn.supervision import Progress, supervise
 from jaxkg.records import Question
 from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, edge_tables
 from jaxkg.search.guided import guided_paths
@@ -45,8 +44,8 @@ def fit_edge_scorer(
     linker: Linker | None = None,
     folder: str | os.PathLike[str] | None = None,
     seed: int = 0,
-    on_progress: Callable[[str, int, int], None] | None = None,
-    on_epoch: Callable[[int, float, float], bool] | None = None,
+    on_progress: Progress | None = None,
+    on_epoch: Callable[[int, float, float], bool | None] | None = None,
 ) -> TrainedScorer:
     """Train an edge scorer from questions and their answers; gold paths are never looked at.
 
@@ -72,28 +71,15 @@ def fit_edge_scorer(
         JaxkgError: nothing to learn from.
     """
     tick = on_progress or (lambda stage, done, total: None)
-    topics = find_topics(linker or Linker(kg), questions)
-    starts = [some.entities for some in topics]
-    goals = [
-        tuple(dict.fromkeys(row for a in question.answers or () for row in entity_rows(kg, a)))
-        for question in questions
-    ]
+    told = supervise(kg, questions, linker=linker, on_progress=tick)
+    starts, goals, masked = told.starts, told.goals, told.masked
     hops = sizes.hops if sizes else hops
-    ends = [(s, g) for s, g in zip(starts, goals) if s and g]
-    if not ends:
+    if not len(told.usable):
         raise JaxkgError("no question has both a topic and an answer that the graph has")
-    revisit = revisit_rule(*zip(*ends))
+    revisit = told.revisit
     if mined is None:
-        mined = mine_paths(
-            tensors,
-            starts,
-            goals,
-            hops=hops,
-            revisit=revisit,
-            on_progress=lambda done, total: tick("mine paths", done, total),
-        )
-    masked = masked_texts(questions, topics)
-    distinct, place = np.unique(masked, return_inverse=True)
+        mined = told.mine(tensors, hops=hops, revisit=revisit, on_progress=tick)
+    distinct, place = np.unique(list(masked), return_inverse=True)
     vectors = encoder(distinct.tolist())[place]
     tick("encode questions", len(distinct), len(distinct))
     paths = agreed_paths(mined, masked, vectors)

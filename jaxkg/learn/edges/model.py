@@ -15,12 +15,13 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.leaves import leaf_names, leaves_like
 from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, init_edge_scorer
 from jaxkg.tensors import bucket
 from jaxkg.text import TextEncoder, label_words
 
 _FOLDER = ModelFolder(
-    "edge scorer", "edges", "jaxkg-edge-scorer", 2, "`jaxkg train guided`", oldest=2
+    "edge scorer", "edges", "jaxkg-edge-scorer", 3, "`jaxkg train guided`", oldest=2
 )
 """Version 2 normalises inner layers; weights of version 1 would score wrongly."""
 
@@ -48,6 +49,20 @@ class TrainedScorer:
     encoder: tuple[str, str]
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
+    def check_graph(self, kg: KnowledgeGraph) -> None:
+        """Refuse another graph where the scorer reads graph vectors.
+
+        Raises:
+            JaxkgError: relations or entities are not those it was trained for.
+        """
+        same = tuple(kg.relations) == self.relations and kg.num_entities == len(self.node_graph)
+        if self.sizes.graph and not same:
+            raise JaxkgError(
+                f"this edge scorer has graph vectors of {len(self.node_graph):,} entities and "
+                f"{len(self.relations)} relations, the graph has {kg.num_entities:,} and "
+                f"{len(kg.relations)}; train one for this graph, or one that reads text alone"
+            )
+
     def inputs(self, kg: KnowledgeGraph, encoder: TextEncoder) -> EdgeInputs:
         """The scorer's view of a graph.
 
@@ -59,31 +74,28 @@ class TrainedScorer:
                 f"this edge scorer reads vectors of {' '.join(self.encoder)}, not of "
                 f"{encoder.name} {encoder.revision}"
             )
-        same = tuple(kg.relations) == self.relations and kg.num_entities == len(self.node_graph)
-        if self.sizes.graph and not same:
-            raise JaxkgError(
-                f"this edge scorer has graph vectors of {len(self.node_graph):,} entities and "
-                f"{len(self.relations)} relations, the graph has {kg.num_entities:,} and "
-                f"{len(kg.relations)}; train one for this graph, or one that reads text alone"
-            )
+        self.check_graph(kg)
         graph = None if self.sizes.graph == 0 else (self.node_graph, self.relation_graph)
         return edge_inputs(kg, encoder if self.sizes.text else None, graph)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder, through a temporary name.
+        """Write to a folder.
 
         Raises:
             JaxkgError: the folder holds something else.
         """
-        leaves = {str(i): leaf for i, leaf in enumerate(jax.tree.leaves(self.params))}
-        graph = {"relation_graph": self.relation_graph, "node_graph": self.node_graph}
-        meta = {
-            "sizes": dataclasses.asdict(self.sizes),
-            "relations": self.relations,
-            "encoder": self.encoder,
-            "about": dict(self.about),
-        }
-        return _FOLDER.save(folder, meta, graph | leaves)
+        return _FOLDER.save(
+            folder,
+            {
+                "params": self.params,
+                "relation_graph": self.relation_graph,
+                "node_graph": self.node_graph,
+            },
+            self.relations,
+            sizes=dataclasses.asdict(self.sizes),
+            encoder=self.encoder,
+            about=dict(self.about),
+        )
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> TrainedScorer:
@@ -96,17 +108,25 @@ class TrainedScorer:
             inner = {key: tuple(meta["sizes"][key]) for key in ("attention", "classifier")}
             sizes = EdgeSizes(**{**meta["sizes"], **inner})
             shape = jax.eval_shape(lambda: init_edge_scorer(sizes, key=jax.random.key(0)))
-            wanted, tree = jax.tree.flatten(shape)
-            leaves = [arrays[str(place)] for place in range(len(wanted))]
-            if [leaf.shape for leaf in leaves] != [leaf.shape for leaf in wanted]:
-                raise ValueError("weights and sizes disagree")
+            if meta["version"] == 2:  # numbered
+                names = enumerate(leaf_names(shape))
+                graph = {name: arrays[name] for name in ("relation_graph", "node_graph")}
+                arrays = graph | {f"params/{name}": arrays[str(i)] for i, name in names}
+            graph = {
+                name: jax.ShapeDtypeStruct((rows, sizes.graph), np.dtype(np.float32))
+                for name, rows in (
+                    ("relation_graph", 2 * len(meta["relations"])),
+                    ("node_graph", len(arrays["node_graph"])),
+                )
+            }
+            weights = leaves_like(arrays, {"params": shape, **graph})
             name, revision = meta["encoder"]
             return cls(
-                jax.tree.unflatten(tree, leaves),
+                weights["params"],
                 sizes,
                 tuple(meta["relations"]),
-                arrays["relation_graph"],
-                arrays["node_graph"],
+                weights["relation_graph"],
+                weights["node_graph"],
                 (name, revision),
                 meta["about"],
             )
@@ -153,16 +173,9 @@ def graph_vectors(kg: KnowledgeGraph, trained: TrainedEmbeddings) -> tuple[np.nd
     """
     if trained.config.model != "transe":
         raise JaxkgError(f"the edge scorer reads TransE vectors, these are {trained.config.model}")
+    trained.check_graph(kg)
     row = {id: place for place, id in enumerate(trained.entities)}
     code = {name: place for place, name in enumerate(trained.relations)}
-    lacking = [id for id in kg.entity_ids if id not in row] + [
-        r for r in kg.relations if r not in code
-    ]
-    if lacking:
-        raise JaxkgError(
-            f"the embeddings have no vector of {lacking[0]!r} ({len(lacking):,} are missing); "
-            "train them on this graph with `jaxkg train kge`"
-        )
     entities = np.asarray(trained.embeddings.entity)[[row[id] for id in kg.entity_ids]]
     relations = np.asarray(trained.embeddings.relation)[[code[name] for name in kg.relations]]
     return entities, np.concatenate([relations, -relations])

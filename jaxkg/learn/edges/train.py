@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import jax
 import jax.numpy as jnp
@@ -21,8 +19,9 @@ import numpy as np
 import optax
 
 from jaxkg.errors import JaxkgError
+from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.edges.examples import EdgeBatch, EdgeStates, draw_edges
-from jaxkg.learn.folder import read_npz
+from jaxkg.learn.loop import Program, Selection, program, run, split_on
 from jaxkg.score.edges import (
     EdgeInputs,
     EdgeScorer,
@@ -32,7 +31,6 @@ from jaxkg.score.edges import (
     init_edge_scorer,
     score_state_edges,
 )
-from jaxkg.storage import write_npz
 from jaxkg.tensors import TensorGraph
 
 
@@ -101,7 +99,7 @@ def edge_loss(
     batch: EdgeBatch,
     hidden: tuple[jax.Array, jax.Array] | None,
     *,
-    weight: float,
+    weight: float | jax.Array,
     use_context: bool,
     dtype: str = "float32",
 ) -> jax.Array:
@@ -143,6 +141,39 @@ def edge_loss(
     return jnp.sum(each) / count - jnp.mean(hops)
 
 
+@functools.lru_cache(maxsize=8)
+def _program(config: EdgeConfig, sizes: EdgeSizes) -> Program:
+    def loss(learned, inputs, questions, wanted, weight, batch, key):
+        scorer, relation = learned
+        if not config.learn_relations:
+            relation = inputs.relation_graph
+        keep = 1 - config.dropout
+        wide, narrow = jax.random.split(jax.random.wrap_key_data(key))
+
+        def shown(key, width):
+            shape = (batch.target.shape[0], width)
+            return jax.random.bernoulli(key, keep, shape).astype(jnp.float32) / keep
+
+        hidden = shown(wide, sizes.classifier[0]), shown(narrow, sizes.classifier[1])
+        return edge_loss(
+            scorer,
+            inputs._replace(relation_graph=relation),
+            questions,
+            wanted,
+            batch,
+            hidden,
+            weight=weight,
+            use_context=sizes.context,
+            dtype=config.dtype,
+        )
+
+    optimiser = optax.chain(
+        optax.clip_by_global_norm(config.clip),
+        optax.adamw(warm_restarts(config), weight_decay=config.weight_decay),
+    )
+    return program(loss, optimiser)
+
+
 def train_edge_scorer(
     tensors: TensorGraph,
     states: EdgeStates,
@@ -155,7 +186,7 @@ def train_edge_scorer(
     validate: Callable[[EdgeScorer, EdgeInputs], float] | None = None,
     folder: str | os.PathLike[str] | None = None,
     seed: int = 0,
-    on_epoch: Callable[[int, float, float], bool] | None = None,
+    on_epoch: Callable[[int, float, float], bool | None] | None = None,
     on_step: Callable[[int], None] | None = None,
 ) -> tuple[EdgeScorer, EdgeInputs, float]:
     """Train, keep the epoch that validates best, and go on where a folder says it stopped.
@@ -175,7 +206,7 @@ def train_edge_scorer(
         on_step: called with the number of steps taken.
 
     Returns:
-        The scorer, its inputs (with learned relation vectors) and its validation.
+        The scorer, its inputs (with learned relation vectors) and its validation, NaN without one.
 
     Raises:
         JaxkgError: there are no states, or the folder's state is of another training.
@@ -183,100 +214,39 @@ def train_edge_scorer(
     if len(states.question) == 0:
         raise JaxkgError("no relation path leads from a topic to an answer in any question")
     trial = draw_edges(tensors, states, 1 << 16, np.random.default_rng(seed))
-    weight = float((trial.valid & ~trial.right).sum() / max(1, trial.right.sum()))
+    weight = np.float32((trial.valid & ~trial.right).sum() / max(1, trial.right.sum()))
     scorer = init_edge_scorer(sizes, key=jax.random.key(seed))
-    learned: Any = (scorer, inputs.relation_graph)
-    optimiser = optax.chain(
-        optax.clip_by_global_norm(config.clip),
-        optax.adamw(warm_restarts(config), weight_decay=config.weight_decay),
+    inputs, *told = jax.device_put((inputs, questions, np.maximum(wanted, 1), weight))
+
+    def batches() -> Iterator[tuple[Any, ...]]:
+        for epoch in range(config.epochs):
+            draw = np.random.default_rng((seed, epoch))
+            key = jax.random.fold_in(jax.random.key(seed + 1), epoch)
+            for now in split_on(key, config.steps):
+                yield (inputs, *told, draw_edges(tensors, states, config.batch_size, draw), now)
+
+    def score(learned: tuple[EdgeScorer, jax.Array]) -> float:
+        assert validate is not None
+        return validate(learned[0], inputs._replace(relation_graph=learned[1]))
+
+    descent = _program(config, sizes)
+    found = run(
+        descent.step,
+        descent.init((scorer, inputs.relation_graph)),
+        batches(),
+        steps=config.epochs * config.steps,
+        per_epoch=config.steps,
+        selection=None if validate is None else Selection(score, config.patience, enough=1.0),
+        folder=None if folder is None else Path(folder),
+        mark={
+            "kind": "edge scorer",
+            "sizes": dataclasses.asdict(sizes),
+            "config": dataclasses.asdict(config),
+            "seed": seed,
+            "questions": fingerprint(questions, wanted, states.nodes) if folder else None,
+        },
+        on_step=on_step,
+        on_epoch=on_epoch,
     )
-    state = optimiser.init(learned)
-    step = functools.partial(_step, optimiser, config, sizes, weight)
-    inputs, questions_on, wanted_on = jax.device_put((inputs, questions, np.maximum(wanted, 1)))
-    begin, best, best_score, since = 0, learned, -1.0, 0
-    path = None if folder is None else Path(folder) / "edge_training.npz"
-    mark = {"sizes": dataclasses.asdict(sizes), "config": dataclasses.asdict(config), "seed": seed}
-    if path is not None and path.exists():
-        (learned, state, best), about = _restore(path, (learned, state, best), mark)
-        begin, best_score, since = about["epoch"], about["best"], about["since"]
-    for epoch in range(begin, config.epochs):
-        if since >= config.patience or (validate and best_score >= 1):
-            break
-        draw = np.random.default_rng((seed, epoch))
-        key = jax.random.fold_in(jax.random.key(seed + 1), epoch)
-        losses = []
-        for taken in range(config.steps):
-            batch = draw_edges(tensors, states, config.batch_size, draw)
-            key, now = jax.random.split(key)
-            learned, state, value = step(
-                learned, state, inputs, questions_on, wanted_on, batch, now
-            )
-            losses.append(value)
-            if on_step:
-                on_step(epoch * config.steps + taken + 1)
-        loss = float(np.mean(jax.device_get(losses)))
-        trained = inputs._replace(relation_graph=learned[1])
-        score = validate(learned[0], trained) if validate else float(epoch)
-        if score > best_score:
-            best, best_score, since = learned, score, 0
-        else:
-            since += 1
-        if path is not None:
-            about = {**mark, "epoch": epoch + 1, "best": best_score, "since": since}
-            _keep(path, (learned, state, best), about)
-        if on_epoch and on_epoch(epoch + 1, loss, score) is False:
-            break
-    return best[0], inputs._replace(relation_graph=best[1]), best_score
-
-
-@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
-def _step(optimiser, config, sizes, weight, learned, state, inputs, questions, wanted, batch, key):
-    keep = 1 - config.dropout
-    shapes = [(batch.target.shape[0], width) for width in sizes.classifier]
-    hidden = tuple(
-        jax.random.bernoulli(some, keep, shape).astype(jnp.float32) / keep
-        for some, shape in zip(jax.random.split(key), shapes)
-    )
-
-    def loss(learned):
-        scorer, relation = learned
-        if not config.learn_relations:
-            relation = inputs.relation_graph
-        return edge_loss(
-            scorer,
-            inputs._replace(relation_graph=relation),
-            questions,
-            wanted,
-            batch,
-            hidden,
-            weight=weight,
-            use_context=sizes.context,
-            dtype=config.dtype,
-        )
-
-    value, gradient = jax.value_and_grad(loss)(learned)
-    updates, state = optimiser.update(gradient, state, learned)
-    return optax.apply_updates(learned, updates), state, value
-
-
-def _keep(path: Path, tree: Any, about: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    leaves = {str(place): leaf for place, leaf in enumerate(jax.tree.leaves(tree))}
-    write_npz(path, {"about": json.dumps(about), **leaves})
-
-
-def _restore(path: Path, tree: Any, mark: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    leaves, shape = jax.tree.flatten(tree)
-    try:
-        arrays = read_npz(path)
-        about = json.loads(str(arrays["about"]))
-        kept = [arrays[str(place)] for place in range(len(leaves))]
-    except (OSError, EOFError, KeyError, ValueError, BadZipFile) as error:
-        raise JaxkgError(f"the training state {path} is damaged: {error}") from error
-    other = [name for name in mark if json.loads(json.dumps(mark[name])) != about.get(name)]
-    if other or [np.shape(leaf) for leaf in leaves] != [leaf.shape for leaf in kept]:
-        raise JaxkgError(
-            f"{path} is of a training with another {other[0] if other else 'graph'}; name another "
-            "folder, or delete it to start anew"
-        )
-    return jax.tree.unflatten(shape, [jnp.asarray(leaf) for leaf in kept]), about
+    scorer, relation = found.weights
+    return scorer, inputs._replace(relation_graph=relation), found.best[1]

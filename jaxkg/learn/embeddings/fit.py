@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -16,21 +18,23 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.embeddings.ranking import rank_links
 from jaxkg.learn.embeddings.train import (
     EmbeddingConfig,
-    TrainState,
     epoch_batches,
     init_state,
     run_steps,
 )
-from jaxkg.learn.folder import read_npz
-from jaxkg.score.embeddings import Embeddings
-from jaxkg.storage import write_npz
+from jaxkg.learn.folder import TRAINING, ModelFolder, read_npz
+from jaxkg.learn.leaves import leaves_like
+from jaxkg.learn.loop import Selection, run
+from jaxkg.score.embeddings import Embeddings, init_embeddings
 from jaxkg.types import NULL
 
-_FORMAT = "jaxkg-embeddings"
-_VERSION = 1
+_FOLDER = ModelFolder("embeddings", "embeddings", "jaxkg-embeddings", 2, "`jaxkg train kge`")
+_FIRST = "best.npz"
+"""Version 1: arrays and card in one file."""
 Progress = Callable[[str, int, int], None]
 
 
@@ -53,22 +57,70 @@ class TrainedEmbeddings:
     relations: tuple[str, ...]
     about: Mapping[str, Any]
 
+    def check_graph(self, kg: KnowledgeGraph) -> None:
+        """Refuse a graph of which entities or relations have no vector here.
+
+        Raises:
+            JaxkgError: it names one.
+        """
+        ids, names = set(self.entities), set(self.relations)
+        lacking = [id for id in kg.entity_ids if id not in ids]
+        lacking += [name for name in kg.relations if name not in names]
+        if lacking:
+            raise JaxkgError(
+                f"the embeddings have no vector of {lacking[0]!r} ({len(lacking):,} are missing); "
+                f"train them on this graph with {_FOLDER.made_by}"
+            )
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write to a folder.
+
+        Raises:
+            JaxkgError: the folder holds something else.
+        """
+        return _FOLDER.save(
+            folder,
+            self.embeddings,
+            self.relations,
+            entities=self.entities,
+            config=dataclasses.asdict(self.config),
+            about=dict(self.about),
+        )
+
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> TrainedEmbeddings:
-        """Read what `fit_embeddings` left in a folder.
+        """Read what `save` or `fit_embeddings` left in a folder.
 
         Raises:
             JaxkgError: there is nothing, or it is damaged or of a newer version.
         """
         source = Path(folder)
-        meta, arrays = _read(source, "best")
-        return cls(
-            Embeddings(jnp.asarray(arrays["entity"]), jnp.asarray(arrays["relation"])),
-            EmbeddingConfig(**meta["config"]),
-            tuple(meta["entities"]),
-            tuple(meta["relations"]),
-            meta["about"],
-        )
+        reading = _first_version if (source / _FIRST).exists() else _FOLDER.reading
+        with reading(source) as (meta, arrays):
+            config, about = EmbeddingConfig(**meta["config"]), meta["about"]
+            about["epochs"] = [tuple(row) for row in about.get("epochs", ())]
+            entities, relations = tuple(meta["entities"]), tuple(meta["relations"])
+            shape = jax.eval_shape(
+                lambda: init_embeddings(
+                    config.model,
+                    len(entities),
+                    len(relations),
+                    dimension=config.dimension,
+                    key=jax.random.key(0),
+                )
+            )
+            found = jax.tree.map(jnp.asarray, leaves_like(arrays, shape))
+            return cls(found, config, entities, relations, about)
+
+
+@contextlib.contextmanager
+def _first_version(folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, np.ndarray]]]:
+    path = folder / _FIRST
+    try:
+        arrays = read_npz(path)
+        yield json.loads(arrays.pop("meta").tobytes()), arrays
+    except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
+        raise JaxkgError(f"{path} is damaged: {error}") from error
 
 
 def rows_of(graph: KnowledgeGraph, facts: KnowledgeGraph) -> tuple[np.ndarray, int]:
@@ -116,8 +168,8 @@ def fit_embeddings(
     """Train, keep the evaluation that ranks the validation facts best, and resume where it stopped.
 
     Args:
-        folder: holds the best embeddings and the state to go on from; a folder with the state of
-            the same run is gone on with, bit for bit on one kind of device.
+        folder: for the best embeddings and, within it, the state to go on from; a folder with the
+            state of the same run is gone on with, bit for bit on one kind of device.
         training: [T, 3] int rows of (head, relation, tail).
         validation: [V, 3] int, facts that choose the epoch.
         entities, relations: names of the rows, N and R of them.
@@ -136,103 +188,43 @@ def fit_embeddings(
         )
     if known is None:
         known = np.concatenate([training, validation])
-    target = Path(folder)
-    header = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "config": dataclasses.asdict(config),
-        "seed": seed,
-        "entities": list(entities),
-        "relations": list(relations),
-        "triples": len(training),
-    }
-    state, about = _resume(target, header)
-    if state is None:
-        state = init_state(config, len(entities), len(relations), seed=seed)
+    target = _FOLDER.vacant(folder)
+    if not (target / TRAINING).exists() and (target / "embeddings.json").exists():
+        raise JaxkgError(f"{target} holds finished embeddings; give a new or empty folder")
     tick = on_progress or (lambda stage, done, total: None)
-    for epoch in range(about["done"], config.epochs):
-        if _enough(about, config):
-            break
-        batches = epoch_batches(training, config.batch_size, seed=seed, epoch=epoch)
+
+    def step(state: Any, batches: np.ndarray) -> tuple[Any, jax.Array]:
         state, losses = run_steps(config, state, batches)
-        about["done"] = epoch + 1
-        tick("train", epoch + 1, config.epochs)
-        if (epoch + 1) % config.every and epoch + 1 < config.epochs:
-            continue
-        score = mean_reciprocal_rank(config, state.embeddings, validation, known)
-        if score > max((mrr for _, _, mrr in about["epochs"]), default=-1.0):
-            about["best"] = epoch + 1
-        about["epochs"].append((epoch + 1, float(np.mean(jax.device_get(losses))), score))
-        if about["best"] == epoch + 1:
-            _write(target, "best", header | {"about": about}, state.embeddings._asdict())
-        _write(target, "state", header | {"about": about}, _flat(state))
-    # What was kept is told how training ended.
-    _, kept = _read(target, "best")
-    _write(target, "best", header | {"about": about}, kept)
-    return TrainedEmbeddings.open(target)
+        return state, losses.mean()
 
-
-def _enough(about: Mapping[str, Any], config: EmbeddingConfig) -> bool:
-    since = sum(epoch > about["best"] for epoch, _, _ in about["epochs"])
-    return since >= config.patience
-
-
-def _flat(state: TrainState) -> dict[str, Any]:
-    return {
-        "entity": state.embeddings.entity,
-        "relation": state.embeddings.relation,
-        "entity_squares": state.squares.entity,
-        "relation_squares": state.squares.relation,
-        "key": jax.random.key_data(state.key),
-    }
-
-
-def _resume(folder: Path, header: Mapping[str, Any]) -> tuple[TrainState | None, dict[str, Any]]:
-    """The state left in a folder and what is known of it; nothing where there is none."""
-    fresh = {"done": 0, "best": 0, "epochs": []}
-    if not folder.exists() or not any(folder.iterdir()):
-        return None, fresh
-    if not (folder / "state.npz").exists():
-        if (folder / "best.npz").exists():
-            raise JaxkgError(f"{folder} holds finished embeddings; give a new or empty folder")
-        raise JaxkgError(f"{folder} holds other files; give a new or empty folder")
-    meta, arrays = _read(folder, "state")
-    different = [name for name in header if meta.get(name) != header[name]]
-    if different:
-        raise JaxkgError(
-            f"{folder} holds another run (its {', '.join(different)} differ); give a new folder, "
-            "or the same settings to go on"
-        )
-    found = {name: jnp.asarray(array) for name, array in arrays.items()}
-    state = TrainState(
-        Embeddings(found["entity"], found["relation"]),
-        Embeddings(found["entity_squares"], found["relation_squares"]),
-        jax.random.wrap_key_data(found["key"]),
+    found = run(
+        step,
+        init_state(config, len(entities), len(relations), seed=seed),
+        (
+            (epoch_batches(training, config.batch_size, seed=seed, epoch=epoch),)
+            for epoch in range(config.epochs)
+        ),
+        steps=config.epochs,
+        per_epoch=config.every,
+        selection=Selection(
+            lambda some: mean_reciprocal_rank(config, some, validation, known), config.patience
+        ),
+        folder=target / TRAINING,
+        mark={
+            "kind": "embeddings",
+            "config": dataclasses.asdict(config),
+            "seed": seed,
+            "relations": list(relations),
+            "entities": hashlib.sha256(json.dumps(list(entities)).encode()).hexdigest(),
+            "triples": fingerprint(training, validation),
+        },
+        on_step=lambda done: tick("train", done, config.epochs),
     )
-    return state, meta["about"]
-
-
-def _write(folder: Path, name: str, meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """`name.npz`, arrays and description in one file, through a temporary name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    text = np.frombuffer(json.dumps(meta, ensure_ascii=False).encode(), np.uint8)
-    write_npz(folder / f"{name}.npz", {"meta": text, **jax.device_get(dict(arrays))})
-
-
-def _read(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    path = folder / f"{name}.npz"
-    try:
-        arrays = read_npz(path)
-        meta = json.loads(arrays.pop("meta").tobytes())
-    except FileNotFoundError as error:
-        raise JaxkgError(
-            f"no embeddings in {folder} ({path.name} is missing); make some with `jaxkg train kge`"
-        ) from error
-    except (OSError, EOFError, KeyError, ValueError, BadZipFile) as error:
-        raise JaxkgError(f"{path} is damaged: {error}") from error
-    if meta.get("format") != _FORMAT or meta.get("version", 0) > _VERSION:
-        raise JaxkgError(
-            f"{path} is {meta.get('format')} version {meta.get('version')}; this jaxkg reads "
-            f"{_FORMAT} up to version {_VERSION}"
-        )
-    return meta, arrays
+    about = {
+        "done": len(found.losses),
+        "best": found.best[0],
+        "epochs": [(done, found.losses[done - 1], mrr) for done, mrr in found.scores],
+    }
+    trained = TrainedEmbeddings(found.weights, config, tuple(entities), tuple(relations), about)
+    trained.save(target)
+    return trained

@@ -17,14 +17,14 @@ from flax import nnx
 from jax.sharding import Mesh
 
 from jaxkg.errors import JaxkgError
+from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.lm.losses import answer_loss, dpo_loss, example_log_probabilities
-from jaxkg.learn.lm.resume import load_state, save_state
+from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.lm.checkpoint import LanguageModel
 from jaxkg.lm.lora import LowRank, init_lora, merge
 from jaxkg.lm.model import Llama
 from jaxkg.lm.packing import Example, Packed, pack
 from jaxkg.lm.sharding import DATA, place_batch, place_weights
-from jaxkg.lm.tensor_files import digest_of
 
 Progress = Callable[[int, int, float], None]
 
@@ -161,10 +161,7 @@ def align(
     chosen = pack([first for first, _ in pairs], length=config.length, together=False)
     others = pack([second for _, second in pairs], length=config.length, together=False)
     graphdef, weights = nnx.split(language.model)
-
-    @jax.jit
-    def log_probabilities(weights: nnx.State, batch: Any) -> jax.Array:
-        return example_log_probabilities(nnx.merge(graphdef, weights), batch)
+    log_probabilities = _log_probabilities(graphdef)
 
     def under_reference(rows: Any) -> np.ndarray:
         found = []
@@ -175,6 +172,13 @@ def align(
 
     rows = Pairs(chosen, others, under_reference(chosen), under_reference(others))
     return _run(language, rows, config, checkpoints, mesh, seed, on_progress)
+
+
+@functools.lru_cache(maxsize=8)
+def _log_probabilities(graphdef: Any) -> Callable[[Any, Any], jax.Array]:
+    return jax.jit(
+        lambda weights, batch: example_log_probabilities(nnx.merge(graphdef, weights), batch)
+    )
 
 
 def _loss(model: Llama, batch: Packed | Pairs, beta: float) -> jax.Array:
@@ -189,37 +193,22 @@ def _loss(model: Llama, batch: Packed | Pairs, beta: float) -> jax.Array:
     )
 
 
-class _Program(NamedTuple):
-    """What is compiled of a run; runs of the same sizes and schedule share it."""
-
-    init: Callable[[Any], Any]  # the optimiser's state
-    whole: Callable[[Any, Any], Any]  # trained and starting weights to the model's
-    step: Callable[[Any, Any, Any], tuple[Any, jax.Array]]
+def _whole(config: TrainConfig, trained: Any, weights: Any) -> Any:
+    """The model's weights, from those trained and those it started from."""
+    if not config.lora_rank:
+        return trained
+    return merge(weights, trained, alpha=config.lora_alpha)
 
 
 @functools.lru_cache(maxsize=8)
-def _program(graphdef: Any, config: TrainConfig, steps: int) -> _Program:
-    optimiser = config.optimiser(steps)
+def _program(graphdef: Any, config: TrainConfig, steps: int) -> Program:
+    def loss(trained: Any, weights: Any, batch: Any) -> jax.Array:
+        used = _whole(config, trained, weights)
+        if config.dtype == "bfloat16":
+            used = jax.tree.map(lambda array: array.astype(jnp.bfloat16), used)
+        return _loss(nnx.merge(graphdef, used), batch, config.beta)
 
-    def whole(trained: Any, weights: Any) -> Any:
-        if not config.lora_rank:
-            return trained
-        return merge(weights, trained, alpha=config.lora_alpha)
-
-    @jax.jit
-    def step(state: Any, weights: Any, batch: Any) -> tuple[Any, jax.Array]:
-        def loss(trained: Any) -> jax.Array:
-            used = whole(trained, weights)
-            if config.dtype == "bfloat16":
-                used = jax.tree.map(lambda array: array.astype(jnp.bfloat16), used)
-            return _loss(nnx.merge(graphdef, used), batch, config.beta)
-
-        trained, inner = state
-        value, gradient = jax.value_and_grad(loss)(trained)
-        updates, inner = optimiser.update(gradient, inner, trained)
-        return (optax.apply_updates(trained, updates), inner), value
-
-    return _Program(optimiser.init, whole, step)
+    return program(loss, config.optimiser(steps))
 
 
 def _run(
@@ -239,53 +228,40 @@ def _run(
     steps = config.epochs * per_epoch
     graphdef, weights = nnx.split(language.model)
     weights = place_weights(weights, mesh)
-    program = _program(graphdef, config, steps)
     low_rank = config.lora_rank > 0
-    trained: Any = weights
+    start: Any = weights
     if low_rank:
         key = jax.random.key(seed)
-        trained = place_weights(init_lora(weights, rank=config.lora_rank, key=key), mesh)
-    state = (trained, place_weights(program.init(trained), mesh))
-    folder = None if checkpoints is None else Path(checkpoints)
-    run = {
-        "kind": type(rows).__name__,
-        "config": dataclasses.asdict(config),
-        "seed": seed,
-        "sizes": language.config.to_dict(),
-        "examples": _digest(rows),
-        "start": _digest(weights),
-    }
-    losses: list[float] = []
-    if folder is not None and (kept := load_state(folder, state, run=run)):
-        state, losses = place_weights(kept[0], mesh), kept[1]
-    unread: list[jax.Array] = []
+        start = place_weights(init_lora(weights, rank=config.lora_rank, key=key), mesh)
     # Without a LoRA the starting weights take no part; passing them would keep them alive.
     base = weights if low_rank else nnx.State({})
-    for done in range(len(losses), steps):
-        epoch, number = divmod(done, per_epoch)
-        # The order depends on seed and epoch alone, so that a run can go on anywhere. The last
-        # batch is filled up from the front, so that one program serves all.
-        order = np.random.default_rng((seed, epoch)).permutation(count)
-        at = np.arange(number * config.batch_size, (number + 1) * config.batch_size) % count
-        batch = place_batch(_taken(rows, order[at]), mesh)
-        state, value = program.step(state, base, batch)
-        unread.append(value)
-        if (done + 1) % config.every == 0 or done + 1 == steps:
-            losses += np.asarray(jax.device_get(unread)).tolist()
-            unread = []
-            if folder is not None:
-                save_state(folder, state, run=run, losses=losses)
-            if on_progress:
-                on_progress(done + 1, steps, losses[-1])
-    model = nnx.merge(graphdef, program.whole(state[0], weights))
+    orders = shuffled(count, config.batch_size, epochs=config.epochs, seed=seed)
+    descent = _program(graphdef, config, steps)
+    found = run(
+        descent.step,
+        place_weights(descent.init(start), mesh),
+        ((base, place_batch(_taken(rows, order), mesh)) for order in orders),
+        steps=steps,
+        per_epoch=per_epoch,
+        every=config.every,
+        folder=None if checkpoints is None else Path(checkpoints),
+        mark={
+            "kind": type(rows).__name__,
+            "config": dataclasses.asdict(config),
+            "seed": seed,
+            "sizes": language.config.to_dict(),
+            "examples": fingerprint(rows),
+            "start": fingerprint(weights),
+        },
+        on_keep=None if on_progress is None else lambda done, loss: on_progress(done, steps, loss),
+    )
+    model = nnx.merge(graphdef, _whole(config, found.weights, weights))
     return Trained(
-        dataclasses.replace(language, model=model), state[0] if low_rank else None, tuple(losses)
+        dataclasses.replace(language, model=model),
+        found.weights if low_rank else None,
+        found.losses,
     )
 
 
 def _taken(tree: Any, at: np.ndarray) -> Any:
     return jax.tree.map(lambda part: part[at], tree)
-
-
-def _digest(tree: Any) -> str:
-    return digest_of(map(np.asarray, jax.tree.leaves(tree)))

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Sequence
 
 import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, find_topics
-from jaxkg.kg.link.topics import masked_texts
-from jaxkg.learn.mine import MinedPaths, mine_paths
+from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.learn.mine import MinedPaths
 from jaxkg.learn.planner.labels import label_examples
 from jaxkg.learn.planner.model import Planner, hasher_for
 from jaxkg.learn.planner.train import Examples, PlannerConfig, train_planner
+from jaxkg.learn.supervision import Progress, supervise
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import Question
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
-
-Progress = Callable[[str, int, int], None]
 
 _MOST_PATHS = 3000
 """Relation paths of two or more hops that are said in their labels' words, at most."""
@@ -68,6 +67,7 @@ def fit_planner(
     revisit: Revisit | None = None,
     keep: int = 8,
     fan_out: int = 64,
+    folder: str | os.PathLike[str] | None = None,
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> tuple[Planner, FitReport]:
@@ -82,6 +82,7 @@ def fit_planner(
         revisit: which nodes a path may return to; None chooses by the answers, see
             `revisit_rule`.
         keep, fan_out: see `mine_paths`.
+        folder: keeps the training's state; a later call goes on from there.
         seed: of split, weights, order and dropout.
         on_progress: called with (stage, done, total).
 
@@ -91,37 +92,23 @@ def fit_planner(
     Raises:
         JaxkgError: there is nothing to learn from.
     """
-    if not questions:
-        raise JaxkgError("no questions to train on")
     if not 0 <= held_out < 1:
         raise JaxkgError(f"held_out is a share in [0, 1), not {held_out}")
     tick = on_progress or (lambda stage, done, total: None)
-    topics = find_topics(linker or Linker(kg), questions)
-    tick("link", len(questions), len(questions))
-    targets = [
-        tuple(row for answer in question.answers or () for row in entity_rows(kg, answer))
-        for question in questions
-    ]
-    usable = [i for i, (some, goal) in enumerate(zip(topics, targets)) if some.entities and goal]
-    starts, goals = [topics[i].entities for i in usable], [targets[i] for i in usable]
+    told = supervise(kg, questions, linker=linker, on_progress=tick)
+    known = told.of(told.usable)
     if revisit is None:
-        revisit = revisit_rule(starts, goals)
-    mined = mine_paths(
-        tensors,
-        starts,
-        goals,
-        hops=config.hops,
-        keep=keep,
-        fan_out=fan_out,
-        revisit=revisit,
-        on_progress=lambda done, total: tick("mine paths", done, total),
+        revisit = known.revisit
+    mined = known.mine(
+        tensors, hops=config.hops, keep=keep, fan_out=fan_out, revisit=revisit, on_progress=tick
     )
-    masked = masked_texts([questions[i] for i in usable], [topics[i] for i in usable])
+    masked = known.masked
     said, spoken = _wordings_of_the_rest(kg, tensors, mined, hops=config.hops, seed=seed)
     hasher = hasher_for([*masked, *said], config)
     examples = Examples(question_table(hasher, masked), mined.relations, mined.f1)
-    order = np.random.default_rng(seed).permutation(len(usable))
-    first = min(len(usable) - 1, round(held_out * len(usable))) if usable else 0
+    count = len(masked)
+    order = np.random.default_rng(seed).permutation(count)
+    first = max(0, min(count - 1, round(held_out * count)))
     aside, used = order[:first], order[first:]
     epochs: list[tuple[float, float]] = []
 
@@ -138,13 +125,14 @@ def fit_planner(
         config,
         buckets=hasher.buckets,
         seed=seed,
+        folder=folder,
         on_epoch=on_epoch,
     )
     tick("train", config.epochs, config.epochs)
     report = FitReport(
         questions=len(questions),
-        without_topic=sum(not some.entities for some in topics),
-        without_answer=sum(not goal for goal in targets),
+        without_topic=told.without_topic,
+        without_answer=told.without_answer,
         without_path=int(np.sum(mined.f1.max(axis=1, initial=0.0) == 0)),
         incomplete=mined.incomplete,
         wordings=len(said),
@@ -188,19 +176,6 @@ def _with_wordings(examples: Examples, ngrams: np.ndarray, spoken: np.ndarray) -
         np.concatenate([examples.paths, paths]),
         np.concatenate([examples.f1, f1]),
     )
-
-
-def revisit_rule(topics: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> Revisit:
-    """The rule that a question set was made with, told from its answers.
-
-    A set whose paths may return to the topic has questions that the topic itself answers ("the
-    wife of X's husband"): PathQuestion has many, MetaQA none. A few are taken for mistakes.
-
-    >>> revisit_rule([[1], [2]], [[3], [4]]), revisit_rule([[1], [2]], [[1], [4]])
-    ('topic', 'any')
-    """
-    returns = sum(bool(set(some) & set(goal)) for some, goal in zip(topics, targets))
-    return "any" if returns > 0.005 * len(topics) else "topic"
 
 
 def _mean_best(mined: MinedPaths) -> float:

@@ -42,7 +42,7 @@ def planner_for(
     """
     if folder is not None:
         planner = Planner.open(folder)
-        planner.check_graph(kg.relations)
+        planner.check_graph(kg)
         return planner
     key = hashlib.sha256(f"{_RECIPE}:{seed}:{kg.fingerprint}".encode()).hexdigest()[:24]
 

@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
-from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.leaves import leaves_like
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.learn.words import ReadsWords
-from jaxkg.score.planner import PlannerParams
+from jaxkg.score.planner import PlannerParams, init_planner
 from jaxkg.text import NgramHasher
 
-_FOLDER = ModelFolder("planner", "planner", "jaxkg-planner", 1, "`jaxkg train planner`")
+_FOLDER = ModelFolder("planner", "planner", "jaxkg-planner", 2, "`jaxkg train planner`")
 
 
 def hasher_for(masked: Sequence[str], config: PlannerConfig) -> NgramHasher:
@@ -47,41 +49,33 @@ class Planner(ReadsWords):
     seen: np.ndarray
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
-    def check_graph(self, relations: Sequence[str]) -> None:
+    def check_graph(self, kg: KnowledgeGraph) -> None:
         """Refuse a graph this planner was not trained for.
 
         Raises:
             JaxkgError: the graph's relations differ from the planner's.
         """
-        if tuple(relations) == self.relations:
-            return
-        missing = sorted(set(self.relations) - set(relations))
-        extra = sorted(set(relations) - set(self.relations))
-        detail = "; ".join(
-            f"{what} {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
-            for what, names in (("the graph lacks", missing), ("the planner never saw", extra))
-            if names
-        )
-        raise JaxkgError(
-            f"this planner was trained for another graph ({len(self.relations)} relations against "
-            f"{len(relations)}; {detail or 'the same relations in another order'}); train one for "
-            "this graph with `jaxkg train planner`"
-        )
+        self.check_relations(kg.relations)
+
+    def check_relations(self, relations: Sequence[str]) -> None:
+        """As `check_graph`, where the relations are all there is of a graph."""
+        _FOLDER.check_relations(self.relations, relations)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder, through a temporary name.
+        """Write to a folder.
 
         Raises:
             JaxkgError: the folder holds something that is no planner.
         """
-        meta = {
-            "relations": self.relations,
-            "buckets": self.hasher.buckets,
-            "longest": self.hasher.longest,
-            "hops": self.hops,
-            "about": dict(self.about),
-        }
-        return _FOLDER.save(folder, meta, {"seen": self.seen, **self.params._asdict()})
+        return _FOLDER.save(
+            folder,
+            {"params": self.params, "seen": self.seen},
+            self.relations,
+            buckets=self.hasher.buckets,
+            longest=self.hasher.longest,
+            hops=self.hops,
+            about=dict(self.about),
+        )
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Planner:
@@ -91,16 +85,27 @@ class Planner(ReadsWords):
             JaxkgError: there is none, or it is damaged or of a newer version.
         """
         with _FOLDER.reading(folder) as (meta, arrays):
-            planner = cls(
-                params=PlannerParams(**{name: arrays[name] for name in PlannerParams._fields}),
+            hasher = NgramHasher(buckets=meta["buckets"], longest=meta["longest"])
+            if meta["version"] == 1:
+                arrays = {f"params/{name}": arrays[name] for name in PlannerParams._fields} | {
+                    "seen": arrays["seen"]
+                }
+            shape = jax.eval_shape(
+                lambda: init_planner(
+                    len(meta["relations"]),
+                    hops=meta["hops"],
+                    width=arrays["params/ngram"].shape[1],
+                    buckets=hasher.buckets,
+                    key=jax.random.key(0),
+                )
+            )
+            seen = jax.ShapeDtypeStruct((hasher.buckets,), np.dtype(bool))
+            weights = leaves_like(arrays, {"params": shape, "seen": seen})
+            return cls(
+                params=weights["params"],
                 relations=tuple(meta["relations"]),
-                hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
+                hasher=hasher,
                 hops=meta["hops"],
-                seen=arrays["seen"],
+                seen=weights["seen"],
                 about=meta["about"],
             )
-            params, buckets = planner.params, planner.hasher.buckets
-            sizes = (len(params.previous), len(params.ngram), len(planner.seen), len(params.step))
-            if sizes != (2 * len(planner.relations), buckets, buckets, planner.hops + 1):
-                raise ValueError("weights and names disagree")
-        return planner

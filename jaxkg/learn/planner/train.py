@@ -2,8 +2,10 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +13,8 @@ import numpy as np
 import optax
 
 from jaxkg.errors import JaxkgError
+from jaxkg.learn.checkpoint import fingerprint
+from jaxkg.learn.loop import Program, Selection, in_batches, program, run, split_on
 from jaxkg.learn.words import hide_words
 from jaxkg.score.planner import (
     PlannerParams,
@@ -114,6 +118,27 @@ def expected_f1(log_probability: jax.Array, f1: jax.Array) -> jax.Array:
     return jnp.sum(jnp.where(f1 > 0, jnp.exp(log_probability) * f1, 0.0), axis=1)
 
 
+@functools.lru_cache(maxsize=8)
+def _program(config: PlannerConfig, steps: int) -> Program:
+    def loss(
+        params: PlannerParams,
+        labels: jax.Array,
+        ngrams: jax.Array,
+        paths: jax.Array,
+        f1: jax.Array,
+        key: jax.Array,
+    ) -> jax.Array:
+        key = jax.random.wrap_key_data(key)
+        ngrams = hide_words(ngrams, key, words=config.hidden_words, each=config.dropout)
+        scores = mined_log_probabilities(params, labels, ngrams, paths)
+        likelihood = marginal_log_likelihood(scores, f1, temperature=config.temperature)
+        weight = jnp.max(f1, axis=1)
+        return -jnp.sum(weight * likelihood) / jnp.sum(weight)
+
+    schedule = optax.cosine_onecycle_schedule(max(2, steps), config.learning_rate, pct_start=0.1)
+    return program(loss, optax.adam(schedule))
+
+
 def train_planner(
     label_ngrams: np.ndarray,
     training: Examples,
@@ -122,6 +147,7 @@ def train_planner(
     *,
     buckets: int,
     seed: int = 0,
+    folder: str | os.PathLike[str] | None = None,
     on_epoch: Callable[[int, float, float], None] | None = None,
 ) -> tuple[PlannerParams, float]:
     """Train a planner and keep the epoch that does best on the held-out questions.
@@ -133,13 +159,15 @@ def train_planner(
         config: sizes and schedule.
         buckets: n-gram buckets V that the examples were hashed into.
         seed: of weights, order and dropout.
+        folder: keeps the state after every epoch; the same training goes on from there.
         on_epoch: called with (epoch, mean loss, held-out expected F1).
 
     Returns:
         The best weights and their held-out expected F1.
 
     Raises:
-        JaxkgError: no training question has a path to its answers.
+        JaxkgError: no training question has a path to its answers, or the folder's state is of
+            another training.
     """
     useful = np.flatnonzero(training.f1.max(axis=1, initial=0.0) > 0)
     if len(useful) == 0:
@@ -149,63 +177,42 @@ def train_planner(
         )
     init_key, dropout_key = jax.random.split(jax.random.key(seed))
     order = np.random.default_rng(seed)
-    params = init_planner(
-        len(label_ngrams),
-        hops=config.hops,
-        width=config.width,
-        buckets=buckets,
-        key=init_key,
-    )
     # Few questions want many steps: 16 are the least that a step averages over.
     batch = min(config.batch_size, max(16, len(useful) // 80), len(useful))
     per_epoch = -(-len(useful) // batch)
-    schedule = optax.cosine_onecycle_schedule(
-        max(2, config.epochs * per_epoch), config.learning_rate, pct_start=0.1
-    )
-    optimiser = optax.adam(schedule)
-    state = optimiser.init(params)
-
+    steps = config.epochs * per_epoch
     labels = jnp.asarray(label_ngrams)
+    keys = split_on(dropout_key, steps)
 
-    # The n-gram table is by far the largest thing here: it is changed in place.
-    @functools.partial(jax.jit, donate_argnums=(0, 1))
-    def step(params, state, ngrams, paths, f1, key):
-        ngrams = hide_words(ngrams, key, words=config.hidden_words, each=config.dropout)
+    def batches() -> Iterator[tuple[Any, ...]]:
+        for epoch in range(config.epochs):
+            for place, rows in enumerate(in_batches(order.permutation(useful), batch)):
+                key = keys[epoch * per_epoch + place]
+                yield (labels, *(part[rows] for part in training), key)
 
-        def loss(params):
-            scores = mined_log_probabilities(params, labels, ngrams, paths)
-            likelihood = marginal_log_likelihood(scores, f1, temperature=config.temperature)
-            weight = jnp.max(f1, axis=1)
-            return -jnp.sum(weight * likelihood) / jnp.sum(weight)
-
-        value, gradient = jax.value_and_grad(loss)(params)
-        updates, state = optimiser.update(gradient, state, params)
-        return optax.apply_updates(params, updates), state, value
-
-    best, best_score, since = _copy(params), -1.0, 0
-    for epoch in range(config.epochs):
-        shuffled = order.permutation(useful)
-        # The last batch is filled up from the front, so that one program serves all.
-        shuffled = np.concatenate([shuffled, shuffled[: per_epoch * batch - len(useful)]])
-        losses = []
-        for rows in shuffled.reshape(per_epoch, batch):
-            dropout_key, key = jax.random.split(dropout_key)
-            params, state, value = step(params, state, *(part[rows] for part in training), key)
-            losses.append(value)
-        score = held_out_f1(params, label_ngrams, held_out)
-        if on_epoch:
-            on_epoch(epoch + 1, float(np.mean(jax.device_get(losses))), score)
-        if score > best_score + 1e-4:
-            best, best_score, since = _copy(params), score, 0
-        else:
-            since += 1
-            if since >= config.patience:
-                break
-    return best, best_score
-
-
-def _copy(params: PlannerParams) -> PlannerParams:
-    return jax.tree.map(jnp.copy, params)
+    descent = _program(config, steps)
+    params = init_planner(
+        len(label_ngrams), hops=config.hops, width=config.width, buckets=buckets, key=init_key
+    )
+    found = run(
+        descent.step,
+        descent.init(params),
+        batches(),
+        steps=steps,
+        per_epoch=per_epoch,
+        selection=Selection(
+            lambda params: held_out_f1(params, label_ngrams, held_out), config.patience, 1e-4
+        ),
+        folder=None if folder is None else Path(folder),
+        mark={
+            "kind": "planner",
+            "config": dataclasses.asdict(config),
+            "seed": seed,
+            "questions": fingerprint(label_ngrams, training, held_out) if folder else None,
+        },
+        on_epoch=on_epoch,
+    )
+    return found.weights, found.best[1]
 
 
 @jax.jit

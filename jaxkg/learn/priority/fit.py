@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jax
@@ -12,9 +12,7 @@ import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker, entity_rows, find_topics
-from jaxkg.kg.link.topics import masked_texts
-from jaxkg.learn.planner.fit import revisit_rule
+from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.priority.model import (
     PriorityModel,
     entity_features,
@@ -27,6 +25,7 @@ from jaxkg.learn.priority.train import (
     PriorityExamples,
     train_priority,
 )
+from jaxkg.learn.supervision import Progress, revisit_rule, supervise
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import Question
 from jaxkg.score.priority import PrioritySizes, init_priority
@@ -34,8 +33,6 @@ from jaxkg.tensors import TensorGraph
 from jaxkg.text import NgramHasher, TextEncoder, label_words
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
-
-Progress = Callable[[str, int, int], None]
 
 _MOST_BUCKETS = 1 << 16
 """Every step moves the whole table of n-grams and its two moments."""
@@ -111,40 +108,32 @@ def fit_priority(
     Raises:
         JaxkgError: there is nothing to learn from.
     """
-    if not questions:
-        raise JaxkgError("no questions to train on")
     config, encode = config or PriorityConfig(), text_encoder(encoder, kg.relations)
     tick = on_progress or (lambda stage, done, total: None)
     draw = np.random.default_rng(seed).permutation(len(questions))
     asked = [questions[i] for i in draw[: config.most]]
-    topics = find_topics(linker or Linker(kg), asked)
-    tick("link", len(asked), len(asked))
-    answers = [
-        tuple(row for answer in question.answers or () for row in entity_rows(kg, answer))
-        for question in asked
-    ]
+    told = supervise(kg, asked, linker=linker, on_progress=tick)
     index = {name: row for row, name in enumerate(kg.relations)}
     paths = [_paths(index, question, hops) if use_paths else [] for question in asked]
-    usable = [
-        i
-        for i, (some, goal, known) in enumerate(zip(topics, answers, paths))
-        if (some.entities and goal) or known
-    ]
-    if not usable:
+    both = set(told.usable.tolist())
+    usable = np.asarray([i for i, some in enumerate(paths) if some or i in both], int)
+    if not len(usable):
         raise JaxkgError("no question has a topic and an answer in the graph: nothing to train on")
-    starts, goals = [topics[i].entities for i in usable], [answers[i] for i in usable]
-    revisit = revisit or revisit_rule(starts, goals)
-    sizes = subgraph_sizes(tensors, starts, hops=hops, fan_out=config.fan_out, revisit=revisit)
+    known = told.of(usable)
+    revisit = revisit or revisit_rule(known.starts, known.goals)
+    sizes = subgraph_sizes(
+        tensors, known.starts, hops=hops, fan_out=config.fan_out, revisit=revisit
+    )
     fits = np.flatnonzero(sizes[:, -1] <= _TOO_LARGE * max(1.0, sizes[:, -1].mean()))
-    masked = masked_texts([asked[usable[i]] for i in fits], [topics[usable[i]] for i in fits])
+    known, masked = known.of(fits), known.of(fits).masked
     labels = [label_words(name) for name in kg.relations]
     hasher = NgramHasher.fitting([*masked, *labels])
     hasher = dataclasses.replace(hasher, buckets=min(hasher.buckets, _MOST_BUCKETS))
     label_text = encode(labels).astype(np.float32)
     none = np.zeros((len(fits), 0, hops), np.int32)
     examples = PriorityExamples(
-        topics=[starts[i] for i in fits],
-        answers=[goals[i] for i in fits],
+        topics=known.starts,
+        answers=list(known.goals),
         ngrams=question_table(hasher, masked),
         text=encode(masked).astype(np.float32),
         paths=_path_table([paths[usable[i]] for i in fits], hops) if use_paths else none,
@@ -171,15 +160,15 @@ def fit_priority(
         revisit=revisit,
         seed=seed,
         checkpoints=None if checkpoints is None else Path(checkpoints),
-        on_step=lambda done, total, loss: tick("train", done, total),
+        on_step=lambda done, total: tick("train", done, total),
     )
     report = PriorityReport(
         questions=len(questions),
-        without_topic=sum(not some.entities for some in topics),
-        without_answer=sum(not goal for goal in answers),
+        without_topic=told.without_topic,
+        without_answer=told.without_answer,
         too_large=len(usable) - len(fits),
         trained_on=len(fits),
-        losses=tuple(losses),
+        losses=losses,
     )
     model = PriorityModel(
         params=params,

@@ -14,6 +14,7 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.leaves import leaf_names, leaves_like
 from jaxkg.learn.words import ReadsWords
 from jaxkg.score.message_passing import Inflow, inflow
 from jaxkg.score.priority import PriorityParams, PrioritySizes, init_priority
@@ -22,7 +23,7 @@ from jaxkg.text import NgramHasher, label_words
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 
-_FOLDER = ModelFolder("priority model", "priority", "jaxkg-priority", 1, "`jaxkg train pathmind`")
+_FOLDER = ModelFolder("priority model", "priority", "jaxkg-priority", 2, "`jaxkg train pathmind`")
 _CHUNK = 1024
 
 
@@ -90,13 +91,7 @@ class PriorityModel(ReadsWords):
             JaxkgError: the graph's relations differ from the model's; or the model learned states
                 for the entities of another graph.
         """
-        if tuple(kg.relations) != self.relations:
-            odd = sorted(set(kg.relations) ^ set(self.relations))[:3]
-            raise JaxkgError(
-                f"this priority model was trained for {len(self.relations)} relations, the graph "
-                f"has {len(kg.relations)} others ({', '.join(odd) or 'in another order'}); train "
-                "one for this graph"
-            )
+        _FOLDER.check_relations(self.relations, kg.relations)
         if self.graph not in (None, kg.fingerprint):
             raise JaxkgError(
                 "this priority model has learned the entities of another graph; train one with "
@@ -104,21 +99,21 @@ class PriorityModel(ReadsWords):
             )
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder, through a temporary name.
+        """Write to a folder.
 
         Raises:
             JaxkgError: the folder holds something else.
         """
-        meta = {
-            "relations": self.relations,
-            "buckets": self.hasher.buckets,
-            "longest": self.hasher.longest,
-            "sizes": dataclasses.asdict(self.sizes),
-            "graph": self.graph,
-            "about": dict(self.about),
-        }
-        leaves = [*jax.tree.leaves(self.params), self.seen, self.label_text]
-        return _FOLDER.save(folder, meta, numbered(leaves))
+        return _FOLDER.save(
+            folder,
+            {"params": self.params, "seen": self.seen, "label_text": self.label_text},
+            self.relations,
+            buckets=self.hasher.buckets,
+            longest=self.hasher.longest,
+            sizes=dataclasses.asdict(self.sizes),
+            graph=self.graph,
+            about=dict(self.about),
+        )
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> PriorityModel:
@@ -133,16 +128,26 @@ class PriorityModel(ReadsWords):
             shapes = jax.eval_shape(
                 lambda key: init_priority(len(relations), sizes, key=key), jax.random.key(0)
             )
-            seen = jax.ShapeDtypeStruct((meta["buckets"],), np.dtype(bool))
-            text = jax.ShapeDtypeStruct((len(relations), sizes.text), np.dtype(np.float32))
-            *leaves, seen, text = leaves_like(arrays, [*jax.tree.leaves(shapes), seen, text])
+            like = {
+                "params": shapes,
+                "seen": jax.ShapeDtypeStruct((meta["buckets"],), np.dtype(bool)),
+                "label_text": jax.ShapeDtypeStruct(
+                    (len(relations), sizes.text), np.dtype(np.float32)
+                ),
+            }
+            if meta["version"] == 1:  # numbered: the weights, then `seen`, then `label_text`
+                *first, seen, text = (arrays[f"a{place}"] for place in range(len(arrays)))
+                named = dict(zip(leaf_names(shapes), first, strict=True))
+                arrays = {f"params/{name}": array for name, array in named.items()}
+                arrays |= {"seen": seen, "label_text": text}
+            weights = leaves_like(arrays, like)
             return cls(
-                params=jax.tree.unflatten(jax.tree.structure(shapes), leaves),
+                params=weights["params"],
                 relations=relations,
                 hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
                 sizes=sizes,
-                seen=seen,
-                label_text=text,
+                seen=weights["seen"],
+                label_text=weights["label_text"],
                 graph=meta["graph"],
                 about=meta["about"],
             )
@@ -161,21 +166,3 @@ def graph_inflow(tensors: TensorGraph) -> Inflow:
     real = int(np.sum(tensors.tail != NULL))
     edges = min(bucket(real, steps=8), tensors.graph.num_edges)
     return jax.jit(inflow, static_argnames="edges")(tensors.graph, edges=edges)
-
-
-def numbered(leaves: Sequence[Any]) -> dict[str, Any]:
-    """Arrays in order, by the names they are written under."""
-    return {f"a{place}": leaf for place, leaf in enumerate(leaves)}
-
-
-def leaves_like(arrays: Mapping[str, np.ndarray], like: Sequence[Any]) -> list[np.ndarray]:
-    """The arrays that `numbered` named, in order.
-
-    Raises:
-        KeyError, ValueError: their number, shapes or dtypes are not those of `like`.
-    """
-    leaves = [arrays[f"a{place}"] for place in range(len(arrays))]
-    found = [(leaf.shape, leaf.dtype) for leaf in leaves]
-    if found != [(tuple(want.shape), np.dtype(want.dtype)) for want in like]:
-        raise ValueError("weights and sizes disagree")
-    return leaves

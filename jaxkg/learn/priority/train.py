@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,10 +15,9 @@ import optax
 
 from jaxkg.candidates import Revisit
 from jaxkg.candidates.relation_paths import is_target
-from jaxkg.errors import JaxkgError
-from jaxkg.learn.folder import read_npz
+from jaxkg.learn.checkpoint import fingerprint
+from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.learn.mine import targets_table
-from jaxkg.learn.priority.model import leaves_like, numbered
 from jaxkg.learn.priority.subgraphs import prioritise
 from jaxkg.learn.words import hide_words
 from jaxkg.score.message_passing import Inflow
@@ -29,7 +27,6 @@ from jaxkg.score.priority import (
     entity_states,
     read_questions,
 )
-from jaxkg.storage import write_json, write_npz
 from jaxkg.tensors import TensorGraph, bucket, starts_table
 from jaxkg.types import NULL
 
@@ -146,12 +143,34 @@ def path_loss(question: Question, paths: jax.Array) -> jax.Array:
     return -jnp.sum(likelihood) / jnp.maximum(jnp.sum(some), 1).astype(jnp.float32)
 
 
-class TrainState(NamedTuple):
-    """All that the next step depends on."""
+@functools.lru_cache(maxsize=8)
+def _program(
+    config: PriorityConfig,
+    steps: int,
+    num_questions: int,
+    capacities: tuple[int, ...],
+    revisit: Revisit,
+) -> Program:
+    def loss(params, graph, inflow, features, labels, key, batch, targets):
+        row, node, ngrams, text, paths = batch
+        key = jax.random.wrap_key_data(key)
+        ngrams = hide_words(ngrams, key, words=config.hidden_words, each=config.dropout)
+        states = entity_states(params, inflow, features)
+        question = read_questions(params, ngrams, text, *labels)
+        sub, logit = prioritise(
+            graph, params, states, question, row, node, capacities=capacities,
+            fan_out=config.fan_out, floor=0.0, revisit=revisit,
+        )  # fmt: skip
+        entity = sub.is_entity
+        right = entity & is_target(sub.row, sub.node, targets)
+        value = priority_loss(
+            logit, sub.row, right, entity & ~right,
+            num_questions=num_questions, sharpness=config.sharpness,
+        )  # fmt: skip
+        return value + path_loss(question, paths), sub.overflow
 
-    params: PriorityParams
-    optimiser: optax.OptState
-    step: jax.Array  # [] int32
+    schedule = optax.cosine_onecycle_schedule(max(2, steps), config.learning_rate, pct_start=0.1)
+    return program(loss, optax.adam(schedule), overflows=True)
 
 
 def train_priority(
@@ -166,8 +185,8 @@ def train_priority(
     revisit: Revisit = "topic",
     seed: int = 0,
     checkpoints: Path | None = None,
-    on_step: Callable[[int, int, float], None] | None = None,
-) -> tuple[PriorityParams, list[float]]:
+    on_step: Callable[[int, int], None] | None = None,
+) -> tuple[PriorityParams, tuple[float, ...]]:
     """Train a path priority.
 
     Args:
@@ -179,131 +198,66 @@ def train_priority(
         config: schedule.
         revisit: which nodes a walk may enter.
         seed: of order and dropout.
-        checkpoints: folder to continue from, if it holds a checkpoint of the same training, and to
-            write to. A stopped and continued training is bit for bit the uninterrupted one on the
-            same device.
-        on_step: called with (step, steps, loss).
+        checkpoints: folder to write to, and to go on from where it holds a state of this training.
+        on_step: called with (steps done, steps).
 
     Returns:
         The weights, and the loss of each step.
 
     Raises:
-        JaxkgError: the checkpoint belongs to another training.
+        JaxkgError: the folder holds another training.
     """
     count = len(examples.topics)
     batch = min(config.batch_size, count)
     per_epoch = -(-count // batch)
     steps = per_epoch * config.epochs
-    batches = _batches(count, batch, config.epochs, seed)
+    orders = list(shuffled(count, batch, epochs=config.epochs, seed=seed))
     # Every batch's size is known beforehand, so that one program serves all.
-    wanted = examples.sizes[batches].sum(axis=1).max(axis=0)
+    wanted = np.max([examples.sizes[rows].sum(axis=0) for rows in orders], axis=0)
     capacities = tuple(bucket(int(n), floor=_LEAST_SLOTS, steps=4) for n in wanted)
-    schedule = optax.cosine_onecycle_schedule(max(2, steps), config.learning_rate, pct_start=0.1)
-    optimiser = optax.adam(schedule)
-    state = TrainState(params, optimiser.init(params), jnp.zeros((), jnp.int32))
-    key = jax.random.key(seed)
-    label_ngrams, label_text = map(jnp.asarray, labels)
-
-    @jax.jit
-    def advance(state, graph, inflow, features, batch_in, targets):
-        row, node, ngrams, text, paths = batch_in
-        ngrams = hide_words(
-            ngrams,
-            jax.random.fold_in(key, state.step),
-            words=config.hidden_words,
-            each=config.dropout,
-        )
-
-        def loss_of(params):
-            states = entity_states(params, inflow, features)
-            question = read_questions(params, ngrams, text, label_ngrams, label_text)
-            sub, logit = prioritise(
-                graph, params, states, question, row, node, capacities=capacities,
-                fan_out=config.fan_out, floor=0.0, revisit=revisit,
-            )  # fmt: skip
-            entity = sub.is_entity
-            right = entity & is_target(sub.row, sub.node, targets)
-            loss = priority_loss(
-                logit, sub.row, right, entity & ~right,
-                num_questions=batch, sharpness=config.sharpness,
-            )  # fmt: skip
-            return loss + path_loss(question, paths), sub.overflow
-
-        (loss, overflow), gradient = jax.value_and_grad(loss_of, has_aux=True)(state.params)
-        updates, moments = optimiser.update(gradient, state.optimiser, state.params)
-        params = jax.tree.map(jnp.add, state.params, updates)
-        return TrainState(params, moments, state.step + 1), loss, overflow
-
-    mark = _fingerprint(examples, config, revisit, seed, params)
-    losses: list[float] = []
-    if checkpoints is not None:
-        state, losses = _resume(checkpoints, state, mark)
-    on_device = jax.device_put((tensors.graph, inflow, features))
+    base = jax.random.key(seed)
+    keys = jax.random.key_data(jax.vmap(jax.random.fold_in, (None, 0))(base, jnp.arange(steps)))
+    on_device = jax.device_put((tensors.graph, inflow, features, labels))
     slots = batch * max(map(len, examples.topics))
     goals = batch * max(map(len, examples.answers))
-    for step in range(len(losses), steps):
-        rows = batches[step]
-        topics = starts_table([examples.topics[i] for i in rows], num_rows=batch, slots=slots)
-        batch_in = (*topics, examples.ngrams[rows], examples.text[rows], examples.paths[rows])
-        targets = targets_table([examples.answers[i] for i in rows], num_rows=batch, slots=goals)
-        state, loss, overflow = advance(state, *on_device, batch_in, targets)
-        if overflow:
+
+    def batches() -> Iterator[tuple[Any, ...]]:
+        for rows, key in zip(orders, np.asarray(keys)):
+            topics = starts_table([examples.topics[i] for i in rows], num_rows=batch, slots=slots)
+            told = (*topics, examples.ngrams[rows], examples.text[rows], examples.paths[rows])
+            targets = targets_table(
+                [examples.answers[i] for i in rows], num_rows=batch, slots=goals
+            )
+            yield (*on_device, key, told, targets)
+
+    def check(state: Any) -> None:
+        if state[2]:
             raise RuntimeError("a training subgraph is larger than was counted")
-        losses.append(float(loss))
-        if on_step:
-            on_step(step + 1, steps, losses[-1])
-        if checkpoints is not None and (
-            (step + 1) % config.checkpoint_every == 0 or step + 1 == steps
-        ):
-            _checkpoint(checkpoints, state, losses, mark)
-    return jax.device_get(state.params), losses
 
-
-def _batches(count: int, size: int, epochs: int, seed: int) -> np.ndarray:
-    """[steps, B] the questions of each step; an epoch's last batch is filled up from its front."""
-    per_epoch = -(-count // size)
-    orders = [np.random.default_rng((seed, epoch)).permutation(count) for epoch in range(epochs)]
-    return np.concatenate([np.resize(order, (per_epoch, size)) for order in orders])
-
-
-def _fingerprint(
-    examples: PriorityExamples,
-    config: PriorityConfig,
-    revisit: Revisit,
-    seed: int,
-    params: PriorityParams,
-) -> str:
-    """What a checkpoint must agree in to be continued."""
-    digest = hashlib.sha256(repr((dataclasses.asdict(config), revisit, seed)).encode())
-    digest.update(repr((examples.topics, examples.answers)).encode())
-    for array in (examples.ngrams, examples.text, examples.paths, *jax.tree.leaves(params)):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
-def _checkpoint(folder: Path, state: TrainState, losses: list[float], mark: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    step = len(losses)
-    write_npz(folder / f"step{step}.npz", numbered(jax.tree.leaves(jax.device_get(state))))
-    meta = {"mark": mark, "step": step, "losses": losses}
-    # The JSON is what names the arrays: until it is replaced, the older checkpoint holds.
-    write_json(folder / "training.json", meta)
-    for old in folder.glob("step*.npz"):
-        if old.name != f"step{step}.npz":
-            old.unlink()
-
-
-def _resume(folder: Path, state: TrainState, mark: str) -> tuple[TrainState, list[float]]:
-    """The checkpoint in a folder; the state given where there is none."""
-    try:
-        meta = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return state, []
-    if meta.get("mark") != mark:
-        raise JaxkgError(
-            f"the checkpoint in {folder} is of another training (other questions, settings, seed "
-            "or sizes); give another folder, or delete it"
-        )
-    leaves = leaves_like(read_npz(folder / f"step{meta['step']}.npz"), jax.tree.leaves(state))
-    restored = jax.tree.unflatten(jax.tree.structure(state), leaves)
-    return restored, meta["losses"]
+    mark = {
+        "kind": "path priority",
+        "config": dataclasses.asdict(config),
+        "seed": seed,
+        "revisit": revisit,
+        "questions": fingerprint(
+            examples.ngrams,
+            examples.text,
+            examples.paths,
+            [np.asarray(some) for some in (*examples.topics, *examples.answers)],
+        ),
+        "start": fingerprint(params),
+    }
+    descent = _program(config, steps, batch, capacities, revisit)
+    found = run(
+        descent.step,
+        descent.init(params),
+        batches(),
+        steps=steps,
+        per_epoch=per_epoch,
+        every=config.checkpoint_every,
+        folder=checkpoints,
+        mark=mark,
+        check=check,
+        on_step=None if on_step is None else lambda done: on_step(done, steps),
+    )
+    return jax.device_get(found.weights), found.losses

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +15,19 @@ import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker, Topics, entity_rows, find_topics
-from jaxkg.kg.link.topics import masked_texts
+from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.edges.model import code_texts
 from jaxkg.learn.folder import ModelFolder
-from jaxkg.learn.mine import mine_paths
-from jaxkg.learn.planner.fit import revisit_rule
 from jaxkg.learn.ranker.paths import surrounding_paths
 from jaxkg.learn.ranker.train import RankerConfig, RankerExamples, train_ranker
+from jaxkg.learn.supervision import Progress, Supervision, supervise
 from jaxkg.records import Question
 from jaxkg.score.path_ranker import RankerParams, path_scores
 from jaxkg.tensors import TensorGraph, bucket, pad
 from jaxkg.text import NgramHasher, TextEncoder, label_words
 from jaxkg.types import NULL
 
-_FOLDER = ModelFolder("path ranker", "ranker", "jaxkg-path-ranker", 2, "`jaxkg train ranked`")
+_FOLDER = ModelFolder("path ranker", "ranker", "jaxkg-path-ranker", 3, "`jaxkg train ranked`")
 _NGRAMS = 64
 _ENOUGH = 0.5
 """Least F1 of a mined path that counts as right."""
@@ -62,17 +60,21 @@ class PathRanker:
         """Longest path it ranks."""
         return self.members[0].length.shape[0]
 
+    def check_graph(self, kg: KnowledgeGraph) -> None:
+        """Refuse a graph the ranker was not trained for.
+
+        Raises:
+            JaxkgError: its relations are others.
+        """
+        _FOLDER.check_relations(self.relations, kg.relations)
+
     def check(self, relations: Sequence[str], encoder: TextEncoder) -> None:
         """Refuse a graph or an encoder that the ranker was not trained for.
 
         Raises:
             JaxkgError: it says which.
         """
-        if tuple(relations) != self.relations:
-            raise JaxkgError(
-                f"this path ranker was trained for a graph of {len(self.relations)} other "
-                f"relations, not for these {len(relations)}; train one for this graph"
-            )
+        _FOLDER.check_relations(self.relations, relations)
         if (encoder.name, encoder.revision) != self.encoder:
             raise JaxkgError(
                 f"this path ranker reads vectors of {' '.join(self.encoder)}, not of "
@@ -120,26 +122,22 @@ class PathRanker:
         return jax.device_put((stacked, self.labels))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder, through a temporary name.
+        """Write to a folder.
 
         Raises:
             JaxkgError: the folder holds something else.
         """
-        arrays = {
-            f"{name}.{place}": value
-            for place, params in enumerate(self.members)
-            for name, value in params._asdict().items()
-        }
-        meta = {
-            "members": len(self.members),
-            "relations": self.relations,
-            "buckets": self.hasher.buckets,
-            "longest": self.hasher.longest,
-            "encoder": self.encoder,
-            "directed": self.directed,
-            "about": dict(self.about),
-        }
-        return _FOLDER.save(folder, meta, {"labels": self.labels, **arrays})
+        return _FOLDER.save(
+            folder,
+            {"labels": self.labels, "members": self.members},
+            self.relations,
+            members=len(self.members),
+            buckets=self.hasher.buckets,
+            longest=self.hasher.longest,
+            encoder=self.encoder,
+            directed=self.directed,
+            about=dict(self.about),
+        )
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> PathRanker:
@@ -153,10 +151,16 @@ class PathRanker:
             if meta["version"] == 1:  # of two steps at most, so that none is between
                 middle = {f"middle.{i}": arrays[f"last.{i}"] for i in range(meta["members"])}
                 arrays, meta = {**arrays, **middle}, {**meta, "directed": False}
+            if meta["version"] < 3:
+                arrays = {
+                    f"members/{place}/{field}": arrays[f"{field}.{place}"]
+                    for place in range(meta["members"])
+                    for field in RankerParams._fields
+                } | {"labels": arrays["labels"]}
             ranker = cls(
                 members=tuple(
-                    RankerParams(*(arrays[f"{field}.{place}"] for field in RankerParams._fields))
-                    for place in range(meta["members"])
+                    RankerParams(*(arrays[f"members/{i}/{name}"] for name in RankerParams._fields))
+                    for i in range(meta["members"])
                 ),
                 relations=tuple(meta["relations"]),
                 labels=arrays["labels"],
@@ -220,8 +224,9 @@ def fit_ranker(
     directed: bool = False,
     config: RankerConfig = RankerConfig(),
     linker: Linker | None = None,
+    folder: str | os.PathLike[str] | None = None,
     seed: int = 0,
-    on_progress: Callable[[str, int, int], None] | None = None,
+    on_progress: Progress | None = None,
 ) -> PathRanker:
     """Train a path ranker.
 
@@ -239,6 +244,7 @@ def fit_ranker(
             own paths, and edges are walked either way.
         config: sizes and schedule.
         linker: finds topics; None makes one.
+        folder: keeps the state of each member's training; a later call goes on from there.
         seed: of everything random.
         on_progress: called with (stage, done, total).
 
@@ -250,23 +256,14 @@ def fit_ranker(
     draw = np.random.default_rng(seed).permutation(given)
     if config.most is not None and given > config.most:
         questions = [questions[i] for i in draw[: config.most]]
-    topics = find_topics(linker or Linker(kg), questions)
-    masked = masked_texts(questions, topics)
+    told = supervise(kg, questions, linker=linker, on_progress=tick)
     hasher = NgramHasher(buckets=config.buckets, longest=2)
-    texts, ngrams = question_views(encoder, hasher, [q.text for q in questions], masked)
+    texts, ngrams = question_views(encoder, hasher, [q.text for q in questions], told.masked)
     tick("encode", len(questions), len(questions))
-    right, revisit = right_paths(
-        kg,
-        tensors,
-        questions,
-        topics,
-        hops=hops,
-        directed=directed,
-        on_progress=lambda done, total: tick("mine paths", done, total),
-    )
+    right, revisit = right_paths(kg, tensors, told, hops=hops, directed=directed, on_progress=tick)
     starts = [
-        some.entities or stand_in(tensors, paths, directed=directed)
-        for some, paths in zip(topics, right)
+        some or stand_in(tensors, paths, directed=directed)
+        for some, paths in zip(told.starts, right)
     ]
     table = surrounding_paths(tensors, starts, hops=hops, directed=directed)
     tick("look around", len(questions), len(questions))
@@ -280,7 +277,8 @@ def fit_ranker(
                 examples,
                 config,
                 seed=seed + member,
-                on_epoch=lambda epoch, loss, params, done=member * config.epochs: tick(
+                folder=None if folder is None else Path(folder) / str(member),
+                on_epoch=lambda epoch, loss, score, done=member * config.epochs: tick(
                     "train", done + epoch, config.epochs * config.members
                 ),
             )
@@ -289,7 +287,7 @@ def fit_ranker(
         "questions": given,
         "trained_on": len(questions),
         "with_paths": int(sum(len(paths) > 0 for paths in right)),
-        "with_topic": int(sum(bool(some.entities) for some in topics)),
+        "with_topic": len(questions) - told.without_topic,
         "revisit": revisit,
         "seed": seed,
     }
@@ -301,12 +299,11 @@ def fit_ranker(
 def right_paths(
     kg: KnowledgeGraph,
     tensors: TensorGraph,
-    questions: Sequence[Question],
-    topics: Sequence[Topics],
+    told: Supervision,
     *,
     hops: int = 2,
     directed: bool = False,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Progress | None = None,
 ) -> tuple[list[np.ndarray], Revisit]:
     """Right paths of each question: its own, else those mined from its answers.
 
@@ -317,7 +314,7 @@ def right_paths(
     number = {name: place for place, name in enumerate(kg.relations)}
     number |= {f"^{name}": place + size * directed for name, place in number.items()}
     found = []
-    for question in questions:
+    for question in told.questions:
         rows = [[number.get(step, NULL) for step in path] for path in question.paths]
         rows = [
             row + [NULL] * (hops - len(row))
@@ -325,22 +322,11 @@ def right_paths(
             if 0 < len(row) <= hops and min(row) >= 0
         ]
         found.append(np.unique(np.asarray(rows, np.int32).reshape(-1, hops), axis=0))
-    targets = [
-        tuple(row for answer in question.answers or () for row in entity_rows(kg, answer))
-        for question in questions
-    ]
-    mine = [
-        i
-        for i, question in enumerate(questions)
-        if not question.paths and topics[i].entities and targets[i]
-    ]
-    both = [i for i in range(len(questions)) if topics[i].entities and targets[i]]
-    revisit = revisit_rule([topics[i].entities for i in both], [targets[i] for i in both])
+    revisit = told.revisit
+    mine = [i for i in told.usable.tolist() if not told.questions[i].paths]
     if mine:
-        starts, goals = [topics[i].entities for i in mine], [targets[i] for i in mine]
-        mined = mine_paths(
-            tensors, starts, goals, hops=hops, revisit=revisit, on_progress=on_progress
-        )
+        some = told.of(np.asarray(mine))
+        mined = some.mine(tensors, hops=hops, revisit=revisit, on_progress=on_progress)
         for place, i in enumerate(mine):
             good = mined.relations[place][mined.f1[place] >= _ENOUGH]
             steps = np.where(good == NULL, NULL, good % (size * (1 + directed)))

@@ -1,8 +1,11 @@
 """Training of the path ranker: right paths against the other paths of the same neighbourhood."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+import functools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +13,8 @@ import numpy as np
 import optax
 
 from jaxkg.errors import JaxkgError
+from jaxkg.learn.checkpoint import fingerprint
+from jaxkg.learn.loop import Program, program, run, split_on
 from jaxkg.score.path_ranker import RankerParams, init_ranker, path_scores
 from jaxkg.tensors import bucket, pad
 from jaxkg.types import NULL
@@ -61,7 +66,8 @@ def train_ranker(
     config: RankerConfig = RankerConfig(),
     *,
     seed: int = 0,
-    on_epoch: Callable[[int, float, RankerParams], None] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    on_epoch: Callable[[int, float, float], None] | None = None,
 ) -> RankerParams:
     """Train one ranker.
 
@@ -73,10 +79,11 @@ def train_ranker(
         examples: questions; those without a right path are left out.
         config: sizes and schedule.
         seed: of weights, negatives, order and dropout.
-        on_epoch: called with (epoch, mean loss, weights).
+        folder: keeps the state after every epoch; the same training goes on from there.
+        on_epoch: called with (epoch, mean loss, NaN).
 
     Raises:
-        JaxkgError: no question has a right path.
+        JaxkgError: no question has a right path, or the folder's state is of another training.
     """
     useful = np.flatnonzero([len(paths) > 0 for paths in examples.right])
     if len(useful) == 0:
@@ -95,51 +102,58 @@ def train_ranker(
         key=init_key,
     )
     batch = min(config.batch_size, len(useful))
-    steps = len(useful) // batch
-    schedule = optax.cosine_onecycle_schedule(
-        max(2, config.epochs * steps), config.learning_rate, pct_start=0.2
-    )
-    optimiser = optax.adamw(schedule, weight_decay=config.weight_decay)
-    state = optimiser.init(params)
-    device_labels = jnp.asarray(labels)
+    per_epoch = len(useful) // batch
+    steps = config.epochs * per_epoch
+    everything = np.unique(np.concatenate([examples.right[i] for i in useful.tolist()]), axis=0)
+    label_vectors = jnp.asarray(labels)
 
-    @jax.jit
-    def step(params, state, texts, ngrams, paths, place, right, key):
-        keys = jax.random.split(key, 3)
+    def batches() -> Iterator[tuple[Any, ...]]:
+        keys = iter(split_on(dropout_key, steps))
+        for _ in range(config.epochs):
+            order = draw.permutation(useful)[: per_epoch * batch]
+            for rows in order.reshape(per_epoch, batch):
+                paths, right = draw_candidates(examples, rows, everything, config.candidates, draw)
+                # Questions of one graph share most paths: each is encoded once.
+                distinct, place = np.unique(paths.reshape(-1, hops), axis=0, return_inverse=True)
+                distinct = pad(distinct, bucket(len(distinct), floor=512))
+                place = place.reshape(right.shape).astype(np.int32)
+                told = (examples.texts[rows], examples.ngrams[rows], distinct, place, right)
+                yield (label_vectors, *told, next(keys))
+
+    descent = _program(config, steps)
+    found = run(
+        descent.step,
+        descent.init(params),
+        batches(),
+        steps=steps,
+        per_epoch=per_epoch,
+        folder=None if folder is None else Path(folder),
+        mark={
+            "kind": "path ranker",
+            "config": dataclasses.asdict(config),
+            "seed": seed,
+            "questions": fingerprint(labels, *examples) if folder else None,
+        },
+        on_epoch=on_epoch,
+    )
+    return found.weights
+
+
+@functools.lru_cache(maxsize=8)
+def _program(config: RankerConfig, steps: int) -> Program:
+    def loss(params, labels, texts, ngrams, paths, place, right, key):
+        keys = jax.random.split(jax.random.wrap_key_data(key), 3)
         keep = 1 - config.dropout
         shown = jax.random.bernoulli(keys[0], keep, texts.shape)
         texts = jnp.where(shown, texts / keep, 0.0)
         ngrams = jnp.where(jax.random.bernoulli(keys[1], keep, ngrams.shape), ngrams, NULL)
-        known = jax.random.bernoulli(keys[2], keep, (len(device_labels), 1))
+        known = jax.random.bernoulli(keys[2], keep, (len(labels), 1))
+        some = params._replace(relation=jnp.where(known, params.relation, 0.0))
+        scores = path_scores(some, labels, texts, ngrams, paths)
+        return -jnp.mean(log_share(jnp.take_along_axis(scores, place, axis=1), right))
 
-        def loss(params):
-            shown = params._replace(relation=jnp.where(known, params.relation, 0.0))
-            scores = path_scores(shown, device_labels, texts, ngrams, paths)
-            scores = jnp.take_along_axis(scores, place, axis=1)
-            return -jnp.mean(log_share(scores, right))
-
-        value, gradient = jax.value_and_grad(loss)(params)
-        updates, state = optimiser.update(gradient, state, params)
-        return optax.apply_updates(params, updates), state, value
-
-    everything = np.unique(np.concatenate([examples.right[i] for i in useful.tolist()]), axis=0)
-    for epoch in range(config.epochs):
-        order, losses = draw.permutation(useful), []
-        for rows in order[: steps * batch].reshape(steps, batch):
-            paths, right = draw_candidates(examples, rows, everything, config.candidates, draw)
-            # Questions of one graph share most paths: each is encoded once.
-            distinct, place = np.unique(paths.reshape(-1, hops), axis=0, return_inverse=True)
-            distinct = pad(distinct, bucket(len(distinct), floor=512))
-            place = place.reshape(right.shape).astype(np.int32)
-            dropout_key, key = jax.random.split(dropout_key)
-            params, state, value = step(
-                *(params, state, examples.texts[rows], examples.ngrams[rows]),
-                *(distinct, place, right, key),
-            )
-            losses.append(value)
-        if on_epoch:
-            on_epoch(epoch + 1, float(np.mean(jax.device_get(losses))), params)
-    return params
+    schedule = optax.cosine_onecycle_schedule(max(2, steps), config.learning_rate, pct_start=0.2)
+    return program(loss, optax.adamw(schedule, weight_decay=config.weight_decay))
 
 
 def log_share(scores: jax.Array, right: jax.Array) -> jax.Array:

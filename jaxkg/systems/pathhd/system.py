@@ -136,7 +136,7 @@ class PathHD(QuestionAnswering):
         settings = settings or PathHDSettings()
         kind = settings.query or ("bundle" if planner else "ranked" if ranked else "text")
         if planner is not None:
-            planner.check_graph(kg.relations)
+            planner.check_graph(kg)
         elif kind in ("bundle", "plan"):
             raise JaxkgError(f'a query from a {kind} needs a planner; give one, or query="text"')
         if kind == "ranked" and ranked is None:

@@ -145,7 +145,7 @@ class PlannerScorer:
 
     def check(self, relations: Sequence[str], hops: int) -> None:
         """See `NumericScorer`."""
-        self.planner.check_graph(relations)
+        self.planner.check_relations(relations)
         if hops > self.planner.hops:
             raise JaxkgError(
                 f"the planner plans up to {self.planner.hops} hops, the search takes {hops} steps"

@@ -175,7 +175,7 @@ def test_foreign_damaged_and_other_folders_are_refused(tmp_path):
     (tmp_path / "note.txt").write_text("mine")
     with pytest.raises(JaxkgError, match="other files"):
         fit(tmp_path, 2)
-    best = tmp_path / "run" / "best.npz"
+    best = tmp_path / "run" / "embeddings.npz"
     best.write_bytes(best.read_bytes()[:100])
     with pytest.raises(JaxkgError, match="damaged"):
         TrainedEmbeddings.open(tmp_path / "run")

@@ -118,7 +118,7 @@ def test_a_folder_serves_one_run(language, examples, trained, tmp_path):
     with pytest.raises(JaxkgError, match="other files"):
         train(language, examples, config=SHORT, checkpoints=tmp_path)
     (folder.parent / "bad").mkdir()
-    (folder.parent / "bad" / "state.safetensors").write_bytes(b"x" * 64)
+    (folder.parent / "bad" / "state.npz").write_bytes(b"x" * 64)
     with pytest.raises(JaxkgError, match="damaged"):
         train(language, examples, config=SHORT, checkpoints=folder.parent / "bad")
 

@@ -9,8 +9,9 @@ from jaxkg.kg.link.linker import Linker
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.mine import MinedPaths
 from jaxkg.learn.planner import fit
-from jaxkg.learn.planner.fit import fit_planner, revisit_rule
+from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.train import PlannerConfig, mined_log_probabilities
+from jaxkg.learn.supervision import revisit_rule
 from jaxkg.records import Question
 from jaxkg.tensors import tensor_graph
 from jaxkg.words import TOPIC_WORD
@@ -91,7 +92,7 @@ def split(monkeypatch):
         given["training"] = given["training"][given["training"] >= 1]  # the rest are wordings
         return None, 0.25
 
-    monkeypatch.setattr(fit, "mine_paths", mine)
+    monkeypatch.setattr("jaxkg.learn.supervision.mine_paths", mine)
     monkeypatch.setattr(fit, "train_planner", train)
     return given
 

@@ -1,0 +1,147 @@
+"""Saved models of every kind: what is written is read, also in the layouts of earlier versions."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.edges.model import TrainedScorer
+from jaxkg.learn.embeddings.fit import TrainedEmbeddings
+from jaxkg.learn.embeddings.train import EmbeddingConfig
+from jaxkg.learn.folder import read_npz
+from jaxkg.learn.leaves import leaf_names, leaves_like, named_leaves
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.priority.model import PriorityModel
+from jaxkg.learn.ranker.fit import PathRanker
+from jaxkg.score.edges import EdgeSizes, init_edge_scorer
+from jaxkg.score.embeddings import init_embeddings
+from jaxkg.score.path_ranker import init_ranker
+from jaxkg.score.planner import init_planner
+from jaxkg.score.priority import PrioritySizes, init_priority
+from jaxkg.storage import write_npz
+from jaxkg.text import NgramHasher
+
+KG = KnowledgeGraph.from_triples([("a", "r", "b"), ("b", "s", "c"), ("c", "s", "a")])
+OTHER = KnowledgeGraph.from_triples([("a", "r", "b")])
+KEY = jax.random.key(0)
+HASHER = NgramHasher(buckets=16)
+SEEN = np.arange(16) % 3 == 0
+ABOUT = {"seed": 3}
+
+
+def made(kind):
+    if kind == "planner":
+        params = init_planner(2, hops=2, width=4, buckets=16, key=KEY)
+        return Planner(params, KG.relations, HASHER, 2, SEEN, ABOUT)
+    if kind == "priority":
+        sizes = PrioritySizes(
+            hops=2, buckets=16, width=4, state=4, features=3, text=5, heads=2, hidden=4, rounds=2
+        )
+        params, text = init_priority(2, sizes, key=KEY), np.ones((2, 5), np.float32)
+        return PriorityModel(params, KG.relations, HASHER, sizes, SEEN, text, None, ABOUT)
+    if kind == "edges":
+        sizes = EdgeSizes(
+            text=4, question=4, graph=2, hops=2, width=8, attention=(8, 4), classifier=(8, 4)
+        )
+        params = init_edge_scorer(sizes, key=KEY)
+        codes, nodes = np.ones((4, 2), np.float32), np.ones((3, 2), np.float32)
+        return TrainedScorer(params, sizes, KG.relations, codes, nodes, ("hashing", "1"), ABOUT)
+    if kind == "ranker":
+        some = {"dimension": 4, "views": 2, "width": 3, "hidden": 4, "buckets": 16, "hops": 2}
+        members = tuple(init_ranker(2, **some, key=jax.random.key(n)) for n in (0, 1))
+        labels = np.ones((2, 4), np.float32)
+        return PathRanker(members, KG.relations, labels, HASHER, ("hashing", "1"), False, ABOUT)
+    config = EmbeddingConfig(model="rotate", loss="self-adversarial", dimension=4)
+    found = init_embeddings("rotate", 3, 2, dimension=4, key=KEY)
+    about = {"done": 5, "best": 5, "epochs": [(5, 0.5, 0.25)]}
+    return TrainedEmbeddings(found, config, tuple(KG.entity_ids), KG.relations, about)
+
+
+KINDS = ["planner", "priority", "edges", "ranker", "embeddings"]
+
+
+def weights(model):
+    names = ("params", "members", "embeddings", "seen", "label_text", "labels", "node_graph")
+    return [getattr(model, name) for name in names if hasattr(model, name)]
+
+
+def assert_same(one, other):
+    assert type(one) is type(other)
+    assert jax.tree.structure(weights(one)) == jax.tree.structure(weights(other))
+    for a, b in zip(jax.tree.leaves(weights(one)), jax.tree.leaves(weights(other)), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert (one.relations, one.about) == (other.relations, other.about)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_saved_is_opened(kind, tmp_path):
+    model = made(kind)
+    folder = model.save(tmp_path / "model")
+    assert sorted(file.name for file in folder.iterdir()) == [f"{kind}.json", f"{kind}.npz"]
+    opened = type(model).open(folder)
+    assert_same(opened, model)
+    opened.check_graph(KG)
+    with pytest.raises(JaxkgError, match=r"another graph|no vector of|graph vectors of"):
+        opened.check_graph(OTHER if kind != "embeddings" else KG.add([("z", "r", "a")]))
+    card = json.loads((folder / f"{kind}.json").read_text("utf-8"))
+    assert card["relations"] == list(KG.relations)
+    (folder / f"{kind}.json").write_text(json.dumps(card | {"relations": ["s", "r"]}))
+    with pytest.raises(JaxkgError, match="not those it was trained for"):
+        type(model).open(folder)
+
+
+def as_of_old(kind, model, folder):
+    """The folder in the layout before this version."""
+    if kind == "embeddings":
+        meta = {"format": "jaxkg-embeddings", "version": 1, "config": {"model": "rotate",
+                "loss": "self-adversarial", "dimension": 4}, "entities": model.entities,
+                "relations": model.relations, "about": model.about}  # fmt: skip
+        told = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+        folder.mkdir()
+        write_npz(folder / "best.npz", {"meta": told, **model.embeddings._asdict()})
+        return
+    model.save(folder)
+    card, arrays = folder / f"{kind}.json", read_npz(folder / f"{kind}.npz")
+    meta = json.loads(card.read_text("utf-8"))
+    del meta["fingerprint"]
+    card.write_text(json.dumps(meta | {"version": meta["version"] - 1}))
+    if kind == "planner":
+        arrays = {name.removeprefix("params/"): array for name, array in arrays.items()}
+    elif kind == "priority":
+        leaves = [*jax.tree.leaves(model.params), model.seen, model.label_text]
+        arrays = {f"a{place}": leaf for place, leaf in enumerate(leaves)}
+    elif kind == "edges":
+        numbered = {str(i): leaf for i, leaf in enumerate(jax.tree.leaves(model.params))}
+        arrays = numbered | {name: arrays[name] for name in ("node_graph", "relation_graph")}
+    else:
+        arrays = {
+            f"{name.split('/')[2]}.{name.split('/')[1]}" if "/" in name else name: array
+            for name, array in arrays.items()
+        }
+    write_npz(folder / f"{kind}.npz", arrays)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_of_the_version_before_are_read(kind, tmp_path):
+    model = made(kind)
+    as_of_old(kind, model, tmp_path / "model")
+    assert_same(type(model).open(tmp_path / "model"), model)
+
+
+def test_leaves_by_name():
+    tree = {"b": (np.zeros(2), np.ones(3, np.int32)), "a": [jax.numpy.ones(1, "bfloat16")]}
+    assert leaf_names(tree) == ["a/0", "b/0", "b/1"]
+    back = leaves_like(named_leaves(tree), tree)
+    assert jax.tree.structure(back) == jax.tree.structure(tree)
+    assert back["a"][0].dtype == "bfloat16"
+    for odd, why in (
+        ({**tree, "c": np.zeros(1)}, "disagree: c"),
+        ({"a": tree["a"]}, "disagree: b/0, b/1"),
+        ({**tree, "b": (np.zeros(2), np.ones(3))}, "b/1 is float64"),
+        ({**tree, "b": (np.zeros(3), tree["b"][1])}, r"b/0 is float64\[3\], not float64\[2\]"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            leaves_like(named_leaves(odd), tree)
