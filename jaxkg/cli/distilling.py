@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.experiments.loading import keep_compiled_programs, load_graph
-from jaxkg.experiments.progress import progress_bars
+from jaxkg.cli.training import Fresh, Output, Settings, config_from, trained_into
+from jaxkg.experiments.loading import load_graph
 
 
 def distill(
@@ -19,7 +19,7 @@ def distill(
         list[Path],
         typer.Argument(help="Run folders of `eval --system llm-planned`, or their traces.jsonl."),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the planner.")],
+    output: Output,
     kg: options.Graph = None,
     names: options.Names = None,
     hops: Annotated[int, typer.Option(min=1, max=4, help="Longest plan.")] = 3,
@@ -29,6 +29,8 @@ def distill(
         typer.Option(min=0, max=0.9, help="Share to choose the epoch and be compared on."),
     ] = 0.1,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    settings: Settings = None,
+    fresh: Fresh = False,
     seed: Annotated[int, typer.Option(help="Of split, weights and order.")] = 0,
 ) -> None:
     """Teach a language model's plans to the local planner, which then plans without a call."""
@@ -39,12 +41,17 @@ def distill(
     from jaxkg.tensors import tensor_graph
 
     taught = read_traces(traces)
-    keep_compiled_programs()
-    graph = load_graph(kg, names=names)
-    with progress_bars() as show:
-        config = PlannerConfig(hops=hops, epochs=epochs)
+    config = config_from(PlannerConfig, settings, hops=hops, epochs=epochs)
+    with trained_into(output, "planner.json", fresh) as (state, show):
+        graph = load_graph(kg, names=names)
         planner, aside, report = learn(
-            graph, taught, held_out=held_out, config=config, seed=seed, on_progress=show
+            graph,
+            taught,
+            held_out=held_out,
+            config=config,
+            folder=state,
+            seed=seed,
+            on_progress=show,
         )
         found = compare_with_teacher(graph, tensor_graph(graph), planner, aside)
     about = {**planner.about, "agreement": dataclasses.asdict(found)}
@@ -53,7 +60,7 @@ def distill(
         whole = {"distilled": dataclasses.asdict(report), "agreement": dataclasses.asdict(found)}
         print(json.dumps({"planner": str(output), **whole}, indent=1))
         return
-    print(f"{output}: a planner for {len(graph.relations)} relations, up to {hops} hops")
+    print(f"{output}: a planner for {len(graph.relations)} relations, up to {config.hops} hops")
     print(f"learnt from {report.traces:,} traces of {', '.join(planner.about['teachers'])}")
     for what, count in (
         ("without a plan that holds", report.without_plan),

@@ -1,19 +1,39 @@
-"""`jaxkg train planner` and `jaxkg train pathmind`."""
+"""`jaxkg train planner`, `jaxkg train pathmind` and `jaxkg train lm`."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from jaxkg.cli import options
+from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph
-from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.progress import progress_bars
+from jaxkg.experiments.parts import encoder_kept, settings_from, wishes_from
+from jaxkg.experiments.progress import errors, progress_bars
+
+T = TypeVar("T")
 
 training = typer.Typer(help="Train models.", no_args_is_help=True, rich_markup_mode=None)
+
+Output = Annotated[
+    Path, typer.Option("-o", "--output", help="Folder for the model; gone on with from there.")
+]
+Questions = Annotated[
+    list[Path] | None, typer.Option(help="Questions with answers; may be given several times.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting of the training, NAME=VALUE; several times."),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Start anew where the folder holds a model or its state.")
+]
 
 
 @training.callback()
@@ -21,13 +41,60 @@ def _group() -> None:
     """Train models."""
 
 
+def config_from(kind: type[T], settings: Sequence[str] | None, **defaults: Any) -> T:
+    """A training's configuration: its defaults, options that were given, `--set NAME=VALUE`.
+
+    Raises:
+        JaxkgError: there is no such setting, or the value is none for it.
+    """
+    given = {name: value for name, value in defaults.items() if value is not None}
+    return kind(**given | settings_from(kind, wishes_from(settings or ())))
+
+
+@contextlib.contextmanager
+def trained_into(
+    output: Path, name: str, fresh: bool, *, state: Path | None = None
+) -> Iterator[tuple[Path, Callable[[str, int, int], None]]]:
+    """The folder for a training's state, and what shows its progress.
+
+    Args:
+        output: the model's folder.
+        name: of the model's card, e.g. "planner.json".
+        fresh: forget what was done.
+        state: another folder for it.
+
+    Raises:
+        JaxkgError: the folder holds something that this training is not to replace.
+    """
+    from jaxkg.learn.folder import state_folder
+
+    keep_compiled_programs()
+    state = state_folder(output, name, state=state, fresh=fresh)
+    with progress_bars() as show:
+        try:
+            yield state, show
+        except KeyboardInterrupt:
+            errors.print(
+                f"stopped; the same command goes on from what is kept in {state}"
+                if state.exists()
+                else "stopped before the first step; nothing was kept",
+                markup=False,
+                highlight=False,
+            )
+            raise typer.Exit(130) from None
+
+
+def left_out(*counts: tuple[str, int]) -> None:
+    """Say what could not be learned from, where there is any."""
+    for what, count in counts:
+        if count:
+            print(f"  {count:,} {what}")
+
+
 @training.command("planner")
 def planner(
-    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the planner.")],
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option(help="Questions with answers; may be given several times."),
-    ] = None,
+    output: Output,
+    questions: Questions = None,
     dataset: options.DatasetName = None,
     kg: options.Graph = None,
     names: options.Names = None,
@@ -36,6 +103,8 @@ def planner(
     held_out: Annotated[
         float, typer.Option(min=0, max=0.9, help="Share that only chooses the epoch.")
     ] = 0.1,
+    settings: Settings = None,
+    fresh: Fresh = False,
     seed: Annotated[int, typer.Option(help="Of split, weights and order.")] = 0,
 ) -> None:
     """Learn which relation paths questions mean, from questions and answers alone."""
@@ -43,41 +112,37 @@ def planner(
     from jaxkg.learn.planner.train import PlannerConfig
     from jaxkg.tensors import tensor_graph
 
-    keep_compiled_programs()
+    config = config_from(PlannerConfig, settings, hops=hops, epochs=epochs)
     found = material(dataset, kg, names, questions, part="train")
-    graph = load_graph(found.graph, names=found.names)
-    with progress_bars() as show:
+    with trained_into(output, "planner.json", fresh) as (state, show):
+        graph = load_graph(found.graph, names=found.names)
         made, report = fit_planner(
             graph,
             tensor_graph(graph),
             found.questions,
             held_out=held_out,
-            config=PlannerConfig(hops=hops, epochs=epochs),
+            config=config,
+            folder=state,
             seed=seed,
             on_progress=show,
         )
     made.save(output)
-    print(f"{output}: a planner for {len(graph.relations)} relations, up to {hops} hops")
+    print(f"{output}: a planner for {len(graph.relations)} relations, up to {config.hops} hops")
     print(f"trained on {report.questions:,} questions, revisit rule {made.about['revisit']!r}")
-    for what, count in (
+    left_out(
         ("without a topic in the graph", report.without_topic),
         ("without an answer in the graph", report.without_answer),
         ("without a relation path to an answer", report.without_path),
         ("too large to search whole", report.incomplete),
-    ):
-        if count:
-            print(f"  {count:,} {what}")
+    )
     print(f"mean F1 of the best mined path {report.mined_f1:.4f}")
     print(f"expected F1 on the held-out questions {report.held_out_f1:.4f}")
 
 
 @training.command("pathmind")
 def pathmind(
-    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the model.")],
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option(help="Questions with answers; may be given several times."),
-    ] = None,
+    output: Output,
+    questions: Questions = None,
     dataset: options.DatasetName = None,
     kg: options.Graph = None,
     names: options.Names = None,
@@ -91,8 +156,10 @@ def pathmind(
     ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the questions.")] = 2,
     checkpoints: Annotated[
-        Path | None, typer.Option(help="Folder to write to and to continue from.")
+        Path | None, typer.Option(help="Folder for the training's state; one in the model's.")
     ] = None,
+    settings: Settings = None,
+    fresh: Fresh = False,
     seed: Annotated[int, typer.Option(help="Of draw, weights and order.")] = 0,
 ) -> None:
     """Learn which entities around a topic answer, for `--system pathmind --set model=FOLDER`."""
@@ -100,29 +167,91 @@ def pathmind(
     from jaxkg.learn.priority.train import PriorityConfig
     from jaxkg.tensors import tensor_graph
 
-    keep_compiled_programs()
+    config = config_from(PriorityConfig, settings, epochs=epochs)
     found = material(dataset, kg, names, questions, part="train")
-    graph = load_graph(found.graph, names=found.names)
-    with progress_bars() as show:
+    with trained_into(output, "priority.json", fresh, state=checkpoints) as (state, show):
+        graph = load_graph(found.graph, names=found.names)
         model, report = fit_priority(
             graph,
             tensor_graph(graph),
             found.questions,
-            config=PriorityConfig(epochs=epochs),
+            config=config,
             hops=hops,
             encoder=None if encoder is None else encoder_kept(encoder),
             use_paths=paths,
-            checkpoints=checkpoints,
+            checkpoints=state,
             seed=seed,
             on_progress=show,
         )
     model.save(output)
     print(f"{output}: path priorities for {len(graph.relations)} relations, up to {hops} hops")
     print(f"trained on {report.trained_on:,} of {report.questions:,} questions")
-    for what, count in (
+    left_out(
         ("without a topic in the graph", report.without_topic),
         ("without an answer in the graph", report.without_answer),
         ("with too large a subgraph", report.too_large),
-    ):
-        if count:
-            print(f"  {count:,} {what}")
+    )
+
+
+@training.command("lm")
+def lm(
+    output: Output,
+    sft: Annotated[
+        Path | None,
+        typer.Option(help='JSON Lines to imitate: {"prompt": "...", "completion": "..."}.'),
+    ] = None,
+    dpo: Annotated[
+        Path | None,
+        typer.Option(help='Preferences: {"prompt": "...", "chosen": "...", "rejected": "..."}.'),
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the model to start from; a small one is made without."),
+    ] = None,
+    lora: Annotated[
+        int | None, typer.Option(min=1, help="Rank of a LoRA; all weights learn without.")
+    ] = None,
+    vocabulary: Annotated[
+        int, typer.Option(min=300, help="Tokens of a small model made here.")
+    ] = 2048,
+    settings: Settings = None,
+    fresh: Fresh = False,
+    seed: Annotated[int, typer.Option(help="Of weights and order.")] = 0,
+) -> None:
+    """Teach a local language model, for `--llm local:FOLDER`: completions, or which is better."""
+    if (sft is None) == (dpo is None):
+        raise JaxkgError("give --sft FILE or --dpo FILE, one of them")
+    if dpo is not None and base is None:
+        raise JaxkgError("--dpo needs --base FOLDER: preferences teach a model that can write")
+    from jaxkg.learn.lm.training import TrainConfig, align, train
+    from jaxkg.lm import LanguageModel, LMConfig, LMTokenizer
+    from jaxkg.lm.examples import examples_of, lesson_texts, read_lessons
+
+    # As `align`'s own: preferences move a model that can write already.
+    gentle = {} if dpo is None else {"epochs": 1, "learning_rate": 1e-4}
+    config = config_from(TrainConfig, settings, lora_rank=lora, **gentle)
+    lessons = read_lessons(sft or dpo or "", pairs=dpo is not None)
+    with trained_into(output, "config.json", fresh) as (state, show):
+        if base is None:
+            tokenizer = LMTokenizer.train(lesson_texts(lessons), vocab_size=vocabulary)
+            sizes = LMConfig.small(tokenizer.size)
+            language = LanguageModel.create(tokenizer, sizes, seed=seed, about={"prompts": "chat"})
+        else:
+            language = LanguageModel.open(base, dtype="float32")
+        examples = [examples_of(language.tokenizer, *lesson) for lesson in lessons]
+        given: dict[str, Any] = {
+            "config": config,
+            "checkpoints": state,
+            "seed": seed,
+            "on_progress": lambda done, steps, loss: show("train", done, steps),
+        }
+        if dpo is None:
+            made = train(language, [one for (one,) in examples], **given)
+        else:
+            made = align(language, [(chosen, other) for chosen, other in examples], **given)
+    about = {**language.about, "trained": dataclasses.asdict(config) | {"examples": len(examples)}}
+    dataclasses.replace(made.language, about=about).save(output)
+    what = "all weights" if not config.lora_rank else f"a LoRA of rank {config.lora_rank}, merged"
+    print(f"{output}: a language model of {language.config.num_hidden_layers} layers")
+    print(f"taught {len(examples):,} {'pairs' if dpo else 'examples'} ({what})")
+    print(f"loss {made.losses[0]:.4f} at first, {made.losses[-1]:.4f} at last")

@@ -8,22 +8,26 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.training import training
+from jaxkg.cli.training import (
+    Fresh,
+    Output,
+    Questions,
+    Settings,
+    config_from,
+    trained_into,
+    training,
+)
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import material
-from jaxkg.experiments.loading import keep_compiled_programs, load_graph
+from jaxkg.experiments.loading import load_graph
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.progress import progress_bars
 
-Questions = Annotated[
-    list[Path] | None, typer.Option(help="Questions with answers; may be given several times.")
-]
 Encoder = Annotated[str, typer.Option(help="Of texts: minilm, or hashing, which needs no weights.")]
 
 
 @training.command("ranked")
 def ranked(
-    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the ranker.")],
+    output: Output,
     questions: Questions = None,
     dataset: options.DatasetName = None,
     kg: options.Graph = None,
@@ -34,6 +38,8 @@ def ranked(
         bool, typer.Option(help="The questions' own paths leave the direction of relations open.")
     ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 10,
+    settings: Settings = None,
+    fresh: Fresh = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
     """Learn to rank relation paths by their texts, for `--system ranked --set model=FOLDER`."""
@@ -41,10 +47,10 @@ def ranked(
     from jaxkg.learn.ranker.train import RankerConfig
     from jaxkg.tensors import tensor_graph
 
-    keep_compiled_programs()
+    config = config_from(RankerConfig, settings, epochs=epochs)
     found = material(dataset, kg, names, questions, part="train")
-    graph = load_graph(found.graph, names=found.names)
-    with progress_bars() as show:
+    with trained_into(output, "ranker.json", fresh) as (state, show):
+        graph = load_graph(found.graph, names=found.names)
         made = fit_ranker(
             graph,
             tensor_graph(graph),
@@ -52,7 +58,8 @@ def ranked(
             encoder_kept(encoder),
             hops=hops,
             directed=found.directed and not either_way,
-            config=RankerConfig(epochs=epochs),
+            config=config,
+            folder=state,
             seed=seed,
             on_progress=show,
         )
@@ -66,36 +73,46 @@ def ranked(
 
 @training.command("guided")
 def guided(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the scorer; resumed from there.")
-    ],
+    output: Output,
     questions: Questions = None,
     dataset: options.DatasetName = None,
     kg: options.Graph = None,
     names: options.Names = None,
     encoder: Encoder = "minilm",
+    embeddings: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of `train kge --model transe`: read its vectors beside the texts."
+        ),
+    ] = None,
     hops: Annotated[int, typer.Option(min=1, max=4, help="Longest path.")] = 3,
     epochs: Annotated[int | None, typer.Option(min=1, help="Epochs at most.")] = None,
+    settings: Settings = None,
+    fresh: Fresh = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
     """Learn which edges a question takes, for `--system guided --set model=FOLDER`."""
     from jaxkg.learn.edges.fit import fit_edge_scorer
+    from jaxkg.learn.edges.model import graph_vectors
     from jaxkg.learn.edges.train import EdgeConfig
-    from jaxkg.learn.folder import TRAINING
+    from jaxkg.learn.embeddings.fit import TrainedEmbeddings
     from jaxkg.tensors import tensor_graph
 
-    keep_compiled_programs()
+    config = config_from(EdgeConfig, settings, epochs=epochs)
     found = material(dataset, kg, names, questions, part="train")
-    graph = load_graph(found.graph, names=found.names)
-    with progress_bars() as show:
+    with trained_into(output, "edges.json", fresh) as (state, show):
+        graph = load_graph(found.graph, names=found.names)
         made = fit_edge_scorer(
             graph,
             tensor_graph(graph),
             found.questions,
             encoder_kept(encoder),
-            config=EdgeConfig() if epochs is None else EdgeConfig(epochs=epochs),
+            graph=None
+            if embeddings is None
+            else graph_vectors(graph, TrainedEmbeddings.open(embeddings)),
+            config=config,
             hops=hops,
-            folder=output / TRAINING,
+            folder=state,
             seed=seed,
             on_progress=show,
         )
@@ -103,14 +120,13 @@ def guided(
     about = made.about
     print(f"{output}: a scorer of edges, up to {hops} hops")
     print(f"trained on {about['learned_from']:,} of {about['questions']:,} questions")
-    print(f"F1 of its search on held-out questions {about['held_out_f1']:.4f}")
+    if about["held_out_f1"] is not None:
+        print(f"F1 of its search on held-out questions {about['held_out_f1']:.4f}")
 
 
 @training.command("kge")
 def kge(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the embeddings; resumed from there.")
-    ],
+    output: Output,
     validation: Annotated[Path, typer.Option(help="Facts that choose the epoch.")],
     kg: options.Graph = None,
     test: Annotated[Path | None, typer.Option(help="Facts to rank once at the end.")] = None,
@@ -122,6 +138,8 @@ def kge(
     epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 100,
     learning_rate: Annotated[float, typer.Option(min=0, help="Of Adagrad.")] = 0.1,
     n3: Annotated[float, typer.Option(min=0, help="Weight of the nuclear 3-norm.")] = 0.0,
+    settings: Settings = None,
+    fresh: Fresh = False,
     seed: Annotated[int, typer.Option(help="Of weights, order and corruptions.")] = 0,
 ) -> None:
     """Train knowledge-graph embeddings, stopping when validation facts rank no better."""
@@ -135,27 +153,28 @@ def kge(
     from jaxkg.learn.embeddings.train import EmbeddingConfig
     from jaxkg.score.embeddings import MODELS
 
-    if model not in MODELS:
-        raise JaxkgError(f"the model is one of {', '.join(MODELS)}, not {model!r}")
+    for what, value, known in (("model", model, MODELS), ("loss", loss, (None, *LOSSES))):
+        if value not in known:
+            raise JaxkgError(
+                f"the {what} is one of {', '.join(filter(None, known))}, not {value!r}"
+            )
     products = model in ("distmult", "complex")
-    wanted = loss or ("one-vs-all" if products else "self-adversarial")
-    if wanted not in LOSSES:
-        raise JaxkgError(f"the loss is one of {', '.join(LOSSES)}, not {wanted!r}")
-    keep_compiled_programs()
-    graph = load_graph(kg)
-    parts = [rows_of(graph, read_graph(path)) for path in (validation, test) if path is not None]
-    for path, (_, missing) in zip((validation, test), parts):
-        if missing:
-            print(f"{path}: {missing:,} facts left out, the training graph lacks their names")
-    config = EmbeddingConfig(
+    config = config_from(
+        EmbeddingConfig,
+        settings,
         model=model,
-        loss=wanted,
+        loss=loss or ("one-vs-all" if products else "self-adversarial"),
         dimension=dimension,
         epochs=epochs,
         learning_rate=learning_rate,
         n3=n3,
     )
-    with progress_bars() as show:
+    graph = load_graph(kg)
+    parts = [rows_of(graph, read_graph(path)) for path in (validation, test) if path is not None]
+    for path, (_, missing) in zip((validation, test), parts):
+        if missing:
+            print(f"{path}: {missing:,} facts left out, the training graph lacks their names")
+    with trained_into(output, "embeddings.json", fresh) as (_, show):
         made = fit_embeddings(
             output,
             np.asarray(graph.triples),
@@ -166,7 +185,8 @@ def kge(
             seed=seed,
             on_progress=show,
         )
-    print(f"{output}: {model} of {graph.num_entities:,} entities, epoch {made.about['best']} kept")
+    best = made.about["best"]
+    print(f"{output}: {config.model} of {graph.num_entities:,} entities, epoch {best} kept")
     if test is not None:
         known = np.concatenate([graph.triples, *(rows for rows, _ in parts)])
         counts = rank_links(config.model, made.embeddings, parts[1][0], known, norm=config.norm)

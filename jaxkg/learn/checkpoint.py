@@ -87,7 +87,7 @@ def load_state(
     if different := sorted(key for key in {*wanted, *kept} if wanted.get(key) != kept.get(key)):
         raise JaxkgError(
             f"{folder} holds another run (its {', '.join(different)} differ); give a new folder, "
-            "or the same settings to go on"
+            "or the same settings to go on; the command's --fresh starts anew"
         )
     try:
         found = leaves_like(arrays, {"tree": _plain(like)})["tree"]

@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,37 @@ class ModelFolder:
             if isinstance(error, JaxkgError):
                 raise
             raise JaxkgError(f"the {self.what} in {source} is damaged: {error}") from error
+
+
+def state_folder(
+    folder: str | os.PathLike[str], card: str, *, state: Path | None = None, fresh: bool = False
+) -> Path:
+    """Where the training of a model keeps its state: within the folder that the model will have.
+
+    Args:
+        folder: new, empty, or of this training or an earlier one like it.
+        card: file that tells the kind of model, e.g. "planner.json".
+        state: another place for it.
+        fresh: forget the state that is there, and take a folder that has such a model already.
+
+    Raises:
+        JaxkgError: the folder holds something else; or a model and no state to go on from, and
+            `fresh` is not wished for.
+    """
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise JaxkgError(f"{target} is a file; name a folder for the model")
+    state = state or target / TRAINING
+    there = [file.name for file in target.iterdir()] if target.exists() else []
+    if set(there) - {TRAINING} and card not in there:
+        raise JaxkgError(f"{target} holds other files; give a new or empty folder")
+    if fresh and state.exists():
+        shutil.rmtree(state)
+    elif card in there and not state.exists() and not fresh:
+        raise JaxkgError(
+            f"{target} holds a trained model already; give another folder, or --fresh to replace it"
+        )
+    return state
 
 
 def _fingerprint(relations: Sequence[str]) -> str:

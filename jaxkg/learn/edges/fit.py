@@ -136,7 +136,7 @@ def fit_edge_scorer(
         about={
             "questions": len(questions),
             "learned_from": int(np.any(learning != NULL, axis=1).sum()),
-            "held_out_f1": score,
+            "held_out_f1": score if len(tried) else None,
             "revisit": revisit,
             "config": dataclasses.asdict(config),
             "seed": seed,

@@ -11,7 +11,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +21,7 @@ import optax
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.edges.examples import EdgeBatch, EdgeStates, draw_edges
-from jaxkg.learn.loop import Program, Selection, program, run, split_on
+from jaxkg.learn.loop import Program, Selection, at_least_one, program, run, split_on
 from jaxkg.score.edges import (
     EdgeInputs,
     EdgeScorer,
@@ -69,7 +69,10 @@ class EdgeConfig:
     clip: float = 1.0
     dropout: float = 0.3
     learn_relations: bool = True
-    dtype: str = "float32"
+    dtype: Literal["float32", "bfloat16"] = "float32"
+
+    def __post_init__(self) -> None:
+        at_least_one(self, "batch_size", "steps", "epochs", "patience", "restart")
 
 
 def warm_restarts(config: EdgeConfig) -> optax.Schedule:

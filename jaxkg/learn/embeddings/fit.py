@@ -95,7 +95,8 @@ class TrainedEmbeddings:
             JaxkgError: there is nothing, or it is damaged or of a newer version.
         """
         source = Path(folder)
-        reading = _first_version if (source / _FIRST).exists() else _FOLDER.reading
+        first = (source / _FIRST).exists() and not (source / "embeddings.json").exists()
+        reading = _first_version if first else _FOLDER.reading
         with reading(source) as (meta, arrays):
             config, about = EmbeddingConfig(**meta["config"]), meta["about"]
             about["epochs"] = [tuple(row) for row in about.get("epochs", ())]
@@ -189,8 +190,6 @@ def fit_embeddings(
     if known is None:
         known = np.concatenate([training, validation])
     target = _FOLDER.vacant(folder)
-    if not (target / TRAINING).exists() and (target / "embeddings.json").exists():
-        raise JaxkgError(f"{target} holds finished embeddings; give a new or empty folder")
     tick = on_progress or (lambda stage, done, total: None)
 
     def step(state: Any, batches: np.ndarray) -> tuple[Any, jax.Array]:

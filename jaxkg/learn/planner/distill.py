@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -53,6 +54,7 @@ def distill(
     held_out: float = 0.1,
     config: PlannerConfig = PlannerConfig(),
     revisit: Revisit = "topic",
+    folder: str | os.PathLike[str] | None = None,
     seed: int = 0,
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Planner, tuple[PlanTrace, ...], DistillReport]:
@@ -65,6 +67,7 @@ def distill(
             with its teacher.
         config: sizes and schedule.
         revisit: which nodes a path may return to; the rule the teacher's plans were executed by.
+        folder: keeps the training's state; a later call goes on from there.
         seed: of split, weights, order and dropout.
         on_progress: called with (stage, done, total).
 
@@ -108,6 +111,7 @@ def distill(
         config,
         buckets=hasher.buckets,
         seed=seed,
+        folder=folder,
         on_epoch=on_epoch,
     )
     tick("distill", config.epochs, config.epochs)

@@ -14,7 +14,7 @@ import optax
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, Selection, in_batches, program, run, split_on
+from jaxkg.learn.loop import Program, Selection, at_least_one, in_batches, program, run, split_on
 from jaxkg.learn.words import hide_words
 from jaxkg.score.planner import (
     PlannerParams,
@@ -53,6 +53,9 @@ class PlannerConfig:
     temperature: float = 0.05
     dropout: float = 0.1
     hidden_words: float = 0.5
+
+    def __post_init__(self) -> None:
+        at_least_one(self, "hops", "width", "buckets", "batch_size", "epochs", "patience")
 
 
 class Examples(NamedTuple):

@@ -16,7 +16,7 @@ import optax
 from jaxkg.candidates import Revisit
 from jaxkg.candidates.relation_paths import is_target
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, program, run, shuffled
+from jaxkg.learn.loop import Program, at_least_one, program, run, shuffled
 from jaxkg.learn.mine import targets_table
 from jaxkg.learn.priority.subgraphs import prioritise
 from jaxkg.learn.words import hide_words
@@ -58,6 +58,9 @@ class PriorityConfig:
     hidden_words: float = 0.5
     sharpness: float = 1.0
     checkpoint_every: int = 100
+
+    def __post_init__(self) -> None:
+        at_least_one(self, "batch_size", "epochs", "most", "fan_out", "checkpoint_every")
 
 
 class PriorityExamples(NamedTuple):

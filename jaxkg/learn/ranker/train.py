@@ -14,7 +14,7 @@ import optax
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, program, run, split_on
+from jaxkg.learn.loop import Program, at_least_one, program, run, split_on
 from jaxkg.score.path_ranker import RankerParams, init_ranker, path_scores
 from jaxkg.tensors import bucket, pad
 from jaxkg.types import NULL
@@ -49,6 +49,11 @@ class RankerConfig:
     weight_decay: float = 1e-2
     dropout: float = 0.2
     members: int = 1
+
+    def __post_init__(self) -> None:
+        at_least_one(
+            self, "hidden", "buckets", "candidates", "batch_size", "epochs", "most", "members"
+        )
 
 
 class RankerExamples(NamedTuple):

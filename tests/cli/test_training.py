@@ -1,0 +1,165 @@
+"""`jaxkg train`: settings, stopping and going on, folders that hold something, language models."""
+
+import json
+import signal
+
+import numpy as np
+import pytest
+
+from jaxkg.learn.edges.model import TrainedScorer
+from jaxkg.learn.folder import TRAINING
+from jaxkg.learn.planner.model import Planner
+from jaxkg.lm import LanguageModel
+from jaxkg.lm.checkpoint import named_tensors
+
+pytestmark = pytest.mark.usefixtures("standard_promotion")
+
+
+@pytest.fixture
+def films(tmp_path):
+    """Options naming a small graph and its questions."""
+    facts = [f"film{i}\tdirected by\tperson{i % 5}" for i in range(15)]
+    facts += [f"person{i}\tborn in\ttown{i % 3}" for i in range(5)]
+    (tmp_path / "kg.tsv").write_text("\n".join(facts) + "\n")
+    lines = [
+        json.dumps(
+            {"id": f"q{i}", "question": f"who made film{i}", "topics": [f"film{i}"],
+             "answers": [f"person{i % 5}"]}
+        )
+        for i in range(15)
+    ]  # fmt: skip
+    (tmp_path / "q.jsonl").write_text("\n".join(lines) + "\n")
+    return ["--kg", tmp_path / "kg.tsv", "--questions", tmp_path / "q.jsonl"]
+
+
+def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(
+    jaxkg, tmp_path, films, monkeypatch
+):
+    train = ["train", "planner", *films, "--hops", 1, "--epochs", 4]
+    train += ["--set", "width=16", "--set", "buckets=64", "--set", "patience=9"]
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    code, out, err = jaxkg(*train, "-o", whole)
+    assert code == 0, err
+    assert "a planner for 2 relations, up to 1 hops" in out
+    planner = Planner.open(whole)
+    assert planner.params.ngram.shape == (64, 16)
+
+    from jaxkg.learn.planner import train as training
+
+    asked, held_out_f1 = [], training.held_out_f1
+
+    def stopping(*given, **options):
+        asked.append(1)
+        if len(asked) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return held_out_f1(*given, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "held_out_f1", stopping)
+        code, out, err = jaxkg(*train, "-o", parts)
+    assert (code, out) == (130, "")
+    assert "the same command goes on from what is kept in" in err
+    assert sorted(file.name for file in parts.iterdir()) == [TRAINING]
+    assert jaxkg(*train, "-o", parts)[0] == 0
+    for name, array in planner.params._asdict().items():
+        np.testing.assert_array_equal(array, Planner.open(parts).params._asdict()[name])
+
+    code, _, err = jaxkg(*train, "-o", parts, "--seed", 1)
+    assert code == 2
+    assert "another run (its questions, seed differ)" in err.replace("\n", " ")
+    assert jaxkg(*train, "-o", parts, "--seed", 1, "--fresh")[0] == 0
+    assert Planner.open(parts).about["seed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--set", "depth=3"], "no setting 'depth' here; there are hops, width"),
+        (["--set", "width=wide"], "setting width=wide: it is a whole number"),
+        (["--set", "batch_size=0"], "batch_size is at least 1, not 0"),
+    ],
+)
+def test_wrong_settings_are_told_before_anything_is_done(jaxkg, tmp_path, films, arguments, told):
+    code, _, err = jaxkg("train", "planner", *films, "-o", tmp_path / "new", *arguments)
+    assert code == 2
+    assert told in err
+    assert not (tmp_path / "new").exists()
+
+
+def test_folders_that_hold_something_are_refused_before_training(jaxkg, tmp_path, films):
+    folder = tmp_path / "full"
+    folder.mkdir()
+    (folder / "ranker.json").write_text("{}")
+    for kind, told in (("planner", "holds other files"), ("ranked", "a trained model already")):
+        code, _, err = jaxkg("train", kind, *films, "-o", folder)
+        assert code == 2
+        assert told in err
+    code, _, err = jaxkg("train", "planner", *films, "-o", tmp_path / "q.jsonl")
+    assert "is a file" in err
+
+
+@pytest.mark.slow
+def test_a_hybrid_edge_scorer_reads_the_vectors_of_trained_embeddings(jaxkg, tmp_path, films):
+    facts = tmp_path / "kg.tsv"
+    transe = ["train", "kge", "--kg", facts, "--validation", facts, "--model", "transe"]
+    transe += ["--dimension", 8, "--set", "epochs=2", "--set", "batch_size=16"]
+    code, _, err = jaxkg(*transe, "-o", tmp_path / "kge")
+    assert code == 0, err
+    guided = ["train", "guided", *films, "--encoder", "hashing", "--hops", 1, "--epochs", 1]
+    guided += ["--embeddings", tmp_path / "kge", "--set", "steps=2", "--set", "batch_size=32"]
+    code, _, err = jaxkg(*guided, "-o", tmp_path / "edges")
+    assert code == 0, err
+    scorer = TrainedScorer.open(tmp_path / "edges")
+    assert scorer.sizes.graph == 8
+    assert scorer.node_graph.any()
+
+
+def write_rows(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_a_language_model_is_taught_and_then_told_what_is_better(jaxkg, tmp_path):
+    colours = ["red", "blue", "green"]
+    sft = write_rows(
+        tmp_path / "sft.jsonl",
+        [{"prompt": f"say {name}", "completion": f"{name}\nis said"} for name in colours],
+    )
+    dpo = write_rows(
+        tmp_path / "dpo.jsonl",
+        [
+            {
+                "prompt": [{"role": "user", "content": f"say {name}"}],
+                "chosen": name,
+                "rejected": "no",
+            }
+            for name in colours
+        ],
+    )
+    small = ["--set", "length=64", "--set", "batch_size=2", "--set", "epochs=2"]
+    base = tmp_path / "base"
+    code, out, err = jaxkg("train", "lm", "--sft", sft, "--vocabulary", 300, *small, "-o", base)
+    assert code == 0, err
+    assert "taught 3 examples (all weights)" in out
+    before = dict(named_tensors(LanguageModel.open(base).model))
+    better = ["train", "lm", "--dpo", dpo, "--base", base, "--lora", 2, *small]
+    code, out, err = jaxkg(*better, "-o", tmp_path / "better")
+    assert code == 0, err
+    assert "taught 3 pairs (a LoRA of rank 2, merged)" in out
+    made = LanguageModel.open(tmp_path / "better")
+    assert made.about["trained"]["lora_rank"] == 2
+    after = dict(named_tensors(made.model))
+    changed = {name for name in before if not np.array_equal(before[name], after[name])}
+    assert changed
+    assert all("proj" in name for name in changed)
+
+    for arguments, told in (
+        ([], "one of them"),
+        (["--dpo", dpo], "--base FOLDER"),
+        (["--sft", dpo], 'dpo.jsonl:1: not {"prompt": "...", "completion"'),
+        (["--dpo", sft, "--base", base], "sft.jsonl:1: not"),
+        (["--sft", tmp_path / "none"], "no such file"),
+    ):
+        code, _, err = jaxkg("train", "lm", *arguments, "-o", tmp_path / "x")
+        assert code == 2
+        assert told in err.replace("\n", " ")
