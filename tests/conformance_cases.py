@@ -22,7 +22,7 @@ from jaxkg.candidates import Targets
 from jaxkg.candidates.subgraph import question_subgraphs
 from jaxkg.learn.planner import train as planner_training
 from jaxkg.learn.priority import train as priority_training
-from jaxkg.score import message_passing, planner, priority
+from jaxkg.score import message_passing, planner, priority, priority_params
 from jaxkg.search import relation_beam as search
 from jaxkg.systems.pathmind.walks import heaviest_walks
 
@@ -137,7 +137,7 @@ def init_beam(begin):
 
 
 def priorities(seed):
-    sizes = priority.PrioritySizes(
+    sizes = priority_params.PrioritySizes(
         hops=HOPS,
         buckets=BUCKETS,
         width=DIM,
@@ -148,7 +148,7 @@ def priorities(seed):
         hidden=4,
         text=5,
     )
-    params = priority.init_priority(CODES // 2, sizes, key=jax.random.key(seed))
+    params = priority_params.init_priority(CODES // 2, sizes, key=jax.random.key(seed))
     return params._replace(
         readout=params.readout._replace(out=floats(seed, 4)),
         future=params.future._replace(out=floats(seed, 4, 4)),

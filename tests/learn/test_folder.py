@@ -20,7 +20,7 @@ from jaxkg.score.edges import EdgeSizes, init_edge_scorer
 from jaxkg.score.embeddings import init_embeddings
 from jaxkg.score.path_ranker import init_ranker
 from jaxkg.score.planner import init_planner
-from jaxkg.score.priority import PrioritySizes, init_priority
+from jaxkg.score.priority_params import PrioritySizes, init_priority
 from jaxkg.storage import write_npz
 from jaxkg.text import NgramHasher
 

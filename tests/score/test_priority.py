@@ -9,8 +9,9 @@ from programs import ROWS, frontier_of, random_topics
 from random_graphs import NODES, random_graph_from
 
 from jaxkg.candidates.subgraph import question_subgraphs
-from jaxkg.score import priority
-from jaxkg.score.priority import PathSums, PrioritySizes, Question
+from jaxkg.score import priority, priority_params
+from jaxkg.score.priority import PathSums, Question
+from jaxkg.score.priority_params import PrioritySizes
 
 HOPS, CODES, STATE, HEADS = 3, 6, 8, 2
 SIZES = PrioritySizes(
@@ -58,7 +59,7 @@ def plain_cost(params, question, states, edges, row):
 def test_sums_equal_enumeration(seed):
     rng = np.random.default_rng(seed)
     graph = random_graph_from(seed)
-    params = priority.init_priority(CODES // 2, SIZES, key=jax.random.key(seed))
+    params = priority_params.init_priority(CODES // 2, SIZES, key=jax.random.key(seed))
     question, topics = a_question(rng), random_topics(rng)
     states = jnp.asarray(rng.normal(size=(NODES, STATE)), jnp.float32)
     starts = frontier_of(topics, last=ROWS - 1)
@@ -86,7 +87,7 @@ def test_sums_equal_enumeration(seed):
 def test_gradients_equal_those_of_the_enumeration():
     rng = np.random.default_rng(9)
     graph = random_graph_from(9)
-    params = priority.init_priority(CODES // 2, SIZES, key=jax.random.key(9))
+    params = priority_params.init_priority(CODES // 2, SIZES, key=jax.random.key(9))
     question, topics = a_question(rng), [[0], [3, 4]] + [[]] * (ROWS - 2)
     states = jnp.asarray(rng.normal(size=(NODES, STATE)), jnp.float32)
     starts, edges = frontier_of(topics, last=ROWS - 1), graph.facts.edges
@@ -135,7 +136,7 @@ def test_gradients_equal_those_of_the_enumeration():
 def test_with_all_weights_one_the_mass_counts_walks():
     graph = random_graph_from(2)
     topics = [[0]] + [[]] * (ROWS - 1)
-    params = priority.init_priority(CODES // 2, SIZES, key=jax.random.key(0))
+    params = priority_params.init_priority(CODES // 2, SIZES, key=jax.random.key(0))
     plain = Question(
         jnp.ones((ROWS, HOPS, CODES)),
         jnp.ones((ROWS, HOPS)),
@@ -154,7 +155,7 @@ def test_with_all_weights_one_the_mass_counts_walks():
 
 
 def test_a_tiny_mass_has_a_finite_gradient():
-    params = priority.init_priority(CODES // 2, SIZES, key=jax.random.key(0))
+    params = priority_params.init_priority(CODES // 2, SIZES, key=jax.random.key(0))
     params = params._replace(
         readout=params.readout._replace(out=jnp.ones(SIZES.hidden)),
         future=params.future._replace(out=jnp.ones((SIZES.hidden, HEADS + 2))),
@@ -176,7 +177,7 @@ def test_relations_share_their_words_with_the_question():
     sizes = PrioritySizes(
         hops=1, buckets=8, width=8, state=4, features=3, text=5, heads=2, hidden=4
     )
-    params = priority.init_priority(2, sizes, key=jax.random.key(1))
+    params = priority_params.init_priority(2, sizes, key=jax.random.key(1))
     reader = params.reader._replace(label_gate=jnp.asarray([50.0, 0.0]))
     params = params._replace(reader=reader)
     labels, ngrams = np.asarray([[0], [1]], np.int32), np.asarray([[1, -1], [0, -1]], np.int32)

@@ -12,7 +12,7 @@ from random_graphs import NODES, random_graph_from
 
 from jaxkg.candidates import follow, start
 from jaxkg.errors import JaxkgError
-from jaxkg.score import edges, hdc, priority
+from jaxkg.score import edges, hdc, priority, priority_params
 from jaxkg.score.embeddings import init_embeddings, score_against
 from jaxkg.score.message_passing import inflow
 from jaxkg.search.guided import guided_batch
@@ -185,10 +185,12 @@ def prioritised(shared, own):
 def test_messages_are_passed_and_entities_prioritised(both_ways, rng):
     mesh = both_ways
     graph = random_graph_from(5).graph
-    sizes = priority.PrioritySizes(
+    sizes = priority_params.PrioritySizes(
         hops=1, buckets=16, width=8, state=8, features=5, bases=2, heads=2, hidden=4, text=5
     )
-    params = drawn(functools.partial(priority.init_priority, graph.num_relations, sizes), rng)
+    params = drawn(
+        functools.partial(priority_params.init_priority, graph.num_relations, sizes), rng
+    )
     features = rng.normal(size=(NODES, 5)).astype(np.float32)
     into = jax.jit(inflow)(graph)
     states = jax.jit(priority.entity_states)(params, into, features)

@@ -28,7 +28,7 @@ from jaxkg.learn.priority.train import (
 from jaxkg.learn.supervision import Progress, revisit_rule, supervise
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import Question
-from jaxkg.score.priority import PrioritySizes, init_priority
+from jaxkg.score.priority_params import PrioritySizes, init_priority
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import NgramHasher, TextEncoder, label_words
 from jaxkg.text.hashing import Encoder, HashingEncoder

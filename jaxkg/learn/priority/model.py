@@ -17,7 +17,7 @@ from jaxkg.learn.folder import ModelFolder
 from jaxkg.learn.leaves import leaf_names, leaves_like
 from jaxkg.learn.words import ReadsWords
 from jaxkg.score.message_passing import Inflow, inflow
-from jaxkg.score.priority import PriorityParams, PrioritySizes, init_priority
+from jaxkg.score.priority_params import PriorityParams, PrioritySizes, init_priority
 from jaxkg.tensors import TensorGraph, bucket
 from jaxkg.text import NgramHasher, label_words
 from jaxkg.text.hashing import Encoder, HashingEncoder

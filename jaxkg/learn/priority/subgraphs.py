@@ -10,13 +10,8 @@ import numpy as np
 
 from jaxkg.candidates import Revisit, start
 from jaxkg.candidates.subgraph import Subgraphs, question_subgraphs
-from jaxkg.score.priority import (
-    PriorityParams,
-    Question,
-    entity_sums,
-    priority_logits,
-    sum_over_paths,
-)
+from jaxkg.score.priority import Question, entity_sums, priority_logits, sum_over_paths
+from jaxkg.score.priority_params import PriorityParams
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import Graph
 

@@ -21,12 +21,8 @@ from jaxkg.learn.mine import targets_table
 from jaxkg.learn.priority.subgraphs import prioritise
 from jaxkg.learn.words import hide_words
 from jaxkg.score.message_passing import Inflow
-from jaxkg.score.priority import (
-    PriorityParams,
-    Question,
-    entity_states,
-    read_questions,
-)
+from jaxkg.score.priority import Question, entity_states, read_questions
+from jaxkg.score.priority_params import PriorityParams
 from jaxkg.tensors import TensorGraph, bucket, starts_table
 from jaxkg.types import NULL
 

@@ -17,7 +17,8 @@ from jaxkg.kg import Topics
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.subgraphs import prioritise
 from jaxkg.ops import edges_to, top_in_group
-from jaxkg.score.priority import PriorityParams, Question, read_questions
+from jaxkg.score.priority import Question, read_questions
+from jaxkg.score.priority_params import PriorityParams
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
 from jaxkg.types import NULL, Graph
 
