@@ -29,13 +29,14 @@ from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.rows import row
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
-from jaxkg.kg import entity_rows, find_topics
+from jaxkg.kg import find_topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
 from jaxkg.learn.edges.train import EdgeConfig
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.mine import MinedPaths, mine_paths
+from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
@@ -150,7 +151,7 @@ def ablations(world: World, record: Record, options: argparse.Namespace) -> None
         judged.append([questions[i] for i in order[:tenth]][: options.questions])
         learning += [questions[i] for i in order[tenth:]]
     topics = [some.entities for some in find_topics(world.sets.linker, learning)]
-    goals = [[row for a in q.answers or () for row in entity_rows(kg, a)] for q in learning]
+    goals = [answer_rows(kg, question) for question in learning]
     mined = mine_paths(world.sets.tensors, topics, goals, hops=EdgeSizes.hops)
     hops = (f"{hop}-hop F1" for hop in range(1, len(judged) + 1))
     record.note(f"{sum(map(len, judged)):,} judged questions, greedy search")

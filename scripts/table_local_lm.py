@@ -30,12 +30,13 @@ from jaxkg.experiments.measure import measure_answers
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
-from jaxkg.kg import KnowledgeGraph, entity_rows
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.lm import TrainConfig, train
 from jaxkg.learn.lm.training import Trained, align
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.train import PriorityConfig
+from jaxkg.learn.supervision import answer_rows
 from jaxkg.lm import Example, LanguageModel, LMConfig, LMTokenizer
 from jaxkg.lm.backend import LocalLM, bearing, teach
 from jaxkg.lm.offers import offer_of_answer
@@ -201,7 +202,7 @@ def preferences(
 
 def gold(kg: KnowledgeGraph, question: Question) -> set[str]:
     """Names of a question's answers, as the graph writes them."""
-    return {kg.name(row) for answer in question.answers or () for row in entity_rows(kg, answer)}
+    return set(map(kg.name, answer_rows(kg, question)))
 
 
 if __name__ == "__main__":

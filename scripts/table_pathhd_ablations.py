@@ -39,10 +39,11 @@ from jaxkg.experiments.parts import encoder_named
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
-from jaxkg.kg import Topics, entity_rows, find_topics
+from jaxkg.kg import Topics, find_topics
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.train import PlannerConfig
+from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question
 from jaxkg.score import hdc
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
@@ -156,10 +157,7 @@ def run(case: Case, seed: int, calibration: Calibration | str | None, **changes:
     laps = Laps()
     best = answered(qa, case.test, topics, keep)
     seconds = laps.lap() / len(case.test)
-    gold = [
-        {row for answer in question.answers or () for row in entity_rows(case.world.kg, answer)}
-        for question in case.test
-    ]
+    gold = [set(answer_rows(case.world.kg, question)) for question in case.test]
     order = np.argsort(~best.used, axis=1, kind="stable")[:, :keep]
     right = np.take_along_axis(best.hits(gold, qa.named), order, axis=1)
     walks = np.cumsum(np.take_along_axis(best.entities, order, axis=1), axis=1).mean(axis=0)

@@ -35,10 +35,11 @@ from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import sets
-from jaxkg.kg import KnowledgeGraph, entity_rows
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.train import PriorityConfig
+from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question, RankedEntity
 from jaxkg.search.plans import execute_paths
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
@@ -100,10 +101,7 @@ def relation_path_recall(
     table = np.array([path for some in chosen for path in some], np.int32)
     topics = [ranking.topics[row].entities for row in asked]
     reached = execute_paths(qa.tensors, topics, table.reshape(-1, walks.shape[1]), batch_size=256)
-    gold = [
-        {row for answer in question.answers or () for row in entity_rows(qa.kg, answer)}
-        for question in questions
-    ]
+    gold = [set(answer_rows(qa.kg, question)) for question in questions]
     hit = np.zeros(len(questions))
     for row, node in zip(reached.row.tolist(), reached.node.tolist()):
         if node in gold[asked[row]]:

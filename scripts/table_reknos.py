@@ -29,6 +29,7 @@ from jaxkg.kg import entity_rows, find_topics
 from jaxkg.kg.distances import Distances
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question
 from jaxkg.systems.reknos import LabelScorer, PlannerScorer, ReKnoS, ReKnoSSettings, Solved
 
@@ -42,7 +43,7 @@ def retrievals(
     """What became of each question's retrieval."""
     kg, distances = system.kg, Distances(system.kg)
     for question, topics, each in zip(questions, find_topics(system.linker, questions), solved):
-        gold = [row for name in question.answers or () for row in entity_rows(kg, name)]
+        gold = answer_rows(kg, question)
         found, limit = each.trace.extracted.tolist(), system.settings.hops
         yield retrieval(distances, topics.entities, gold, found, limit=limit)
 
@@ -102,10 +103,7 @@ def webqsp(rows: Rows, options: argparse.Namespace) -> None:
     if options.split != "test":
         # Only what the pooled graph can answer at all tells settings apart.
         questions = [
-            q
-            for q in questions
-            if any(entity_rows(kg, t) for t in q.topics)
-            and any(entity_rows(kg, a) for a in q.answers or ())
+            q for q in questions if any(entity_rows(kg, t) for t in q.topics) and answer_rows(kg, q)
         ]
     questions = questions[: options.limit]
     for width in options.widths:

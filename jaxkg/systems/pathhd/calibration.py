@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.kg import Topics, entity_rows, find_topics
+from jaxkg.kg import Topics, find_topics
+from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question
 from jaxkg.score.hdc import calibrate, grid_search, idf
 from jaxkg.types import NULL
@@ -157,10 +158,7 @@ def fit_calibration(
         score=found.score[:, :candidates],
     )
     grounded = qa.ground(found, topics, count=candidates)
-    gold = [
-        {row for answer in question.answers or () for row in entity_rows(qa.kg, answer)}
-        for question in validation
-    ]
+    gold = [set(answer_rows(qa.kg, question)) for question in validation]
     hit = grounded.hits(gold, qa.named)
     # Candidates that reach nothing are passed over when questions are answered.
     similarity = np.where(grounded.used, found.similarity, -np.inf)
