@@ -14,7 +14,7 @@ from jaxkg.cli import options
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph
-from jaxkg.experiments.parts import encoder_kept, settings_from, wishes_from
+from jaxkg.experiments.parts import encoder_kept, settings_made, wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def config_from(kind: type[T], settings: Sequence[str] | None, **defaults: Any) 
         JaxkgError: there is no such setting, or the value is none for it.
     """
     given = {name: value for name, value in defaults.items() if value is not None}
-    return kind(**given | settings_from(kind, wishes_from(settings or ())))
+    return settings_made(kind, wishes_from(settings or ()), **given)
 
 
 @contextlib.contextmanager

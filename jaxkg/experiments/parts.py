@@ -140,14 +140,7 @@ class Parts:
         Raises:
             JaxkgError: a wish for something it does not have, or of the wrong kind.
         """
-        given = settings_from(kind, self.wishes)
-        try:
-            made = kind(**{**defaults, **given})
-        except SettingError as error:
-            if error.setting not in given:
-                raise
-            typed = _typed(error.setting, self.wishes[error.setting])
-            raise JaxkgError(f"{typed}: {error.setting} {error.problem}") from None
+        made = settings_made(kind, self.wishes, **defaults)
         self.wishes.clear()
         self.marks["settings"] = repr(made)
         return made
@@ -175,6 +168,22 @@ def wishes_from(
     if threshold is not None:
         wishes["threshold"] = str(threshold)
     return wishes
+
+
+def settings_made(kind: type[T], wishes: Mapping[str, str], **defaults: Any) -> T:
+    """Settings: their own defaults, these, and what was written.
+
+    Raises:
+        JaxkgError: as `settings_from`, or a value is out of its range; says it as it was written.
+    """
+    given = settings_from(kind, wishes)
+    try:
+        return kind(**{**defaults, **given})
+    except SettingError as error:
+        if error.setting not in given:
+            raise
+        typed = _typed(error.setting, wishes[error.setting])
+        raise JaxkgError(f"{typed}: {error.setting} {error.problem}") from None
 
 
 def settings_from(kind: type[Any], wishes: Mapping[str, str]) -> dict[str, Any]:

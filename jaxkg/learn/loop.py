@@ -23,7 +23,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import load_state, save_state
 
 State = tuple[Any, ...]
@@ -206,18 +205,6 @@ def run(
                 go_on = on_epoch(epoch, mean, score) is not False
     best = selection.best(scores)[:2] if selection else (done, math.nan)
     return Run(state, weights if selection else state[0], tuple(losses), tuple(scores), best)
-
-
-def at_least_one(config: Any, *names: str) -> None:
-    """Refuse a configuration in which one of these is below 1.
-
-    Raises:
-        JaxkgError: it names it.
-    """
-    for name in names:
-        value = getattr(config, name)
-        if value is not None and value < 1:
-            raise JaxkgError(f"{name} is at least 1, not {value}")
 
 
 def in_batches(order: np.ndarray, size: int) -> np.ndarray:

@@ -74,9 +74,12 @@ def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--set", "depth=3"], "no setting 'depth' here; there are hops, width"),
-        (["--set", "width=wide"], "setting width=wide: it is a whole number"),
-        (["--set", "batch_size=0"], "batch_size is at least 1, not 0"),
+        (["--set", "depth=3"], "--set depth=3: no such setting here; there are hops, width"),
+        (["--set", "width=wide"], "--set width=wide: it is a whole number"),
+        (
+            ["--set", "batch_size=0"],
+            "--set batch_size=0: batch_size is a whole number of at least 1",
+        ),
     ],
 )
 def test_wrong_settings_are_told_before_anything_is_done(jaxkg, tmp_path, films, arguments, told):

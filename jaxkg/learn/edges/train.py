@@ -21,7 +21,7 @@ import optax
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.edges.examples import EdgeBatch, EdgeStates, draw_edges
-from jaxkg.learn.loop import Program, Selection, at_least_one, program, run, split_on
+from jaxkg.learn.loop import Program, Selection, program, run, split_on
 from jaxkg.score.edges import (
     EdgeInputs,
     EdgeScorer,
@@ -31,11 +31,12 @@ from jaxkg.score.edges import (
     init_edge_scorer,
     score_state_edges,
 )
+from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
 from jaxkg.tensors import TensorGraph
 
 
 @dataclasses.dataclass(frozen=True)
-class EdgeConfig:
+class EdgeConfig(Checked):
     """Schedule of the edge scorer.
 
     The paper's, but for a learning rate ten times its 1e-4 after a warm-up, which takes a tenth of
@@ -57,22 +58,19 @@ class EdgeConfig:
         dtype: of the matrix products.
     """
 
-    batch_size: int = 1024
-    steps: int = 200
-    epochs: int = 10
-    patience: int = 10
-    learning_rate: float = 1e-3
-    warm_up: int = 50
-    floor: float = 1e-6
-    restart: int = 10
-    weight_decay: float = 1e-5
-    clip: float = 1.0
-    dropout: float = 0.3
+    batch_size: Count = 1024
+    steps: Count = 200
+    epochs: Count = 10
+    patience: Count = 10
+    learning_rate: Positive = 1e-3
+    warm_up: CountOrZero = 50
+    floor: NotNegative = 1e-6
+    restart: Count = 10
+    weight_decay: NotNegative = 1e-5
+    clip: Positive = 1.0
+    dropout: Share = 0.3
     learn_relations: bool = True
     dtype: Literal["float32", "bfloat16"] = "float32"
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "batch_size", "steps", "epochs", "patience", "restart")
 
 
 def warm_restarts(config: EdgeConfig) -> optax.Schedule:

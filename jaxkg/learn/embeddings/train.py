@@ -35,10 +35,11 @@ from jaxkg.score.embeddings import (
     relation_width,
     score_against,
 )
+from jaxkg.settings import Checked, Count, NotNegative, Positive
 
 
 @dataclasses.dataclass(frozen=True)
-class EmbeddingConfig:
+class EmbeddingConfig(Checked):
     """What to train and how.
 
     Attributes:
@@ -59,28 +60,27 @@ class EmbeddingConfig:
     """
 
     model: Model = "complex"
-    dimension: int = 256
+    dimension: Count = 256
     loss: Loss = "one-vs-all"
-    negatives: int = 64
+    negatives: Count = 64
     margin: float | None = None
-    temperature: float = 1.0
-    n3: float = 0.0
+    temperature: NotNegative = 1.0
+    n3: NotNegative = 0.0
     norm: int = 1
-    batch_size: int = 512
-    epochs: int = 100
-    patience: int = 5
-    every: int = 5
-    learning_rate: float = 0.1
+    batch_size: Count = 512
+    epochs: Count = 100
+    patience: Count = 5
+    every: Count = 5
+    learning_rate: Positive = 0.1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.loss not in LOSSES:
             raise JaxkgError(f"loss is one of {', '.join(LOSSES)}, not {self.loss!r}")
         try:
             relation_width(self.model, self.dimension)
         except ValueError as error:
             raise JaxkgError(str(error)) from error
-        if min(self.dimension, self.negatives, self.batch_size, self.epochs, self.every) < 1:
-            raise JaxkgError("dimension, negatives, batch_size, epochs and every are at least 1")
         if self.norm not in (1, 2):
             raise JaxkgError(f"norm is 1 or 2, not {self.norm}")
 

@@ -25,12 +25,13 @@ from jaxkg.lm.lora import LowRank, init_lora, merge
 from jaxkg.lm.model import Llama
 from jaxkg.lm.packing import Example, Packed, pack
 from jaxkg.lm.sharding import DATA, place_batch, place_weights
+from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
 
 Progress = Callable[[int, int, float], None]
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainConfig:
+class TrainConfig(Checked):
     """Schedule of a training run.
 
     PathMind trains 8 billion parameters for 3 epochs in batches of 2 with a warm-up of 3 %, at
@@ -51,22 +52,18 @@ class TrainConfig:
         every: steps between two states kept.
     """
 
-    epochs: int = 3
-    length: int = 512
-    batch_size: int = 8
-    learning_rate: float = 1e-3
-    warmup: float = 0.03
-    weight_decay: float = 0.01
-    clip: float = 1.0
-    lora_rank: int = 0
-    lora_alpha: float = 32.0
-    beta: float = 0.1
+    epochs: Count = 3
+    length: Count = 512
+    batch_size: Count = 8
+    learning_rate: Positive = 1e-3
+    warmup: Share = 0.03
+    weight_decay: NotNegative = 0.01
+    clip: Positive = 1.0
+    lora_rank: CountOrZero = 0
+    lora_alpha: Positive = 32.0
+    beta: Positive = 0.1
     dtype: Literal["float32", "bfloat16"] = "float32"
-    every: int = 100
-
-    def __post_init__(self) -> None:
-        if min(self.epochs, self.length, self.batch_size, self.every) < 1 or self.lora_rank < 0:
-            raise JaxkgError("epochs, length, batch_size and every are at least 1, lora_rank 0")
+    every: Count = 100
 
     def schedule(self, steps: int) -> optax.Schedule:
         """The learning rate of each of so many steps."""

@@ -63,7 +63,7 @@ def planner_for(
 
     def opened(folder: Path) -> Planner:
         planner = Planner.open(folder)
-        planner.check_graph(kg.relations)
+        planner.check_graph(kg)
         return planner
 
     return kept("planners", key, opened=opened, made=made, saved=Planner.save)

@@ -14,7 +14,7 @@ import optax
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, Selection, at_least_one, in_batches, program, run, split_on
+from jaxkg.learn.loop import Program, Selection, in_batches, program, run, split_on
 from jaxkg.learn.words import hide_words
 from jaxkg.score.planner import (
     PlannerParams,
@@ -23,10 +23,11 @@ from jaxkg.score.planner import (
     path_log_probability,
     read_question,
 )
+from jaxkg.settings import Checked, Count, Positive, Share
 
 
 @dataclasses.dataclass(frozen=True)
-class PlannerConfig:
+class PlannerConfig(Checked):
     """Sizes and schedule of the planner.
 
     Attributes:
@@ -43,19 +44,16 @@ class PlannerConfig:
         hidden_words: share of a question's words hidden in training at most, see `hide_words`.
     """
 
-    hops: int = 3
-    width: int = 128
-    buckets: int | None = None
-    batch_size: int = 256
-    epochs: int = 8
-    patience: int = 3
-    learning_rate: float = 3e-3
-    temperature: float = 0.05
-    dropout: float = 0.1
-    hidden_words: float = 0.5
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "hops", "width", "buckets", "batch_size", "epochs", "patience")
+    hops: Count = 3
+    width: Count = 128
+    buckets: Count | None = None
+    batch_size: Count = 256
+    epochs: Count = 8
+    patience: Count = 3
+    learning_rate: Positive = 3e-3
+    temperature: Positive = 0.05
+    dropout: Share = 0.1
+    hidden_words: Share = 0.5
 
 
 class Examples(NamedTuple):

@@ -16,13 +16,14 @@ import optax
 from jaxkg.candidates import Revisit
 from jaxkg.candidates.relation_paths import is_target
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, at_least_one, program, run, shuffled
+from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.learn.mine import targets_table
 from jaxkg.learn.priority.subgraphs import prioritise
 from jaxkg.learn.words import hide_words
 from jaxkg.score.message_passing import Inflow
 from jaxkg.score.priority import Question, entity_states, read_questions
 from jaxkg.score.priority_params import PriorityParams
+from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
 from jaxkg.tensors import TensorGraph, bucket, starts_table
 from jaxkg.types import NULL
 
@@ -30,7 +31,7 @@ _LEAST_SLOTS = 256
 
 
 @dataclasses.dataclass(frozen=True)
-class PriorityConfig:
+class PriorityConfig(Checked):
     """Schedule of the training.
 
     Attributes:
@@ -45,18 +46,15 @@ class PriorityConfig:
         checkpoint_every: steps between checkpoints, where they are written.
     """
 
-    batch_size: int = 64
-    epochs: int = 2
-    most: int | None = 20_000
-    fan_out: int = 64
-    learning_rate: float = 5e-3
-    dropout: float = 0.1
-    hidden_words: float = 0.5
-    sharpness: float = 1.0
-    checkpoint_every: int = 100
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "batch_size", "epochs", "most", "fan_out", "checkpoint_every")
+    batch_size: Count = 64
+    epochs: Count = 2
+    most: Count | None = 20_000
+    fan_out: Count = 64
+    learning_rate: Positive = 5e-3
+    dropout: Share = 0.1
+    hidden_words: Share = 0.5
+    sharpness: NotNegative = 1.0
+    checkpoint_every: Count = 100
 
 
 class PriorityExamples(NamedTuple):

@@ -14,14 +14,15 @@ import optax
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, at_least_one, program, run, split_on
+from jaxkg.learn.loop import Program, program, run, split_on
 from jaxkg.score.path_ranker import RankerParams, init_ranker, path_scores
+from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
 from jaxkg.tensors import bucket, pad
 from jaxkg.types import NULL
 
 
 @dataclasses.dataclass(frozen=True)
-class RankerConfig:
+class RankerConfig(Checked):
     """Sizes and schedule of the path ranker.
 
     Attributes:
@@ -38,22 +39,17 @@ class RankerConfig:
         members: rankers trained from different seeds, whose scores are averaged.
     """
 
-    width: int = 64
-    hidden: int = 256
-    buckets: int = 1 << 13
-    candidates: int = 128
-    batch_size: int = 32
-    epochs: int = 10
-    most: int | None = 10_000
-    learning_rate: float = 1e-3
-    weight_decay: float = 1e-2
-    dropout: float = 0.2
-    members: int = 1
-
-    def __post_init__(self) -> None:
-        at_least_one(
-            self, "hidden", "buckets", "candidates", "batch_size", "epochs", "most", "members"
-        )
+    width: CountOrZero = 64
+    hidden: Count = 256
+    buckets: Count = 1 << 13
+    candidates: Count = 128
+    batch_size: Count = 32
+    epochs: Count = 10
+    most: Count | None = 10_000
+    learning_rate: Positive = 1e-3
+    weight_decay: NotNegative = 1e-2
+    dropout: Share = 0.2
+    members: Count = 1
 
 
 class RankerExamples(NamedTuple):
