@@ -16,7 +16,8 @@ from jaxkg.text import NgramHasher
 def planner_of(kg, seed=0) -> Planner:
     codes, buckets, hops = 2 * len(kg.relations), 8, 1
     sizes = ((buckets, 2), (2, 2), (hops + 1, 2, 2), (codes, 2), (2, 2), (codes + 1, 2))
-    params = PlannerParams(*map(np.zeros, sizes), np.full(codes + 1, seed), np.zeros(2))
+    sizes = (*sizes, (codes + 1,), (2,))
+    params = PlannerParams(*(np.zeros(size, np.float32) for size in sizes))
     hasher = NgramHasher(buckets=buckets)
     return Planner(params, kg.relations, hasher, hops, np.ones(buckets, bool), {"seed": seed})
 
