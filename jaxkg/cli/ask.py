@@ -15,12 +15,17 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph
 from jaxkg.experiments.parts import Parts, wishes_from
 from jaxkg.experiments.progress import progress_bars
-from jaxkg.experiments.registry import HELP, build_system, faults
+from jaxkg.experiments.registry import HELP, build_system, default_system, faults
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="Brackets around the [topic] are accepted.")],
-    system: Annotated[str, typer.Option(help=HELP)] = "planner",
+    system: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{HELP}. By default the planner where the graph has one, else the reader."
+        ),
+    ] = None,
     kg: options.Graph = None,
     names: options.Names = None,
     hypergraph: options.Hypergraph = None,
@@ -57,6 +62,8 @@ def ask(
 
     if not question.strip():
         raise JaxkgError('the question is empty; try: jaxkg ask "who directed Alien?"')
+    if trace is not None and system is None:
+        system = "planner"
     if trace is not None and system != "planner":
         raise JaxkgError(f"--trace is of --system planner, not of {system!r}")
     wanted = ModelOptions(
@@ -85,7 +92,7 @@ def ask(
             repair=repair,
             seed=seed,
         )
-        built = build_system(system, parts)
+        built = build_system(system or default_system(parts), parts)
         [answer] = built.answer([asked])
     if wrong := faults(built, parts, answer):
         raise JaxkgError(f"the answer's citations do not hold, please report this: {wrong[0]}")

@@ -215,8 +215,48 @@ def _proh(parts: Parts) -> System:
     return built
 
 
+def _reader(parts: Parts) -> System:
+    from jaxkg.systems.reader.settings import ReaderSettings
+    from jaxkg.systems.reader.system import Reader
+
+    advice = ()
+    if "encoder" not in parts.wishes and (why := _no_weights()):
+        parts.wishes["encoder"] = "hashing"
+        advice = (f"read by letters alone, which understands fewer words: {why}",)
+    encoder = parts.encoder
+    settings = parts.settings(ReaderSettings)
+    built = Reader.build(parts.kg, encoder, settings=settings, advice=advice)
+    parts.marks["weights"] = built.weights.version
+    return built
+
+
+def _no_weights() -> str:
+    """Why there is no sentence encoder on this machine; empty where there is one."""
+    from jaxkg.text.weights import find_weights
+
+    try:
+        find_weights(download=False)
+    except JaxkgError as error:
+        return str(error)
+    return ""
+
+
+def default_system(parts: Parts) -> str:
+    """What answers where no system is named: nothing is trained before a first answer.
+
+    The planner where there is one for the graph, where a setting is the planner's, or where a
+    model judges what was found; else the reader.
+    """
+    from jaxkg.learn.planner.kept import has_planner
+
+    planners = {"mode", "threshold"} & parts.wishes.keys()
+    given = parts.planner_folder or parts.backend or parts.hypergraph or planners
+    return "planner" if given or has_planner(parts.kg, seed=parts.seed) else "reader"
+
+
 SYSTEMS: dict[str, Entry] = {
     "planner": Entry(_planner, "after", "a learned planner, executed exactly; no model needed"),
+    "reader": Entry(_reader, "after", "any graph, any words, with shipped weights"),
     "llm-planned": Entry(_llm_planned, "needed", "a language model plans in one call"),
     "pathhd": Entry(_pathhd, "after", "hypervector path retrieval"),
     "pathmind": Entry(_pathmind, "after", "prioritised paths, --set model=FOLDER"),

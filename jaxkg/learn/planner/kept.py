@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from jaxkg.cache import kept
+from jaxkg.cache import cache_folder, kept
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_training_questions
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.labels import planner_from_labels
@@ -44,7 +44,6 @@ def planner_for(
         planner = Planner.open(folder)
         planner.check_graph(kg)
         return planner
-    key = hashlib.sha256(f"{_RECIPE}:{seed}:{kg.fingerprint}".encode()).hexdigest()[:24]
 
     def made() -> Planner:
         if on_progress:
@@ -66,4 +65,16 @@ def planner_for(
         planner.check_graph(kg)
         return planner
 
-    return kept("planners", key, opened=opened, made=made, saved=Planner.save)
+    return kept("planners", _key(kg, seed), opened=opened, made=made, saved=Planner.save)
+
+
+def has_planner(kg: KnowledgeGraph, *, seed: int = 0) -> bool:
+    """Whether a planner for a graph is kept already, or made from questions rather than labels."""
+    if kg.fingerprint == demo_graph().fingerprint:
+        return True
+    folder = cache_folder()
+    return folder is not None and (folder / "planners" / _key(kg, seed)).is_dir()
+
+
+def _key(kg: KnowledgeGraph, seed: int) -> str:
+    return hashlib.sha256(f"{_RECIPE}:{seed}:{kg.fingerprint}".encode()).hexdigest()[:24]

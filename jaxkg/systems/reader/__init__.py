@@ -1,0 +1,1 @@
+"""Questions in any words about any graph, with shipped weights and no training by the user."""

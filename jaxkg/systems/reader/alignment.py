@@ -1,0 +1,177 @@
+"""Which words of a question speak of which relation or class, by sentence vectors and by letters.
+
+A phrase of the question and a label of the graph are compared as short texts: nothing is encoded
+for a query graph as a whole, so thousands of them cost no more than their relations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from jaxkg.kg.link.folding import split_words
+from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.stems import alike
+from jaxkg.text import TextEncoder
+
+_PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"
+_PARTICLES = frozenset(_PARTICLE_WORDS.split())
+_PHRASE = 3
+
+
+class TextVectors:
+    """Vectors of short texts, each encoded once in a process."""
+
+    def __init__(self, encoder: TextEncoder | None) -> None:
+        self.encoder = encoder
+        self._known: dict[str, np.ndarray] = {}
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        """[T, D] float32; [T, 0] without an encoder."""
+        if self.encoder is None:
+            return np.zeros((len(texts), 0), np.float32)
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing:
+            self._known.update(zip(missing, self.encoder(missing)))
+        if not len(texts):
+            return np.zeros((0, self.encoder.dimension), np.float32)
+        return np.stack([self._known[text] for text in texts])
+
+
+@dataclasses.dataclass(frozen=True)
+class Aligned:
+    """How an element of a query graph agrees with the words of a question.
+
+    Attributes:
+        sem: [words] cosine of the best phrase that has the word.
+        lex: [words] likeness of the letters.
+        best_sem: cosine of the best phrase.
+        best_lex: share of the element's own words that the question has.
+        whole: cosine with the whole question, names masked.
+        at: place of the best phrase's middle, -1 without one.
+    """
+
+    sem: np.ndarray
+    lex: np.ndarray
+    best_sem: float
+    best_lex: float
+    whole: float
+    at: float
+
+    @property
+    def cover(self) -> np.ndarray:
+        """[words] in [0, 1]: how well each word is explained by the element."""
+        return np.maximum(self.lex, np.clip((self.sem - 0.2) / 0.5, 0, 1))
+
+
+class Alignment:
+    """One question's words against the labels of a graph.
+
+    Args:
+        cues: the question.
+        masked: places of words that name topics.
+        vectors: of texts.
+    """
+
+    def __init__(self, cues: Cues, masked: set[int], vectors: TextVectors) -> None:
+        self.cues = cues
+        self.vectors = vectors
+        folded = cues.words.folded
+        self.words = folded
+        self.masked = masked
+        self.content = np.array(cues.content, np.float32)
+        for place in masked | cues.used:
+            self.content[place] = 0.0
+        self.phrases: list[tuple[int, int]] = []
+        for first in range(len(folded)):
+            for last in range(first, min(first + _PHRASE, len(folded))):
+                if self._is_phrase(first, last):
+                    self.phrases.append((first, last))
+        found = vectors(self.texts())
+        self._phrase_vectors, self._whole = found[:-1], found[-1]
+        self._aligned: dict[tuple[str, ...], Aligned] = {}
+
+    def texts(self) -> list[str]:
+        """The question's phrases, then the whole of it, names masked."""
+        phrases = [" ".join(self.words[a : b + 1]) for a, b in self.phrases]
+        return [*phrases, self.masked_text()]
+
+    def masked_text(self) -> str:
+        """The question without the names of topics."""
+        kept: list[str] = []
+        for place, word in enumerate(self.words):
+            if place not in self.masked:
+                kept.append(word)
+            elif not kept or kept[-1] != "it":
+                kept.append("it")
+        return " ".join(kept)
+
+    def _is_phrase(self, first: int, last: int) -> bool:
+        places = range(first, last + 1)
+        if any(place in self.masked for place in places) or self.cues.content[first] < 1.0:
+            return False
+        ends = self.words[last]
+        return self.cues.content[last] == 1.0 or (first < last and ends in _PARTICLES)
+
+    def prepare(self, groups: Iterable[tuple[str, ...]]) -> None:
+        """Encode what will be aligned, in one batch."""
+        self.vectors([text for group in groups for text in group])
+
+    def of(self, wordings: tuple[str, ...]) -> Aligned:
+        """An element of a query graph by its wordings."""
+        if wordings not in self._aligned:
+            self._aligned[wordings] = self._align(wordings)
+        return self._aligned[wordings]
+
+    def _align(self, wordings: tuple[str, ...]) -> Aligned:
+        count = len(self.words)
+        sem = np.zeros(count, np.float32)
+        lex = np.zeros(count, np.float32)
+        labels = self.vectors(wordings)
+        cosines = np.zeros(len(self.phrases), np.float32)
+        whole = 0.0
+        if labels.shape[1]:
+            if len(self.phrases):
+                cosines = (self._phrase_vectors @ labels.T).max(axis=1)
+            whole = float((labels @ self._whole).max())
+        alone = {first: c for (first, last), c in zip(self.phrases, cosines) if first == last}
+        for (first, last), cosine in zip(self.phrases, cosines.tolist()):
+            # A longer phrase speaks for its words only where it says more than any of them.
+            parts = [alone.get(place, 0.0) for place in range(first, last + 1)]
+            if first == last or cosine > max(parts) + 0.03:
+                sem[first : last + 1] = np.maximum(sem[first : last + 1], cosine)
+        best_lex, at_lex = 0.0, -1.0
+        for wording in wordings:
+            parts = [w for w in split_words(wording).folded if w not in STOP]
+            parts = parts or split_words(wording).folded
+            share = []
+            for part in parts:
+                scores = [
+                    0.0
+                    if place in self.masked
+                    else alike(word, part)
+                    if word not in STOP or len(parts) == 1
+                    else 0.0
+                    for place, word in enumerate(self.words)
+                ]
+                lex = np.maximum(lex, np.array(scores, np.float32))
+                best = max(scores, default=0.0)
+                share.append(
+                    (0.25 if part in LIGHT else 1.0, best, int(np.argmax(scores)) if scores else -1)
+                )
+            weight = sum(w for w, _, _ in share) or 1.0
+            value = sum(w * best for w, best, _ in share) / weight
+            if value > best_lex:
+                best_lex = value
+                at_lex = float(np.mean([place for _, best, place in share if best > 0]))
+        at = at_lex
+        if len(cosines) and (best_lex < 0.5 or at < 0):
+            first, last = self.phrases[int(np.argmax(cosines))]
+            at = (first + last) / 2
+        best_sem = float(cosines.max(initial=0.0))
+        return Aligned(
+            sem * (self.content > 0), lex * (self.content > 0), best_sem, best_lex, whole, at
+        )

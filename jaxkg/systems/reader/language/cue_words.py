@@ -1,0 +1,146 @@
+"""English and German words that tell the shape of a question, and those that tell nothing."""
+
+from __future__ import annotations
+
+import re
+
+_STOP_WORDS = """
+a an the of in on at to by for from with as is are was were be been being am do does did done has
+have had having can could may might must shall should will would it its this that these those there
+here he she they them his her their him i me my we us our you your who whom whose what which when
+where why how and or not no nor if so than then too very s t re ve d ll m also any some all both
+either each every other another such own same please tell give show name list find say know want get
+got out up off over about into go goes come comes many much more most
+der die das den dem des ein eine einen einem einer und oder nicht ist sind war waren wird werden
+wurde wurden hat haben hatte von vom zu zum zur im am an auf aus bei mit für in wer wen wem was
+welche welcher welches welchen welchem wie viele viel wann wo wohin woher worüber es gibt man sich
+alle alles nenne nennen zeige sie er ihr ihre sein seine als auch sowohl du ich wir
+"""
+STOP = frozenset(_STOP_WORDS.split())
+"""Words that say nothing of what is asked about."""
+
+_LIGHT_WORDS = """
+thing things kind kinds sort type types called named one ones number amount times time stuff item
+items people person somebody someone anybody leute menschen art currently now ever so far together
+exactly altogether total
+"""
+LIGHT = frozenset(_LIGHT_WORDS.split())
+"""Words that say little."""
+
+_KINDS = """
+person: who whom whose wer wen wem
+date: when wann
+place: where wo wohin woher
+thing: what which welche welcher welches welchen welchem
+"""
+ASKS = {
+    word: line.split(":")[0]
+    for line in _KINDS.strip().splitlines()
+    for word in line.split(":")[1].split()
+}
+"""What an interrogative asks for."""
+
+_AUXILIARY_WORDS = """
+is are was were does do did has have had can could may might will would should am
+ist sind war waren hat haben hatte kann können wird wurde wurden
+"""
+AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
+"""Verbs that a question of yes or no begins with."""
+
+# Sign of the measure, the words, and what they measure.
+_GRADES = """
+- old older oldest alt älter älteste ältester ältestes älteren: age birth date founded opened built
++ young younger youngest jung jünger jüngste jüngster: age birth date founded opened built
++ newest newer latest recent neueste neuer: age birth date founded opened built
++ long longer longest lang länger längste: length duration minutes
+- short shorter shortest kurz kürzer kürzeste: length duration minutes
++ high higher highest tall taller tallest hoch höher höchste: height elevation
+- low lower lowest niedrig niedriger niedrigste: height value
++ heavy heavier heaviest schwer schwerer schwerste: weight mass
+- light lighter lightest leicht leichter leichteste: weight mass
+- cheap cheaper cheapest billig billiger billigste günstigste: price cost
++ expensive pricey pricier priciest dear dearest dearer costlier costliest: price cost
++ teuer teurer teuerste teuerster: price cost
++ big bigger biggest large larger largest: size capacity area population number
++ groß größer größte größter größtes: size capacity area population number
+- small smaller smallest klein kleiner kleinste: size capacity area population number
+- fast faster fastest quick quicker quickest: duration days minutes time
+- schnell schneller schnellste: duration days minutes time
++ slow slower slowest langsam langsamer langsamste: duration days minutes time
++ thick thicker thickest dick dicker dickste: pages page count thickness
+- thin thinner thinnest dünn dünnste: pages page count thickness
+- early earlier earliest first früh früher früheste zuerst erste: date year
++ late later last spät später späteste zuletzt letzte: date year
++ strong stronger strongest: strength
++ wide wider widest: width
++ deep deeper deepest: depth
++ hot hotter hottest warm warmer warmest: temperature
+- cold colder coldest: temperature
++ good better best: rating score
+- bad worse worst: rating score
++ far farther farthest further furthest: distance
+- near nearer nearest close closer closest: distance
++ rich richer richest: wealth
++ busy busier busiest: passengers visits
+- frequent frequently: minutes interval
++ most meisten meiste mehr more häufigsten:
+- fewest least fewer less wenigsten weniger:
+"""
+GRADABLE = {
+    word: (line[0] == "+", line.split(":")[1].strip())
+    for line in _GRADES.strip().splitlines()
+    for word in line[2:].split(":")[0].split()
+}
+"""Gradable words: whether the extreme is the largest, and what is measured."""
+
+_BASE_WORDS = """
+old alt young jung recent long lang short kurz high tall hoch low niedrig heavy schwer light leicht
+cheap billig expensive pricey dear teuer big large groß small klein fast quick schnell slow langsam
+thick dick thin dünn early früh late spät strong wide deep hot warm cold good bad far near close
+rich busy frequent frequently
+"""
+BASE_FORMS = frozenset(_BASE_WORDS.split())
+"""Gradable words that compare nothing by themselves."""
+
+COMPARATIVE = re.compile(
+    r"(?:er|ier)$|^(?:more|less|fewer|mehr|weniger|better|worse|further|first|zuerst|früher|last)$"
+)
+
+_NUMBER = r"(\d{1,4}-\d{1,2}(?:-\d{1,2})?|\d+(?:[.,]\d+)?)"
+_GAP = r"\s+(?:the |der |dem |den |year |jahr |about |approximately |€|\$|£)*"
+_SMALLER = (
+    "less|fewer|cheaper|smaller|lighter|shorter|lower|thinner|faster|"
+    "weniger|kürzer|kleiner|leichter|billiger|günstiger"
+)
+VALUE_CUES: tuple[tuple[str, str], ...] = (
+    (rf"\b(?:between|from|zwischen){_GAP}{_NUMBER}\s+(?:and|to|und|bis){_GAP}{_NUMBER}", "range"),
+    (
+        rf"\b(?:no more than|not more than|at most|up to|höchstens|bis zu){_GAP}{_NUMBER}",
+        "<=",
+    ),
+    (rf"\b(?:no less than|no fewer than|not less than|at least|mindestens){_GAP}{_NUMBER}", ">="),
+    (rf"\b(?:since|seit|ab){_GAP}{_NUMBER}", ">="),
+    (rf"\b(?:until|till|by){_GAP}{_NUMBER}", "<="),
+    (rf"\b(?:before|earlier than|prior to|vor|older than){_GAP}{_NUMBER}", "<"),
+    (rf"\b(?:after|later than|nach|younger than|newer than){_GAP}{_NUMBER}", ">"),
+    (rf"\b(?:{_SMALLER})\s+(?:than|als){_GAP}{_NUMBER}", "<"),
+    (rf"\b(?:under|below|unter){_GAP}{_NUMBER}", "<"),
+    (rf"\b(?:more|\w+er|expensive|teurer|mehr)\s+(?:than|als){_GAP}{_NUMBER}", ">"),
+    (rf"\b(?:over|above|exceeding|über){_GAP}{_NUMBER}", ">"),
+    (r"\b(?:in|during|im jahr|im jahre|from|of|im)\s+(\d{4})\b", "in"),
+)
+"""Wordings of a value to compare with, the earlier ones first."""
+
+_MONTH_NAMES = """
+january february march april mai june july august september october november december
+januar februar märz april may juni juli august september oktober november dezember
+"""
+MONTHS = tuple(line.split() for line in _MONTH_NAMES.strip().splitlines())
+"""Months in order, in two languages."""
+
+EXCEPT = re.compile(
+    r"\b(?:except(?: for)?|apart from|other than|not counting|besides|excluding|without|but not|"
+    r"aside from|außer|ausser|abgesehen von|ohne)\b",
+    re.IGNORECASE,
+)
+NOT = re.compile(r"\b(?:not|n't|never|nicht|kein|keine|isn't|aren't|didn't|doesn't)\b", re.I)

@@ -1,0 +1,273 @@
+"""What the wording of a question says about its shape: counts, extremes, comparisons, values.
+
+English and German; a question in another language has no cues and is read as a plain one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+
+from jaxkg.kg.link.folding import Words, split_words
+from jaxkg.systems.reader.language.cue_words import (
+    ASKS,
+    AUXILIARY,
+    BASE_FORMS,
+    COMPARATIVE,
+    EXCEPT,
+    GRADABLE,
+    LIGHT,
+    MONTHS,
+    NOT,
+    STOP,
+    VALUE_CUES,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """A value to compare with: `comparison` is <, <=, >, >=, = or in, `low` and `high` its text."""
+
+    comparison: str
+    low: str
+    high: str = ""
+    words: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Cues:
+    """What the wording says.
+
+    Attributes:
+        words: the question, folded.
+        wants: kind of answer: "person", "date", "place", "number", "thing" or "".
+        noun: words right after which, what or how many: what is asked for.
+        count: asked how many.
+        yesno: asked whether.
+        comparative: (largest, measure, word) of a comparative: "older", "more".
+        extreme: (largest, measure, word) of a superlative: "oldest", "most".
+        bounds: values to compare with.
+        either: has "or".
+        except_at: word from which on things are left out.
+        negated: word of a "not".
+        content: [words] what each word weighs, 0 for function words.
+        used: words that are cues themselves.
+    """
+
+    words: Words
+    wants: str = ""
+    noun: tuple[int, ...] = ()
+    count: bool = False
+    yesno: bool = False
+    comparative: tuple[bool, str, int] | None = None
+    extreme: tuple[bool, str, int] | None = None
+    bounds: tuple[Bound, ...] = ()
+    either: bool = False
+    except_at: int | None = None
+    negated: int | None = None
+    content: tuple[float, ...] = ()
+    used: frozenset[int] = frozenset()
+
+
+def read_cues(text: str) -> Cues:
+    """Read the cues of a question.
+
+    >>> cues = read_cues("Which stops opened before 1925?")
+    >>> cues.wants, [(b.comparison, b.low) for b in cues.bounds]
+    ('thing', [('<', '1925')])
+    >>> read_cues("How many lines are there?").count, read_cues("Is it red?").yesno
+    (True, True)
+    """
+    words = split_words(text)
+    folded = words.folded
+    lower = text.lower()
+    used: set[int] = set()
+    count = _count(folded, used)
+    wants, noun = _asked(folded)
+    if count:
+        wants = "number"
+    bounds = tuple(_bounds(lower, words, used))
+    yesno = bool(folded) and _yesno(folded, text)
+    comparative = extreme = None
+    for place, word in enumerate(folded):
+        grade = GRADABLE.get(word)
+        if grade is None or any(place in bound.words for bound in bounds):
+            continue
+        after = folded[place + 1] if place + 1 < len(folded) else ""
+        if word in ("more", "most", "less", "least", "mehr", "weniger", "am") and after in GRADABLE:
+            continue
+        how = folded[place - 1] if place else ""
+        if how in ("more", "most", "less", "least") and word in BASE_FORMS:
+            if how in ("less", "least"):
+                grade = (not grade[0], grade[1])
+            used.add(place - 1)
+            if how in ("more", "less"):
+                comparative = (*grade, place)
+            else:
+                extreme = (*grade, place)
+        elif word in BASE_FORMS:
+            if how in ("how", "wie"):
+                wants, noun = "number", (place,)
+                used.add(place)
+            continue
+        elif COMPARATIVE.search(word) and word not in ("largest",):
+            comparative = comparative or (*grade, place)
+        else:
+            extreme = extreme or (*grade, place)
+        used.add(place)
+    if comparative is None and extreme is None:
+        # "Was A founded after B?"
+        for place, word in enumerate(folded[1:], start=1):
+            if word in ("before", "after", "vor", "nach") and all(
+                place not in b.words for b in bounds
+            ):
+                comparative = (word in ("after", "nach"), "date year", place)
+                used.add(place)
+                break
+    if how_much := re.search(
+        r"\b(?:how much|how often|how long|how far|wie oft|wie hoch)\b", lower
+    ):
+        wants = "number"
+        used.update(_words_in(words, *how_much.span()))
+    except_match = EXCEPT.search(lower)
+    negated = NOT.search(lower)
+    except_at = _word_at(words, except_match.start()) if except_match else None
+    if except_match:
+        used.update(_words_in(words, *except_match.span()))
+    negated_at = _word_at(words, negated.start()) if negated and not except_match else None
+    content = []
+    for word in folded:
+        light = word in STOP or (len(word) == 1 and not word.isdigit())
+        content.append(0.0 if light else 0.25 if word in LIGHT else 1.0)
+    return Cues(
+        words=words,
+        wants=wants,
+        noun=noun,
+        count=count,
+        yesno=yesno,
+        comparative=comparative,
+        extreme=extreme,
+        bounds=bounds,
+        either="or" in folded or "oder" in folded,
+        except_at=except_at,
+        negated=negated_at,
+        content=tuple(content),
+        used=frozenset(used),
+    )
+
+
+def _count(folded: list[str], used: set[int]) -> bool:
+    pairs = list(itertools.pairwise(folded))
+    for at, pair in enumerate(pairs):
+        if pair in (("how", "many"), ("number", "of"), ("wie", "viele"), ("wie", "oft")):
+            used.update((at, at + 1))
+            return True
+    if folded[:1] == ["count"] or folded[:1] == ["wieviele"]:
+        used.add(0)
+        return True
+    return False
+
+
+def _asked(folded: list[str]) -> tuple[str, tuple[int, ...]]:
+    """Kind of answer, and the words of the noun that stands after which, what or how many."""
+    for place, word in enumerate(folded[:12]):
+        if word not in ASKS and word not in ("how", "wie"):
+            continue
+        if word == "was" and place:
+            continue
+        after = place + 1
+        if word in ("how", "wie"):
+            if folded[after : after + 1] not in (["many"], ["viele"]):
+                continue
+            after += 1
+        noun = []
+        while after < len(folded) and len(noun) < 4 and folded[after] not in AUXILIARY:
+            if folded[after] in ("of", "in", "that", "who", "from", "at", "by", "von", "did", "to"):
+                break
+            if folded[after] not in STOP:
+                noun.append(after)
+            after += 1
+        kind = ASKS.get(word, "thing")
+        if kind != "thing":
+            return kind, ()
+        # "What is the name of ..." and "who directed" have a verb there, which does no harm.
+        if kind == "thing" and noun and folded[noun[0]] in ("year", "date", "day", "jahr", "datum"):
+            kind = "date"
+        return kind, tuple(noun)
+    first = next((i for i, w in enumerate(folded) if w not in STOP and w not in LIGHT), None)
+    return "", () if first is None else (first,)
+
+
+def _yesno(folded: list[str], text: str) -> bool:
+    if folded[0] in AUXILIARY:
+        listing = folded[:2] in (["do", "you"], ["do", "we"], ["can", "you"], ["could", "you"])
+        return not listing and not any(w in ("which", "welche") for w in folded[1:])
+    wh = {
+        *ASKS,
+        "how",
+        "wie",
+        "why",
+        "worüber",
+        "warum",
+        "in",
+        "bei",
+        "zu",
+        "mit",
+        "aus",
+        "an",
+        "on",
+    }
+    imperative = {
+        "name",
+        "list",
+        "give",
+        "show",
+        "tell",
+        "find",
+        "nenne",
+        "zeige",
+        "count",
+        "which",
+    }
+    # German puts the verb first: "Besucht Finn die Vogelkunde?"
+    verb_first = folded[0].endswith("t") and text.strip().endswith("?") and text[:1].isupper()
+    return (
+        verb_first and folded[0] not in wh | imperative and not any(w in ASKS for w in folded[:4])
+    )
+
+
+def _bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
+    found: list[Bound] = []
+    taken: set[int] = set()
+    for pattern, comparison in VALUE_CUES:
+        for match in re.finditer(pattern, lower):
+            at = _words_in(words, *match.span())
+            if taken & set(at):
+                continue
+            taken.update(at)
+            used.update(at)
+            values = [group.replace(",", ".") for group in match.groups() if group]
+            if comparison == "range":
+                found.append(Bound(">=", values[0], values[1], tuple(at)))
+            else:
+                found.append(Bound(comparison, values[0], "", tuple(at)))
+    folded = words.folded
+    for names in MONTHS:
+        for number, month in enumerate(names, start=1):
+            for at, word in enumerate(folded[:-1]):
+                if word == month and re.fullmatch(r"\d{4}", folded[at + 1]):
+                    value = f"{folded[at + 1]}-{number:02d}"
+                    found = [b for b in found if at + 1 not in b.words]
+                    if all(b.low != value for b in found):
+                        found.append(Bound("in", value, "", (at, at + 1)))
+                        used.update((at, at + 1))
+    return found
+
+
+def _word_at(words: Words, char: int) -> int:
+    return next((i for i, (_, end) in enumerate(words.spans) if end > char), len(words.spans) - 1)
+
+
+def _words_in(words: Words, start: int, end: int) -> list[int]:
+    return [i for i, (a, b) in enumerate(words.spans) if a < end and b > start]

@@ -1,0 +1,248 @@
+"""Every mention of a thing or a class of the graph in a question, with all who bear the name."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+
+import numpy as np
+
+from jaxkg.kg.link.folding import split_words
+from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.stems import alike, singular
+from jaxkg.systems.reader.language.vocabulary import ARTICLES, Vocabulary, key_of
+
+_LONGEST = 9
+_PARTIAL = 4
+"""Entities that a part of a name may stand for, at most."""
+_FUZZY = 78.0
+_MOST_FUZZY = 300_000
+"""Names beyond which slips of the pen are not looked for."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """Who may be meant: entity index, how sure in [0, 1], how it was found."""
+
+    entity: int
+    score: float
+    how: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Mention:
+    """Words of a question that name something; homonyms are its options."""
+
+    first: int
+    last: int
+    options: tuple[Option, ...]
+    beside: tuple[int, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """Of the best option."""
+        return max(option.score for option in self.options)
+
+    @property
+    def words(self) -> range:
+        """Places of its words."""
+        return range(self.first, self.last + 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassMention:
+    """Words that name a class."""
+
+    first: int
+    last: int
+    kind: int
+    score: float = 1.0
+
+
+class TopicFinder:
+    """Finds mentions by name, other name, plural, part of a name or misspelling.
+
+    Args:
+        vocabulary: of the graph.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        kg = vocabulary.kg
+        self._by_key: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+        self._by_word: dict[str, set[int]] = defaultdict(set)
+        self._class_keys: dict[str, list[int]] = defaultdict(list)
+        self.known: set[str] = set()
+        self._schema_words: set[str] = set()
+        small = kg.num_entities <= _MOST_FUZZY
+        aside = vocabulary.is_schema | vocabulary.is_value | vocabulary.is_other_name
+        for name, row, other in vocabulary.surfaces():
+            if aside[row]:
+                continue
+            key = key_of(name)
+            self._by_key[key].append((row, other))
+            if small:
+                for word in key.split():
+                    self._by_word[word].add(row)
+        for kind in vocabulary.classes:
+            for wording in vocabulary.class_words(kind):
+                self._class_keys[key_of(wording)].append(kind)
+        for relation in vocabulary.relations:
+            for wording in relation.wordings:
+                self._schema_words.update(map(singular, split_words(wording).folded))
+        for key in self._class_keys:
+            self._schema_words.update(key.split())
+        self.known |= self._schema_words
+        for key in (*self._by_key, *self._class_keys):
+            self.known.update(key.split())
+        self._keys = list(self._by_key) if small else []
+        self._degree = np.bincount(
+            np.asarray(kg.triples)[:, ::2].ravel(), minlength=kg.num_entities
+        )
+
+    def classes(self, cues: Cues) -> list[ClassMention]:
+        """Classes named in a question."""
+        words = [singular(word) for word in cues.words.folded]
+        found = []
+        for first in range(len(words)):
+            for last in range(first, min(first + 3, len(words))):
+                key = " ".join(words[first : last + 1])
+                found += [ClassMention(first, last, kind) for kind in self._class_keys.get(key, ())]
+        return found
+
+    def mentions(self, cues: Cues) -> list[Mention]:
+        """Things named in a question, in order of place; none within another."""
+        found = self._exact(cues)
+        taken = {place for mention in found for place in mention.words}
+        found += self._loose(cues, taken)
+        return sorted(found, key=lambda mention: mention.first)
+
+    def _exact(self, cues: Cues) -> list[Mention]:
+        folded, written = cues.words.folded, cues.words.written
+        single = [singular(word) for word in folded]
+        spans = []
+        for first in range(len(folded)):
+            if folded[first] in ARTICLES and first + 1 < len(folded) and len(folded[first]) > 1:
+                continue
+            for last in range(first, min(first + _LONGEST, len(folded))):
+                rows = self._by_key.get(" ".join(single[first : last + 1]))
+                if rows and self._meant(cues, first, last, rows):
+                    spans.append((last - first, -first, first, last, rows))
+        found, taken = [], set()
+        for _, _, first, last, rows in sorted(spans, reverse=True, key=lambda s: s[:2]):
+            if taken & set(range(first, last + 1)):
+                continue
+            taken.update(range(first, last + 1))
+            text = " ".join(written[first : last + 1])
+            found.append(self._mention(cues, first, last, rows, text))
+        return found
+
+    def _meant(self, cues: Cues, first: int, last: int, rows: list[tuple[int, bool]]) -> bool:
+        """Whether the words may be a name: not function words alone, unless written as one."""
+        folded, written = cues.words.folded, cues.words.written
+        words = folded[first : last + 1]
+        if any(word not in STOP and len(word) > 1 for word in words):
+            return not (first == last and words[0] in LIGHT)
+        text = " ".join(written[first : last + 1])
+        capital = text != text.lower() and first > 0
+        names = {self.vocabulary.kg.name(row) for row, _ in rows}
+        digit = words[0].isdigit()
+        if digit:
+            return not any(first in bound.words for bound in cues.bounds)
+        return capital and (text in names or len(words) > 1 or text.isupper())
+
+    def _mention(
+        self, cues: Cues, first: int, last: int, rows: list[tuple[int, bool]], text: str
+    ) -> Mention:
+        """A mention with its options; words beside it that tell homonyms apart count for one."""
+        near = [p for p in (first - 2, first - 1, last + 1, last + 2) if 0 <= p < len(cues.content)]
+        options: dict[int, Option] = {}
+        beside: set[int] = set()
+        for row, other in rows:
+            name = self.vocabulary.kg.name(row)
+            score = 0.97 if other else 1.0
+            if not other and name != text and name.lower() != text.lower():
+                score -= 0.03
+            hints = set(split_words(name).folded) if "(" in name else set()
+            for kind in self.vocabulary.class_of.get(row, ()):
+                hints.update(split_words(self.vocabulary.kg.name(kind)).folded)
+            told = [p for p in near if singular(cues.words.folded[p]) in map(singular, hints)]
+            if told and len(rows) > 1:
+                score += 0.05
+            beside.update(told)
+            best = options.get(row)
+            if best is None or score > best.score:
+                options[row] = Option(row, min(score, 1.05), "alias" if other else "exact")
+        order = sorted(options.values(), key=lambda o: (-o.score, -self._degree[o.entity]))
+        return Mention(first, last, tuple(order[:6]), tuple(sorted(beside)))
+
+    def _loose(self, cues: Cues, taken: set[int]) -> list[Mention]:
+        """Parts of names and slips of the pen, outside of what was found exactly."""
+        folded, written = cues.words.folded, cues.words.written
+        free = [
+            place not in taken and place not in cues.used and cues.content[place] == 1.0
+            for place in range(len(folded))
+        ]
+        found: list[Mention] = []
+        for first in range(len(folded)):
+            for last in range(first, min(first + 5, len(folded))):
+                if not (free[first] and free[last]) or taken & set(range(first, last + 1)):
+                    continue
+                words = [singular(w) for w in folded[first : last + 1]]
+                options = self._partial(words, written[first : last + 1], first)
+                unknown = [w for w in words if w not in STOP and not self._familiar(w)]
+                if unknown:
+                    options += self._misspelt(" ".join(words))
+                if options:
+                    best: dict[int, Option] = {}
+                    for option in options:
+                        if option.score > best.get(option.entity, Option(0, 0.0, "")).score:
+                            best[option.entity] = option
+                    order = sorted(best.values(), key=lambda o: -o.score)[:4]
+                    found.append(Mention(first, last, tuple(order)))
+        kept: list[Mention] = []
+        for mention in sorted(found, key=lambda m: (-m.score, m.first - m.last)):
+            if all(mention.last < k.first or k.last < mention.first for k in kept):
+                kept.append(mention)
+        return kept
+
+    def _familiar(self, word: str) -> bool:
+        """Whether a word is one of the graph's, or a form of one that speaks of its schema."""
+        return word in self.known or any(alike(word, known) >= 0.85 for known in self._schema_words)
+
+    def _partial(self, words: list[str], written: list[str], first: int) -> list[Option]:
+        """Names that all these words are part of, where there are few such names."""
+        sets = [self._by_word.get(word, set()) for word in words if word not in STOP]
+        rows = set.intersection(*sets) if sets and all(sets) else set()
+        if all(word in self._schema_words or word in STOP for word in words):
+            return []
+        capital = first > 0 and any(word != word.lower() for word in written)
+        if rows and len(rows) <= _PARTIAL:
+            return [Option(row, 0.8 if capital else 0.62, "part") for row in sorted(rows)]
+        if len(words) == 1 and len(words[0]) >= 6 and capital and words[0] not in self._by_word:
+            near = [k for k in self._keys if k[:5] == words[0][:5] and " " not in k]
+            return [Option(row, 0.7, "form") for k in near[:3] for row, _ in self._by_key[k][:2]]
+        return []
+
+    def _misspelt(self, text: str) -> list[Option]:
+        if len(text) < 5 or not self._keys:
+            return []
+        from rapidfuzz import fuzz, process
+
+        found = process.extract(text, self._keys, scorer=fuzz.ratio, score_cutoff=_FUZZY, limit=3)
+        digits = [c for c in text if c.isdigit()]
+        return [
+            Option(row, percent / 100 * 0.95, "fuzzy")
+            for key, percent, _ in found
+            if [c for c in key if c.isdigit()] == digits
+            for row, _ in self._by_key[key][:3]
+        ]
+
+
+def soft_class(words: list[str], names: tuple[str, ...]) -> float:
+    """How alike a noun and a class are by their letters."""
+    return max(
+        (alike(word, part) for word in words for name in names for part in name.split()[-1:]),
+        default=0.0,
+    )

@@ -1,0 +1,201 @@
+"""What a graph calls its things: names, classes, relations in words, and what its values are."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections import defaultdict
+
+import numpy as np
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.link.folding import split_words
+from jaxkg.systems.reader.language.literals import Kind, kind_of_column, number_of
+from jaxkg.systems.reader.language.stems import singular
+from jaxkg.systems.reader.sets.neighbourhood import Neighbourhood
+from jaxkg.words import relation_words
+
+_TYPE = {"type", "rdf type", "is a", "isa", "a", "instance of", "class", "ist ein", "ist eine"}
+_ALIAS = {
+    "also known as", "also called", "alias", "aka", "alternative name", "alt label", "nickname",
+    "abbreviation", "short name", "other name", "alternate name", "auch genannt", "synonym",
+}  # fmt: skip
+_BOTH_WAYS = re.compile(
+    r"\b(married|spouse|wife|husband|sibling|brother|sister|twin|cousin|link(?:ed)? (?:to|with)|"
+    r"neighbou?rs?|adjacent|borders?|shares? \w+ with|connected (?:to|with)|compatible with|"
+    r"(?:goes|go) (?:\w+ )?with|interacts? with|cooperates? with|collaborat\w+ with|"
+    r"kooperiert mit|verheiratet|geschwister|nachbar|friend|partner|similar to|related to)\b"
+)
+"""Labels of relations that hold both ways whichever way they are written."""
+_META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
+_BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
+_SAMPLE = 400
+"""Ends of a relation that are looked at to tell what they are."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Relation:
+    """A relation in words.
+
+    Attributes:
+        wordings: label first, then other labels.
+        tails: what its tails are.
+        role: "type", "alias" or "" for an ordinary one.
+    """
+
+    wordings: tuple[str, ...]
+    tails: Kind
+    role: str = ""
+
+
+class Vocabulary:
+    """The words of a graph.
+
+    Attributes:
+        kg: the graph.
+        around: its edges by node.
+        relations: R relations in words.
+        classes: entity index of each class, with the entities of that class.
+        type_codes: relation codes that lead to a class.
+        names: place in the graph of each surface key, see `key_of`.
+    """
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
+        self.around = Neighbourhood(kg)
+        triples = np.asarray(kg.triples)
+        order = np.argsort(triples[:, 1], kind="stable")
+        first = np.searchsorted(triples[order, 1], np.arange(kg.num_relations + 1))
+        self.relations: list[Relation] = []
+        for code in range(kg.num_relations):
+            rows = order[first[code] : first[code + 1]]
+            told = (kg.relation_labels[code], *kg.relation_aliases.get(code, ()))
+            wordings = tuple(dict.fromkeys(relation_words(text) for text in told))
+            tails = [kg.name(t) for t in triples[rows[:_SAMPLE], 2].tolist()]
+            plain = {wording.lower() for wording in wordings}
+            role = "type" if plain & _TYPE else "alias" if plain & _ALIAS else ""
+            self.relations.append(Relation(wordings, kind_of_column(tails), role))
+        self.type_codes = [c for c, r in enumerate(self.relations) if r.role == "type"]
+        self.classes: dict[int, np.ndarray] = {}
+        grouped: dict[int, list[np.ndarray]] = defaultdict(list)
+        for code in self.type_codes:
+            rows = order[first[code] : first[code + 1]]
+            ends = triples[rows, 2]
+            for kind in np.unique(ends).tolist():
+                if not _META.search(kg.entity_ids[kind]):
+                    grouped[kind].append(triples[rows[ends == kind], 0])
+        self.classes = {kind: np.unique(np.concatenate(some)) for kind, some in grouped.items()}
+        self.symmetric = {
+            code
+            for code, relation in enumerate(self.relations)
+            if relation.tails == "thing"
+            and any(_BOTH_WAYS.search(wording.lower()) for wording in relation.wordings)
+            and self._alike_ends(triples[order[first[code] : first[code + 1]]][:_SAMPLE])
+        }
+        self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
+        self._order, self._first = order, first
+
+    @functools.cached_property
+    def is_value(self) -> np.ndarray:
+        """[N] bool: entities that are but numbers or dates at the end of a relation."""
+        mask = np.zeros(self.kg.num_entities, bool)
+        for code, relation in enumerate(self.relations):
+            if relation.tails != "thing":
+                mask[self.kg.triples[self._rows(code), 2]] = True
+        for code, relation in enumerate(self.relations):
+            if relation.tails == "thing":
+                mask[self.kg.triples[self._rows(code), 2]] = False
+        return mask
+
+    @functools.cached_property
+    def is_other_name(self) -> np.ndarray:
+        """[N] bool: entities that are but other names of entities."""
+        degree = np.bincount(self.kg.triples[:, ::2].ravel(), minlength=self.kg.num_entities)
+        named = np.zeros(self.kg.num_entities, np.int64)
+        for code in self._alias_codes:
+            np.add.at(named, self.kg.triples[self._rows(code), 2], 1)
+        return (named > 0) & (named == degree)
+
+    @functools.cached_property
+    def is_schema(self) -> np.ndarray:
+        """[N] bool: relations and classes that stand among the entities."""
+        mask = np.zeros(self.kg.num_entities, bool)
+        mask[list(self.classes)] = True
+        for code in self.type_codes:
+            rows = self._rows(code)
+            ends = self.kg.triples[rows, 2]
+            for kind in np.unique(ends).tolist():
+                if _META.search(self.kg.entity_ids[kind]):
+                    mask[kind] = True
+                    mask[self.kg.triples[rows[ends == kind], 0]] = True
+        return mask
+
+    def _alike_ends(self, some: np.ndarray) -> bool:
+        """Whether heads and tails of triples are of one class, or the graph has no classes."""
+        if not self.classes:
+            return True
+        of = self.class_of
+        return any(set(of.get(head, ())) & set(of.get(tail, ())) for head, _, tail in some.tolist())
+
+    def _rows(self, code: int) -> np.ndarray:
+        return self._order[self._first[code] : self._first[code + 1]]
+
+    def surfaces(self) -> list[tuple[str, int, bool]]:
+        """(name, entity, whether it is another name) of everything that a question may mention."""
+        found = [(name, row, False) for row, name in enumerate(self.kg.entity_names.tolist())]
+        owners = self.kg.aliases.owners.tolist()
+        found += [(name, row, True) for row, name in zip(owners, self.kg.aliases.names.tolist())]
+        for code in self._alias_codes:
+            for head, _, tail in self.kg.triples[self._rows(code)].tolist():
+                found.append((self.kg.name(tail), head, True))
+        return found
+
+    @functools.cached_property
+    def class_of(self) -> dict[int, list[int]]:
+        """Classes of each entity."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for kind, members in self.classes.items():
+            for member in members.tolist():
+                found[member].append(kind)
+        return found
+
+    def class_words(self, kind: int) -> tuple[str, ...]:
+        """A class in words: its names."""
+        names = (self.kg.name(kind), *self.kg.aliases.get(kind, ()))
+        return tuple(dict.fromkeys(relation_words(name) for name in names))
+
+    def ends_kind(self, code: int) -> Kind:
+        """What a relation code leads to."""
+        return self.relations[code].tails if code < self.kg.num_relations else "thing"
+
+    def role(self, code: int) -> str:
+        """Role of a relation code, see `Relation`."""
+        return self.relations[code % self.kg.num_relations].role
+
+    def numbers(self, nodes: np.ndarray, code: int) -> dict[int, list[float]]:
+        """The values of a relation of numbers or dates, by entity."""
+        found: dict[int, list[float]] = defaultdict(list)
+        kind = self.ends_kind(code)
+        for source, end in zip(*(side.tolist() for side in self.around.pairs(nodes, code))):
+            value = number_of(self.kg.name(end), kind)
+            if value is not None:
+                found[source].append(value)
+        return found
+
+
+def key_of(text: str) -> str:
+    """Folded words in the singular; articles and a bracketed end left out.
+
+    >>> key_of("The Night Herons (lamp)") == key_of("night heron")
+    True
+    """
+    words = split_words(_BRACKETS.sub("", text) or text).folded
+    while len(words) > 1 and words[0] in ARTICLES:
+        words = words[1:]
+    return " ".join(map(singular, words))
+
+
+_ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs ms"
+ARTICLES = frozenset(_ARTICLE_WORDS.split())
+"""Words before a name that are no part of it."""

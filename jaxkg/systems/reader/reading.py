@@ -1,0 +1,120 @@
+"""From a question's words to its possible readings."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from rapidfuzz import fuzz
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.alignment import Alignment, TextVectors
+from jaxkg.systems.reader.language.cues import Cues, read_cues
+from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
+from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
+from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.sets.operators import Operators
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.views import ANCHORS
+from jaxkg.text import TextEncoder
+
+_CERTAIN = 0.6
+"""Least score of a mention whose words are read as a name and nothing else."""
+
+
+class Readings:
+    """Readings of questions about one graph.
+
+    Args:
+        kg: the graph.
+        encoder: of texts; None for letters alone.
+        settings: how much is looked at.
+    """
+
+    def __init__(
+        self, kg: KnowledgeGraph, encoder: TextEncoder | None, settings: ReaderSettings
+    ) -> None:
+        self.kg = kg
+        self.vocabulary = Vocabulary(kg)
+        self.finder = TopicFinder(self.vocabulary)
+        self.vectors = TextVectors(encoder)
+        self.find = Candidates(self.vocabulary, settings)
+        self.operators = Operators(self.find)
+        self.settings = settings
+
+    def asked(self, text: str, topics: Sequence[str] = ()) -> Asked:
+        """A question with its cues, mentions and classes.
+
+        Args:
+            text: the question.
+            topics: ids or names of its topics, where they are known; nothing else is a topic then.
+        """
+        cues = read_cues(text)
+        mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
+        mentions = self._told_once(mentions)
+        masked = {p for m in mentions if m.score >= _CERTAIN for p in m.words}
+        alignment = Alignment(cues, masked, self.vectors)
+        return Asked(cues, mentions, self.finder.classes(cues), alignment)
+
+    def _told_once(self, mentions: list[Mention]) -> list[Mention]:
+        """Without what merely tells what stands beside it is: the "ferry" of "the ferry F1"."""
+        kept = list(mentions)
+        for one, two in itertools.pairwise(mentions):
+            if two.first - one.last > 1 or len(two.options) > 4 or len(one.options) > 4:
+                continue
+            for topic, told in ((two, one), (one, two)):
+                ends = {option.entity for option in told.options}
+                near = self.vocabulary.around.ends(np.array([o.entity for o in topic.options]))
+                total = self.kg.num_relations
+                ahead = [some for code, some in near.items() if code < total]
+                if any(ends & set(some.tolist()) for some in ahead) and topic in kept:
+                    beside = (*topic.beside, *told.words)
+                    kept[kept.index(topic)] = dataclasses.replace(topic, beside=beside)
+                    kept = [mention for mention in kept if mention is not told]
+                    break
+        return kept
+
+    def _given(self, cues: Cues, topics: Sequence[str]) -> list[Mention]:
+        """Known topics, where the question seems to name them."""
+        found = []
+        for topic in topics:
+            rows = self.kg.entity_ids.rows(topic) or self.kg.entity_names.rows(topic)
+            if not rows:
+                continue
+            first, last = _place(cues, self.kg.name(int(rows[0])))
+            options = tuple(Option(int(row), 1.0, "given") for row in rows[:6])
+            found.append(Mention(first, last, options))
+        return found
+
+    def texts(self, asked: Asked) -> list[str]:
+        """What will be encoded to look at a question, to do so for many at once."""
+        words = asked.cues.words.folded
+        noun = [words[p] for p in asked.cues.noun if p not in asked.alignment.masked]
+        return [*asked.alignment.texts(), " ".join(noun)] if noun else asked.alignment.texts()
+
+    def labels(self) -> list[str]:
+        """All labels of a graph's relations and classes, and what they are compared with."""
+        found = [text for relation in self.vocabulary.relations for text in relation.wordings]
+        found += [t for kind in self.vocabulary.classes for t in self.vocabulary.class_words(kind)]
+        return [*found, *ANCHORS.values()]
+
+    def of(self, asked: Asked) -> list[Candidate]:
+        """Readings of a question, the likeliest first, as far as settings go."""
+        plain = self.find.all(asked)
+        made = self.operators.all(asked, plain)
+        found = self.find.scored(asked, made)[: self.settings.looked_at]
+        found += plain[: self.settings.looked_at]
+        return sorted(found, key=lambda c: -c.quick)[: self.settings.looked_at]
+
+
+def _place(cues: Cues, name: str) -> tuple[int, int]:
+    """The words most like a name."""
+    wanted = key_of(name)
+    width = len(wanted.split())
+    words = cues.words.folded
+    spans = [(a, b) for a in range(len(words)) for b in range(a, min(len(words), a + width + 1))]
+    if not spans:
+        return 0, 0
+    return max(spans, key=lambda s: fuzz.ratio(" ".join(words[s[0] : s[1] + 1]), wanted))

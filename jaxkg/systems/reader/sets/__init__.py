@@ -1,0 +1,1 @@
+"""Query graphs around the topics of a question, and what they denote."""

@@ -1,0 +1,327 @@
+"""Executable query graphs around the topics of a question, none of them empty."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+
+from jaxkg.query import Compared, Count, Entities, Exists, Intersection, Node, Query, Step, Where
+from jaxkg.systems.reader.alignment import Alignment
+from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.topics import ClassMention, Mention
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
+from jaxkg.systems.reader.settings import ReaderSettings
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A reading of a question.
+
+    Attributes:
+        query: what it means.
+        ends: [n] entities it denotes; of a count those counted, of yes or no the evidence.
+        relations: codes it walks, in order.
+        classes: classes it names.
+        topics: (mention, option) places it starts from.
+        shape: "path", "class", "join", "count", "yesno", "extreme", "filter", "union", "except",
+            "compare".
+        result: a number, "yes" or "no"; "" where the ends are the answer.
+        explained: places of words that its operator explains.
+        last: the code that leads to its ends, -1 for a class.
+        measure: relation code its operator compares by, -1 without one.
+        fit: how well the operator's own words agree with the measure, in [0, 1].
+        between: classes of what it walks through.
+        through: nodes without a name that it walks through, as Freebase has them.
+        quick: see `Candidates.quick`.
+        legs: where each branch of a join starts, for the order of words: (mention, codes).
+    """
+
+    query: Query
+    ends: np.ndarray
+    relations: tuple[int, ...] = ()
+    classes: tuple[int, ...] = ()
+    topics: tuple[tuple[int, int], ...] = ()
+    shape: str = "path"
+    result: str = ""
+    explained: frozenset[int] = frozenset()
+    last: int = -1
+    measure: int = -1
+    fit: float = 0.0
+    legs: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    between: tuple[int, ...] = ()
+    through: int = 0
+    quick: float = 0.0
+
+    @property
+    def node(self) -> Node:
+        """Its query graph as one that further ones are built on."""
+        assert not isinstance(self.query, Count | Exists | Compared)
+        return self.query
+
+
+@dataclasses.dataclass
+class Asked:
+    """A question as it is read: its cues, mentions, classes and alignment."""
+
+    cues: Cues
+    mentions: list[Mention]
+    classes: list[ClassMention]
+    alignment: Alignment
+    cut: bool = False
+
+
+class Candidates:
+    """Finds readings; see `Candidate`.
+
+    Args:
+        vocabulary: of the graph.
+        settings: how much is looked at.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, settings: ReaderSettings) -> None:
+        self.vocabulary = vocabulary
+        self.kg = vocabulary.kg
+        self.settings = settings
+
+    def quick(self, asked: Asked, candidate: Candidate) -> float:
+        """Words explained, less a price for every step: who to look at more closely."""
+        alignment = asked.alignment
+        content = alignment.content
+        cover = np.zeros(len(content), np.float32)
+        price = 0.0
+        for code in (
+            *candidate.relations,
+            *((candidate.measure,) if candidate.measure >= 0 else ()),
+        ):
+            aligned = alignment.of(self.wordings(code))
+            cover = np.maximum(cover, aligned.cover)
+            price += 0.45 - 0.15 * max(aligned.best_lex, min(1.0, max(0.0, aligned.whole) * 1.2))
+        for kind in candidate.classes:
+            cover = np.maximum(cover, alignment.of(self.vocabulary.class_words(kind)).cover)
+            price += 0.15
+        for kind in (*self.ends_classes(candidate.ends), *candidate.between):
+            cover = np.maximum(cover, 0.9 * alignment.of(self.vocabulary.class_words(kind)).cover)
+        for place in candidate.explained:
+            cover[place] = 1.0
+        named = sum(
+            asked.mentions[m].options[o].score * (0.6 + 0.4 * len(asked.mentions[m].words))
+            for m, o in candidate.topics
+        )
+        price -= 0.35 * candidate.through
+        return float((cover * content).sum()) - price + named + 0.5 * candidate.fit
+
+    def wordings(self, code: int) -> tuple[str, ...]:
+        """A relation code in words; its direction is told elsewhere."""
+        return self.vocabulary.relations[code % self.kg.num_relations].wordings
+
+    def ends_classes(self, ends: np.ndarray) -> tuple[int, ...]:
+        """Classes that most of the ends have."""
+        if not self.vocabulary.classes or not len(ends):
+            return ()
+        some = ends[:20].tolist()
+        of = [set(self.vocabulary.class_of.get(end, ())) for end in some]
+        return tuple(set.intersection(*of)) if of else ()
+
+    def step(self, node: Node, code: int, *, returns: bool = True) -> Step:
+        """One more relation; one that holds both ways is walked both ways."""
+        name = self.kg.relation_name(code)
+        both = (name, f"^{name}") if code in self.vocabulary.symmetric else (name,)
+        return Step(node, both, returns)
+
+    def reached(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
+        """Where each relation code leads to; one that holds both ways has one code."""
+        found = self.vocabulary.around.ends(nodes)
+        for code in self.vocabulary.symmetric:
+            back = found.pop(code + self.kg.num_relations, None)
+            if back is not None:
+                found[code] = np.union1d(found.get(code, back), back)
+        return found
+
+    def scored(self, asked: Asked, found: Iterable[Candidate]) -> list[Candidate]:
+        """With quick scores, best first."""
+        kept = [dataclasses.replace(c, quick=self.quick(asked, c)) for c in found]
+        return sorted(kept, key=lambda c: -c.quick)
+
+    def all(self, asked: Asked) -> list[Candidate]:
+        """Paths, classes and joins; operators are put around them by `Operators`."""
+        paths: list[list[Candidate]] = []
+        for place, mention in enumerate(asked.mentions):
+            some: list[Candidate] = []
+            for at, option in enumerate(mention.options):
+                start = Candidate(
+                    query=Entities((self.kg.entity_ids[option.entity],)),
+                    ends=np.array([option.entity]),
+                    topics=((place, at),),
+                    explained=frozenset(mention.beside),
+                    legs=((place, ()),),
+                )
+                some += self.paths(asked, start, self.settings.hops)
+            paths.append(self.scored(asked, some))
+        joins = self.joins(asked, paths)
+        singles = [c for some in paths for c in some]
+        classes = self.class_sets(asked)
+        best = self.scored(asked, [*joins, *singles])
+        kept = self.with_classes(asked, best[:120])
+        from_classes = self.from_classes(asked, classes)
+        return self.scored(
+            asked, [*best[: self.settings.looked_at], *kept, *classes, *from_classes]
+        )
+
+    def paths(self, asked: Asked, start: Candidate, hops: int) -> list[Candidate]:
+        """Relation paths from a start; the start itself is never walked back to.
+
+        The best of each length are walked on from, so that the whole stays small.
+        """
+        level, found = [start], []
+        around = self.vocabulary.around
+        alone = isinstance(start.query, Entities)
+        topics = start.ends if alone else np.zeros(0, np.int64)
+        for hop in range(hops):
+            level = self.scored(asked, level) if hop else level
+            longer: list[Candidate] = []
+            for path in level[: self.settings.expanded]:
+                if around.degree(path.ends) > self.settings.edges:
+                    asked.cut = True
+                    continue
+                reached = self.reached(path.ends)
+                between = self.ends_classes(path.ends) if path.relations or path.classes else ()
+                nameless = bool(path.relations) and not self.kg.has_name(int(path.ends[0]))
+                asked.alignment.prepare([self.wordings(code) for code in reached])
+                for code, ends in reached.items():
+                    if self._aside(code, path):
+                        continue
+                    left = ends[~np.isin(ends, topics)] if len(topics) else ends
+                    if not len(left):
+                        continue
+                    query = self.step(path.node, code, returns=not alone)
+                    longer.append(
+                        dataclasses.replace(
+                            path,
+                            query=query,
+                            ends=left,
+                            relations=(*path.relations, code),
+                            last=code,
+                            between=(*path.between, *between),
+                            through=path.through + nameless,
+                            legs=tuple((m, (*codes, code)) for m, codes in path.legs[:1])
+                            + path.legs[1:],
+                        )
+                    )
+            found += [c for c in longer if self.kg.has_name(int(c.ends[0]))]
+            level = [c for c in longer if self.vocabulary.ends_kind(c.last) == "thing"]
+        return found
+
+    def _aside(self, code: int, path: Candidate) -> bool:
+        """Steps no question means: over a class to all of its kind, over another name."""
+        role = self.vocabulary.role(code)
+        if role == "alias" or (
+            role == "type" and (code >= self.kg.num_relations or path.relations)
+        ):
+            return True
+        # There and back over a number or date: "things of the same year" is too much to guess.
+        return bool(path.relations) and self.vocabulary.ends_kind(path.last) != "thing"
+
+    def joins(self, asked: Asked, paths: list[list[Candidate]]) -> list[Candidate]:
+        """Sets that two or three topics share, and what one or two steps on from them is."""
+        pairs: list[Candidate] = []
+        for one, two in itertools.combinations(range(len(paths)), 2):
+            left = [p for p in paths[one] if len(p.relations) <= 2][:60]
+            right = [p for p in paths[two] if len(p.relations) <= 2][:60]
+            pairs += self._meet(left, right)
+        pairs = self.scored(asked, pairs)[:150]
+        triples: list[Candidate] = []
+        if len(paths) > 2:
+            for third in range(len(paths)):
+                outer = [p for p in pairs[:40] if all(m != third for m, _ in p.topics)]
+                triples += self._meet(
+                    outer, [p for p in paths[third] if len(p.relations) <= 1][:30]
+                )
+        joined = self.scored(asked, [*pairs, *triples])
+        further = [f for join in joined[:15] for f in self.paths(asked, join, 1)]
+        return [*joined, *further]
+
+    def _meet(self, left: list[Candidate], right: list[Candidate]) -> list[Candidate]:
+        found = []
+        for a, b in itertools.product(left, right):
+            if a.last >= 0 and self.vocabulary.ends_kind(a.last) != "thing":
+                continue
+            both = np.intersect1d(a.ends, b.ends, assume_unique=True)
+            if len(both):
+                shared = a.relations == b.relations and len(a.topics) == 1
+                found.append(
+                    Candidate(
+                        query=Intersection((a.node, b.node)),
+                        ends=both,
+                        # "Films with A and B" names the relation once.
+                        relations=a.relations if shared else (*a.relations, *b.relations),
+                        topics=(*a.topics, *b.topics),
+                        between=(*a.between, *b.between),
+                        shape="join",
+                        explained=a.explained | b.explained,
+                        last=a.last,
+                        legs=(*a.legs, *b.legs),
+                    )
+                )
+        return found
+
+    def class_query(self, kind: int) -> Step:
+        """All entities of a class."""
+        codes = self.vocabulary.type_codes
+        return Step(
+            Entities((self.kg.entity_ids[kind],)),
+            tuple(self.kg.relation_name(code + self.kg.num_relations) for code in codes),
+        )
+
+    def class_sets(self, asked: Asked) -> list[Candidate]:
+        """Everything of a class that the question names, or nearly names."""
+        named = {mention.kind for mention in asked.classes}
+        groups = {kind: self.vocabulary.class_words(kind) for kind in self.vocabulary.classes}
+        if len(groups) <= 2_000:
+            asked.alignment.prepare(groups.values())
+            near = sorted(
+                groups,
+                key=lambda k: (
+                    -max(
+                        asked.alignment.of(groups[k]).best_sem,
+                        asked.alignment.of(groups[k]).best_lex,
+                    )
+                ),
+            )
+            named.update(near[:3])
+        return [
+            Candidate(
+                query=self.class_query(kind),
+                ends=self.vocabulary.classes[kind],
+                classes=(kind,),
+                shape="class",
+            )
+            for kind in sorted(named)
+        ]
+
+    def with_classes(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
+        """The same, kept to a class that the question names."""
+        kept = []
+        codes = [self.kg.relation_name(code) for code in self.vocabulary.type_codes]
+        kinds = {mention.kind for mention in asked.classes}
+        for candidate in found:
+            for kind in kinds:
+                both = np.intersect1d(candidate.ends, self.vocabulary.classes[kind])
+                if 0 < len(both) < len(candidate.ends):
+                    kept.append(
+                        dataclasses.replace(
+                            candidate,
+                            query=Where(candidate.node, (codes[0],), "=", self.kg.entity_ids[kind]),
+                            ends=both,
+                            classes=(kind,),
+                        )
+                    )
+        return kept
+
+    def from_classes(self, asked: Asked, classes: list[Candidate]) -> list[Candidate]:
+        """What a step from everything of a class leads to: "the languages of the doctors"."""
+        if asked.mentions:
+            return []
+        return [path for some in classes for path in self.paths(asked, some, 1)]

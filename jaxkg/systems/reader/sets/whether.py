@@ -1,0 +1,109 @@
+"""Questions of yes and no."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from jaxkg.query import Entities, Exists, Intersection
+from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+
+_LOOKED_AT = 120
+_MEMBERS = 100
+
+
+class Whether:
+    """Readings that are answered by yes or no.
+
+    Args:
+        candidates: what finds the sets.
+    """
+
+    def __init__(self, candidates: Candidates) -> None:
+        self.find = candidates
+        self.kg = candidates.kg
+        self.vocabulary = candidates.vocabulary
+        self._codes: dict[int, set[int]] = {}
+
+    def all(
+        self, asked: Asked, found: list[Candidate], filtered: list[Candidate]
+    ) -> list[Candidate]:
+        """All of them.
+
+        Args:
+            asked: the question.
+            found: readings without operators.
+            filtered: those with a bound on a value.
+        """
+        made = self._stands(asked, found) + self._shares(found)
+        made += [self._exists(c, len(c.ends) > 0) for c in filtered if len(c.relations) <= 1]
+        made += [self._exists(c, True) for c in found[:_LOOKED_AT] if c.shape == "join"][:30]
+        return made
+
+    def _exists(self, base: Candidate, holds: bool) -> Candidate:
+        return dataclasses.replace(
+            base,
+            query=Exists(base.node),
+            shape="yesno",
+            result="yes" if holds else "no",
+        )
+
+    def _stands(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
+        """Whether a topic stands where a path from another one leads."""
+        made = []
+        total = self.kg.num_relations
+        paths = [
+            c for c in found if c.shape == "path" and len(c.topics) == 1 and len(c.relations) <= 2
+        ]
+        for path in paths[:_LOOKED_AT]:
+            for i, mention in enumerate(asked.mentions):
+                if i == path.topics[0][0]:
+                    continue
+                for o, option in enumerate(mention.options):
+                    node = option.entity
+                    if (path.last + total) % (2 * total) not in self.codes(node):
+                        continue
+                    both = (path.node, Entities((self.kg.entity_ids[node],)))
+                    holds = node in path.ends
+                    reading = dataclasses.replace(
+                        path,
+                        query=Intersection(both),
+                        ends=np.array([node]) if holds else np.zeros(0, np.int64),
+                        topics=(*path.topics, (i, o)),
+                    )
+                    made.append(self._exists(reading, holds))
+        return made
+
+    def codes(self, node: int) -> set[int]:
+        """Relation codes that leave an entity, or another one of its class."""
+        if node not in self._codes:
+            around = self.vocabulary.around
+            found = set(around.ends(np.array([node])))
+            for kind in self.vocabulary.class_of.get(node, ()):
+                found |= set(around.ends(self.vocabulary.classes[kind][:_MEMBERS]))
+            for code in self.vocabulary.symmetric:
+                if found & {code, code + self.kg.num_relations}:
+                    found |= {code, code + self.kg.num_relations}
+            self._codes[node] = found
+        return self._codes[node]
+
+    def _shares(self, found: list[Candidate]) -> list[Candidate]:
+        """Whether two topics share what the same path leads to; where they do, it is a join."""
+        singles = [c for c in found if c.shape == "path" and len(c.relations) == 1][:_LOOKED_AT]
+        made = []
+        for a in singles:
+            for b in singles:
+                if a.relations != b.relations or a.topics[0][0] >= b.topics[0][0]:
+                    continue
+                both = np.intersect1d(a.ends, b.ends)
+                if not len(both):
+                    reading = dataclasses.replace(
+                        a,
+                        query=Intersection((a.node, b.node)),
+                        ends=both,
+                        topics=(*a.topics, *b.topics),
+                        legs=(*a.legs, *b.legs),
+                    )
+                    made.append(self._exists(reading, False))
+        return made

@@ -1,0 +1,30 @@
+"""How much the reader looks at, and how sure it must be."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class ReaderSettings:
+    """Settings of `Reader`.
+
+    Attributes:
+        hops: relations of a path at most.
+        edges: facts around a set of entities at most; a larger set is not walked on from, which
+            the answer tells.
+        expanded: relation paths of one topic that are walked on from, the best first.
+        looked_at: query graphs that are ranked.
+        threshold: least calibrated confidence of an answer; None takes the one of the weights.
+        readings: "did you mean" readings of a withheld answer.
+        without: parts of the model to leave out, for ablations: "vectors", "overlap", "types",
+            "length", joined by commas.
+    """
+
+    hops: int = 3
+    edges: int = 50_000
+    expanded: int = 80
+    looked_at: int = 600
+    threshold: float | None = None
+    readings: int = 3
+    without: str = ""

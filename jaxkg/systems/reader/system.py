@@ -1,0 +1,275 @@
+"""The reader: right answers about any graph, in any words, or a reasoned abstention."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxkg.answer import Answer
+from jaxkg.cite.queries import query_answer
+from jaxkg.cite.query_words import query_words
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.query_sets import QuerySets
+from jaxkg.records import Link, PlanCandidate, Question
+from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
+from jaxkg.systems.reader.confidence import confidence, confidence_cues
+from jaxkg.systems.reader.rank import rank_on_host
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.candidates import Asked, Candidate
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.views import kept_views, views
+from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
+from jaxkg.text import TextEncoder
+
+_CITED = 200
+"""Answers whose walks are spelt out."""
+_CERTAIN = 0.75
+"""Confidence from which on no second reading is told."""
+_SHOWN = 5
+"""Answers in the preview of a reading."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """How a question is read and what that answers.
+
+    Attributes:
+        candidate: the query graph and what it denotes.
+        words: the query graph in words.
+        confidence: chance in [0, 1] that this is what was meant and right.
+        answers: entity ids; a number, "yes" or "no".
+    """
+
+    candidate: Candidate
+    words: str
+    confidence: float
+    answers: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Understood:
+    """A question as it was understood: the best readings, answering differently, best first."""
+
+    asked: Asked
+    readings: tuple[Reading, ...]
+    sure: bool
+    confidence: float = 0.0
+    cues: np.ndarray | None = None
+
+
+class Reader(QuestionAnswering):
+    """Answers questions about any graph with shipped weights.
+
+    Example:
+        >>> from jaxkg.text import HashingEncoder
+        >>> kg = KnowledgeGraph.from_triples([("Alien", "directed_by", "Ridley Scott")])
+        >>> reader = Reader.build(kg, HashingEncoder())
+        >>> reader.understand("Who directed Alien?").readings[0].answers
+        ('Ridley Scott',)
+    """
+
+    def __init__(
+        self,
+        readings: Readings,
+        weights: ReaderWeights,
+        settings: ReaderSettings,
+        advice: tuple[str, ...] = (),
+    ) -> None:
+        self.kg = readings.kg
+        self.readings = readings
+        self.weights = weights
+        self.settings = settings
+        self.advice = advice
+        self._kept = kept_views(settings.without)
+
+    @classmethod
+    def build(
+        cls,
+        kg: KnowledgeGraph,
+        encoder: TextEncoder,
+        *,
+        weights: ReaderWeights | None = None,
+        settings: ReaderSettings = ReaderSettings(),
+        advice: tuple[str, ...] = (),
+    ) -> Reader:
+        """Make a reader of a graph.
+
+        Args:
+            kg: any graph.
+            encoder: of texts.
+            weights: None takes those shipped for the encoder.
+            settings: how much is looked at, how sure it must be.
+            advice: notes that every answer carries.
+
+        Raises:
+            JaxkgError: an ablation that there is none of, or no weights for the encoder.
+        """
+        found = weights or shipped_weights(encoder.name)
+        used = None if "vectors" in settings.without else encoder
+        return cls(Readings(kg, used, settings), found, settings, advice)
+
+    def understand(self, text: str, topics: Sequence[str] = ()) -> Understood:
+        """Read a question.
+
+        Args:
+            text: the question.
+            topics: ids or names of its topics, where they are known.
+        """
+        asked = self.readings.asked(text, topics)
+        found = self.readings.of(asked)
+        if not found:
+            return Understood(asked, (), sure=False)
+        seen = views(asked, found, self.readings.find)
+        standard = (seen - self.weights.mean) * self.weights.scale * self._kept
+        scores = rank_on_host(self.weights.params, standard)
+        answers = [self._answers(candidate) for candidate in found]
+        told = confidence_cues(scores, list(answers), seen)
+        sure = confidence(self.weights.confidence, told)
+        least = self.settings.threshold
+        least = self.weights.threshold if least is None else least
+        order = np.argsort(-scores, kind="stable")
+        kept: list[Reading] = []
+        chances = np.exp(scores - scores.max())
+        for place in order.tolist():
+            if all(answers[place] != reading.answers for reading in kept):
+                share = sure * float(chances[place])
+                kept.append(
+                    Reading(
+                        found[place],
+                        query_words(self.kg, found[place].query),
+                        share,
+                        answers[place],
+                    )
+                )
+            if len(kept) == 1 + self.settings.readings:
+                break
+        return Understood(asked, tuple(kept), sure=sure >= least, confidence=sure, cues=told)
+
+    def _answers(self, candidate: Candidate) -> tuple[str, ...]:
+        if candidate.result:
+            return (candidate.result,)
+        return tuple(self.kg.entity_ids[end] for end in candidate.ends.tolist())
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
+        """See `QuestionAnswering.answer`."""
+        found = []
+        for number, question in enumerate(questions, start=1):
+            stages = Stages()
+            given = self._given(question) if use_given else ()
+            understood = self.understand(question.text, given)
+            stages.end("read")
+            found.append(self._answer(question, understood, stages))
+            if on_progress is not None:
+                on_progress("answer", number, len(questions))
+        return found
+
+    def _given(self, question: Question) -> tuple[str, ...]:
+        if question.topics:
+            return question.topics
+        if question.mention is not None:
+            return (question.text[slice(*question.mention)],)
+        return ()
+
+    def _answer(self, question: Question, understood: Understood, stages: Stages) -> Answer:
+        notes = [f"weights {self.weights.version}", *self.advice]
+        if understood.asked.cut:
+            notes.append("too much lies around the topics: not all of it was walked on from")
+        topics = self._links(understood)
+        if not understood.readings or not understood.sure:
+            answer = Answer(question.text, topics=topics, abstained=self._why(understood))
+        else:
+            best, *others = understood.readings
+            query = best.candidate.query
+            result = self.sets.execute(query)
+            answer = query_answer(
+                self.sets, query, result, question=question.text, topics=topics, most=_CITED
+            )
+            if others and best.confidence < _CERTAIN:
+                notes.append(f"or was meant: {others[0].words}")
+        stages.end("cite")
+        return dataclasses.replace(
+            answer,
+            question_id=question.id,
+            system="reader",
+            plan=self._plan(understood),
+            notes=(*answer.notes, *notes),
+            usage=stages.usage(1),
+        )
+
+    @functools.cached_property
+    def sets(self) -> QuerySets:
+        """Executes the query graphs of the graph."""
+        return QuerySets(self.kg)
+
+    def _plan(self, understood: Understood) -> tuple[PlanCandidate, ...]:
+        return tuple(
+            PlanCandidate(
+                relations=tuple(self.kg.relation_name(c) for c in reading.candidate.relations),
+                probability=min(1.0, reading.confidence),
+                reached=len(reading.candidate.ends),
+                used=place == 0 and understood.sure,
+            )
+            for place, reading in enumerate(understood.readings)
+        )
+
+    def _links(self, understood: Understood) -> tuple[Link, ...]:
+        best = understood.readings[0].candidate.topics if understood.readings else ()
+        spans = understood.asked.cues.words.spans
+        links = []
+        for m, mention in enumerate(understood.asked.mentions):
+            for o, option in enumerate(mention.options):
+                links.append(
+                    Link(
+                        entity=self.kg.entity_ids[option.entity],
+                        name=self.kg.name(option.entity),
+                        start=spans[mention.first][0],
+                        end=spans[mention.last][1],
+                        score=min(1.0, option.score),
+                        method={"part": "fuzzy", "form": "fuzzy"}.get(option.how, option.how),
+                        chosen=(m, o) in best,
+                    )
+                )
+        return tuple(sorted(links, key=lambda link: not link.chosen))
+
+    def _why(self, understood: Understood) -> str:
+        """A reasoned abstention: what was understood, and what may be meant."""
+        asked = understood.asked
+        if not understood.readings:
+            if not asked.mentions and not asked.classes:
+                return "nothing of the graph is recognised in the question" + self._near(asked)
+            return "what was recognised leads to nothing that was asked for" + self._near(asked)
+        names = [self.kg.name(m.options[0].entity) for m in asked.mentions]
+        lost = not asked.mentions and not asked.classes
+        known = "nothing of the graph is recognised by its name; " if lost else ""
+        known += f"recognised: {', '.join(map(repr, names))}; " if names else ""
+        listed = "; ".join(
+            f"({number}) {reading.words} → {self._preview(reading)}"
+            for number, reading in enumerate(understood.readings[: self.settings.readings], start=1)
+        )
+        return f"not sure enough how to read it; {known}did you mean: {listed}?"
+
+    def _preview(self, reading: Reading) -> str:
+        if reading.candidate.result:
+            return reading.candidate.result
+        names = [self.kg.name(end) for end in reading.candidate.ends[:_SHOWN].tolist()]
+        more = len(reading.candidate.ends) - len(names)
+        return ", ".join(names) + (f" and {more} more" if more else "")
+
+    def _near(self, asked: Asked) -> str:
+        """The relations that the question's words are nearest to."""
+        vocabulary = self.readings.vocabulary
+        labels = [relation.wordings for relation in vocabulary.relations[:2_000]]
+        scored = sorted(
+            labels,
+            key=lambda w: -max(asked.alignment.of(w).best_lex, asked.alignment.of(w).best_sem),
+        )
+        return f"; nearest relations: {', '.join(repr(w[0]) for w in scored[:3])}"

@@ -1,0 +1,1 @@
+"""How the weights that the reader ships with are made."""

@@ -1,0 +1,353 @@
+"""Questions made up about a world: yes or no, comparisons, extremes, unions and exceptions."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+
+from jaxkg.systems.reader.training.chains import asked_of, chain, count_chain, plural
+from jaxkg.systems.reader.training.maker import Asked, WorldMaker, number_in
+
+_MORE = (("higher", "highest", "more", "most"), ("lower", "lowest", "less", "least"))
+
+
+def made_up_questions(maker: WorldMaker, count: int) -> list[Asked]:
+    """Questions of kinds that question sets about Freebase lack.
+
+    Args:
+        maker: of a world that has all its facts.
+        count: how many, at most.
+    """
+    makers: list[Callable[[WorldMaker], Asked | None]] = [
+        _whether, _whether, _compared, _compared_yes, _extreme, _most, _union, _both, _except,
+        _count_class, _bounded, _plain, _plain_inverse, *[chain] * 5, count_chain, _dated_yes,
+        _valued, _valued,
+        _share,
+    ]  # fmt: skip
+    found = []
+    for _ in range(4 * count):
+        made = maker.random.choice(makers)(maker)
+        if made is not None and made.answers:
+            found.append(made)
+        if len(found) == count:
+            break
+    return found
+
+
+def _facts(maker: WorldMaker, id: str) -> dict[str, set[str]]:
+    name = maker.relation(id)
+    found: dict[str, set[str]] = defaultdict(set)
+    for head, relation, tail in maker.triples:
+        if relation == name:
+            found[head].add(tail)
+    return found
+
+
+def _pick(maker: WorldMaker, *, valued: bool) -> tuple[str, str, dict[str, set[str]]] | None:
+    """A relation at random: its id, its label in words and its facts."""
+    ids = [id for id, (_, kind) in maker.ranges.items() if (kind in ("date", "number")) == valued]
+    if not ids:
+        return None
+    id = maker.random.choice(sorted(ids))
+    facts = _facts(maker, id)
+    return (id, maker.labels[id].lower(), facts) if facts else None
+
+
+def _class(maker: WorldMaker, id: str) -> str:
+    return maker.class_names.get(maker.ranges[id][0], "thing")
+
+
+def _whether(maker: WorldMaker) -> Asked | None:
+    picked = _pick(maker, valued=False)
+    if picked is None:
+        return None
+    id, label, facts = picked
+    head = maker.random.choice(sorted(facts))
+    tails = sorted(set.union(*facts.values()))
+    tail = (
+        maker.random.choice(sorted(facts[head]))
+        if maker.random.random() < 0.5
+        else maker.random.choice(tails)
+    )
+    text = maker.random.choice(
+        [f"Is {tail} the {label} of {head}?", f"Does {head} have {tail} as {label}?",
+         f"Is {tail} a {label} of {head}?", f"Was {tail} {head}'s {label}?"]
+    )  # fmt: skip
+    return asked_of(text, {"yes" if tail in facts[head] else "no"}, maker.relation(id))
+
+
+def _values(facts: dict[str, set[str]]) -> dict[str, float]:
+    return {head: number_in(next(iter(tails))) for head, tails in facts.items() if len(tails) == 1}
+
+
+def _two(maker: WorldMaker) -> tuple[str, str, str, str, dict[str, float]] | None:
+    picked = _pick(maker, valued=True)
+    if picked is None:
+        return None
+    values = _values(picked[2])
+    if len(values) < 2:
+        return None
+    a, b = maker.random.sample(sorted(values), 2)
+    return (picked[0], picked[1], a, b, values) if values[a] != values[b] else None
+
+
+def _degree(maker: WorldMaker, id: str, largest: bool) -> tuple[str, str]:
+    if maker.ranges[id][1] == "date":
+        return ("later", "latest") if largest else ("earlier", "earliest")
+    row = _MORE[not largest]
+    return maker.random.choice([(row[0], row[1]), (row[2], row[3])])
+
+
+def _compared(maker: WorldMaker) -> Asked | None:
+    two = _two(maker)
+    if two is None:
+        return None
+    id, label, a, b, values = two
+    largest = maker.random.random() < 0.5
+    more, _ = _degree(maker, id, largest)
+    best = (max if largest else min)((a, b), key=lambda x: values[x])
+    text = maker.random.choice([f"Which has a {more} {label}, {a} or {b}?",
+                                f"Which one has the {more} {label}: {a} or {b}?",
+                                f"Does {a} or {b} have a {more} {label}?"])  # fmt: skip
+    return asked_of(text, {best}, maker.relation(id))
+
+
+def _compared_yes(maker: WorldMaker) -> Asked | None:
+    two = _two(maker)
+    if two is None:
+        return None
+    id, label, a, b, values = two
+    largest = maker.random.random() < 0.5
+    more, _ = _degree(maker, id, largest)
+    holds = values[a] > values[b] if largest else values[a] < values[b]
+    text = maker.random.choice(
+        [
+            f"Does {a} have a {more} {label} than {b}?",
+            f"Is the {label} of {a} {more} than that of {b}?",
+        ]
+    )
+    return asked_of(text, {"yes" if holds else "no"}, maker.relation(id))
+
+
+def _extreme(maker: WorldMaker) -> Asked | None:
+    picked = _pick(maker, valued=True)
+    if picked is None:
+        return None
+    id, label, facts = picked
+    values = _values(facts)
+    if len(values) < 2:
+        return None
+    largest = maker.random.random() < 0.5
+    _, most = _degree(maker, id, largest)
+    top = (max if largest else min)(values.values())
+    noun = _class(maker, id)
+    text = maker.random.choice(
+        [f"Which {noun} has the {most} {label}?", f"What is the {noun} with the {most} {label}?"]
+    )
+    return asked_of(text, {x for x, v in values.items() if v == top}, maker.relation(id))
+
+
+def _most(maker: WorldMaker) -> Asked | None:
+    picked = _pick(maker, valued=False)
+    if picked is None:
+        return None
+    id, label, facts = picked
+    top = max(map(len, facts.values()))
+    best = {head for head, tails in facts.items() if len(tails) == top}
+    if len(best) == len(facts):
+        return None
+    return asked_of(
+        f"Which {_class(maker, id)} has the most {plural(label)}?", best, maker.relation(id)
+    )
+
+
+def _tails(facts: dict[str, set[str]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for head, tails in facts.items():
+        for tail in tails:
+            found[tail].add(head)
+    return found
+
+
+def _pair(maker: WorldMaker) -> tuple[str, str, str, str, dict[str, set[str]]] | None:
+    picked = _pick(maker, valued=False)
+    if picked is None:
+        return None
+    back = _tails(picked[2])
+    if len(back) < 2:
+        return None
+    a, b = maker.random.sample(sorted(back), 2)
+    return picked[0], picked[1], a, b, back
+
+
+def _union(maker: WorldMaker) -> Asked | None:
+    pair = _pair(maker)
+    if pair is None:
+        return None
+    id, label, a, b, back = pair
+    noun = plural(_class(maker, id))
+    text = maker.random.choice(
+        [
+            f"Which {noun} have {a} or {b} as {label}?",
+            f"Name the {noun} whose {label} is either {a} or {b}.",
+        ]
+    )
+    return asked_of(text, back[a] | back[b], maker.relation(id))
+
+
+def _both(maker: WorldMaker) -> Asked | None:
+    pair = _pair(maker)
+    if pair is None:
+        return None
+    id, label, a, b, back = pair
+    return asked_of(
+        f"Which {_class(maker, id)} has both {a} and {b} as {label}?",
+        back[a] & back[b],
+        maker.relation(id),
+    )
+
+
+def _except(maker: WorldMaker) -> Asked | None:
+    picked = _pick(maker, valued=False)
+    if picked is None:
+        return None
+    id, label, facts = picked
+    back = _tails(facts)
+    many = sorted(tail for tail, heads in back.items() if len(heads) > 1)
+    if not many:
+        return None
+    tail = maker.random.choice(many)
+    left = maker.random.choice(sorted(back[tail]))
+    but = maker.random.choice(["except", "apart from", "other than", "besides"])
+    return asked_of(
+        f"Which {plural(_class(maker, id))} have {tail} as {label}, {but} {left}?",
+        back[tail] - {left},
+        maker.relation(id),
+    )
+
+
+def _count_class(maker: WorldMaker) -> Asked | None:
+    kind = maker.random.choice(sorted(maker.class_names))
+    noun = plural(maker.class_names[kind])
+    text = maker.random.choice([f"How many {noun} are there?", f"How many {noun} do you know?"])
+    same = {
+        m
+        for k, n in maker.class_names.items()
+        if n == maker.class_names[kind]
+        for m in maker.members[k]
+    }
+    return asked_of(text, {str(len(same))})
+
+
+def _bounded(maker: WorldMaker) -> Asked | None:
+    picked = _pick(maker, valued=True)
+    if picked is None:
+        return None
+    id, label, facts = picked
+    values = _values(facts)
+    if len(values) < 2:
+        return None
+    bound = maker.random.choice(sorted(values.values()))
+    noun = plural(_class(maker, id))
+    if maker.ranges[id][1] == "date":
+        year = int(bound)
+        text = f"Which {noun} have a {label} before {year}?"
+        return asked_of(text, {x for x, v in values.items() if v < year}, maker.relation(id))
+    over = maker.random.random() < 0.5
+    number = f"{bound:.4g}"
+    if not re.fullmatch(r"[\d.]+", number):
+        return None
+    text = f"Which {noun} have a {label} {'over' if over else 'under'} {number}?"
+    exact = float(number)
+    return asked_of(
+        text,
+        {x for x, v in values.items() if (v > exact if over else v < exact)},
+        maker.relation(id),
+    )
+
+
+def _plain(maker: WorldMaker) -> Asked | None:
+    picked = _pick(maker, valued=maker.random.random() < 0.3)
+    if picked is None:
+        return None
+    id, label, facts = picked
+    head = maker.random.choice(sorted(facts))
+    text = maker.random.choice([f"What is the {label} of {head}?", f"{head}'s {label}?",
+                                f"what {label} does {head.lower()} have",
+                                f"Tell me the {label} of {head}."])  # fmt: skip
+    return asked_of(text, facts[head], maker.relation(id))
+
+
+def _plain_inverse(maker: WorldMaker) -> Asked | None:
+    pair = _pair(maker)
+    if pair is None:
+        return None
+    id, label, a, _, back = pair
+    noun = _class(maker, id)
+    text = maker.random.choice(
+        [
+            f"Which {noun} has {a} as {label}?",
+            f"What has the {label} {a}?",
+            f"List every {noun} whose {label} is {a}.",
+        ]
+    )
+    return asked_of(text, back[a], maker.relation(id))
+
+
+def _dated_yes(maker: WorldMaker) -> Asked | None:
+    picked = _pick(maker, valued=True)
+    if picked is None:
+        return None
+    id, label, facts = picked
+    values = _values(facts)
+    if not values:
+        return None
+    head = maker.random.choice(sorted(values))
+    bound = maker.random.choice(sorted(values.values()))
+    if maker.ranges[id][1] == "date":
+        return asked_of(
+            f"Was the {label} of {head} before {int(bound)}?",
+            {"yes" if values[head] < int(bound) else "no"},
+            maker.relation(id),
+        )
+    number = f"{bound:.4g}"
+    if not re.fullmatch(r"[\d.]+", number):
+        return None
+    return asked_of(
+        f"Is the {label} of {head} over {number}?",
+        {"yes" if values[head] > float(number) else "no"},
+        maker.relation(id),
+    )
+
+
+def _share(maker: WorldMaker) -> Asked | None:
+    picked = _pick(maker, valued=False)
+    if picked is None or len(picked[2]) < 2:
+        return None
+    id, label, facts = picked
+    a, b = maker.random.sample(sorted(facts), 2)
+    text = maker.random.choice(
+        [f"Do {a} and {b} share a {label}?", f"Do {a} and {b} have the same {label}?"]
+    )
+    return asked_of(text, {"yes" if facts[a] & facts[b] else "no"}, maker.relation(id))
+
+
+def _valued(maker: WorldMaker) -> Asked | None:
+    """A number or a date, asked for as people do."""
+    picked = _pick(maker, valued=True)
+    if picked is None:
+        return None
+    id, label, facts = picked
+    head = maker.random.choice(sorted(facts))
+    noun = _class(maker, id)
+    if maker.ranges[id][1] == "date":
+        forms = [f"When was the {label} of {head}?", f"When did {head} have its {label}?",
+                 f"When was {head} {label}?", f"On what date is the {label} of the {noun} {head}?",
+                 f"When was {head}?"]  # fmt: skip
+    else:
+        forms = [f"How many {plural(label)} does {head} have?",
+                 f"How much {label} does {head} have?",
+                 f"How high is the {label} of {head}?", f"How many {label} has the {noun} {head}?",
+                 f"What number is the {label} of {head}?"]  # fmt: skip
+    return asked_of(maker.random.choice(forms), facts[head], maker.relation(id))

@@ -1,0 +1,324 @@
+"""A reading of a question seen from many sides, as numbers for the ranker."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.systems.reader.alignment import Aligned
+from jaxkg.systems.reader.language.topics import soft_class
+from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+
+ANCHORS = {
+    "person": "person",
+    "place": "place, city, country or building",
+    "date": "date or year",
+    "number": "number or amount",
+    "thing": "thing",
+}
+"""Kinds of things in words, for telling what a label speaks of."""
+_SHAPES = (
+    "path", "class", "join", "count", "yesno", "extreme", "filter", "union", "except", "compare",
+)  # fmt: skip
+
+NAMES = (
+    "explained", "unexplained", "share", "worst word", "share by letters", "share by vectors",
+    "one step", "two steps", "three steps", "more steps",
+    "mean sem", "least sem", "mean lex", "least lex", "mean whole", "least whole", "mean fit",
+    "least fit", "same word twice", "order", "direction", "returns", "through", "type asked",
+    "topic score", "topics", "unused names", "unused certain", "loose name",
+    "class named", "spread", "asked class", "asked class missed", "noun fit",
+    "noun sem class", "noun lex class", "noun sem last", "noun lex last",
+    "wants person", "wants place", "wants date", "wants number", "number for thing",
+    "log size", "single", "quick",
+    *(f"shape {shape}" for shape in _SHAPES),
+    "count cue met", "count cue missed", "count uncalled", "number for count", "yesno met",
+    "yesno missed", "yesno uncalled", "extreme met", "extreme missed", "extreme uncalled",
+    "filter met", "filter missed", "either met", "either missed", "except met", "except missed",
+    "compare met", "yes", "measure fit", "measure lex", "measure sem", "zero",
+)  # fmt: skip
+"""The views, in order."""
+
+_VECTORS = ("sem", "vectors", "whole", "wants")
+_GROUPS = {
+    "vectors": [n for n in NAMES if any(part in n for part in _VECTORS)],
+    "overlap": [n for n in NAMES if "lex" in n or "letters" in n],
+    "types": [n for n in NAMES if n.startswith(("class", "asked", "noun", "wants", "number for"))],
+    "length": [n for n in NAMES if n.endswith(("step", "steps"))],
+}
+
+
+def kept_views(without: str) -> np.ndarray:
+    """[F] bool: the views that an ablation leaves.
+
+    Raises:
+        JaxkgError: it names a part that there is none of.
+
+    >>> int(kept_views("").sum()) == len(NAMES), int(kept_views("length").sum()) < len(NAMES)
+    (True, True)
+    """
+    for part in filter(None, map(str.strip, without.split(","))):
+        if part not in _GROUPS:
+            raise JaxkgError(f"the reader has no part {part!r} to leave out; {', '.join(_GROUPS)}")
+    gone = {name for group in filter(None, without.split(",")) for name in _GROUPS[group.strip()]}
+    return np.array([name not in gone for name in NAMES])
+
+
+def views(asked: Asked, found: list[Candidate], find: Candidates) -> np.ndarray:
+    """Views of all readings of a question.
+
+    Args:
+        asked: the question.
+        found: C readings.
+        find: what found them.
+
+    Returns:
+        [C, F] float32, in the order of `NAMES`.
+    """
+    if not found:
+        return np.zeros((0, len(NAMES)), np.float32)
+    anchors = dict(zip(ANCHORS, asked.alignment.vectors(list(ANCHORS.values()))))
+    rows = [_View(asked, candidate, find, anchors).row() for candidate in found]
+    return np.array(rows, np.float32)
+
+
+class _View:
+    def __init__(
+        self, asked: Asked, candidate: Candidate, find: Candidates, anchors: dict[str, np.ndarray]
+    ) -> None:
+        self.asked, self.candidate, self.find = asked, candidate, find
+        self.cues, self.alignment = asked.cues, asked.alignment
+        self.vocabulary = find.vocabulary
+        self.anchors = anchors
+        self.steps = [self.alignment.of(find.wordings(code)) for code in candidate.relations]
+        self.kinds = find.ends_classes(candidate.ends)
+        self.used = {mention for mention, _ in candidate.topics}
+
+    def row(self) -> list[float]:
+        values = {
+            **self._words(),
+            **self._steps(),
+            **self._topics(),
+            **self._types(),
+            **self._shape(),
+        }
+        return [float(values.get(name, 0.0)) for name in NAMES]
+
+    def _elements(self) -> list[Aligned]:
+        words = [*self.candidate.classes, *self.kinds, *self.candidate.between]
+        found = [*self.steps, *(self.alignment.of(self.vocabulary.class_words(k)) for k in words)]
+        if self.candidate.measure >= 0:
+            found.append(self.alignment.of(self.find.wordings(self.candidate.measure)))
+        return found
+
+    def _words(self) -> dict[str, float]:
+        content = self.alignment.content.copy()
+        for place, mention in enumerate(self.asked.mentions):
+            # A name that goes unused is a word unexplained.
+            if place not in self.used and mention.score >= 0.7:
+                content[mention.first] = max(content[mention.first], mention.score)
+        lex = np.zeros(len(content), np.float32)
+        sem = np.zeros(len(content), np.float32)
+        for aligned in self._elements():
+            lex = np.maximum(lex, aligned.lex)
+            sem = np.maximum(sem, aligned.sem)
+        for place in self.candidate.explained:
+            lex[place] = 1.0
+        for place, mention in enumerate(self.asked.mentions):
+            if place in self.used:
+                lex[list(mention.words)] = 1.0
+        soft = np.clip((sem - 0.2) / 0.5, 0, 1)
+        cover = np.maximum(lex, soft)
+        total = float(content.sum()) or 1.0
+        return {
+            "explained": float((content * cover).sum()),
+            "unexplained": float((content * (1 - cover)).sum()),
+            "share": float((content * cover).sum()) / total,
+            "worst word": float((content * (1 - cover)).max(initial=0.0)),
+            "share by letters": float((content * lex).sum()) / total,
+            "share by vectors": float((content * soft).sum()) / total,
+            "zero": float(content.sum() == 0),
+        }
+
+    def _steps(self) -> dict[str, float]:
+        count = len(self.steps)
+        seen = count - self.candidate.through
+        found: dict[str, float] = {
+            "through": self.candidate.through,
+            "one step": seen == 1,
+            "two steps": seen == 2,
+            "three steps": seen == 3,
+            "more steps": seen > 3,
+        }
+        if not count:
+            return found
+        sem = np.array([s.best_sem for s in self.steps])
+        lex = np.array([s.best_lex for s in self.steps])
+        whole = np.array([s.whole for s in self.steps])
+        fit = np.maximum(lex, np.clip((sem - 0.2) / 0.5, 0, 1))
+        for name, some in (("sem", sem), ("lex", lex), ("whole", whole), ("fit", fit)):
+            found[f"mean {name}"], found[f"least {name}"] = float(some.mean()), float(some.min())
+        places = [s.at for s in self.steps]
+        distinct = {code % self.vocabulary.kg.num_relations for code in self.candidate.relations}
+        found["same word twice"] = count - len(set(places)) if len(distinct) == count else 0
+        found["order"] = self._order()
+        found["direction"] = self._direction()
+        codes = self.candidate.relations
+        total = self.vocabulary.kg.num_relations
+        found["returns"] = sum(abs(a - b) == total for a, b in itertools.pairwise(codes))
+        found["type asked"] = any(self.vocabulary.role(code) == "type" for code in codes)
+        return found
+
+    def _order(self) -> float:
+        """The step next to the topic is told next to it, for the most part."""
+        score, pairs = 0.0, 0
+        for mention, codes in self.candidate.legs:
+            at = self.asked.mentions[mention].first
+            away = [abs(self.alignment.of(self.find.wordings(code)).at - at) for code in codes]
+            for near, far in itertools.pairwise(away):
+                score += float(np.sign(far - near))
+                pairs += 1
+        return score / pairs if pairs else 0.0
+
+    def _direction(self) -> float:
+        """Whether who does it and to whom is told as the relation is walked; verbs only."""
+        folded = self.cues.words.folded
+        total, score = self.vocabulary.kg.num_relations, 0.0
+        for mention, codes in self.candidate.legs:
+            if not codes:
+                continue
+            code = codes[0]
+            label = self.find.wordings(code)[0].split()
+            passive = label[-1] == "by" or label[-1] in ("von",)
+            verb = passive or label[-1] in ("for", "to", "with", "of") or label[0].endswith("s")
+            if not verb:
+                continue
+            at = self.asked.mentions[mention].first
+            told = self.alignment.of(self.find.wordings(code)).at
+            if told < 0:
+                continue
+            before = at < told
+            agent_told = any(
+                folded[p] in ("by", "von")
+                for p in range(int(told), min(int(told) + 3, len(folded)))
+            )
+            topic_acts = before != agent_told
+            backwards = code >= total
+            score += 1.0 if (topic_acts == passive) == backwards else -1.0
+        return score
+
+    def _topics(self) -> dict[str, float]:
+        mentions = self.asked.mentions
+        options = [mentions[m].options[o] for m, o in self.candidate.topics]
+        unused = [m.score for i, m in enumerate(mentions) if i not in self.used and m.score >= 0.7]
+        return {
+            "topic score": min((option.score for option in options), default=0.5),
+            "topics": len(self.used),
+            "unused names": sum(unused),
+            "unused certain": sum(score >= 0.95 for score in unused),
+            "loose name": sum(option.how in ("part", "fuzzy", "form") for option in options),
+        }
+
+    def _types(self) -> dict[str, float]:
+        candidate, cues = self.candidate, self.cues
+        words = [
+            cues.words.folded[place] for place in cues.noun if place not in self.alignment.masked
+        ]
+        names = tuple(name for kind in self.kinds for name in self.vocabulary.class_words(kind))
+        named = {mention.kind for mention in self.asked.classes}
+        label = self.find.wordings(candidate.last) if candidate.last >= 0 else ()
+        ahead = candidate.last >= 0 and candidate.last < self.vocabulary.kg.num_relations
+        told = {*self.kinds, *candidate.classes, *candidate.between}
+        wanted = {m.kind for m in self.asked.classes if {m.first, m.last} & set(cues.noun)}
+        found = {
+            "class named": len(named & told) / len(named) if named else 0.0,
+            "spread": float(bool(candidate.relations) and not candidate.topics),
+            "asked class": float(bool(wanted & set(self.kinds))),
+            "asked class missed": float(bool(wanted) and not wanted & set(self.kinds)),
+            "noun lex class": soft_class(words, names),
+            "noun lex last": soft_class(words, label) if ahead else 0.0,
+        }
+        vectors = self.alignment.vectors
+        if words and vectors.encoder is not None:
+            noun = vectors([" ".join(words)])[0]
+            if names:
+                found["noun sem class"] = float((vectors(names) @ noun).max())
+            if label and ahead:
+                found["noun sem last"] = float((vectors(label) @ noun).max())
+        found["noun fit"] = max(
+            found["noun lex class"],
+            found["noun lex last"],
+            found.get("noun sem class", 0.0),
+            found.get("noun sem last", 0.0),
+        )
+        kind = self.vocabulary.ends_kind(candidate.last) if candidate.last >= 0 else "thing"
+        if candidate.result.isdigit():
+            kind = "number"
+        wants = cues.wants
+        if wants in ("person", "place"):
+            told = names or label
+            if told and vectors.encoder is not None:
+                near = (
+                    vectors(list(told))
+                    @ np.stack([self.anchors["person"], self.anchors["place"]]).T
+                )
+                gap = float(
+                    (near[:, 0] - near[:, 1]).max()
+                    if wants == "person"
+                    else (near[:, 1] - near[:, 0]).max()
+                )
+                found[f"wants {wants}"] = gap - 0.5 * (kind != "thing")
+            else:
+                found[f"wants {wants}"] = -0.5 * (kind != "thing")
+        elif wants in ("date", "number"):
+            found[f"wants {wants}"] = 1.0 if kind == wants else -1.0
+        elif kind != "thing" and not candidate.result:
+            found["number for thing"] = 1.0
+        return found
+
+    def _shape(self) -> dict[str, float]:
+        candidate, cues = self.candidate, self.cues
+        shape = candidate.shape
+        found: dict[str, float] = {f"shape {shape}": 1.0}
+        numeric = candidate.last >= 0 and self.vocabulary.ends_kind(candidate.last) == "number"
+        counts = shape == "count"
+        found["count cue met"] = counts and cues.count
+        found["count cue missed"] = cues.count and not counts and not numeric
+        found["number for count"] = cues.count and not counts and numeric
+        found["count uncalled"] = counts and not cues.count
+        whether = candidate.result in ("yes", "no")
+        found["yesno met"] = whether and cues.yesno
+        found["yesno missed"] = cues.yesno and not whether and shape != "compare"
+        found["yesno uncalled"] = whether and not cues.yesno
+        graded = cues.extreme or cues.comparative
+        found["extreme met"] = shape == "extreme" and cues.extreme is not None
+        found["extreme uncalled"] = shape == "extreme" and cues.extreme is None
+        found["extreme missed"] = graded is not None and shape not in (
+            "extreme",
+            "compare",
+            "filter",
+        )
+        bounded = candidate.shape == "filter" or any(
+            b.words[0] in candidate.explained for b in cues.bounds
+        )
+        found["filter met"] = bool(cues.bounds) and bounded
+        found["filter missed"] = bool(cues.bounds) and not bounded
+        found["either met"] = cues.either and shape in ("union", "compare")
+        found["either missed"] = cues.either and shape not in ("union", "compare")
+        aside = cues.except_at is not None or cues.negated is not None
+        found["except met"] = aside and shape == "except"
+        found["except missed"] = aside and shape != "except"
+        found["compare met"] = shape == "compare" and cues.comparative is not None
+        found["yes"] = candidate.result == "yes"
+        if candidate.measure >= 0:
+            aligned = self.alignment.of(self.find.wordings(candidate.measure))
+            found["measure fit"] = candidate.fit
+            found["measure lex"] = aligned.best_lex
+            found["measure sem"] = aligned.best_sem
+        size = len(candidate.ends) if not candidate.result else 1
+        found["log size"] = float(np.log1p(size))
+        found["single"] = size == 1
+        found["quick"] = candidate.quick
+        return found

@@ -1,0 +1,26 @@
+"""Small graphs for the reader's tests."""
+
+from jaxkg.kg import KnowledgeGraph
+
+TRIPLES = [
+    ("Line 1", "type", "line"), ("Line 2", "type", "line"), ("F1", "type", "line"),
+    ("Harbour", "type", "stop"), ("Castle (stop)", "type", "stop"), ("Opera", "type", "stop"),
+    ("Castle (pub)", "type", "pub"), ("Castle (pub)", "owned by", "Ada Moor"),
+    ("Line 1", "stops at", "Harbour"), ("Line 1", "stops at", "Castle (stop)"),
+    ("Line 2", "stops at", "Castle (stop)"), ("Line 2", "stops at", "Opera"),
+    ("F1", "stops at", "Harbour"),
+    ("Line 1", "operated by", "Velmora Trams"), ("Line 2", "operated by", "Velmora Trams"),
+    ("F1", "operated by", "Blue Bay Ferries"),
+    ("Velmora Trams", "headed by", "Ilse Tarnov"), ("Blue Bay Ferries", "headed by", "Ann Pike"),
+    ("Line 1", "length in km", "12.5"), ("Line 2", "length in km", "8"),
+    ("F1", "length in km", "30"),
+    ("Line 1", "opened on", "1911-05-02"), ("Line 2", "opened on", "1985-01-01"),
+    ("F1", "opened on", "2001-07-09"),
+    ("F1", "also known as", "Island Ferry"),
+    ("Opera", "walking link to", "Castle (stop)"),
+]  # fmt: skip
+
+
+def transit() -> KnowledgeGraph:
+    """Lines, stops and who runs them."""
+    return KnowledgeGraph.from_triples(TRIPLES)

@@ -1,0 +1,74 @@
+from reader_graphs import transit
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.language.literals import kind_of_column, number_of
+from jaxkg.systems.reader.language.topics import TopicFinder
+from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
+
+
+def found(text: str, kg: KnowledgeGraph | None = None) -> list[tuple[str, set[str], str]]:
+    kg = kg or transit()
+    cues = read_cues(text)
+    mentions = TopicFinder(Vocabulary(kg)).mentions(cues)
+    return [
+        (
+            " ".join(cues.words.written[m.first : m.last + 1]),
+            {kg.name(option.entity) for option in m.options},
+            m.options[0].how,
+        )
+        for m in mentions
+    ]
+
+
+def test_the_cues_of_shapes_are_read():
+    assert read_cues("How many lines are there?").count
+    assert read_cues("Is F1 a line?").yesno
+    assert not read_cues("Which line is long?").yesno
+    assert read_cues("Which line is the longest?").extreme[:2] == (True, "length duration minutes")
+    assert read_cues("Who is older, A or B?").comparative[0] is False
+    assert read_cues("lines except F1").except_at == 1
+    asked = read_cues("Which lines opened between 1980 and 1990?")
+    assert [(b.comparison, b.low, b.high) for b in asked.bounds] == [(">=", "1980", "1990")]
+    assert read_cues("Was A founded after B?").comparative[0] is True
+
+
+def test_german_has_cues_too():
+    assert read_cues("Wie viele Linien gibt es?").count
+    assert read_cues("Welche Gebäude wurden vor 1910 erbaut?").bounds[0].comparison == "<"
+    assert read_cues("Besucht Finn die Vogelkunde?").yesno
+    assert read_cues("Prüfungen im Februar 2024").bounds[0].low == "2024-02"
+
+
+def test_columns_are_told_apart():
+    assert kind_of_column(["12", "n/a", "x"]) == "thing"
+    assert number_of("1990-07-01", "date") == 1990.5
+
+
+def test_names_are_found_in_any_case_with_slips_and_by_other_names():
+    assert found("who runs line 1") == [("line 1", {"Line 1"}, "exact")]
+    assert found("Who heads Velmora Tarms?") == [("Velmora Tarms", {"Velmora Trams"}, "fuzzy")]
+    assert found("Where does the Island Ferry stop?") == [("Island Ferry", {"F1"}, "alias")]
+    assert found("Who heads Velmora?")[0][1:] == ({"Velmora Trams"}, "part")
+
+
+def test_homonyms_are_all_kept():
+    [(_, options, _)] = found("Who owns the Castle?")
+    assert options == {"Castle (stop)", "Castle (pub)"}
+
+
+def test_classes_relations_and_values_of_a_graph():
+    words = Vocabulary(transit())
+    names = {words.kg.name(kind): len(members) for kind, members in words.classes.items()}
+    assert names == {"line": 3, "stop": 3, "pub": 1}
+    kinds = dict(zip(words.kg.relations, (relation.tails for relation in words.relations)))
+    assert kinds["length in km"] == "number"
+    assert kinds["opened on"] == "date"
+    assert kinds["stops at"] == "thing"
+    roles = {name for name, r in zip(words.kg.relations, words.relations) if r.role}
+    assert roles == {"type", "also known as"}
+    assert [words.kg.relations[code] for code in words.symmetric] == ["walking link to"]
+
+
+def test_articles_plurals_and_brackets_do_not_matter():
+    assert key_of("The Castles (pub)") == key_of("castle")

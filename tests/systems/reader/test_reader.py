@@ -1,0 +1,115 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from reader_graphs import transit
+
+from jaxkg.cite import check
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.records import Question
+from jaxkg.systems.reader.rank import init_ranker, listwise_loss, rank, rank_on_host
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.system import Reader
+from jaxkg.systems.reader.views import NAMES
+from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
+from jaxkg.text import HashingEncoder
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return Reader.build(transit(), HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Who heads Velmora Trams?", {"Ilse Tarnov"}),
+        ("Which lines stop at the Opera?", {"Line 2"}),
+        ("How many lines stop at Harbour?", {"2"}),
+        ("who heads blue bay ferries", {"Ann Pike"}),
+    ],
+)
+def test_plain_questions_are_answered_without_training(reader, question, wanted):
+    assert set(reader.understand(question).readings[0].answers) == wanted
+
+
+def test_an_answer_says_how_it_was_read_and_cites_what_holds(reader):
+    answer = reader.ask("Who heads the operator of Line 1?")
+    assert answer.abstained is None
+    assert answer.system == "reader"
+    assert "operated by" in answer.reading
+    assert answer.query is not None
+    assert any(reader.weights.version in note for note in answer.notes)
+    assert [e.name for e in answer.entities] == ["Ilse Tarnov"]
+    assert check(reader.kg, answer) == ()
+
+
+def test_a_question_beyond_the_graph_is_withheld_with_what_was_understood():
+    strict = Reader.build(transit(), HashingEncoder(), settings=ReaderSettings(threshold=1.01))
+    answer = strict.ask("Who drives Line 1 on Saturdays?")
+    assert answer.abstained
+    assert "did you mean" in answer.abstained
+    assert "Line 1" in answer.abstained
+    assert not answer.entities
+    nothing = strict.ask("qwertz asdf?")
+    assert nothing.abstained
+    assert "nothing of the graph is recognised" in nothing.abstained
+
+
+def test_given_topics_are_used(reader):
+    asked = Question(id="q", text="who heads it?", topics=("Blue Bay Ferries",))
+    [answer] = reader.answer([asked])
+    assert {link.entity for link in answer.topics if link.chosen} == {"Blue Bay Ferries"}
+    [linked] = reader.answer([asked], use_given=False)
+    assert not any(link.entity == "Blue Bay Ferries" for link in linked.topics)
+
+
+def test_a_graph_of_one_fact_and_one_without_labels_do_no_harm():
+    kg = KnowledgeGraph.from_triples([("m.01", "r1", "m.02")])
+    answer = Reader.build(kg, HashingEncoder()).ask("who is the boss of Line 1?")
+    assert answer.abstained
+
+
+def test_weights_go_to_disk_and_back_and_others_are_refused(tmp_path):
+    shipped = shipped_weights("hashing")
+    shipped.save(tmp_path / "w.npz")
+    again = ReaderWeights.open(tmp_path / "w.npz")
+    assert again.about == shipped.about
+    assert again.threshold == shipped.threshold
+    for name, array in shipped.params.items():
+        np.testing.assert_array_equal(again.params[name], array)
+    bad = dataclasses.replace(shipped, about={**shipped.about, "format": "other"})
+    bad.save(tmp_path / "bad.npz")
+    with pytest.raises(JaxkgError, match="weights of 'other'"):
+        ReaderWeights.open(tmp_path / "bad.npz")
+    (tmp_path / "torn.npz").write_bytes((tmp_path / "w.npz").read_bytes()[:200])
+    with pytest.raises(JaxkgError, match="holds no weights"):
+        ReaderWeights.open(tmp_path / "torn.npz")
+
+
+@pytest.mark.parametrize("encoder", ["minilm", "hashing"])
+def test_both_sets_of_weights_are_shipped(encoder):
+    weights = shipped_weights(encoder)
+    assert weights.about["encoder"] == encoder
+    assert 0 < weights.threshold < 1
+    assert weights.params["line"].shape == (len(NAMES),)
+
+
+def test_the_ranker_on_the_host_is_the_one_that_is_trained():
+    params = {**init_ranker(1, 5), "line": np.arange(5, dtype=np.float32)}
+    params["outer"] = np.linspace(-1, 1, params["bias"].size, dtype=np.float32)
+    seen = np.random.default_rng(0).normal(size=(2, 3, 5)).astype(np.float32)
+    there = np.asarray(rank(params, seen))
+    here = rank_on_host({name: np.asarray(a) for name, a in params.items()}, seen[0])
+    np.testing.assert_allclose(there[0], here, rtol=1e-5, atol=1e-5)
+    right, valid = np.zeros((2, 3), bool), np.ones((2, 3), bool)
+    right[0, 1] = True
+    scores = there[0] - there[0].max()
+    wanted = np.log(np.exp(scores).sum()) - scores[1]
+    np.testing.assert_allclose(listwise_loss(params, seen, right, valid), wanted, rtol=1e-4)
+
+
+def test_an_ablation_that_there_is_none_of_is_refused():
+    with pytest.raises(JaxkgError, match="no part 'magic'"):
+        Reader.build(transit(), HashingEncoder(), settings=ReaderSettings(without="magic"))

@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reader_graphs import transit
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.query_sets import QuerySets
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.neighbourhood import Neighbourhood
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.views import NAMES, views
+
+QUESTIONS = [
+    "Who heads the operator of Line 1?",
+    "Which lines stop at both Harbour and Castle?",
+    "Which line is the longest?",
+    "How many lines stop at the Castle stop?",
+    "Does Line 2 stop at the Opera?",
+    "Which lines opened before 1990?",
+    "Which is longer, Line 1 or Line 2?",
+    "Which lines stop at Harbour, except F1?",
+    "Which lines are run by Velmora Trams or Blue Bay Ferries?",
+    "Was Line 1 opened after Line 2?",
+    "Which stop has a walking link to the Castle stop?",
+    "Do Line 1 and Line 2 share an operator?",
+]
+WANTED = [
+    {"Ilse Tarnov"}, {"Line 1"}, {"F1"}, {"2"}, {"yes"}, {"Line 1", "Line 2"}, {"Line 1"},
+    {"Line 1"},    {"Line 1", "Line 2", "F1"}, {"no"}, {"Opera"}, {"yes"},
+]  # fmt: skip
+
+
+def answers(kg: KnowledgeGraph, candidate) -> set[str]:
+    return {candidate.result} if candidate.result else {kg.name(e) for e in candidate.ends.tolist()}
+
+
+@pytest.mark.parametrize(("question", "wanted"), list(zip(QUESTIONS, WANTED)))
+def test_the_right_reading_is_among_those_found(question, wanted):
+    kg = transit()
+    readings = Readings(kg, None, ReaderSettings())
+    found = readings.of(readings.asked(question))
+    assert any(answers(kg, candidate) == wanted for candidate in found)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_a_reading_denotes_is_what_its_query_graph_executes_to(question):
+    kg = transit()
+    readings, sets = Readings(kg, None, ReaderSettings(looked_at=150)), QuerySets(kg)
+    for candidate in readings.of(readings.asked(question)):
+        result = sets.execute(candidate.query)
+        if candidate.result in ("yes", "no"):
+            assert result.truth == (candidate.result == "yes"), candidate.query
+        elif candidate.result:
+            assert result.number == int(candidate.result), candidate.query
+        else:
+            assert result.rows.tolist() == sorted(candidate.ends.tolist()), candidate.query
+
+
+def test_views_are_finite_and_as_many_as_they_have_names():
+    readings = Readings(transit(), None, ReaderSettings())
+    asked = readings.asked(QUESTIONS[0])
+    seen = views(asked, readings.of(asked), readings.find)
+    assert seen.shape[1] == len(NAMES)
+    assert np.isfinite(seen).all()
+    assert len(np.unique(seen, axis=0)) > len(seen) / 4
+
+
+def test_a_hub_is_cut_and_told():
+    triples = [(f"a{n}", "in", "Hub") for n in range(50)] + [("Kiosk", "near", "Hub")]
+    readings = Readings(KnowledgeGraph.from_triples(triples), None, ReaderSettings(edges=20))
+    asked = readings.asked("What is the Kiosk near?")
+    readings.of(asked)
+    assert asked.cut
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sets(st.tuples(*[st.integers(0, 6), st.integers(0, 2), st.integers(0, 6)]), min_size=1))
+def test_neighbourhoods_are_what_the_triples_say(triples):
+    kg = KnowledgeGraph.from_triples((f"e{h}", f"r{r}", f"e{t}") for h, r, t in triples)
+    around, total = Neighbourhood(kg), kg.num_relations
+    for node in range(kg.num_entities):
+        wanted: dict[int, set[int]] = {}
+        for head, code, tail in kg.triples.tolist():
+            if head == node:
+                wanted.setdefault(code, set()).add(tail)
+            if tail == node:
+                wanted.setdefault(code + total, set()).add(head)
+        found = around.ends(np.array([node]))
+        assert {code: set(ends.tolist()) for code, ends in found.items()} == wanted
+        for code in range(2 * total):
+            assert set(around.step(np.array([node]), code).tolist()) == wanted.get(code, set())
