@@ -169,12 +169,15 @@ class PlanCandidate:
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """What an answer cost. Seconds are wall-clock; `stages` splits them by pipeline stage."""
+    """What an answer cost.
+
+    Seconds are wall-clock; `stages` splits them by pipeline stage. A price of None is not known.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    price: float = 0.0
+    price: float | None = 0.0
     seconds: float = 0.0
     stages: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
@@ -191,7 +194,7 @@ class Usage:
             calls=self.calls + other.calls,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
-            price=self.price + other.price,
+            price=None if self.price is None or other.price is None else self.price + other.price,
             seconds=self.seconds + other.seconds,
             stages=stages,
         )

@@ -230,7 +230,8 @@ def _cost_lines(answer: Shown) -> Iterator[_Line]:
     if usage.calls:
         tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
         calls = f"{usage.calls:,} call{'s' if usage.calls > 1 else ''}"
-        yield [_Span(f"{calls} to a model, {tokens}, price {usage.price:.4g}", _FAINT)]
+        price = "unknown" if usage.price is None else f"{usage.price:.4g}"
+        yield [_Span(f"{calls} to a model, {tokens}, price {price}", _FAINT)]
 
 
 def _who(item: RankedEntity | Link) -> str:

@@ -132,7 +132,7 @@ def usage(replies: Sequence[Reply], *, stage: str) -> Usage:
     """What some replies cost, as an answer carries it.
 
     A cached reply counts as it did when it was paid, so a run that is resumed reports what a run
-    in one piece does. An unknown price counts as 0.
+    in one piece does. The price is None where that of any reply is not known.
 
     Example:
         >>> usage([Reply("a", prompt_tokens=9, seconds=0.5)], stage="plan").stages
@@ -143,7 +143,9 @@ def usage(replies: Sequence[Reply], *, stage: str) -> Usage:
         calls=sum(reply.calls for reply in replies),
         prompt_tokens=sum(reply.prompt_tokens for reply in replies),
         completion_tokens=sum(reply.completion_tokens for reply in replies),
-        price=sum(reply.price or 0.0 for reply in replies),
+        price=None
+        if any(reply.price is None for reply in replies)
+        else sum(reply.price or 0.0 for reply in replies),
         seconds=seconds,
         stages={stage: seconds},
     )

@@ -66,7 +66,8 @@ def score_line(
     scores["grounded"] = math.nan if grounded is None else float(grounded)
     usage = line.get("usage") or {}
     for name in COST:
-        scores[name] = float(usage.get(name, math.nan))
+        value = usage.get(name)
+        scores[name] = math.nan if value is None else float(value)
     return scores
 
 

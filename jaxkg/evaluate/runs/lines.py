@@ -237,7 +237,7 @@ def _answer_part(question: str, answer: Answer) -> Line:
             "calls": int(usage.calls),
             "prompt_tokens": int(usage.prompt_tokens),
             "completion_tokens": int(usage.completion_tokens),
-            "price": float(usage.price),
+            "price": None if usage.price is None else float(usage.price),
             "seconds": float(usage.seconds),
         },
         "fault": answer.error,

@@ -27,6 +27,7 @@ class Calls:
         backend: who answers.
         modules: calls, tokens, seconds and price by module.
         faults: what failed, "kind: detail (while ...)", calls held back by a budget aside.
+        priced: False once a reply came whose price is not known.
         held: why a budget held a call back; "" where none did.
         outage: the fault that every further call would end in; "" where there is none.
     """
@@ -35,6 +36,7 @@ class Calls:
     modules: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
     faults: list[str] = dataclasses.field(default_factory=list)
     held: str = ""
+    priced: bool = True
     outage: str = ""
 
     @property
@@ -59,7 +61,8 @@ class Calls:
                 {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "seconds": 0, "price": 0},
             )
             for name in spent:
-                spent[name] += getattr(usage, name)
+                spent[name] += getattr(usage, name) or 0
+            self.priced &= usage.price is not None
             if outcome.error == "budget":
                 self.held = self.held or outcome.detail
             elif outcome.error is not None:
@@ -79,7 +82,7 @@ class Calls:
             calls=int(total("calls")),
             prompt_tokens=int(total("prompt_tokens")),
             completion_tokens=int(total("completion_tokens")),
-            price=total("price"),
+            price=total("price") if self.priced else None,
             seconds=seconds,
             stages={module: self.modules[module]["seconds"] for module in self.modules},
         )

@@ -4,6 +4,9 @@ import pytest
 
 from jaxkg.adjudicate import Cache, Message, Meter, Rates, Reply, Request, Scripted
 from jaxkg.adjudicate.around.meter import usage
+from jaxkg.answer import Answer
+from jaxkg.evaluate import evaluate, prediction_line
+from jaxkg.records import Question
 
 
 def ask_for(text, stage=""):
@@ -64,3 +67,15 @@ def test_usage_adds_up_and_leaves_out_what_was_held_back():
     assert (used.calls, used.prompt_tokens, used.completion_tokens) == (2, 20, 10)
     assert used.price == pytest.approx(0.5)
     assert used.stages == {"plan": 1.0}
+
+
+def test_an_unknown_price_is_not_zero():
+    unknown = usage([priced("a"), Reply("b", price=None)], stage="plan")
+    assert unknown.price is None
+    assert (unknown + usage([priced("a")], stage="plan")).price is None
+    answer = Answer("?", abstained="no", usage=unknown)
+    assert "price unknown" in str(answer)
+    assert Answer.from_json(answer.to_json()).usage.price is None
+    line = prediction_line(Question("q", "?"), answer)
+    assert line["usage"]["price"] is None
+    assert "price" not in evaluate([line], resamples=10).metrics
