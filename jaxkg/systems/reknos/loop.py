@@ -23,6 +23,9 @@ from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.tensors import bucket, rerun, starts_table
 from jaxkg.types import Fit
 
+_SLOTS = 1 << 14
+"""Where capacities start: a step of this size costs next to nothing."""
+
 _begin = functools.partial(jax.jit, static_argnames="num_questions")(begin)
 _close = jax.jit(close)
 concluded = functools.partial(jax.jit, static_argnames=("keep", "backward"))(conclude)
@@ -91,7 +94,9 @@ def run_search(
                 num_groups=len(problem.groups), capacities=slots, revisit=problem.revisit,
             )  # fmt: skip
 
-        options, runs, search = rerun(asked, room.of(f"ask {step}", 1, 1), lenient=True).value
+        options, runs, search = rerun(
+            asked, room.of(f"ask {step}", _SLOTS, _SLOTS), lenient=True
+        ).value
         if step and not options.any():
             break
         scores, options = session.score(search, options)
@@ -103,6 +108,6 @@ def run_search(
                 width=settings.width, capacities=slots, walk_best=best, revisit=problem.revisit,
             )  # fmt: skip
 
-        search = rerun(told, room.of(f"tell {step}", 1), lenient=True).value
+        search = rerun(told, room.of(f"tell {step}", _SLOTS), lenient=True).value
         search = _close(search, session.sufficient(search))
     return search, concluded(search, keep=settings.keep, backward=settings.backward)

@@ -39,7 +39,7 @@ class NumericSearch(NamedTuple):
     score: jax.Array  # [B, W] float32 log-probability, -inf where there are fewer than W
     search: SuperSearch
     best: BestPaths
-    needed: jax.Array  # [9L] int32 slots: of the search, of the beam beside it, of that within it
+    needed: jax.Array  # [1] int32 slots of the first step; each step has four times as many
     overflow: jax.Array  # [] bool
 
 
@@ -90,12 +90,14 @@ def search_batch(
             static, N, W, L and K.
         scorer: see `BeamScorer`; static.
         num_groups: of super-relations; static.
-        capacities: 9L slots in the order of `NumericSearch.needed`; static.
+        capacities: one number, slots of all that the first step does; every step has four times
+            those of the one before, so that few sizes, and few programs, serve all batches. Static.
         revisit: which nodes a path may return to; static.
     """
     starts, score = start(row, node), scorer(weights, reading)
     batch = jax.tree.leaves(reading)[0].shape[0]
-    of_search, of_beam, of_paths = (capacities[3 * hops * i : 3 * hops * (i + 1)] for i in range(3))
+    scale = jnp.asarray([4**hop for hop in range(hops) for _ in range(3)] * 3, jnp.int32)
+    slots = tuple(capacities[0] << 2 * hop for hop in range(hops) for _ in range(3))
 
     def scored(beam: Beam, options: jax.Array) -> Scored:
         """A path that has reached nothing with a name of its own (events, roles) is not whole."""
@@ -107,7 +109,7 @@ def search_batch(
         return told._replace(logits=probabilities(told.logits, options, may_stop))
 
     def look(beam: Beam, hop: int) -> Look:
-        options, beam = relation_beam.ask(graph, beam, capacity=of_beam[3 * hop])
+        options, beam = relation_beam.ask(graph, beam, capacity=slots[3 * hop])
         told = scored(beam, options)
         return Look(beam._replace(memo=told.memo), options, told.logits)
 
@@ -117,7 +119,7 @@ def search_batch(
         chosen = jnp.any(search.sets[-1][:, :, None] == group[None, None, :], axis=1)
         beam = relation_beam.tell(
             graph, before.beam, before.options & chosen[:, None, :], before.scores,
-            capacities=(of_beam[3 * hop - 2], of_beam[3 * hop - 1]), width=beam_width,
+            capacities=(slots[3 * hop - 2], slots[3 * hop - 1]), width=beam_width,
             revisit=revisit,
         )  # fmt: skip
         after = look(beam, hop)
@@ -127,7 +129,7 @@ def search_batch(
     found = super_search(
         graph, starts, group,
         lambda search, options, seen: group_scores(seen.beam, seen.scores, group, num_groups),
-        num_questions=batch, num_groups=num_groups, width=width, hops=hops, capacities=of_search,
+        num_questions=batch, num_groups=num_groups, width=width, hops=hops, capacities=slots,
         grow=grow, memo=look(first, 0), connections=connections, walk_best=keep, floor=floor,
         revisit=revisit,
     )  # fmt: skip
@@ -141,16 +143,17 @@ def search_batch(
 
     paths = relation_beam.search(
         graph, starts, scored_within,
-        num_questions=batch, width=beam_width, hops=hops, capacities=of_paths, revisit=revisit,
+        num_questions=batch, width=beam_width, hops=hops, capacities=slots, revisit=revisit,
     )  # fmt: skip
     _, whole = within(paths, best.groups, group, num_groups)  # the last hop ends all
     beside = found.memo.beam
+    needed = jnp.concatenate([found.needed, beside.needed, paths.needed])
     return NumericSearch(
         paths.relations,
         jnp.where(whole, paths.score, -jnp.inf),
         found.search,
         best,
-        jnp.concatenate([found.needed, beside.needed, paths.needed]),
+        jnp.max((needed - 1) // scale + 1)[None],
         found.overflow | beside.overflow | paths.overflow,
     )
 
@@ -195,8 +198,7 @@ def search_numerically(
             backward=settings.backward, capacities=slots, revisit=problem.revisit,
         )  # fmt: skip
 
-    wants = [rows << (7 + 2 * hop) for _ in range(3) for hop in range(hops) for _ in range(3)]
-    capacities = problem.room.of(f"batches of {rows}", *wants)
+    capacities = problem.room.of(f"batches of {rows}", rows << 7, last=4 ** (hops - 1))
     for indices, found, complete in stream(count, min(settings.batch_size, rows), run, capacities):
         relations[indices] = found.relations[: len(indices)]
         score[indices] = found.score[: len(indices)]

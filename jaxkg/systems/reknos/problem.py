@@ -20,15 +20,16 @@ class Room:
     Steps of one name share theirs.
     """
 
-    def __init__(self, first: int = 1 << 14, limit: int = 1 << 22) -> None:
-        """Start with at least `first` slots and never take more than `limit`."""
+    def __init__(self, first: int | None = None, limit: int = 1 << 22) -> None:
+        """Start with `first` slots (None: as many as a step expects); take `limit` at most."""
         self._first, self._limit = first, limit
         self._known: dict[tuple[str, int], Capacities] = {}
 
-    def of(self, step: str, *slots: int) -> Capacities:
-        """Of a step that is expected to want so many slots."""
-        first = tuple(min(max(self._first, some), self._limit) for some in slots)
-        return self._known.setdefault((step, len(slots)), Capacities(first, self._limit))
+    def of(self, step: str, *slots: int, last: int = 1) -> Capacities:
+        """Of a step that expects to want so many slots; its largest table has `last` times them."""
+        limit = max(1, self._limit // last)
+        first = tuple(min(self._first or some, limit) for some in slots)
+        return self._known.setdefault((step, len(slots)), Capacities(first, limit))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
