@@ -84,7 +84,7 @@ class QueryBatch:
         operators: all operators, each after those it reads from; equal ones once.
         roots: of each query graph, one operator, or the two sides of a comparison.
         starts: [S] int32 nodes of all `Entities`, end to end.
-        entities: (operator, first, end) of their stretches.
+        entities: [n, 3] int64, (operator, first, end) of their stretches.
         rounds: in order.
     """
 
@@ -92,7 +92,7 @@ class QueryBatch:
     operators: tuple[Operator, ...]
     roots: tuple[tuple[int, ...], ...]
     starts: np.ndarray
-    entities: tuple[tuple[int, int, int], ...]
+    entities: np.ndarray
     rounds: tuple[Round, ...]
 
 
@@ -125,7 +125,7 @@ def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
         tuple(operators),
         roots,
         np.array(starts, np.int32),
-        tuple(entities),
+        np.array(entities, np.int64).reshape(-1, 3),
         rounds,
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
+from typing import overload
 
 import jax
 import numpy as np
@@ -94,9 +95,11 @@ class QueryGraphs:
         Raises:
             JaxkgError: see `batch`.
         """
-        batch = queries if isinstance(queries, QueryBatch) else self.batch(queries)
-        run = _Run(self, batch)
-        return [run.result(place) for place in range(len(batch.queries))]
+        return list(self.run(queries))
+
+    def run(self, queries: Sequence[Query] | QueryBatch) -> Executed:
+        """As `execute`, each result made when it is asked for."""
+        return Executed(self, queries if isinstance(queries, QueryBatch) else self.batch(queries))
 
     def capacities(self, rows: int, slots: int, hops: int, width: int, topic: bool) -> Capacities:
         """What a chain round of this shape has needed so far."""
@@ -136,19 +139,19 @@ class QueryGraphs:
         return jax.device_put(table)
 
 
-class _Run:
-    """One execution of a batch: what every operator found."""
+class Executed(Sequence[Result]):
+    """One execution of a batch: what every operator found, and with it every result."""
 
     def __init__(self, owner: QueryGraphs, batch: QueryBatch):
         self.owner, self.batch = owner, batch
         count = len(batch.operators)
-        self.sets: list[_Sets | None] = [None] * count
+        self.found: list[_Sets] = []
+        self.sets = np.zeros(count, np.int64)  # place in `found` of every operator
         self.low = np.zeros(count, np.int64)
         self.high = np.zeros(count, np.int64)
         self.complete = np.ones(count, bool)
-        starts = _Sets(batch.starts)
-        for place, low, high in batch.entities:
-            self._keep(place, starts, low, high)
+        self.found.append(_Sets(batch.starts))
+        places, self.low[places], self.high[places] = batch.entities.T
         for level in batch.rounds:
             if level.chains:
                 self._chains(level.chains)
@@ -159,26 +162,29 @@ class _Run:
             if level.extremes:
                 self._extreme(level.extremes)
 
-    def _keep(self, place: int, sets: _Sets, low: int, high: int) -> None:
-        self.sets[place], self.low[place], self.high[place] = sets, low, high
-
     def _keep_all(self, places: Sequence[int], sets: _Sets, row: np.ndarray) -> None:
         """Sets of the operators at `places`, `row` [K] ascending into these."""
-        offsets = np.searchsorted(row, np.arange(len(places) + 1)).tolist()
-        for place, low, high in zip(places, offsets, offsets[1:]):
-            self._keep(place, sets, low, high)
+        offsets = np.searchsorted(row, np.arange(len(places) + 1))
+        self.sets[places] = len(self.found)
+        self.found.append(sets)
+        self.low[places], self.high[places] = offsets[:-1], offsets[1:]
 
     def nodes(self, place: int) -> np.ndarray:
         """[K] int32 found by an operator, in no order."""
-        sets = self.sets[place]
-        assert sets is not None  # a round reads only what rounds before it found
-        return sets.node[self.low[place] : self.high[place]]
+        return self.found[self.sets[place]].node[self.low[place] : self.high[place]]
 
     def _gathered(self, places: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Nodes of several sets end to end, and how many each has."""
-        parts = [self.nodes(place) for place in places]
-        lengths = np.fromiter(map(len, parts), np.int64, len(parts))
-        return np.concatenate(parts) if parts else np.zeros(0, np.int32), lengths
+        low, lengths = self.low[places], self.high[places] - self.low[places]
+        before = np.cumsum(lengths) - lengths
+        slot = np.arange(lengths.sum()) + np.repeat(low - before, lengths)
+        where = self.sets[places]
+        if (where == where[0]).all():
+            return self.found[where[0]].node[slot], lengths
+        node, of_slot = np.empty(len(slot), np.int32), np.repeat(where, lengths)
+        for sets in np.unique(where).tolist():
+            node[of_slot == sets] = self.found[sets].node[slot[of_slot == sets]]
+        return node, lengths
 
     def _walk(
         self, node: np.ndarray, lengths: np.ndarray, relations: np.ndarray, revisit: Revisit
@@ -315,10 +321,19 @@ class _Run:
         )
         self._keep_all(conditions.places, sets, row[kept])
 
-    def result(self, place: int) -> Result:
-        """Of one query graph."""
+    def __len__(self) -> int:
+        return len(self.batch.queries)
+
+    @overload
+    def __getitem__(self, place: int) -> Result: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Result]: ...
+    def __getitem__(self, place: int | slice) -> Result | list[Result]:
+        """The result of a query graph."""
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
         query, roots = self.batch.queries[place], self.batch.roots[place]
-        complete = all(self._all_complete(root) for root in roots)
+        complete = bool(self.complete.all()) or all(map(self._all_complete, roots))
         derive = functools.partial(self._derived, roots)
         found = [np.sort(self.nodes(root)) for root in roots]
         return root_result(query, found, derive, self.owner.values, complete=complete)
@@ -332,8 +347,7 @@ class _Run:
 
     def _derive(self, place: int) -> Derived:
         operator = self.batch.operators[place]
-        sets, low, high = self.sets[place], self.low[place], self.high[place]
-        assert sets is not None
+        sets, low, high = self.found[self.sets[place]], self.low[place], self.high[place]
         order = low + np.argsort(sets.node[low:high])
         steps = None if sets.edges is None else self._steps(sets.edges[order])
         return Derived(

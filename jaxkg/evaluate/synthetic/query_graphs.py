@@ -25,8 +25,6 @@ from jaxkg.query import (
 )
 
 _ORDERED: tuple[Comparison, ...] = ("=", "!=", "<", "<=", ">", ">=")
-_MOST = 3000
-"""A set of more entities is not stepped on from: random walks end up in hubs of hubs."""
 
 
 class RandomQueries:
@@ -38,9 +36,11 @@ class RandomQueries:
     Args:
         sets: over the graph.
         rng: where the numbers come from.
+        most: a set of more entities is not stepped on from: random walks end in hubs of hubs.
     """
 
-    def __init__(self, sets: QuerySets, rng: np.random.Generator):
+    def __init__(self, sets: QuerySets, rng: np.random.Generator, *, most: int = 3000):
+        self.most = most
         self.sets, self.values, self.kg, self.rng = sets, sets.values, sets.kg, rng
         columns = self.values.keys[:, 0]
         self._valued = [np.flatnonzero(column != NONE) for column in columns]
@@ -90,7 +90,7 @@ class RandomQueries:
         returns = bool(self.rng.random() < 0.7)
         for _ in range(self.rng.integers(1, 3)):
             rows = self.sets.derive(node).nodes
-            if not len(rows) or len(rows) > _MOST:
+            if not len(rows) or len(rows) > self.most:
                 return node
             relations = self._leaving(rows)
             if not relations:
@@ -118,7 +118,7 @@ class RandomQueries:
         path: tuple[str, ...] = ()
         ends = rows
         for _ in range(self.rng.integers(0, 3)):
-            relations = self._leaving(ends) if 0 < len(ends) <= _MOST else []
+            relations = self._leaving(ends) if 0 < len(ends) <= self.most else []
             if not relations:
                 break
             columns = [name for name in relations if name in self.values.relation_kinds]
