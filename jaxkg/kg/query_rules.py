@@ -66,7 +66,7 @@ def _sound(values: Values, query: Query, depth: int) -> None:
         if not query.ids:
             raise JaxkgError("a query graph that starts from no entity")
         for entity in query.ids:
-            kg.entity(entity)
+            values.row(entity)
     elif isinstance(query, Step):
         if not query.relations or len(set(query.relations)) != len(query.relations):
             raise JaxkgError(
@@ -114,7 +114,7 @@ def value_kind(values: Values, node: Query) -> str | None:
     if isinstance(node, Where | Extreme | Difference):
         return value_kind(values, node.source)
     if isinstance(node, Entities):
-        rows = [values.kg.entity(entity) for entity in node.ids]
+        rows = [values.row(entity) for entity in node.ids]
         kinds = [kind for kind in KINDS[:3] if (values.keys_of(kind)[0][rows] != NONE).all()]
         return kinds[0] if len(kinds) == 1 else None
     if isinstance(node, Intersection | Union):
@@ -182,7 +182,7 @@ def _has_kind(values: Values, relations: tuple[str, ...], kind: str) -> bool:
 
 
 def _someone_has(values: Values, relation: str, entity: str) -> None:
-    if values.kg.entity(entity) not in values.ends_of(relation):
+    if values.row(entity) not in values.ends_of(relation):
         raise JaxkgError(f"no entity has {entity!r} at the end of {relation}")
 
 
@@ -219,7 +219,7 @@ def _unit(values: Values, node: Query) -> tuple[str, ...]:
     if isinstance(node, Step):
         return tuple(sorted({unit for name in node.relations for unit in values.units[name]}))
     if isinstance(node, Entities):
-        return tuple(sorted({values.unit(values.kg.entity(entity)) for entity in node.ids}))
+        return tuple(sorted({values.unit(values.row(entity)) for entity in node.ids}))
     if isinstance(node, Intersection | Union):
         return _unit(values, node.parts[0])
     return ()

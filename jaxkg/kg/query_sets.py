@@ -123,13 +123,13 @@ class QuerySets:
     def derive(self, node: Node) -> Derived:
         """The entities a node denotes."""
         if isinstance(node, Entities):
-            rows = sorted({self.kg.entity(entity) for entity in node.ids})
+            rows = sorted({self.values.row(entity) for entity in node.ids})
             return Derived(node, np.array(rows, np.int32))
         if isinstance(node, Step):
             source = self.derive(node.source)
             ends, steps, _ = self.step(source.nodes, node.relations)
             if not node.returns:
-                barred = [self.kg.entity(entity) for entity in topics_of(node)]
+                barred = [self.values.row(entity) for entity in topics_of(node)]
                 keep = ~np.isin(ends, barred)
                 ends, steps = ends[keep], steps[keep]
             nodes, first = np.unique(ends, return_index=True)

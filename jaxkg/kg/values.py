@@ -122,6 +122,7 @@ class Values:
             self.keys[2, :, row] = truth
         self.keys.setflags(write=False)
         self._ends: dict[str, np.ndarray] = {}
+        self._rows: dict[str, int] = {}
 
     def _read_literals(self, stores: Mapping[str, dict]) -> dict[int, str | None]:
         """Values of the literals that say their datatype; the kind of every literal by its row."""
@@ -227,7 +228,7 @@ class Values:
         if comparison == "in" and kind != "date":
             raise JaxkgError(f"{kind} values are not `in` each other, as dates are: {value!r}")
         if isinstance(value, str):
-            row = self.kg.entity(value)
+            row = self.row(value)
             return _interval(comparison, row, row)
         if kind == "date":
             if (days := as_date(value.text)) is None:
@@ -295,6 +296,12 @@ class Values:
         """Text of the unit of an entity's number; "" where it has none."""
         rank = int(self.keys[0, 0, row])
         return "" if rank == NONE else self._ranked[rank][0]
+
+    def row(self, entity: str) -> int:
+        """Index of an entity by its id, as `KnowledgeGraph.entity`; looked up once."""
+        if entity not in self._rows:
+            self._rows[entity] = self.kg.entity(entity)
+        return self._rows[entity]
 
     def ends_of(self, relation: str) -> np.ndarray:
         """[K] int32, what a relation leads to, ascending; of an inverse relation, its heads."""

@@ -106,7 +106,7 @@ def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
     for place, operator in enumerate(operators):
         if isinstance(operator.query, Entities):
             low = len(starts)
-            starts += sorted({values.kg.entity(entity) for entity in operator.query.ids})
+            starts += sorted({values.row(entity) for entity in operator.query.ids})
             entities.append((place, low, len(starts)))
     by_level: dict[int, list[int]] = {}
     for place, operator in enumerate(operators):

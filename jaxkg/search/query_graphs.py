@@ -150,6 +150,13 @@ class Executed(Sequence[Result]):
         self.low = np.zeros(count, np.int64)
         self.high = np.zeros(count, np.int64)
         self.complete = np.ones(count, bool)
+        # All rounds have as many rows, so that they share a program.
+        chains = [group for level in batch.rounds if level.chains for group in level.chains.groups]
+        most = max((len(places) for _, places, _, _ in chains), default=1)
+        conditions = any(level.wheres or level.extremes for level in batch.rounds)
+        size = owner.batch_size
+        self.rows = size if conditions else min(size, bucket(most))
+        self.spare = 1 if len(batch.rounds) == 1 else 4
         self.found.append(_Sets(batch.starts))
         places, self.low[places], self.high[places] = batch.entities.T
         for level in batch.rounds:
@@ -199,9 +206,9 @@ class Executed(Sequence[Result]):
         """
         count, hops, width = relations.shape
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        rows = min(self.owner.batch_size, bucket(count))
-        most = max(int(np.diff(offsets[::rows], append=offsets[-1:]).max(initial=0)), rows)
-        slots = _room(most, rows)
+        rows, spare = self.rows, self.spare
+        most = int(np.diff(offsets[::rows], append=offsets[-1:]).max(initial=0))
+        slots = _room(most, rows * spare)
         capacities = self.owner.capacities(rows, slots, hops, width, revisit == "topic")
 
         def run(indices: np.ndarray, caps: tuple[int, ...]):

@@ -28,7 +28,7 @@ def same(device, host):
         assert len(device.ends) == len(host.nodes)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_random_batch_is_executed_as_by_the_twin_and_on_the_host(seed):
     rng = np.random.default_rng(seed)
     triples = value_triples(rng)
@@ -97,7 +97,7 @@ def test_what_outgrows_the_largest_bucket_says_so():
     )
     executor = QueryGraphs(kg)
     hop = path_query(("a0",), ("r", "^r"))
-    executor.capacities(8, 8, 2, 1, topic=False).limit = 4096
+    executor.capacities(8, 32, 2, 1, topic=False).limit = 4096
     [result] = executor.execute([Difference(hop, Entities(("a0",)))])
     assert not result.complete
 
