@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from jaxkg.errors import JaxkgError
+from jaxkg.errors import JaxkgError, how_to_install
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -149,7 +149,7 @@ def write_tensors(
         from safetensors.numpy import save
     except ImportError as error:
         raise JaxkgError(
-            f"{os.fspath(path)}: needs safetensors: pip install 'jaxkg[text]'"
+            f"{os.fspath(path)}: needs safetensors: {how_to_install('text')}"
         ) from error
     write_bytes(path, save(dict(arrays), metadata=dict(about)))
 

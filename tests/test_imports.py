@@ -54,6 +54,7 @@ ARROWS["systems"] = {*_CORES, "text", "kg", "search", "learn", "lm", "adjudicate
 ARROWS["experiments"] = {*ARROWS}
 ARROWS["serve"] = {"kg", "cite", ROOT}
 ARROWS["cli"] = {*ARROWS, ROOT}
+ARROWS["__main__"] = {"cli"}
 ARROWS[ROOT] = {*ARROWS}
 
 HOST = [*sorted(FREE), "kg", "adjudicate", "cite", "evaluate", "show"]

@@ -64,10 +64,17 @@ class Reading:
             sources = [source or None for source in kg.provenance.take(rows).tolist()]
         shown = [one_line(name) for name in names]
         bearers = Counter(shown)
-        clear = [named and bearers[name] == 1 for named, name in zip(has_name, shown)]
+        shared = kg.entity_names.shared[entities].tolist()
+        clear = [
+            named and bearers[name] == 1 and not homonym
+            for named, name, homonym in zip(has_name, shown, shared)
+        ]
         self.kg = kg
         self.facts: dict[int, Fact] = {}
         self.unnamed = {entity for entity, named in zip(ids, has_name) if not named}
+        self._homonyms = {
+            entity for entity, named, also in zip(ids, has_name, shared) if named and also
+        }
         self._words = {kg.relations[c]: one_line(kg.relation_labels[c]) for c in set(columns[:, 1])}
         # Most walks are of triples that need no second look: both ends have a name of their own.
         self._clauses: dict[int, str] = {}
@@ -90,7 +97,10 @@ class Reading:
     def _told_with_care(self, citations: Sequence[Citation]) -> str:
         nodes = [start_of(citations[0]), *map(end_of, citations)]
         ids = [entity for entity, _ in nodes]
-        shown = told_apart(nodes)
+        shown = [
+            f"{one_line(name)} [{one_line(entity)}]" if entity in self._homonyms else told
+            for (entity, name), told in zip(nodes, told_apart(nodes))
+        ]
         for end, beside in ((0, 1), (-1, -2)):
             if ids[end] in self.unnamed:
                 shown[end] += self._description(ids[end], ids[beside])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
 import os
 import sys
 
@@ -9,6 +12,7 @@ import typer
 
 from jaxkg.cli.ask import ask, explain
 from jaxkg.cli.caching import cache
+from jaxkg.cli.chatting import chat
 from jaxkg.cli.comparing import compare
 from jaxkg.cli.distilling import distill
 from jaxkg.cli.evaluating import evaluate
@@ -32,6 +36,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ask")(ask)
+app.command("chat")(chat)
 app.command("explain")(explain)
 app.command("eval")(evaluate)
 app.command("score")(score)
@@ -67,6 +72,7 @@ def main(argv: list[str] | None = None) -> None:
 
         print(__version__)
         return
+    _any_terminal()
     try:
         with voice(quiet=quiet):
             app(args=arguments, prog_name="jaxkg")
@@ -80,3 +86,24 @@ def main(argv: list[str] | None = None) -> None:
         if stop.code == 130:
             errors.print("jaxkg: stopped; what was done is kept", markup=False)
         raise
+
+
+_PLAIN = {"→": "->", "←": "<-", "…": "..."}
+
+
+def _any_terminal() -> None:
+    """Let standard output take every character, also where its encoding has no name for it."""
+
+    def plain(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        units = (
+            _PLAIN.get(char) or json.dumps(char)[1:-1]
+            for char in error.object[error.start : error.end]
+        )
+        return "".join(units), error.end
+
+    codecs.register_error("jaxkg", plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="jaxkg")

@@ -10,16 +10,27 @@ from typing import Annotated, Any
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.cli.asking import (
+    Session,
+    checked_question,
+    failed,
+    lines_of_input,
+    print_answer,
+    session,
+)
+from jaxkg.cli.models import ModelOptions
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import keep_compiled_programs, load_graph
-from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.loading import FileOptions
+from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import progress_bars
-from jaxkg.experiments.registry import HELP, build_system, default_system, faults
+from jaxkg.experiments.registry import HELP
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="Brackets around the [topic] are accepted.")],
+    question: Annotated[
+        str,
+        typer.Argument(help="Brackets around the [topic] are accepted; - reads one a line."),
+    ],
     system: Annotated[
         str | None,
         typer.Option(
@@ -28,6 +39,9 @@ def ask(
     ] = None,
     kg: options.Graph = None,
     names: options.Names = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
     hypergraph: options.Hypergraph = None,
     planner: options.PlannerFolder = None,
     mode: options.PlanMode = None,
@@ -57,15 +71,18 @@ def ask(
 
     With --llm a language model reads the paths found and decides, in one call, which of them answer
     the question. Exit code 1 where the answer is withheld for want of evidence.
-    """
-    from jaxkg.systems.answering import as_question
 
-    if not question.strip():
-        raise JaxkgError('the question is empty; try: jaxkg ask "who directed Alien?"')
+    Examples: jaxkg ask "who directed Alien?" | jaxkg ask "who made it?" --kg films.csv |
+    jaxkg ask - --json < questions.txt
+    """
+    if question != "-":
+        checked_question(question)
     if trace is not None and system is None:
         system = "planner"
     if trace is not None and system != "planner":
         raise JaxkgError(f"--trace is of --system planner, not of {system!r}")
+    if question == "-" and (trace is not None or svg is not None):
+        raise JaxkgError("--trace and --svg save one answer; ask one question")
     wanted = ModelOptions(
         llm=llm,
         base_url=base_url,
@@ -78,49 +95,67 @@ def ask(
         replay=replay,
         timeout=timeout,
     )
-    asked = as_question(question)
-    with language_model(wanted) as model, progress_bars() as show:
-        keep_compiled_programs()
-        parts = Parts(
-            load_graph(kg, names=names),
+    with (
+        progress_bars() as show,
+        session(
+            system,
+            wanted,
             show,
-            backend=None if model is None else model.backend,
+            kg=kg,
+            reading=FileOptions(names, format, encoding, columns, provenance=True),
             hypergraph=hypergraph,
             planner_folder=planner,
             wishes=wishes_from(settings or (), mode=mode, threshold=threshold),
             top_k=top_k,
             repair=repair,
             seed=seed,
-        )
-        built = build_system(system or default_system(parts), parts)
-        [answer] = built.answer([asked])
-    if wrong := faults(built, parts, answer):
-        raise JaxkgError(f"the answer's citations do not hold, please report this: {wrong[0]}")
+        ) as warm,
+    ):
+        if question == "-":
+            withheld = _ask_all(warm, limit, as_json)
+            sys.exit(1 if withheld else 0)
+        answer = warm.answer(question)
+    if as_json:
+        print(answer.to_json(indent=1))
+    elif not failed(answer):
+        print_answer(answer, limit)
+    sys.stdout.flush()
+    # What is saved comes after what is printed: a full disk takes no answer away.
     if trace is not None:
         from jaxkg.storage import write_text
+        from jaxkg.systems.answering import as_question
         from jaxkg.systems.trace import trace_question
 
-        planned: Any = getattr(built, "inner", built)  # a model that judges is outermost
-        stages = {**trace_question(planned, asked), "answer": answer.to_dict()}
+        # A model that judges is outermost.
+        planned: Any = getattr(warm.system, "inner", warm.system)
+        stages = {**trace_question(planned, as_question(question)), "answer": answer.to_dict()}
         write_text(trace, json.dumps(stages, ensure_ascii=False, indent=1) + "\n")
     if svg is not None:
         from jaxkg.show import svg as draw_svg
         from jaxkg.storage import write_text
 
         write_text(svg, draw_svg(answer))
-    failed = answer.error is not None and not answer.entities
-    if as_json:
-        print(answer.to_json(indent=1))
-    elif not failed:
-        from rich.console import Console
-
-        from jaxkg.show.render import rich_text
-
-        Console(soft_wrap=True, highlight=False).print(rich_text(answer, limit=limit))
-    if failed:
+    if failed(answer):
         raise JaxkgError(f"the model gave no answer: {answer.error}")
     if answer.abstained:
         sys.exit(1)
+
+
+def _ask_all(warm: Session, limit: int, as_json: bool) -> bool:
+    """Answer every line of standard input; whether an answer was withheld."""
+    withheld = asked = 0
+    for line in lines_of_input():
+        answer = warm.answer(line)
+        if as_json:
+            print(answer.to_json(), flush=True)
+        else:
+            print_answer(answer, limit)
+            print(flush=True)
+        asked += 1
+        withheld += not answer.entities
+    if not asked:
+        raise JaxkgError("no question on standard input; write one a line")
+    return bool(withheld)
 
 
 def explain(
@@ -132,4 +167,7 @@ def explain(
 
     from jaxkg.cli.replay import read_trace, replay
 
-    Console(soft_wrap=True, highlight=False).print(replay(read_trace(trace), most=most))
+    # A tree is cropped at the width of the console, which a reader of a file has not.
+    told = replay(read_trace(trace), most=most)
+    wide = None if sys.stdout.isatty() else 10_000
+    Console(soft_wrap=True, highlight=False, width=wide).print(told, no_wrap=True, crop=False)

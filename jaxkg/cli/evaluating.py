@@ -12,7 +12,7 @@ from jaxkg.cli import options
 from jaxkg.cli.models import ModelOptions, language_model
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import material
-from jaxkg.experiments.loading import keep_compiled_programs, load_graph
+from jaxkg.experiments.loading import FileOptions, keep_compiled_programs, load_graph
 from jaxkg.experiments.parts import Parts, wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.experiments.registry import HELP, build_system
@@ -30,6 +30,9 @@ def evaluate(
     system: Annotated[str, typer.Option(help=HELP)] = "planner",
     kg: options.Graph = None,
     names: options.Names = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
     hypergraph: options.Hypergraph = None,
     planner: options.PlannerFolder = None,
     mode: options.PlanMode = None,
@@ -85,7 +88,7 @@ def evaluate(
     given = material(dataset, kg, names, questions, part="test")
     with language_model(wanted) as model, progress_bars() as show:
         keep_compiled_programs()
-        graph = load_graph(given.graph, names=given.names)
+        graph = load_graph(given.graph, FileOptions(given.names, format, encoding, columns))
         parts = Parts(
             graph,
             show,

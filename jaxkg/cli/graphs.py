@@ -8,9 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from jaxkg.cli import options
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.progress import errors, progress_bars
+from jaxkg.experiments.loading import FileOptions, load_graph
+from jaxkg.experiments.progress import progress_bars
+from jaxkg.words import one_line
 
 graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -21,31 +23,24 @@ def build(
         Path, typer.Argument(help="TSV, CSV, a|b|c, JSONL, Parquet, N-Triples, Turtle or RDF/XML.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],
-    format: Annotated[
-        str | None, typer.Option(help="Format, where the name does not tell.")
-    ] = None,
-    names: Annotated[Path | None, typer.Option(help="Display names, id<TAB>name a line.")] = None,
+    format: options.Format = None,
+    names: options.Names = None,
     skip_bad: Annotated[int, typer.Option(min=0, help="Bad lines to tolerate.")] = 0,
-    encoding: Annotated[str, typer.Option(help="Of text files.")] = "utf-8",
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
     provenance: Annotated[
-        bool, typer.Option(help="Keep the file and line of every triple.")
-    ] = False,
+        bool, typer.Option(help="Keep the file and line of every triple of a text file.")
+    ] = True,
 ) -> None:
-    """Read a graph and save it in a form that opens at once."""
-    from jaxkg.kg import read_graph, save_graph
+    """Read a graph and save it in a form that opens at once.
 
+    Example: jaxkg kg build edges.csv -o films --columns head=from,relation=kind,tail=to
+    """
+    from jaxkg.kg import save_graph
+
+    reading = FileOptions(names, format, encoding, columns, skip_bad, provenance)
     with progress_bars() as show:
-        kg = read_graph(
-            source,
-            format=format,
-            names=names,
-            skip_bad=skip_bad,
-            encoding=encoding,
-            provenance=True if provenance else None,
-            on_progress=lambda done, total: show("read", done, total),
-        )
-    for message in kg.skipped:
-        errors.print(f"skipped: {message}", markup=False, highlight=False)
+        kg = load_graph(source, reading, show=show)
     save_graph(kg, output)
     merged = f", {kg.duplicates:,} repeated triples merged" if kg.duplicates else ""
     print(f"{output}: {kg!r}{merged}")
@@ -56,12 +51,16 @@ def stats(
     path: Annotated[
         Path | None, typer.Argument(help="Graph file or folder; the demo graph without.")
     ] = None,
+    names: options.Names = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Sizes, degrees, hubs, relations and names of a graph."""
     from jaxkg.kg.stats import graph_stats
 
-    found = graph_stats(load_graph(path))
+    found = graph_stats(load_graph(path, FileOptions(names, format, encoding, columns)))
     print(json.dumps(found, ensure_ascii=False, indent=1) if as_json else _lines(found))
 
 
@@ -108,14 +107,16 @@ def synthesize(
 def _lines(found: dict[str, Any], *, indent: str = "", most: int = 12) -> str:
     lines = []
     for key, value in found.items():
-        name = indent + str(key).replace("_", " ")
+        name = indent + one_line(str(key).replace("_", " "))
         if isinstance(value, dict):
             shown = dict(list(value.items())[:most])
             lines += [name, _lines(shown, indent=indent + "  ")]
             if len(value) > most:
                 lines.append(f"{indent}  … and {len(value) - most} more (--json shows all)")
         else:
-            lines.append(
-                f"{name:<24} {value:,}" if isinstance(value, int) else f"{name:<24} {value}"
-            )
+            if isinstance(value, int):
+                shown = f"{value:,}"
+            else:
+                shown = f"{value:.4g}" if isinstance(value, float) else one_line(str(value))
+            lines.append(f"{name:<24} {shown}")
     return "\n".join(lines)

@@ -15,6 +15,18 @@ Graph = Annotated[
     Path | None, typer.Option("--kg", help="Graph file or folder; the demo graph without.")
 ]
 Names = Annotated[Path | None, typer.Option("--names", help="Display names, id<TAB>name a line.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="Of the graph file, where its name does not tell.", metavar="F"),
+]
+Encoding = Annotated[str, typer.Option("--encoding", help="Of text files, as utf-8 or cp1252.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        help="Which columns are what: head=NAME,relation=NAME,tail=NAME, by name or number from 1.",
+    ),
+]
 Hypergraph = Annotated[
     Path | None, typer.Option("--hypergraph", help="Folder of a hypergraph, for --system proh.")
 ]

@@ -15,6 +15,7 @@ from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.show.render import rich_text
+from jaxkg.words import one_line
 
 _FORMAT = "jaxkg-trace"
 _MAKE = "make one with `jaxkg ask ... --trace FILE`"
@@ -52,16 +53,16 @@ def replay(trace: Mapping[str, Any], *, most: int) -> Tree:
 
 
 def _tree(trace: Mapping[str, Any], most: int) -> Tree:
-    tree = Tree(Text(trace["question"]))
+    tree = Tree(Text(one_line(trace["question"])))
     topics = tree.add("topic candidates")
     for link in trace["topics"]:
         mark = "chosen" if link["chosen"] else "passed over"
-        topics.add(Text(f"{link['name']}  {link['score']:.2f}  {link['method']}, {mark}"))
+        topics.add(Text(f"{one_line(link['name'])}  {link['score']:.2f}  {link['method']}, {mark}"))
     tree.add(Text(f"the planner read {trace['known_share']:.0%} known words"))
     for hop in trace["hops"]:
         branch = tree.add(f"hop {hop['hop']}")
         for path in hop["paths"]:
-            told = " → ".join(path["path"]) or "(start)"
+            told = one_line(" → ".join(path["path"])) or "(start)"
             state = ", finished" if path["finished"] else ""
             node = branch.add(Text(f"{told}  p = {math.exp(path['log_probability']):.3f}{state}"))
             if path["stop"]:
@@ -76,7 +77,7 @@ def _tree(trace: Mapping[str, Any], most: int) -> Tree:
 
 
 def _way(name: str, way: Mapping[str, Any]) -> Text:
-    text = Text(f"{name}  p = {math.exp(way['log_probability']):.3f}")
+    text = Text(f"{one_line(name)}  p = {math.exp(way['log_probability']):.3f}")
     if way["kept"]:
         text.append("  kept", style="green")
     return text

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jaxkg.errors import JaxkgError
+from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.evaluate.runs.report import Report
 
 if TYPE_CHECKING:
@@ -162,5 +162,5 @@ def figure_class() -> type[Figure]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise JaxkgError("plots need matplotlib: pip install 'jaxkg[plot]'") from error
+        raise JaxkgError(f"plots need matplotlib: {how_to_install('plot')}") from error
     return Figure

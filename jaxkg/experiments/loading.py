@@ -2,27 +2,101 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from jaxkg.experiments.progress import errors
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.progress import note
 
 if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
 
 
+@dataclasses.dataclass(frozen=True)
+class FileOptions:
+    """How a graph file is to be read, as options say it.
+
+    Attributes:
+        names: file of display names.
+        format, encoding: see `jaxkg.kg.read_graph`.
+        columns: "head=NAME,relation=NAME,tail=NAME"; a number counts columns from 1.
+        skip_bad: malformed lines to tolerate.
+        provenance: keep file and line of every triple.
+    """
+
+    names: Path | None = None
+    format: str | None = None
+    encoding: str = "utf-8"
+    columns: str | None = None
+    skip_bad: int = 0
+    provenance: bool = False
+
+
 def load_graph(
-    path: Path | None, *, names: Path | None = None, skip_bad: int = 0
+    path: Path | None,
+    options: FileOptions = FileOptions(),
+    *,
+    names: Path | None = None,
+    show: Callable[[str, int, int], None] | None = None,
 ) -> KnowledgeGraph:
-    """The graph at a path (a file, or a folder made by `kg build`); without one, the demo graph."""
+    """The graph at a path (a file, or a folder made by `kg build`); without one, the demo graph.
+
+    How a header was read, and what was skipped, is told on standard error.
+
+    Raises:
+        JaxkgError: see `read_graph`; or options for the reading of a file without one.
+    """
     from jaxkg.kg import demo_graph, read_graph
 
+    if names is not None:
+        options = dataclasses.replace(options, names=names)
     if path is None:
+        plain = FileOptions(options.names, skip_bad=options.skip_bad, provenance=options.provenance)
+        if options != plain:
+            raise JaxkgError(
+                "--format, --encoding and --columns say how to read a graph: --kg FILE"
+            )
         return demo_graph()
-    kg = read_graph(path, names=names, skip_bad=skip_bad)
+    told: dict[str, Any] = {}
+    if show is not None:
+        told["on_progress"] = lambda done, total: show("read", done, total)
+    kg = read_graph(
+        path,
+        names=options.names,
+        format=options.format,
+        encoding=options.encoding,
+        columns=None if options.columns is None else columns_from(options.columns),
+        skip_bad=options.skip_bad,
+        lines=options.provenance,
+        on_reading=note,
+        **told,
+    )
     for message in kg.skipped:
-        errors.print(f"skipped: {message}", markup=False, highlight=False)
+        note(f"skipped: {message}")
     return kg
+
+
+def columns_from(text: str) -> tuple[int | str, int | str, int | str]:
+    """Head, relation and tail columns as an option says them.
+
+    Raises:
+        JaxkgError: they are not all told.
+
+    >>> columns_from("head=source,relation=type,tail=target"), columns_from("2,3,4")
+    (('source', 'type', 'target'), (1, 2, 3))
+    """
+    parts = [part.strip() for part in text.split(",")]
+    named = dict(part.split("=", 1) for part in parts if "=" in part)
+    if named.keys() == {"head", "relation", "tail"} and len(parts) == 3:
+        parts = [named["head"], named["relation"], named["tail"]]
+    elif named or len(parts) != 3 or "" in parts:
+        raise JaxkgError(f"--columns {text}: write it head=NAME,relation=NAME,tail=NAME")
+    if "0" in parts:
+        raise JaxkgError(f"--columns {text}: columns are counted from 1")
+    head, relation, tail = (int(part) - 1 if part.isdecimal() else part for part in parts)
+    return head, relation, tail
 
 
 def keep_compiled_programs() -> None:

@@ -244,7 +244,7 @@ def _value(text: str, annotation: Any) -> Any:
 
 
 def encoder_named(name: str) -> TextEncoder:
-    """An encoder of texts: "minilm", sentence vectors, or "hashing", which needs no weights.
+    """An encoder of texts: "minilm", sentence vectors; "hashing", which needs no weights; a folder.
 
     Raises:
         JaxkgError: there is no such encoder, or its weights are not found.
@@ -257,7 +257,11 @@ def encoder_named(name: str) -> TextEncoder:
         from jaxkg.text.hashing import HashingEncoder
 
         return HashingEncoder()
-    raise JaxkgError(f"the encoder is minilm or hashing, not {name!r}")
+    if Path(name).is_dir():
+        from jaxkg.text.minilm import MiniLM
+
+        return MiniLM.open(name)
+    raise JaxkgError(f"the encoder is minilm, hashing or the folder of one, not {name!r}")
 
 
 def encoder_kept(name: str) -> TextEncoder:

@@ -129,6 +129,15 @@ class NameTable(Sequence[str]):
             index.setdefault(name, []).append(row)
         return index
 
+    @functools.cached_property
+    def shared(self) -> np.ndarray:
+        """[n] bool, the names that another row bears too."""
+        if self.ascending:
+            return np.zeros(len(self), bool)
+        hashes = np.fromiter(map(hash, self.tolist()), np.int64, len(self))
+        _, name, count = np.unique(hashes, return_inverse=True, return_counts=True)
+        return count[name] > 1
+
     def take(self, rows: np.ndarray) -> NameTable:
         """The names of `rows` ([n] integers), in that order, as a table of its own."""
         rows = np.asarray(rows, np.int64)

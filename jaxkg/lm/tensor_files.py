@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxkg.errors import JaxkgError
+from jaxkg.errors import JaxkgError, how_to_install
 
 
 def open_tensors(path: Path) -> Any:
@@ -22,7 +22,7 @@ def open_tensors(path: Path) -> Any:
         from safetensors import SafetensorError, safe_open
     except ImportError as error:
         raise JaxkgError(
-            "a local language model needs safetensors: pip install 'jaxkg[text]'"
+            f"a local language model needs safetensors: {how_to_install('text')}"
         ) from error
     try:
         return safe_open(path, framework="flax")

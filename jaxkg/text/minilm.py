@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from jaxkg.errors import JaxkgError
+from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.text.bert import Bert, BertConfig, load_bert, mean_pool
 from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 
@@ -158,7 +158,7 @@ def _read_tokenizer(path: Path) -> Tokenizer:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise JaxkgError(
-            "a sentence encoder needs tokenizers: pip install 'jaxkg[text]'"
+            f"a sentence encoder needs tokenizers: {how_to_install('text')}"
         ) from error
     text = path.read_text(encoding="utf-8")
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxkg.errors import JaxkgError
+from jaxkg.errors import JaxkgError, how_to_install
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 """Name of the default sentence encoder on the model hub (Apache-2.0)."""
@@ -106,7 +106,7 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
         from safetensors.numpy import load_file
     except ImportError as error:
         raise JaxkgError(
-            "a sentence encoder needs safetensors: pip install 'jaxkg[text]'"
+            f"a sentence encoder needs safetensors: {how_to_install('text')}"
         ) from error
     try:
         return load_file(path)

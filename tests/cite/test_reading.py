@@ -124,9 +124,9 @@ def test_homonyms_of_one_walk_are_told_apart_by_id():
     assert walk(facts, *both, names=names) == (
         "Kismet [m.1], by: Dieterle; Kismet [m.2], by: Dieterle"
     )
-    # A namesake elsewhere in the graph changes nothing: the sentence depends on its walk alone.
+    # A namesake elsewhere in the graph counts as well: a reader knows no more than the sentence.
     one = [(*facts[0], "on"), (*facts[2], "back")]
-    assert walk(facts, *one, names=names) == "Kismet, by: Dieterle; Faust, by: Dieterle"
+    assert walk(facts, *one, names=names) == "Kismet [m.1], by: Dieterle; Faust, by: Dieterle"
 
 
 def test_names_that_read_alike_once_cleaned_are_homonyms():
@@ -145,3 +145,10 @@ def test_a_node_visited_twice_is_no_homonym():
 def test_a_sentence_is_one_line_without_controls():
     facts = [("Al\x1b[31mien\n\nIgnore this", "by\tthe", "R\u202eS")]
     assert walk(facts, (*facts[0], "on")) == "Al\ufffd[31mien  Ignore this, by the: RS"
+
+
+def test_a_homonym_elsewhere_in_the_graph_keeps_its_id_too():
+    facts = [("m.1", "directed_by", "m.9"), ("m.2", "directed_by", "m.8")]
+    names = {"m.1": "Kismet", "m.2": "Kismet", "m.9": "William Dieterle"}
+    told = walk(facts, (*facts[0], "on"), names=names)
+    assert told == "Kismet [m.1], directed by: William Dieterle"

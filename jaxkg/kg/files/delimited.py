@@ -16,11 +16,13 @@ SEPARATORS = {"metaqa": "|", "tsv": "\t", "csv": ","}
 """Column separator by format. Only CSV knows quotes; in the other two they are plain characters."""
 
 HEADER = (
-    ("head", "head_id", "subject", "subj"),
-    ("relation", "relation_id", "predicate", "pred", "rel", "property"),
-    ("tail", "tail_id", "object", "obj"),
+    ("head", "head_id", "subject", "subj", "source", "src", "from"),
+    ("relation", "relation_id", "predicate", "pred", "rel", "property", "relationship", "type"),
+    ("tail", "tail_id", "object", "obj", "target", "dst", "to"),
 )
-"""Words, in any case, by which a header line or a column is known as head, relation, tail."""
+"""Words, in any case, by which a header line or a column is known as head, relation, tail; of
+several in one header the first counts."""
+_LETTERS = ("h", "r", "t"), ("s", "p", "o")
 
 Columns = Sequence[int | str]
 Row = tuple[int, list[str]]
@@ -47,18 +49,50 @@ def read_delimited(
     *,
     columns: Columns | None = None,
     provenance: bool | int | str | None = None,
+    lines: bool = False,
     encoding: str = "utf-8",
     on_progress: Progress | None = None,
-) -> None:
-    """Read "metaqa", "tsv" or "csv" triples into `encoder`; see `jaxkg.kg.read_graph`."""
-    intake = _Intake(path, format, encoder, bad, columns, provenance)
+) -> str:
+    """Read "metaqa", "tsv" or "csv" triples into `encoder`; see `jaxkg.kg.read_graph`.
+
+    Returns:
+        How a header was taken; "" where it is plain or there is none.
+    """
+    separator = separator_of(path, format, encoding)
+    intake = _Intake(path, format, separator, encoder, bad, columns, provenance, lines)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     if format == "csv":
-        for rows in _csv_rows(path, blocks, bad, encoding):
+        for rows in csv_rows(path, blocks, bad, encoding, separator):
             intake.rows(rows)
     else:
-        for first, lines in blocks:
-            intake.lines(first, lines)
+        for first, some in blocks:
+            intake.lines(first, some)
+    return intake.reading
+
+
+def header_columns(words: Sequence[str]) -> list[int] | None:
+    """Positions of head, relation and tail in a header line; None where it is none.
+
+    >>> header_columns(["Target", "Relation", "Source"]), header_columns(["h", "p", "o"])
+    ([2, 1, 0], None)
+    """
+    folded = [word.strip().casefold() for word in words]
+    for letters in _LETTERS:
+        if set(letters) <= set(folded):
+            return [folded.index(letter) for letter in letters]
+    found = [next((folded.index(w) for w in known if w in folded), -1) for known in HEADER]
+    return found if min(found) >= 0 else None
+
+
+def separator_of(path: Path, format: str, encoding: str) -> str:
+    """What parts the columns; of CSV a semicolon where the first line has no comma."""
+    if format != "csv":
+        return SEPARATORS[format]
+    for _, lines in line_blocks(path, encoding=encoding):
+        for line in lines:
+            if line.strip():
+                return ";" if "," not in line and line.count(";") >= 2 else ","
+    return ","
 
 
 def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str = "utf-8") -> None:
@@ -76,10 +110,16 @@ def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str
                 names.label(entity, name)
 
 
-def _csv_rows(
-    path: Path, blocks: Iterable[tuple[int, list[str]]], bad: BadLines, encoding: str
+def csv_rows(
+    path: Path,
+    blocks: Iterable[tuple[int, list[str]]],
+    bad: BadLines,
+    encoding: str,
+    separator: str = ",",
 ) -> Iterator[list[Row]]:
-    reader = csv.reader((line + "\n" for _, block in blocks for line in block), strict=True)
+    """Rows of a CSV file in batches, each with the number of its first line."""
+    text = (line + "\n" for _, block in blocks for line in block)
+    reader = csv.reader(text, delimiter=separator, strict=True)
     batch: list[Row] = []
     while True:
         start = reader.line_num + 1
@@ -103,13 +143,16 @@ class _Intake:
         self,
         path: Path,
         format: str,
+        separator: str,
         encoder: TripleEncoder,
         bad: BadLines,
         columns: Columns | None,
         provenance: bool | int | str | None,
+        by_line: bool,
     ):
         self.path, self.encoder, self.bad = path, encoder, bad
-        self.format, self.separator = format, SEPARATORS[format]
+        self.format, self.separator, self.by_line = format, separator, by_line
+        self.reading = ""
         self.asked, self.provenance = columns, provenance
         self.layout: _Layout | None = None
 
@@ -143,7 +186,7 @@ class _Intake:
     def _encode(
         self, numbers: Sequence[int], columns: list[list[str]], sources: list[str] | None
     ) -> None:
-        if self.provenance is True:
+        if self.provenance is True or (self.by_line and sources is None):
             sources = [f"{self.path.name}:{number}" for number in numbers]
         elif sources is not None:
             sources = list(map(str.strip, sources))
@@ -156,12 +199,13 @@ class _Intake:
         if _blank(fields):
             return True
         words = [field.strip().casefold() for field in fields]
-        by_word = [next((i for i, w in enumerate(words) if w in known), -1) for known in HEADER]
-        header = self.format != "metaqa" and min(by_word) >= 0
-        wanted = self.asked or (by_word if header else (0, 1, 2))
+        by_word = None if self.format == "metaqa" else header_columns(words)
+        header = by_word is not None
+        wanted = self.asked or by_word or (0, 1, 2)
         source = None if isinstance(self.provenance, bool) else self.provenance
-        if self.provenance is None and header and "source" in words:
-            source = words.index("source")
+        if self.provenance is None and by_word and "source" in words:
+            at = words.index("source")
+            source = None if at in by_word else at
         asked = (*wanted, *(() if source is None else (source,)))
         expected = ("<TAB>" if self.format == "tsv" else self.separator).join(
             ("head", "relation", "tail")
@@ -187,7 +231,11 @@ class _Intake:
         self.layout = _Layout(
             len(fields), (head, relation, tail), rest[0] if rest else None, expected
         )
-        return header or any(isinstance(column, str) for column in asked)
+        told = [named[at] for at in (head, relation, tail)]
+        taken = header or any(isinstance(column, str) for column in asked)
+        if taken and [word.casefold() for word in told] != ["head", "relation", "tail"]:
+            self.reading = f"{', '.join(told)}: taken as head, relation, tail"
+        return taken
 
     def _sound(self, row: Row, layout: _Layout) -> bool:
         number, fields = row
@@ -217,7 +265,7 @@ def _fields(count: int) -> str:
 def _hint(text: str, format: str) -> str:
     for other, separator in SEPARATORS.items():
         if other != format and text.count(separator) >= 2:
-            return f"; with format={other!r} it would have more"
+            return f"; in the format {other!r} it would have more"
     if text.count(SEPARATORS[format]) > 2 and format != "csv":
         return "; names that hold the separator need CSV with quotes, or JSON lines"
     return ""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
 from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.delimited import header_columns
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
 
@@ -22,25 +26,29 @@ def read_jsonl(
     names: NameCollector,
     bad: BadLines,
     *,
-    keys: tuple[str, str, str] = ("head", "relation", "tail"),
+    keys: tuple[str, str, str] | None = None,
     provenance: bool | str | None = None,
+    lines: bool = False,
     encoding: str = "utf-8",
     on_progress: Progress | None = None,
 ) -> None:
-    """Read JSON lines into `encoder`, names into `names`; see `jaxkg.kg.read_graph`."""
-    expected = _EXPECTED.format(*keys)
+    """Read JSON lines, or one JSON array, into `encoder`; see `jaxkg.kg.read_graph`.
+
+    Keys that are not told are those of a header line, as "subject", "predicate", "object" or
+    "source", "relation", "target". Numbers and true or false are taken as they are written.
+    """
+    asked = keys
+    expected = _EXPECTED.format(*(keys or ("head", "relation", "tail")))
     source_key = provenance if isinstance(provenance, str) else "source"
-    for first, lines in line_blocks(path, encoding=encoding, on_progress=on_progress):
+    blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
+    for first, some in _unpacked(path, blocks):
         columns: tuple[list[str], ...] = ([], [], [])
         sources: list[str] = []
-        for number, line in enumerate(lines, start=first):
+        for number, line in enumerate(some, start=first):
             if not line.strip():
                 continue
             try:
-                triple, source = _record(json.loads(line), keys, source_key)
-            except (json.JSONDecodeError, RecursionError) as error:
-                bad.note(path, number, line.rstrip("\r"), f"not JSON ({error})", expected)
-                continue
+                triple, source = _record(_read(line), asked, source_key)
             except _Malformed as error:
                 bad.note(path, number, line.rstrip("\r"), str(error), expected)
                 continue
@@ -50,7 +58,9 @@ def read_jsonl(
                     names.label(name, label)
                 for alias in aliases:
                     names.alias(name, alias)
-            sources.append(source or (f"{path.name}:{number}" if provenance is True else ""))
+            sources.append(
+                source or (f"{path.name}:{number}" if provenance is True or lines else "")
+            )
         told = sources if provenance is not False and any(sources) else None
         encoder.add(*columns, sources=told)
 
@@ -62,16 +72,41 @@ class _Malformed(Exception):
 _Named = tuple[str, str | None, list[str]]
 
 
+def _read(line: str) -> Any:
+    try:
+        return read_json(line)
+    except JaxkgError as error:
+        raise _Malformed(str(error)) from error
+
+
+def _unpacked(
+    path: Path, blocks: Iterator[tuple[int, list[str]]]
+) -> Iterator[tuple[int, list[str]]]:
+    """The blocks; of a file that is one JSON array, its elements as lines of their own."""
+    first = next(blocks, (1, []))
+    start = next((line.strip() for line in first[1] if line.strip()), "")
+    if not start.startswith("["):
+        yield first
+        yield from blocks
+        return
+    whole = "\n".join(line for _, some in (first, *blocks) for line in some)
+    if not isinstance(elements := read_json(whole, str(path)), list):
+        raise JaxkgError(f"{path}: starts like a JSON array and is none")
+    # An element is called by its number, for a line may hold several.
+    yield 1, [json.dumps(element, ensure_ascii=False) for element in elements]
+
+
 def _record(
-    record: Any, keys: tuple[str, str, str], source_key: str
+    record: Any, asked: tuple[str, str, str] | None, source_key: str
 ) -> tuple[tuple[_Named, _Named, _Named], str]:
     if not isinstance(record, dict):
         raise _Malformed("not a JSON object")
+    keys = asked or _keys_of(record)
     for key in keys:
         if key not in record:
             raise _Malformed(f"no {key!r}")
     head, relation, tail = (record[key] for key in keys)
-    source = record.get(source_key, "")
+    source = "" if source_key in keys else record.get(source_key, "")
     if not isinstance(source, str):
         raise _Malformed(f"{source_key!r} is not a string")
     named = _end(head, keys[0]), (_text(relation, keys[1]), None, []), _end(tail, keys[2])
@@ -94,7 +129,18 @@ def _end(value: Any, key: str) -> _Named:
     )
 
 
+def _keys_of(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    names = list(record)
+    found = header_columns(names)
+    if found is None:
+        return "head", "relation", "tail"
+    head, relation, tail = (names[at] for at in found)
+    return head, relation, tail
+
+
 def _text(value: Any, key: str) -> str:
+    if isinstance(value, bool | int | float):
+        value = json.dumps(value)
     if not isinstance(value, str) or not value.strip():
         raise _Malformed(f"{key!r} is not a non-blank string")
     return value.strip()

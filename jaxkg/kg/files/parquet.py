@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxkg.errors import JaxkgError
+from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import HEADER, Columns
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
@@ -32,7 +32,7 @@ def read_parquet(
         import pyarrow.parquet
     except ModuleNotFoundError as error:
         raise JaxkgError(
-            f"{path}: reading Parquet needs pyarrow; pip install 'jaxkg[parquet]'"
+            f"{path}: reading Parquet needs pyarrow; {how_to_install('parquet')}"
         ) from error
     with open_bytes(path) as file:
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
 
-from jaxkg.errors import JaxkgError
+from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.textfile import BadLines, Progress, line_at, open_bytes
 from jaxkg.kg.names import NameCollector
@@ -96,7 +96,7 @@ def _statements(
         import pyoxigraph
     except ModuleNotFoundError as error:
         raise JaxkgError(
-            f"{path}: reading RDF needs pyoxigraph; pip install 'jaxkg[rdf]'"
+            f"{path}: reading RDF needs pyoxigraph; {how_to_install('rdf')}"
         ) from error
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS[format])
     statements = pyoxigraph.parse(file, syntax)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
@@ -13,6 +13,7 @@ from jaxkg.kg.files.jsonl import read_jsonl
 from jaxkg.kg.files.parquet import read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, read_rdf
 from jaxkg.kg.files.store import open_graph
+from jaxkg.kg.files.table import is_table, read_table
 from jaxkg.kg.files.textfile import BadLines, Progress, existing, line_blocks
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import NameCollector
@@ -20,6 +21,7 @@ from jaxkg.kg.names import NameCollector
 SUFFIXES = {
     ".tsv": "tsv",
     ".csv": "csv",
+    ".json": "jsonl",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
@@ -32,7 +34,7 @@ SUFFIXES = {
 }
 """Format by the end of a file's name, a final `.gz` aside."""
 
-FORMATS = (*SEPARATORS, "jsonl", "parquet", *RDF_FORMATS, "saved")
+FORMATS = (*SEPARATORS, "table", "jsonl", "parquet", *RDF_FORMATS, "saved")
 
 
 def read_graph(
@@ -44,7 +46,9 @@ def read_graph(
     provenance: bool | int | str | None = None,
     encoding: str = "utf-8",
     skip_bad: int = 0,
+    lines: bool = False,
     on_progress: Progress | None = None,
+    on_reading: Callable[[str], None] | None = None,
 ) -> KnowledgeGraph:
     """Read a knowledge graph from a file, or from a folder `save_graph` wrote.
 
@@ -52,7 +56,8 @@ def read_graph(
     |---|---|
     | `metaqa` | `head|relation|tail` lines |
     | `tsv` | tab-separated lines; quotes are plain characters |
-    | `csv` | comma-separated, with quotes |
+    | `csv` | comma-separated (or by semicolons), with quotes |
+    | `table` | CSV or TSV with a row an entity, see `jaxkg.kg.files.table.read_table` |
     | `jsonl` | `{"head": ..., "relation": ..., "tail": ...}` lines; an end is a string or |
     | | `{"id": ..., "name": ..., "aliases": [...]}`; `source` may be added |
     | `parquet` | a table (needs the extra `parquet`) |
@@ -61,8 +66,10 @@ def read_graph(
     | `saved` | a folder |
 
     Text may be gzip-packed. Blank lines are passed over, blanks around names are cut off. The
-    first line of a TSV or CSV file is a header where it names head (or subject), relation (or
-    predicate, property) and tail (or object); the columns are then taken by these names.
+    first line of a TSV or CSV file is a header where it names head (or subject, source, from),
+    relation (or predicate, property, type) and tail (or object, target, to), or is `h r t` or
+    `s p o`; the columns are then taken by these names. It is a table's header where it has three
+    columns or more and the first is called id, key, name or the like.
 
     Args:
         path: the file or folder.
@@ -80,6 +87,8 @@ def read_graph(
         encoding: of text files, `names` included; RDF and Parquet know their own.
         skip_bad: how many malformed lines to tolerate. What was skipped is told in the graph's
             `skipped`.
+        lines: keep "file:line" where the file itself says nothing (text formats only).
+        on_reading: told in words how a header was taken.
         on_progress: called now and then with what is done and what there is in all (bytes on
             disk; rows of a Parquet table).
 
@@ -104,14 +113,30 @@ def read_graph(
         given.display.update(names)
     elif names is not None:
         read_names(existing(names), given, bad, encoding=encoding)
-    if format in SEPARATORS:
-        read_delimited(
+    reading = ""
+    plain = columns is None and not isinstance(provenance, int | str)
+    if format == "table" or (
+        format in ("csv", "tsv") and plain and is_table(path, format, encoding)
+    ):
+        _refuse(path, "table", columns=columns)
+        reading = read_table(
+            path,
+            encoder,
+            found,
+            bad,
+            lines=lines or provenance is True,
+            encoding=encoding,
+            on_progress=on_progress,
+        )
+    elif format in SEPARATORS:
+        reading = read_delimited(
             path,
             format,
             encoder,
             bad,
             columns=columns,
             provenance=provenance,
+            lines=lines,
             encoding=encoding,
             on_progress=on_progress,
         )
@@ -127,6 +152,7 @@ def read_graph(
             bad,
             keys=_keys(path, columns),
             provenance=_no_position(path, provenance),
+            lines=lines,
             encoding=encoding,
             on_progress=on_progress,
         )
@@ -151,13 +177,21 @@ def read_graph(
             told = [given.display[relation], *given.aliases.get(relation, ())]
             told += found.relations.get(relation, [])
             found.relations[relation] = list(dict.fromkeys(told))
-    return KnowledgeGraph.from_encoded(
+    graph = KnowledgeGraph.from_encoded(
         encoder.finish(),
         names=found.display,
         aliases=found.aliases,
         skipped=bad.messages,
         relation_names=found.relations,
     )
+    if on_reading and reading:
+        on_reading(f"{path}: {reading}; {graph.num_triples:,} facts")
+    if on_reading and 2 * graph.num_relations > graph.num_triples > 20:
+        on_reading(
+            f"{path}: {graph.num_relations:,} relations for {graph.num_triples:,} facts; where a "
+            "row is an entity and a column a relation, the format is 'table'"
+        )
+    return graph
 
 
 def _format(path: Path, format: str | None, encoding: str) -> str:
@@ -179,7 +213,7 @@ def _format(path: Path, format: str | None, encoding: str) -> str:
                     return guess
             raise JaxkgError(
                 f"{path}:{number}: neither its name nor its first line {line[:120]!r} tells the "
-                f"format; pass format=, one of {', '.join(FORMATS)}"
+                f"format; name the format, one of {', '.join(FORMATS)}"
             )
     raise JaxkgError(f"{path}: no triples in it; the file is blank")
 
@@ -187,12 +221,12 @@ def _format(path: Path, format: str | None, encoding: str) -> str:
 def _refuse(path: Path, format: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
-            raise JaxkgError(f"{path}: {name}= has no meaning for format {format!r}; leave it out")
+            raise JaxkgError(f"{path}: {name} has no meaning for format {format!r}; leave it out")
 
 
-def _keys(path: Path, columns: Columns | None) -> tuple[str, str, str]:
+def _keys(path: Path, columns: Columns | None) -> tuple[str, str, str] | None:
     if columns is None:
-        return "head", "relation", "tail"
+        return None
     head, relation, tail = (_no_position(path, column) for column in columns)
     return str(head), str(relation), str(tail)
 

@@ -170,8 +170,8 @@ def _decode(
         works = next(name for name in candidates if _reads(error.object, name))
         raise JaxkgError(
             f"{path}:{line}: byte {offset} (0x{error.object[error.start]:02x}) is not "
-            f"{encoding} text ({error.reason}); pass encoding={works!r} or the encoding the file "
-            "was written in"
+            f"{encoding} text ({error.reason}); the encoding is perhaps {works!r}, or "
+            "whatever the file was written in"
         ) from error
 
 

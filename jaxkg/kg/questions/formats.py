@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import difflib
 import json
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
 from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
 from jaxkg.records import Question
 
 METAQA_RELATIONS = {
@@ -77,6 +81,8 @@ def read_lines(path: Path) -> list[str]:
             return [line.rstrip("\n") for line in file]
     except FileNotFoundError as error:
         raise JaxkgError(f"{path}: no such question file") from error
+    except OSError as error:
+        raise JaxkgError(f"{path}: cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:
         raise JaxkgError(
             f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8"
@@ -217,12 +223,17 @@ def _freebase_topics(path: Path, number: int, row: dict[str, Any]) -> tuple[str,
 
 
 def own(path: Path, lines: Sequence[str]) -> Iterator[Question]:
-    """JSON objects with the keys of `Question`, `question` for its text."""
+    """JSON objects with the keys of `Question`, `question` for its text; others are left out."""
+    unknown: dict[str, int] = {}
     for number, line in _numbered(lines):
         row = json_object(path, number, line)
-        if unknown := row.keys() - _KEYS:
-            known = ", ".join(sorted(_KEYS))
-            _bad(path, number, f"unknown key {min(unknown)!r}", f"keys among {known}")
+        for key in row.keys() - _KEYS:
+            if difflib.get_close_matches(key.casefold(), _KEYS, 1, 0.8):
+                known = ", ".join(sorted(_KEYS))
+                _bad(path, number, f"unknown key {key!r}", f"keys among {known}")
+            unknown.setdefault(key, number)
+        if isinstance(row.get("id"), int):
+            row["id"] = str(row["id"])
         text = _string(path, number, row, "question")
         topics = _strings(path, number, row, "topics")
         if "mention" in row:
@@ -237,6 +248,55 @@ def own(path: Path, lines: Sequence[str]) -> Iterator[Question]:
             paths=_paths(path, number, row, "paths"),
             mention=mention,
         )
+    _left_out(path, unknown)
+
+
+def table(path: Path, lines: Sequence[str]) -> Iterator[Question]:
+    """CSV with a header that names `question`, and perhaps `id`, `topics`, `answers`.
+
+    Several answers or topics stand in one cell with `|` between them.
+    """
+    first = next((line for line in lines if line.strip()), "")
+    separator = ";" if "," not in first and ";" in first else ","
+    try:
+        rows = list(csv.reader((f"{line}\n" for line in lines), delimiter=separator, strict=True))
+    except csv.Error as error:
+        raise JaxkgError(f"{path}: not CSV ({error})") from error
+    header: list[str] = []
+    for number, cells in enumerate(rows, 1):
+        if not any(map(str.strip, cells)):
+            continue
+        if not header:
+            header = [cell.strip().casefold() for cell in cells]
+            if "question" not in header or len(set(header)) < len(header):
+                _bad(path, number, f"the columns {', '.join(header)}", "a column `question`")
+            _left_out(path, {name: number for name in header if name not in _KEYS})
+            continue
+        if len(cells) != len(header):
+            _bad(path, number, f"{len(cells)} cells", f"{len(header)}, as the header has")
+        row = dict(zip(header, map(str.strip, cells)))
+        text, mention = split_brackets(_string(path, number, row, "question"))
+        listed = {
+            key: _unique(filter(None, map(str.strip, row.get(key, "").split("|"))))
+            for key in ("topics", "answers")
+        }
+        yield Question(
+            id=row.get("id") or f"{path.stem}-{number}".lower(),
+            text=text,
+            topics=listed["topics"],
+            answers=listed["answers"] if "answers" in row else None,
+            mention=mention,
+        )
+
+
+def _left_out(path: Path, unknown: Mapping[str, int]) -> None:
+    if unknown:
+        told = ", ".join(f"{key!r} (line {line})" for key, line in sorted(unknown.items())[:5])
+        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+        warnings.warn(
+            f"{path}: left out, for a question has {', '.join(sorted(_KEYS))}: {told}{more}",
+            stacklevel=4,
+        )
 
 
 def text(path: Path, lines: Sequence[str]) -> Iterator[Question]:
@@ -246,12 +306,18 @@ def text(path: Path, lines: Sequence[str]) -> Iterator[Question]:
         yield Question(f"{path.stem.lower()}-{number}", text, mention=mention)
 
 
+def of_array(path: Path, lines: Sequence[str]) -> list[str]:
+    """The elements of a JSON array, each as a line of its own."""
+    elements = read_json("\n".join(lines), str(path))
+    return [json.dumps(element, ensure_ascii=False) for element in elements]
+
+
 def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     """The JSON object of a line."""
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        _bad(path, number, f"not JSON ({error.msg})", "one JSON object a line")
+        row = read_json(line)
+    except JaxkgError as error:
+        _bad(path, number, str(error), "one JSON object a line")
     if not isinstance(row, dict):
         _bad(path, number, f"a JSON {type(row).__name__}", "one JSON object a line")
     return row

@@ -6,6 +6,9 @@
 | `pathquestion` | `text<TAB>answer(set)<TAB>topic#relation#...` | three tab-separated fields |
 | `freebase` | JSON object with `q_entity` or `gold_paths` (WebQSP, CWQ) | those keys |
 | `jsonl` | JSON object `{"id", "question", "topics", "answers", "paths", "mention"}` | `.jsonl` |
+| | further keys are left out with a warning | |
+| `csv` | a table with a header: `question`, perhaps `id`, `topics`, `answers` (parted by `\\|`) | |
+| | | `.csv` |
 | `text` | a question a line, the topic optionally in `[brackets]` | no tab |
 
 Ids are the file's own where it has them; otherwise `<set>-<line>`, the line counted from 1 and the
@@ -38,7 +41,7 @@ __all__ = [
     "write_questions",
 ]
 
-FORMATS = ("metaqa", "pathquestion", "freebase", "jsonl", "text")
+FORMATS = ("metaqa", "pathquestion", "freebase", "jsonl", "csv", "text")
 
 
 def read_questions(
@@ -69,6 +72,10 @@ def read_questions(
     if format is not None and format not in FORMATS:
         raise JaxkgError(f"unknown question format {format!r}; known: {', '.join(FORMATS)}")
     lines = formats.read_lines(path)
+    if not any(map(str.strip, lines)):
+        raise JaxkgError(f"{path}: no questions in it, the file is blank")
+    if path.suffix == ".json" and next(filter(str.strip, lines)).lstrip().startswith("["):
+        lines = formats.of_array(path, lines)
     chosen = format or _detect(path, lines)
     if answer_field is not None and chosen != "freebase":
         raise JaxkgError(f"{path}: answer_field is for the freebase format, this is {chosen}")
@@ -82,6 +89,8 @@ def read_questions(
         questions = list(formats.freebase(path, lines, answer_field))
     elif chosen == "jsonl":
         questions = list(formats.own(path, lines))
+    elif chosen == "csv":
+        questions = list(formats.table(path, lines))
     else:
         questions = list(formats.text(path, lines))
     seen: set[str] = set()
@@ -145,10 +154,8 @@ def split_questions(
 def _detect(path: Path, lines: Sequence[str]) -> str:
     first = next((line for line in lines if line.strip()), "")
     if path.suffix in (".jsonl", ".json") or first.lstrip().startswith("{"):
-        row = (
-            formats.json_object(path, lines.index(first) + 1 if first else 1, first)
-            if first
-            else {}
-        )
+        row = formats.json_object(path, lines.index(first) + 1, first)
         return "freebase" if {"q_entity", "gold_paths"} & row.keys() else "jsonl"
+    if path.suffix.lower() == ".csv":
+        return "csv"
     return {0: "text", 1: "metaqa"}.get(first.count("\t"), "pathquestion")

@@ -13,6 +13,7 @@ from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, find_topics
 from jaxkg.kg.super_relations import SuperRelations
+from jaxkg.learn.planner.model import Planner
 from jaxkg.records import Question
 from jaxkg.search.plans import Plans, execute_paths
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
@@ -49,7 +50,7 @@ class ReKnoS(QuestionAnswering):
     def build(
         cls,
         kg: KnowledgeGraph,
-        scorer: NumericScorer | LLMScorer,
+        scorer: NumericScorer | LLMScorer | Planner,
         *,
         groups: SuperRelations | None = None,
         tensors: TensorGraph | None = None,
@@ -60,7 +61,7 @@ class ReKnoS(QuestionAnswering):
 
         Args:
             kg: the graph.
-            scorer: of super-relations.
+            scorer: of super-relations; a planner scores as `PlannerScorer` does.
             groups: the super-relations; None groups names of three parts or more by the first two,
                 and clusters labels where most names have fewer.
             tensors, linker: of the graph; None makes them.
@@ -70,6 +71,8 @@ class ReKnoS(QuestionAnswering):
             JaxkgError: super-relations or scorer are of another graph, or the scorer cannot look
                 as far as the search goes.
         """
+        if isinstance(scorer, Planner):
+            scorer = PlannerScorer(scorer)
         if groups is None:
             groups = default_groups(kg.relations)
         if groups.num_relations != kg.num_relations:

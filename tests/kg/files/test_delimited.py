@@ -125,11 +125,11 @@ def test_line_numbers_hold_across_blocks(read, monkeypatch):
         ("a|r|b\na|r|b|c\n", "kb.txt",
          r"kb.txt:2: 4 fields where the first line has 3: 'a\|r\|b\|c'; expected .*; "
          "names that hold the separator need CSV"),
-        ("a|r|b\n\nx\ty\tz\r\n", "kb.txt", r"kb.txt:3: 1 field .*: 'x\\ty\\tz'; .*format='tsv'"),
+        ("a|r|b\n\nx\ty\tz\r\n", "kb.txt", r"kb.txt:3: 1 field .*: 'x\\ty\\tz'; .*format 'tsv'"),
         ("a|r|b\na| |b\n", "kb.txt", r"kb.txt:2: a blank name: 'a\| \|b'"),
         ("a|r|b|c\n", "kb.txt", r"kb.txt:1: 4 fields: .*expected head\|relation\|tail"),
         ("a\tb\n", "kb.tsv", r"kb.tsv:1: 2 fields: 'a\\tb'; expected head<TAB>relation<TAB>tail"),
-        ("a,b,c\n", "kb.tsv", r"kb.tsv:1: 1 field: 'a,b,c'.*with format='csv' it would have more"),
+        ("a,b,c\n", "kb.tsv", r"kb.tsv:1: 1 field: 'a,b,c'.*in the format 'csv' it would"),
         ("a\tr\tb\t1\na\tr\tb\n", "kb.tsv", "kb.tsv:2: 3 fields where the first line has 4"),
         ("a\tr\tb\n\t\t\n", "kb.tsv", "kb.tsv:2: a blank name"),
         ('a,r,b\nc,r,"d"x\n', "kb.csv", r"""kb.csv:2: not CSV \(.*: 'c,r,"d"x'; expected"""),
@@ -211,3 +211,57 @@ def test_malformed_side_files_are_told(read, tmp_path, line):
 def test_a_missing_side_file_is_told(read, tmp_path):
     with pytest.raises(JaxkgError, match="no such file"):
         read("m.1|r|m.2", "kb.txt", names=tmp_path / "nmaes.tsv")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "told"),
+    [
+        ("source,relation,target\nAlien,release_year,1979\nAlien,directed_by,Ridley Scott\n",
+         "kb.csv", "source, relation, target: taken as head, relation, tail; 2 facts"),
+        ("From;Type;To\nAlien;release_year;1979\nAlien;directed_by;Ridley Scott\n",
+         "kb.csv", "From, Type, To: taken as head, relation, tail; 2 facts"),
+        ("t\tr\th\n1979\trelease_year\tAlien\nRidley Scott\tdirected_by\tAlien\n",
+         "kb.tsv", "h, r, t: taken as head, relation, tail; 2 facts"),
+        ("id,release_year,directed_by\nAlien,1979,Ridley Scott\n",
+         "kb.csv", "a row an entity, id its id, other columns relations; 2 facts"),
+    ],
+)  # fmt: skip
+def test_other_headers_are_known_and_told(read, text, name, told):
+    heard = []
+    assert facts(read(text, name, on_reading=heard.append)) == EXPECTED
+    assert len(heard) == 1
+    assert heard[0].endswith(told)
+
+
+def test_a_plain_header_goes_without_a_word(read):
+    heard = []
+    text = "head,relation,tail,source\nAlien,directed_by,Ridley Scott,here\n"
+    graph = read(text, "kb.csv", on_reading=heard.append, lines=True)
+    assert (heard, graph.source(0)) == ([], "here")
+    text = "source,relation,target\nAlien,directed_by,Ridley Scott\n"
+    assert read(text, "kb.csv", lines=True).source(0) == "kb.csv:2"
+
+
+def test_a_wide_table_is_an_entity_a_row(read):
+    text = 'id;name;department;boss\nE1;Ann;Sales;\nE2;"Bob; Jr";Sales;E1\n\nE3;Cy;IT\n'
+    graph = read(text, "staff.csv", skip_bad=1, lines=True)
+    assert facts(graph) == [
+        ("E1", "department", "Sales"),
+        ("E2", "boss", "E1"),
+        ("E2", "department", "Sales"),
+    ]
+    assert [graph.name(graph.entity(id)) for id in ("E1", "E2")] == ["Ann", "Bob; Jr"]
+    assert graph.source(1) == "staff.csv:3"
+    assert "3 cells for 4 columns" in graph.skipped[0]
+    assert facts(read("person,boss\nAnn,Bob\n", "kb.csv", format="table")) == [
+        ("Ann", "boss", "Bob")
+    ]
+    with pytest.raises(JaxkgError, match="is no header of a table"):
+        read("a,a,b\nc,d,e\n", "kb.csv", format="table")
+
+
+def test_what_looks_like_a_table_without_a_header_word_is_told(read):
+    rows = "\n".join(f"p{i},d{i},b{i}" for i in range(30))
+    heard = []
+    read("person,department,boss\n" + rows, "kb.csv", on_reading=heard.append)
+    assert "31 relations for 31 facts; where a row is an entity" in heard[0]

@@ -69,10 +69,10 @@ def test_other_keys(read):
     ("line", "told"),
     [
         ('{"head": "a", ', "not JSON"),
-        ("[" * 100_000, "not JSON"),
+        ("[" * 100_000, "brackets are nested deeper"),
         ('["a", "r", "b"]', "not a JSON object"),
         ('{"head": "a", "relation": "r"}', "no 'tail'"),
-        (fact(tail=1979), "'tail' is not a non-blank string"),
+        (fact(tail=[1979]), "'tail' is not a non-blank string"),
         (fact(tail=" "), "'tail' is not a non-blank string"),
         (fact(relation={"id": "r"}), "'relation' is not a non-blank string"),
         (fact({"name": "Alien"}), "'head.id' is not a non-blank string"),
@@ -93,5 +93,21 @@ def test_malformed_lines_are_told_or_skipped(read, line, told):
 
 
 def test_a_lone_surrogate_is_refused(read):
-    with pytest.raises(JaxkgError, match="lone surrogate"):
+    with pytest.raises(JaxkgError, match="half of a surrogate pair"):
         read(['{"head": "\\ud800", "relation": "r", "tail": "b"}'])
+
+
+@pytest.mark.parametrize("keys", [("subject", "predicate", "object"), ("source", "type", "target")])
+def test_other_keys_arrays_numbers_and_booleans(tmp_path, keys):
+    rows = [("Alien", "year", 1979), ("Alien", "classic", True), ("Alien", "rating", 8.5)]
+    records = [dict(zip(keys, row)) for row in rows]
+    (tmp_path / "a.json").write_text(json.dumps(records, indent=1))
+    (tmp_path / "b.jsonl").write_text("\n".join(map(json.dumps, records)))
+    for name in ("a.json", "b.jsonl"):
+        graph = read_graph(tmp_path / name, lines=True)
+        assert {graph.triple(row) for row in range(3)} == {
+            ("Alien", "year", "1979"),
+            ("Alien", "classic", "true"),
+            ("Alien", "rating", "8.5"),
+        }
+        assert sorted(graph.provenance) == [f"{name}:{line}" for line in (1, 2, 3)]

@@ -220,7 +220,7 @@ def test_own_format(tmp_path):
         ('{"question": "q", "paths": [[]]}', r"'paths' is \[\[\]\]"),
         ('{"question": "q", "mention": [0, 2]}', r"'mention' is \[0, 2\]; expected .* 0..1"),
         ('{"question": "q", "mention": [1, 1]}', r"'mention' is"),
-        ('{"question": "q", "id": 3}', "'id' is 3; expected a non-empty string"),
+        ('{"question": "q", "id": [3]}', r"'id' is \[3\]; expected a non-empty string"),
     ],
 )
 def test_own_format_errors_say_where(tmp_path, line, told):
@@ -234,8 +234,9 @@ def test_plain_text(tmp_path):
     first, second = read_questions(path)
     assert first == Question("ask-1", "who made Heat?", mention=(9, 13))
     assert second == Question("ask-3", "who is [he] or [she]")
-    assert read_questions(put(tmp_path, "none.txt")) == []
-    assert read_questions(put(tmp_path, "none.jsonl")) == []
+    for name in ("none.txt", "none.jsonl", "none.csv"):
+        with pytest.raises(JaxkgError, match=f"{name}: no questions in it"):
+            read_questions(put(tmp_path, name))
 
 
 def test_lines_end_only_at_line_ends(tmp_path):
@@ -369,3 +370,39 @@ def test_pathquestion_paths_execute_to_the_answers(data_dir, questions, kb):
         for relation in question.paths[0]:
             reached = set().union(*(steps.get((node, relation), ()) for node in reached))
         assert reached == set(question.answers), question
+
+
+def test_further_keys_are_left_out_with_a_word(tmp_path):
+    line = '{"id": 7, "question": "who made [Heat]?", "answers": ["M"], "source": "x", "split": 1}'
+    path = put(tmp_path, "own.jsonl", line)
+    with pytest.warns(UserWarning, match=r"left out, .*'source' \(line 1\), 'split' \(line 1\)"):
+        [question] = read_questions(path)
+    assert (question.id, question.answers, question.mention) == ("7", ("M",), (9, 13))
+    array = put(tmp_path, "own.json", '[{"question": "a?"},', ' {"question": "b?"}]')
+    assert [question.text for question in read_questions(array)] == ["a?", "b?"]
+
+
+def test_a_table_of_questions(tmp_path):
+    path = put(
+        tmp_path,
+        "asked.csv",
+        "Id;Question;Answers;Note",
+        'a;"who made [Heat]; and when?";Mann | 1995;x',
+        "",
+        ";who is she?;;",
+    )
+    with pytest.warns(UserWarning, match="'note'"):
+        first, second = read_questions(path)
+    assert first == Question(
+        "a", "who made Heat; and when?", answers=("Mann", "1995"), mention=(9, 13)
+    )
+    assert second == Question("asked-4", "who is she?", answers=())
+    assert read_questions(put(tmp_path, "x.csv", "question", "who?"))[0].answers is None
+    for lines, told in (
+        (["id,text", "1,who?"], "expected a column `question`"),
+        (["question,id", "who?"], "x.csv:2: 1 cells; expected 2"),
+        (["question,id", '"who?'], "not CSV"),
+        (["question,id", ",1"], "'question' is ''"),
+    ):
+        with pytest.raises(JaxkgError, match=told):
+            read_questions(put(tmp_path, "x.csv", *lines))

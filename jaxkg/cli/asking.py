@@ -1,0 +1,103 @@
+"""A built system that answers one question after another, and how answers are printed."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.loading import FileOptions, keep_compiled_programs, load_graph
+from jaxkg.experiments.parts import Parts
+from jaxkg.experiments.registry import System, build_system, default_system, faults
+
+if TYPE_CHECKING:
+    from jaxkg.answer import Answer
+
+
+@dataclasses.dataclass(frozen=True)
+class Session:
+    """A system and what it was built of."""
+
+    system: System
+    parts: Parts
+
+    def answer(self, question: str) -> Answer:
+        """Answer a question; its citations are checked.
+
+        Raises:
+            JaxkgError: it is empty, is no text, or a citation does not hold.
+        """
+        from jaxkg.systems.answering import as_question
+
+        [answer] = self.system.answer([as_question(checked_question(question))])
+        if wrong := faults(self.system, self.parts, answer):
+            raise JaxkgError(f"the answer's citations do not hold, please report this: {wrong[0]}")
+        return answer
+
+
+@contextmanager
+def session(
+    name: str | None,
+    wanted: ModelOptions,
+    show: Callable[[str, int, int], None],
+    *,
+    kg: Path | None,
+    reading: FileOptions,
+    **options: Any,
+) -> Iterator[Session]:
+    """Read the graph and build the system, None for the default; `options` are of `Parts`."""
+    with language_model(wanted) as model:
+        keep_compiled_programs()
+        backend = None if model is None else model.backend
+        parts = Parts(load_graph(kg, reading, show=show), show, backend=backend, **options)
+        yield Session(build_system(name or default_system(parts), parts), parts)
+
+
+def checked_question(text: str) -> str:
+    """The question as it was typed.
+
+    Raises:
+        JaxkgError: it is blank, or holds bytes that are no text.
+    """
+    if not text.strip():
+        raise JaxkgError('the question is empty; try: jaxkg ask "who directed Alien?"')
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise JaxkgError(
+            f"the question is not UTF-8 text (at character {error.start + 1})"
+        ) from error
+    return text
+
+
+def failed(answer: Answer) -> bool:
+    """Whether a model was asked and gave nothing."""
+    return answer.error is not None and not answer.entities
+
+
+def lines_of_input() -> Iterator[str]:
+    """The lines of standard input that are not blank.
+
+    Raises:
+        JaxkgError: it is not UTF-8 text.
+    """
+    try:
+        for line in sys.stdin:
+            if line.strip():
+                yield line.strip()
+    except UnicodeDecodeError as error:
+        raise JaxkgError(f"standard input is not UTF-8 text (byte {error.start})") from error
+
+
+def print_answer(answer: Answer, limit: int) -> None:
+    """The answer as text, with colours on a terminal."""
+    from rich.console import Console
+
+    from jaxkg.show.render import rich_text
+
+    Console(soft_wrap=True, highlight=False).print(rich_text(answer, limit=limit))

@@ -1,0 +1,87 @@
+"""Wide tables: a row is an entity, its first column the id, every further one a relation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.delimited import csv_rows, separator_of
+from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
+from jaxkg.kg.names import NameCollector
+
+_KEYS = {"id", "_id", "uid", "key", "identifier", "uri", "iri", "code", "name", "title", "entity"}
+_NAMES = ("name", "label", "title")
+
+
+def first_row(path: Path, separator: str, encoding: str) -> list[str]:
+    """The cells of the first line that is not blank."""
+    for _, lines in line_blocks(path, encoding=encoding):
+        for line in lines:
+            if line.strip():
+                return [cell.strip().strip('"') for cell in line.split(separator)]
+    return []
+
+
+def is_table(path: Path, format: str, encoding: str) -> bool:
+    """Whether the first line names columns, the first of them an id."""
+    words = first_row(path, separator_of(path, format, encoding), encoding)
+    names = [word.casefold() for word in words]
+    return len(names) >= 3 and names[0] in _KEYS and all(names) and len(set(names)) == len(names)
+
+
+def read_table(
+    path: Path,
+    encoder: TripleEncoder,
+    names: NameCollector,
+    bad: BadLines,
+    *,
+    lines: bool = False,
+    encoding: str = "utf-8",
+    on_progress: Progress | None = None,
+) -> str:
+    """Read a CSV or TSV table into `encoder`.
+
+    The header names the relations. Where the first column is an id, one called name, label or
+    title gives display names instead of facts; empty cells say nothing.
+
+    Returns:
+        How it was read, in words.
+
+    Raises:
+        JaxkgError: it has no header, or a malformed line beyond what is tolerated.
+    """
+    separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else "csv", encoding)
+    blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
+    header: list[str] = []
+    shown = -1
+    for rows in csv_rows(path, blocks, bad, encoding, separator):
+        facts: list[tuple[str, str, str]] = []
+        sources: list[str] = []
+        for number, row in rows:
+            cells = [cell.strip() for cell in row]
+            if not any(cells):
+                continue
+            if not header:
+                header = cells
+                if len(header) < 2 or not all(header) or len(set(header)) < len(header):
+                    raise JaxkgError(
+                        f"{path}:{number}: {', '.join(header)!r} is no header of a table: every "
+                        "column needs a name of its own"
+                    )
+                words = [word.casefold() for word in header]
+                shown = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
+                continue
+            if len(cells) != len(header) or not cells[0]:
+                why = f"{len(cells)} cells for {len(header)} columns" if cells[0] else "no id"
+                bad.note(path, number, separator.join(row), why, separator.join(header))
+                continue
+            for at, cell in enumerate(cells[1:], start=1):
+                if cell and at == shown:
+                    names.label(cells[0], cell)
+                elif cell:
+                    facts.append((cells[0], header[at], cell))
+                    sources.append(f"{path.name}:{number}")
+        encoder.add_triples(facts, sources if lines else None)
+    called = f", {header[shown]} its name" if shown > 0 else ""
+    return f"taken as a table: a row an entity, {header[0]} its id{called}, other columns relations"

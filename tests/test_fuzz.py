@@ -1,0 +1,37 @@
+"""A few hundred of the inputs that `scripts/fuzz.py` makes."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent.parent / "scripts" / "fuzz.py"
+
+
+@pytest.fixture(scope="module")
+def fuzz():
+    spec = importlib.util.spec_from_file_location("fuzz", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_input_is_taken_or_refused(fuzz, tmp_path):
+    pytest.importorskip("pyoxigraph")
+    found = fuzz.Fuzzer(tmp_path, seed=7).run(60)
+    assert len(found) == 5
+    for kind, ends in found.items():
+        assert set(ends) <= {"taken", "refused"}, (kind, ends)
+        assert ends.total() == 60
+    assert all(found[kind]["taken"] for kind in ("files", "settings", "questions"))
+
+
+def test_another_end_is_counted(fuzz, tmp_path, capsys):
+    fuzzer = fuzz.Fuzzer(tmp_path, seed=0)
+
+    def broken():
+        raise IndexError("left open")
+
+    fuzzer.kinds = {"files": broken}
+    assert fuzzer.run(2) == {"files": {"IndexError: left open": 2}}
+    assert "IndexError" in capsys.readouterr().err
