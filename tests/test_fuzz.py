@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from jaxkg.kg import Linker, demo_graph
+
 SCRIPT = Path(__file__).parent.parent / "scripts" / "fuzz.py"
 
 
@@ -35,3 +37,8 @@ def test_another_end_is_counted(fuzz, tmp_path, capsys):
     fuzzer.kinds = {"files": broken}
     assert fuzzer.run(2) == {"files": {"IndexError: left open": 2}}
     assert "IndexError" in capsys.readouterr().err
+
+
+def test_the_mark_between_words_may_stand_in_a_question():
+    found = Linker(demo_graph()).link("who directed \0 Alien?")
+    assert [link.name for link in found if link.chosen] == ["Alien"]

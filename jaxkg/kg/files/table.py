@@ -83,5 +83,7 @@ def read_table(
                     facts.append((cells[0], header[at], cell))
                     sources.append(f"{path.name}:{number}")
         encoder.add_triples(facts, sources if lines else None)
+    if not header:
+        return ""  # nothing was read, which the caller tells
     called = f", {header[shown]} its name" if shown > 0 else ""
     return f"taken as a table: a row an entity, {header[0]} its id{called}, other columns relations"

@@ -72,6 +72,7 @@ def split_words(text: str) -> Words:
     >>> words.folded, words.spans[1]
     (['is', 'strasse', 'a', 'film'], (3, 9))
     """
+    text = text.replace(MARK, " ")
     if text.isascii():
         spans = [match.span() for match in _ASCII_WORD.finditer(text)]
         written = [text[start:end] for start, end in spans]
