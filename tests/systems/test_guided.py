@@ -274,7 +274,7 @@ def test_text_alone_runs_on_another_graph_and_other_encoders_are_refused(trained
     with pytest.raises(JaxkgError, match="reads vectors of hashing"):
         GuidedSearch.build(other, scorer, HashingEncoder(buckets=128))
     for wrong in ("width", "sample", "targets"):
-        with pytest.raises(JaxkgError, match="width, sample and targets"):
+        with pytest.raises(JaxkgError, match=f"{wrong} is a whole number of at least 1"):
             GuidedSettings(**{wrong: 0})
 
 
