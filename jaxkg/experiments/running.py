@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jaxkg.adjudicate.requests import OUTAGES
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import make_room
@@ -83,6 +82,8 @@ def run_questions(
 
 def _check_outage(answers: Sequence[Answer]) -> None:
     """Stop where nothing but a wrong key, name or address can be the reason."""
+    from jaxkg.adjudicate.requests import OUTAGES
+
     asked = [answer for answer in answers if answer.usage.calls]
     kinds = {(answer.error or "").partition(":")[0] for answer in asked}
     if asked and len(kinds) == 1 and kinds <= OUTAGES:
