@@ -55,7 +55,7 @@ class Answer(Printed):
     entities: tuple[RankedEntity, ...] = ()
     paths: tuple[SupportingPath, ...] = ()
     plan: tuple[PlanCandidate, ...] = ()
-    usage: Usage = Usage()  # noqa: RUF009 - frozen
+    usage: Usage = Usage()
     abstained: str | None = None
     notes: tuple[str, ...] = ()
     system: str = ""

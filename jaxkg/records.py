@@ -76,6 +76,16 @@ class Citation:
     inverse: bool = False
     source: str | None = None
 
+    @property
+    def start(self) -> tuple[str, str]:
+        """Id and display name of the node where the walk enters the triple."""
+        return (self.tail, self.tail_name) if self.inverse else (self.head, self.head_name)
+
+    @property
+    def end(self) -> tuple[str, str]:
+        """Id and display name of the node where the walk leaves the triple."""
+        return (self.head, self.head_name) if self.inverse else (self.tail, self.tail_name)
+
 
 @dataclasses.dataclass(frozen=True)
 class HyperCitation:
@@ -128,6 +138,11 @@ class SupportingPath:
     score: float
     sentence: str
     hyperedges: tuple[HyperCitation, ...] = ()
+
+    @property
+    def end(self) -> tuple[str, str]:
+        """Id and display name of the node that a walk over triples ends in."""
+        return self.citations[-1].end
 
 
 @dataclasses.dataclass(frozen=True)

@@ -79,10 +79,9 @@ def judged(kg: KnowledgeGraph, masked: Sequence[str], shown: Sequence[Answer]) -
         ranked: dict[str, RankedEntity] = {}
         # Among paths that read alike, the offered order stands, as it would in a prompt.
         for place, (path, like) in enumerate(zip(answer.paths, likeness)):
-            last = path.citations[-1]
-            pair = (last.head, last.head_name) if last.inverse else (last.tail, last.tail_name)
-            if like >= best - 1e-6 and pair[0] not in ranked:
-                ranked[pair[0]] = RankedEntity(*pair, best - 1e-6 * place, (path.id,))
+            entity, name = path.end
+            if like >= best - 1e-6 and entity not in ranked:
+                ranked[entity] = RankedEntity(entity, name, best - 1e-6 * place, (path.id,))
         out.append(dataclasses.replace(answer, entities=tuple(ranked.values())))
     return out
 

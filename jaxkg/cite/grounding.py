@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.cite.query_faults import query_faults
-from jaxkg.cite.reading import Node, Reading, end_of
+from jaxkg.cite.reading import Reading
 from jaxkg.cite.walk_faults import walk_faults
 from jaxkg.kg.graph import KnowledgeGraph
 
@@ -52,11 +52,11 @@ def _faults(reading: Reading, answer: Answer) -> list[str]:
         return query_faults(reading, answer)
     faults: list[str] = []
     topics = {link.entity: link.name for link in answer.topics if link.chosen}
-    ends: dict[str, Node] = {}
+    ends: dict[str, tuple[str, str]] = {}
     for path in answer.paths:
         if path.id in ends:
             faults.append(f"path id {path.id!r} is used more than once")
-        ends[path.id] = end_of(path.citations[-1]) if path.citations else ("", "")
+        ends[path.id] = path.end if path.citations else ("", "")
         if found := walk_faults(reading, path, topics):
             faults += [f"path {path.id!r} {fault}" for fault in found]
     seen: set[str] = set()

@@ -6,7 +6,7 @@ import functools
 
 from jaxkg.answer import Answer
 from jaxkg.cite.query_words import query_words
-from jaxkg.cite.reading import Reading, end_of, start_of
+from jaxkg.cite.reading import Reading
 from jaxkg.cite.walk_faults import walk_faults
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
@@ -42,7 +42,7 @@ def query_faults(reading: Reading, answer: Answer) -> list[str]:
     faults += [f"path id {one!r} is used more than once" for one in {*ids} if ids.count(one) > 1]
     for path in answer.paths:
         # Where it may start is for the proof to say.
-        start = dict([start_of(path.citations[0])] if path.citations else [])
+        start = dict([path.citations[0].start] if path.citations else [])
         faults += [f"path {path.id!r} {fault}" for fault in walk_faults(reading, path, start)]
     for entity in answer.entities:
         unknown = [one for one in entity.paths if one not in ids]
@@ -89,9 +89,7 @@ def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> 
     faults = []
     for entity in answer.entities:
         steps = [step for one in entity.paths for step in cited[one]]
-        edges = {
-            (start_of(s)[0], ("^" if s.inverse else "") + s.relation, end_of(s)[0]) for s in steps
-        }
+        edges = {(s.start[0], ("^" if s.inverse else "") + s.relation, s.end[0]) for s in steps}
         shown = [proved(sets, side, edges) for side in sides(query)]
         if result.kind == "entities":
             lacking = entity.entity not in shown[0] and not (cut and not entity.paths)

@@ -19,23 +19,6 @@ _NEIGHBOURS = 3
 Fact = tuple[str, str, str, str, str, str | None]
 """Head, relation, tail, name of the head, name of the tail, source."""
 
-Node = tuple[str, str]
-"""Id and display name."""
-
-
-def start_of(citation: Citation) -> Node:
-    """Where the walk enters a triple."""
-    if citation.inverse:
-        return citation.tail, citation.tail_name
-    return citation.head, citation.head_name
-
-
-def end_of(citation: Citation) -> Node:
-    """Where the walk leaves a triple."""
-    if citation.inverse:
-        return citation.head, citation.head_name
-    return citation.tail, citation.tail_name
-
 
 def walked_relation(citation: Citation) -> str:
     """The relation as the walk takes it, an inverse one written `^name`."""
@@ -95,7 +78,7 @@ class Reading:
             return self._told_with_care(citations)
 
     def _told_with_care(self, citations: Sequence[Citation]) -> str:
-        nodes = [start_of(citations[0]), *map(end_of, citations)]
+        nodes = [citations[0].start, *(citation.end for citation in citations)]
         ids = [entity for entity, _ in nodes]
         shown = [
             f"{one_line(name)} [{one_line(entity)}]" if entity in self._homonyms else told

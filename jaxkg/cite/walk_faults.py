@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
-from jaxkg.cite.reading import Reading, end_of, start_of, walked_relation
+from jaxkg.cite.reading import Reading, walked_relation
 from jaxkg.records import SupportingPath
 
 _FIELDS = ("head", "relation", "tail", "head_name", "tail_name", "source")
@@ -46,10 +46,10 @@ def walk_faults(reading: Reading, path: SupportingPath, topics: Mapping[str, str
         if not isinstance(cited.inverse, bool):
             faults.append(f"has {cited.inverse!r} for the direction of triple {row!r}")
     for before, after in itertools.pairwise(citations):
-        end, start = end_of(before)[0], start_of(after)[0]
+        end, start = before.end[0], after.start[0]
         if end != start:
             faults.append(f"breaks: it comes to {end!r} and goes on from {start!r}")
-    start, name = start_of(citations[0])
+    start, name = citations[0].start
     if start not in topics:
         faults.append(f"starts at {start!r}, which is no chosen topic")
     elif topics[start] != name:

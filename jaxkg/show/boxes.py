@@ -107,7 +107,7 @@ def scene(answer: Shown, max_nodes: int) -> Scene:
             )
             for (head, _, tail), cited in triples.items()
         ),
-        tuple(number[box_of[c.tail if c.inverse else c.head]] for c in starts),
+        tuple(number[box_of[cited.start[0]]] for cited in starts),
         tuple(notes),
     )
 

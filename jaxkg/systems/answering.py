@@ -65,9 +65,9 @@ class Stages:
         self.seconds: dict[str, float] = {}
 
     def end(self, name: str) -> None:
-        """The stage that began where the last one ended is over."""
+        """The stage that began where the last one ended is over; it may go on later."""
         now = time.perf_counter()
-        self.seconds[name] = now - self._last
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
         self._last = now
 
     def skip(self) -> None:

@@ -1,119 +1,140 @@
-"""What executed relation paths reached, as ranked entities with the paths that support them."""
+"""Walks as supporting paths, entities ranked by them, and the one place that makes an answer."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.cite import cite_paths
-from jaxkg.kg import KnowledgeGraph
-from jaxkg.records import PlanCandidate, RankedEntity, SupportingPath
-from jaxkg.search.plans import Reached
+from jaxkg.kg import KnowledgeGraph, Topics
+from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath, Usage
+from jaxkg.systems.answering import notes_on
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 
 
-@dataclasses.dataclass
-class Cited:
-    """What the relation paths of one question reached.
-
-    Attributes:
-        paths: a cited walk for each entity and relation path.
-        score: summed scores of the walks that end in a node.
-        backing: ids of those walks.
-        sizes: entities reached, by the place of the relation path.
-        complete: False where the execution outgrew the largest bucket.
-    """
-
-    paths: list[SupportingPath] = dataclasses.field(default_factory=list)
-    score: dict[int, float] = dataclasses.field(default_factory=dict)
-    backing: dict[int, list[str]] = dataclasses.field(default_factory=dict)
-    sizes: dict[int, int] = dataclasses.field(default_factory=dict)
-    complete: bool = True
-
-    def ranked(self, kg: KnowledgeGraph) -> tuple[RankedEntity, ...]:
-        """The entities, best first."""
-        order = sorted(self.score, key=lambda node: (-self.score[node], node))
-        return tuple(
-            RankedEntity(
-                entity=kg.entity_ids[node],
-                name=kg.name(node),
-                score=self.score[node],
-                paths=tuple(self.backing[node]),
-            )
-            for node in order
-        )
-
-
-def cite_reached(
+def cite_walks(
     kg: KnowledgeGraph,
     tensors: TensorGraph,
-    probability: np.ndarray,
-    used: np.ndarray,
-    reached: Reached,
-) -> list[Cited]:
-    """Cite what the used relation paths of each question reached.
+    edges: np.ndarray,
+    question: np.ndarray,
+    score: np.ndarray,
+) -> list[SupportingPath]:
+    """Walks along edges as supporting paths, numbered p1, p2 ... within each question.
+
+    >>> from jaxkg.tensors import tensor_graph
+    >>> kg = KnowledgeGraph.from_triples([("Alien", "directed_by", "Ridley Scott")])
+    >>> [path] = cite_walks(kg, tensor_graph(kg), np.array([[0, -1]]), np.zeros(1), np.ones(1))
+    >>> path.id, path.sentence
+    ('p1', 'Alien, directed by: Ridley Scott')
 
     Args:
         kg, tensors: the graph.
-        probability: [Q, W] float, of the relation paths.
-        used: [Q, W] bool, those that were executed.
-        reached: of the used ones, in row-major order.
+        edges: [K, L] int32 in walking order, NULL past the end of a walk.
+        question: [K] integers, ascending.
+        score: [K] float.
 
-    Returns:
-        For each question; its walks are numbered p1, p2 ... in order of relation paths.
+    Raises:
+        JaxkgError: see `cite_paths`.
     """
-    cited = [Cited() for _ in range(len(used))]
-    question, place = np.nonzero(used)
-    row_question, row_place = question[reached.row], place[reached.row]
-    walked = reached.edges != NULL
-    edges = np.maximum(reached.edges, 0)
-    triples = np.where(walked, tensors.triple_of_edge[edges], NULL)
-    inverse = walked & (tensors.relation[edges] >= kg.num_relations)
-    # Rows are in order of questions: a path's number within its question is its distance from the
-    # question's first.
-    first = np.searchsorted(row_question, np.arange(len(used)))
-    number = np.arange(len(row_question)) - first[row_question] + 1
-    ids = [f"p{n}" for n in number.tolist()]
-    scores = probability[row_question, row_place].astype(float)
-    paths = cite_paths(kg, triples, inverse, ids=ids, scores=scores.tolist())
-    for path, q, node in zip(paths, row_question.tolist(), reached.node.tolist()):
-        of = cited[q]
-        of.paths.append(path)
-        of.score[node] = of.score.get(node, 0.0) + path.score
-        of.backing.setdefault(node, []).append(path.id)
-    sizes = np.diff(reached.offsets).tolist()
-    for row, (q, w) in enumerate(zip(question.tolist(), place.tolist())):
-        cited[q].sizes[w] = sizes[row]
-        cited[q].complete &= bool(reached.complete[row])
-    return cited
+    there = edges != NULL
+    safe = np.maximum(edges, 0)
+    triples = np.where(there, tensors.triple_of_edge[safe], NULL)
+    inverse = there & (tensors.relation[safe] >= kg.num_relations)
+    number = np.arange(len(question)) - np.searchsorted(question, question) + 1
+    return cite_paths(kg, triples, inverse, ids=[f"p{n}" for n in number.tolist()], scores=score)
 
 
-def plan_candidates(
+def by_mass(
     kg: KnowledgeGraph,
-    relations: np.ndarray,
-    probability: np.ndarray,
-    used: np.ndarray,
-    cited: Cited,
-) -> tuple[PlanCandidate, ...]:
-    """One question's relation paths as records, those of probability 0 left out.
+    nodes: Sequence[int],
+    paths: Sequence[SupportingPath],
+    *,
+    named: bool = False,
+) -> tuple[RankedEntity, ...]:
+    """Entities by the summed scores of the walks that end in them.
 
     Args:
         kg: the graph.
-        relations: [W, L] int32 codes, NULL past the end.
-        probability: [W] float.
-        used: [W] bool.
-        cited: what they reached.
+        nodes: where each walk ends.
+        paths: the walks.
+        named: leave out nodes without a name of their own, which stand for an event or a role,
+            unless nothing else was reached.
     """
+    score: dict[int, float] = {}
+    backing: dict[int, list[str]] = {}
+    for node, path in zip(nodes, paths, strict=True):
+        score[node] = score.get(node, 0.0) + path.score
+        backing.setdefault(node, []).append(path.id)
+    kept = [node for node in score if kg.has_name(node)] if named else []
+    order = sorted(kept or score, key=lambda node: (-score[node], node))
     return tuple(
-        PlanCandidate(
-            relations=tuple(
-                kg.relation_name(int(code)) for code in relations[place] if code != NULL
-            ),
-            probability=float(probability[place]),
-            reached=cited.sizes.get(place),
-            used=bool(used[place]),
-        )
-        for place in np.flatnonzero(probability > 0).tolist()
+        RankedEntity(kg.entity_ids[node], kg.name(node), score[node], tuple(backing[node]))
+        for node in order
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Remarks:
+    """What a method has to say of one question beside its relation paths.
+
+    Attributes:
+        notes, dropped, refused, rationale, error: see `Answer`.
+        usage: of the calls it made.
+        why_not: why there is no answer, where that is known before anything is followed.
+    """
+
+    notes: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    dropped: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    rationale: str | None = None
+    error: str | None = None
+    why_not: str | None = None
+
+
+def cited_answer(
+    question: Question,
+    topics: Topics,
+    entities: tuple[RankedEntity, ...],
+    paths: Sequence[SupportingPath],
+    *,
+    system: str,
+    why_not: str,
+    complete: bool,
+    plan: tuple[PlanCandidate, ...] = (),
+    usage: Usage = Usage(),
+    remarks: Remarks = Remarks(),
+) -> Answer:
+    """The record of one question; an abstention where there is no entity.
+
+    Args:
+        question, topics: what was asked, and where the search started.
+        entities: best first.
+        paths: cited walks behind them.
+        system: name of the method.
+        why_not: why there is no entity, unless the remarks say so.
+        complete: False where the search outgrew the largest bucket.
+        plan: relation paths considered.
+        usage: its share of the batch; what the remarks spent is added.
+        remarks: on this question.
+    """
+    return Answer(
+        question=question.text,
+        question_id=question.id,
+        topics=topics.links,
+        entities=entities,
+        paths=tuple(paths),
+        plan=plan,
+        usage=usage + remarks.usage,
+        abstained=None if entities else remarks.why_not or why_not,
+        notes=(*notes_on(topics, complete=complete), *remarks.notes),
+        system=system,
+        rationale=remarks.rationale,
+        dropped=remarks.dropped,
+        refused=remarks.refused,
+        error=remarks.error,
     )

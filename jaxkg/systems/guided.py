@@ -8,32 +8,27 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
 from typing import Literal
 
 import jax
 import numpy as np
 
-from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
-from jaxkg.kg.link.topics import masked_texts
+from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.edges.model import TrainedScorer
-from jaxkg.records import PlanCandidate, Question, Usage
 from jaxkg.score.edges import EdgeTables, edge_tables
 from jaxkg.search.edge_scores import BestTargets
-from jaxkg.search.guided import GuidedPlans, guided_paths
-from jaxkg.search.plans import Plans, Reached, execute_paths
+from jaxkg.search.guided import guided_paths
 from jaxkg.settings import Checked, Count, NotNegative, Share
-from jaxkg.systems.answering import (
-    Progress,
-    QuestionAnswering,
-    Stages,
-    notes_on,
-    why_no_topic,
+from jaxkg.systems.paths import (
+    Followed,
+    Linked,
+    PathAnswering,
+    RelationPaths,
+    follow_paths,
+    good_paths,
 )
-from jaxkg.systems.cited import Cited, cite_reached, plan_candidates
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 
@@ -76,9 +71,21 @@ class GuidedSettings(Checked):
             raise JaxkgError("share is above 0, not 0")
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GuidedPaths(RelationPaths):
+    """Relation paths, and the [Q, T] float32 text vectors of the questions they were found with."""
+
+    vectors: np.ndarray
+
+
 @dataclasses.dataclass(frozen=True)
-class GuidedSearch(QuestionAnswering):
-    """Answers questions over one graph; `search` and `execute` are its steps."""
+class GuidedSearch(PathAnswering[GuidedPaths]):
+    """Answers questions over one graph with the relation paths of the best chain scores."""
+
+    name = "guided"
+    stage = "search"
+    nothing = "no edge leaves the topic"
+    measure = "chain score"
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -119,51 +126,22 @@ class GuidedSearch(QuestionAnswering):
         inputs = self.scorer.inputs(self.kg, self.encoder)
         return jax.jit(edge_tables)(self.scorer.params, inputs)
 
-    def answer(
-        self,
-        questions: Sequence[Question],
-        *,
-        use_given: bool = True,
-        on_progress: Progress | None = None,
-    ) -> list[Answer]:
-        """An answer, or an abstention with its reason, for each question in order."""
-        if not questions:
-            return []
-        tick = on_progress or (lambda stage, done, total: None)
-        stages = Stages()
-        topics = find_topics(self.linker, questions, use_given=use_given)
-        stages.end("link")
-        plans = self.search(
-            masked_texts(questions, topics), topics, lambda done, total: tick("search", done, total)
-        )
-        stages.end("search")
-        used = self.used(plans)
-        reached = self.execute(plans, used, topics)
-        stages.end("follow")
-        cited = cite_reached(self.kg, self.tensors, plans.probability, used, reached)
-        stages.end("cite")
-        usage = stages.usage(len(questions))
-        return [
-            self._answer(question, topics[i], plans, used, i, cited[i], usage)
-            for i, question in enumerate(questions)
-        ]
+    @property
+    def threshold(self) -> float:
+        """See the settings."""
+        return self.settings.threshold
 
-    def search(
-        self,
-        masked: Sequence[str],
-        topics: Sequence[Topics],
-        on_progress: Callable[[int, int], None] | None = None,
-    ) -> GuidedPlans:
-        """Relation paths of each question with their chain scores, best first."""
-        distinct = list(dict.fromkeys(masked))
+    def propose(self, linked: Linked) -> GuidedPaths:
+        """Relation paths with their chain scores; none is used where the best scores too low."""
+        distinct = list(dict.fromkeys(linked.masked))
         place = {text: row for row, text in enumerate(distinct)}
-        vectors = self.encoder(distinct)[[place[text] for text in masked]]
-        return guided_paths(
+        vectors = self.encoder(distinct)[[place[text] for text in linked.masked]]
+        plans = guided_paths(
             self.tensors,
             self.scorer.params,
             self._tables,
             vectors,
-            [some.entities for some in topics],
+            linked.starts,
             hops=self.scorer.sizes.hops,
             width=self.settings.width,
             sample=self.settings.sample,
@@ -173,74 +151,41 @@ class GuidedSearch(QuestionAnswering):
             use_context=self.scorer.sizes.context,
             dtype=self.settings.dtype,
             batch_size=self.settings.batch_size,
-            on_progress=on_progress,
+            on_progress=linked.telling("search"),
+        )
+        best = plans.probability[:, 0]
+        used = good_paths(plans.probability, self.settings.share)
+        used &= (best >= self.settings.threshold)[:, None]
+        return GuidedPaths(
+            plans.relations,
+            plans.probability,
+            used,
+            plans.complete,
+            best,
+            vectors=vectors,
         )
 
-    def used(self, plans: Plans) -> np.ndarray:
-        """[Q, W] bool: the paths to answer with; none where the best one scores too low."""
-        best = plans.probability[:, :1]
-        used = (plans.probability > 0) & (plans.probability >= self.settings.share * best)
-        return used & (best >= self.settings.threshold)
+    def follow(self, linked: Linked, paths: GuidedPaths) -> Followed:
+        """Follow the used paths along the edges that they keep."""
 
-    def execute(self, plans: GuidedPlans, used: np.ndarray, topics: Sequence[Topics]) -> Reached:
-        """Execute the used paths, in row-major order of `used`, along the edges they keep."""
-        question, place = np.nonzero(used)
-
-        def keep(paths: np.ndarray) -> BestTargets:
+        def keep(question: np.ndarray, rows: np.ndarray) -> BestTargets:
             assert self.settings.targets is not None
             return BestTargets(
                 self.tensors.graph,
                 self.scorer.params,
                 self._tables,
-                jax.device_put(plans.questions[question[paths]]),
+                jax.device_put(paths.vectors[question]),
                 self.settings.targets,
                 use_context=self.scorer.sizes.context,
                 dtype=self.settings.dtype,
             )
 
-        return execute_paths(
+        return follow_paths(
             self.tensors,
-            [topics[i].entities for i in question.tolist()],
-            plans.relations[question, place],
+            linked.starts,
+            paths.relations,
+            paths.used,
             revisit=self.revisit,
             keep=None if self.settings.targets is None else keep,
+            on_progress=linked.telling("follow"),
         )
-
-    def _answer(
-        self,
-        question: Question,
-        topics: Topics,
-        plans: Plans,
-        used: np.ndarray,
-        row: int,
-        cited: Cited,
-        usage: Usage,
-    ) -> Answer:
-        complete = cited.complete and bool(plans.complete[row])
-        entities = cited.ranked(self.kg)
-        plan = plan_candidates(
-            self.kg, plans.relations[row], plans.probability[row], used[row], cited
-        )
-        return Answer(
-            question=question.text,
-            question_id=question.id,
-            topics=topics.links,
-            entities=entities,
-            paths=tuple(cited.paths),
-            plan=plan,
-            usage=usage,
-            abstained=None if entities else self._why_not(topics, plan),
-            notes=tuple(notes_on(topics, complete=complete)),
-            system="guided",
-        )
-
-    def _why_not(self, topics: Topics, plan: tuple[PlanCandidate, ...]) -> str:
-        if not plan:
-            return "no edge leaves the topic" if topics.entities else why_no_topic(topics)
-        path = " → ".join(plan[0].relations)
-        if not plan[0].used:
-            return (
-                f"the best relation path ({path}) has chain score {plan[0].probability:.2f}, below "
-                f"the threshold of {self.settings.threshold:.2f}"
-            )
-        return f"the relation path {path} leads nowhere but to the topic"

@@ -13,15 +13,16 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
-from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
+from jaxkg.kg import KnowledgeGraph, Linker, Topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.ranker.fit import PathRanker
 from jaxkg.learn.ranker.paths import surrounding_paths
-from jaxkg.records import PlanCandidate, Question, Usage
-from jaxkg.search.plans import Plans, Reached, execute_paths
+from jaxkg.records import PlanCandidate, Question, RankedEntity
+from jaxkg.search.plans import Plans
 from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
-from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
-from jaxkg.systems.cited import Cited, cite_reached
+from jaxkg.systems.answering import why_no_topic
+from jaxkg.systems.cited import by_mass
+from jaxkg.systems.paths import Followed, Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 from jaxkg.types import NULL
@@ -53,12 +54,15 @@ class RankedSettings(Checked):
 
 
 @dataclasses.dataclass(frozen=True)
-class RankedPaths(QuestionAnswering):
-    """Answers questions over one graph; `rank` and `execute` are its steps.
+class RankedPaths(PathAnswering[RelationPaths]):
+    """Answers questions over one graph with the relation paths that rank best around the topics.
 
     Unless the ranker is directed, a relation path may be walked either way along each edge. An
     entity is as probable as the paths that reach it are together.
     """
+
+    name = "ranked"
+    stage = "rank"
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -86,33 +90,21 @@ class RankedPaths(QuestionAnswering):
         ranker.check(kg.relations, encoder)
         return cls(kg, tensors or tensor_graph(kg), ranker, encoder, linker or Linker(kg), settings)
 
-    def answer(
-        self,
-        questions: Sequence[Question],
-        *,
-        use_given: bool = True,
-        on_progress: Progress | None = None,
-    ) -> list[Answer]:
-        """An answer, or an abstention with its reason, for each question in order."""
-        if not questions:
-            return []
-        tick = on_progress or (lambda stage, done, total: None)
-        stages = Stages()
-        topics = find_topics(self.linker, questions, use_given=use_given)
-        stages.end("link")
-        plans = self.rank(questions, topics, lambda done, total: tick("rank", done, total))
-        stages.end("rank")
-        used = plans.probability > 0
-        reached = self.execute(plans, used, topics)
-        stages.end("follow")
-        cited = cite_reached(self.kg, self.tensors, plans.probability, used, reached)
-        self._weigh_mentions(questions, topics, np.nonzero(used)[0], reached, cited)
-        stages.end("cite")
-        usage = stages.usage(len(questions))
-        return [
-            self._answer(question, topics[i], plans, i, cited[i], usage)
-            for i, question in enumerate(questions)
-        ]
+    @property
+    def revisit(self) -> Revisit:
+        """The rule in force."""
+        return self.settings.revisit or self.ranker.about.get("revisit", "topic")
+
+    @property
+    def at_a_time(self) -> int:
+        """Eight paths for each question of a batch."""
+        return 8 * self.settings.batch_size
+
+    def propose(self, linked: Linked) -> RelationPaths:
+        """The best relation paths around the topics, all to be followed."""
+        plans = self.rank(linked.questions, linked.topics, linked.telling("rank"))
+        there = plans.probability > 0
+        return RelationPaths(plans.relations, plans.probability, there, plans.complete)
 
     def rank(
         self,
@@ -157,47 +149,40 @@ class RankedPaths(QuestionAnswering):
                 on_progress(rows.stop, count)
         return Plans(relations, probability, complete)
 
-    def execute(self, plans: Plans, used: np.ndarray, topics: Sequence[Topics]) -> Reached:
-        """Execute the used paths, in row-major order of `used`."""
-        question, place = np.nonzero(used)
-        steps = plans.relations[question, place][:, :, None]
+    def follow(self, linked: Linked, paths: RelationPaths) -> Followed:
+        """Walk each hop either way, unless the ranker is directed."""
+        steps = paths.relations[..., None]
         if not self.ranker.directed:
             back = np.where(steps == NULL, NULL, steps + self.kg.num_relations)
-            steps = np.concatenate([steps, back], axis=2)
-        return execute_paths(
-            self.tensors,
-            [topics[i].entities for i in question.tolist()],
-            steps.astype(np.int32),
-            revisit=self.settings.revisit or self.ranker.about.get("revisit", "topic"),
-            batch_size=8 * self.settings.batch_size,
-        )
+            steps = np.concatenate([steps, back], axis=-1).astype(np.int32)
+        return super().follow(linked, dataclasses.replace(paths, relations=steps))
 
-    def _weigh_mentions(
-        self,
-        questions: Sequence[Question],
-        topics: Sequence[Topics],
-        question_of: np.ndarray,
-        reached: Reached,
-        cited: Sequence[Cited],
-    ) -> None:
-        """Raise the scores of entities that fit what else their question names."""
-        if self.settings.mention == 1 or len(reached.row) == 0:
-            return
-        host = self.tensors
-        through = np.where(
-            reached.edges[:, 1] == NULL, NULL, host.tail[np.maximum(reached.edges[:, 0], 0)]
-        )
-        bounds = np.searchsorted(question_of[reached.row], np.arange(len(questions) + 1))
-        offsets = np.asarray(host.graph.offsets)
-        for row, question in enumerate(questions):
-            mine = slice(int(bounds[row]), int(bounds[row + 1]))
-            named = self._named(question.text, topics[row]) if mine.stop > mine.start else []
-            if not named:
-                continue
-            beside = np.concatenate([host.tail[offsets[e] : offsets[e + 1]] for e in named])
-            fits = np.isin(through[mine], beside) | np.isin(reached.node[mine], beside)
-            for node in set(reached.node[mine][fits].tolist()):
-                cited[row].score[node] *= self.settings.mention
+    def entities(self, found: Found) -> tuple[RankedEntity, ...]:
+        """The most probable entities, those raised that fit what else the question names."""
+        ranked = by_mass(self.kg, found.node.tolist(), found.paths)
+        if self.settings.mention != 1 and (fits := self._fitting(found)):
+            rows = {entity.entity: self.kg.entity(entity.entity) for entity in ranked}
+            raised = [
+                dataclasses.replace(entity, score=entity.score * self.settings.mention)
+                if rows[entity.entity] in fits
+                else entity
+                for entity in ranked
+            ]
+            ranked = tuple(sorted(raised, key=lambda each: (-each.score, rows[each.entity])))
+        least = self.settings.share * ranked[0].score if ranked else 0.0
+        return tuple(entity for entity in ranked if entity.score >= least)
+
+    def _fitting(self, found: Found) -> set[int]:
+        """Nodes reached that are linked to what the question names, or through such a node."""
+        named = self._named(found.question.text, found.topics) if len(found.node) else []
+        if not named:
+            return set()
+        host, offsets = self.tensors, np.asarray(self.tensors.graph.offsets)
+        beside = np.concatenate([host.tail[offsets[e] : offsets[e + 1]] for e in named])
+        first, second = found.edges[:, 0], found.edges[:, 1]
+        through = np.where(second == NULL, NULL, host.tail[np.maximum(first, 0)])
+        fits = np.isin(through, beside) | np.isin(found.node, beside)
+        return set(found.node[fits].tolist())
 
     def _named(self, text: str, topics: Topics) -> list[int]:
         """Entities that a question names beside its topics."""
@@ -205,55 +190,26 @@ class RankedPaths(QuestionAnswering):
         found = {self.kg.entity(link.entity) for link in links if link.method != "fuzzy"}
         return sorted(found - set(topics.entities))
 
-    def _answer(
-        self,
-        question: Question,
-        topics: Topics,
-        plans: Plans,
-        row: int,
-        cited: Cited,
-        usage: Usage,
-    ) -> Answer:
-        notes = notes_on(topics, complete=cited.complete and bool(plans.complete[row]))
-        entities = cited.ranked(self.kg)
-        if entities:
-            least = self.settings.share * entities[0].score
-            entities = tuple(entity for entity in entities if entity.score >= least)
-        shown = {path for entity in entities for path in entity.paths}
-        paths = tuple(path for path in cited.paths if path.id in shown)
+    def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
+        """Why a question has no answer."""
+        if not found.topics.entities:
+            return why_no_topic(found.topics)
+        return (
+            f"no relation path of up to {self.ranker.hops} steps leads from the topic to another "
+            "entity"
+        )
+
+    def finish(self, answer: Answer) -> Answer:
+        """Nothing is shown of paths whose entities are not probable enough."""
+        shown = {path for entity in answer.entities for path in entity.paths}
+        paths = tuple(path for path in answer.paths if path.id in shown)
         behind = {path.relation_path for path in paths}
         if not self.ranker.directed:
             behind = {tuple(step.removeprefix("^") for step in names) for names in behind}
         plan = tuple(
-            PlanCandidate(
-                relations=names,
-                probability=float(plans.probability[row, place]),
-                reached=cited.sizes.get(place),
-                used=names in behind,
-            )
-            for place in np.flatnonzero(plans.probability[row] > 0).tolist()
-            for names in [
-                tuple(self.kg.relation_name(r) for r in plans.relations[row, place] if r != NULL)
-            ]
+            dataclasses.replace(some, used=some.relations in behind) for some in answer.plan
         )
-        return Answer(
-            question=question.text,
-            question_id=question.id,
-            topics=topics.links,
-            entities=entities,
-            paths=paths,
-            plan=plan,
-            usage=usage,
-            abstained=None if entities else _why_not(topics, self.ranker.hops),
-            notes=tuple(notes),
-            system="ranked",
-        )
-
-
-def _why_not(topics: Topics, hops: int) -> str:
-    if topics.entities:
-        return f"no relation path of up to {hops} steps leads from the topic to another entity"
-    return why_no_topic(topics)
+        return dataclasses.replace(answer, paths=paths, plan=plan)
 
 
 def either_way(plans: Plans, num_relations: int) -> tuple[np.ndarray, np.ndarray]:

@@ -178,7 +178,7 @@ def offered(
     for path in sorted(paths, key=lambda path: -path.score):
         if not path.citations:
             raise JaxkgError(f"path {path.id!r} has no triples, so there is nothing to offer")
-        starts = tuple(c.tail if c.inverse else c.head for c in path.citations)
+        starts = tuple(citation.start for citation in path.citations)
         groups[(starts, path.relation_path)].append(path)
     lines: list[Offered] = []
     chosen, tokens = list(groups.values())[:top_k], 0
@@ -186,7 +186,7 @@ def offered(
         ends: dict[str, tuple[str, ...]] = {}
         names: dict[str, str] = {}
         for path in group:
-            entity, name = _end(path)
+            entity, name = path.end
             ends[entity] = (*ends.get(entity, ()), path.id)
             names[entity] = name
         shown = len(ends) if most_ends is None else min(len(ends), most_ends)
@@ -253,11 +253,6 @@ def _offers(
         marked.append(dataclasses.replace(answer, notes=tuple(notes)))
         offers.append(lines)
     return marked, offers
-
-
-def _end(path: SupportingPath) -> tuple[str, str]:
-    last = path.citations[-1]
-    return (last.head, last.head_name) if last.inverse else (last.tail, last.tail_name)
 
 
 def _prompted(

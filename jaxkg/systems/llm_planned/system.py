@@ -17,17 +17,15 @@ from jaxkg.adjudicate.ask import Outcome
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.planning import PlanReply, Wanted, plan_relations
 from jaxkg.adjudicate.reading.match import Candidates
-from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
-from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
-from jaxkg.kg.link.topics import masked_texts
+from jaxkg.kg import KnowledgeGraph, Linker, Topics
 from jaxkg.learn.planner.traces import PlanTrace
-from jaxkg.records import PlanCandidate, Question, Usage
-from jaxkg.search.plans import Reached, execute_paths
+from jaxkg.records import PlanCandidate
 from jaxkg.settings import Checked, Count
-from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
-from jaxkg.systems.cited import Cited, cite_reached
+from jaxkg.systems.answering import why_no_topic
+from jaxkg.systems.cited import Remarks
 from jaxkg.systems.llm_planned.schema import WIDTH, PlanSchema, ReadPlan, ReadPlans
+from jaxkg.systems.paths import Followed, Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text.hashing import HashingEncoder
 from jaxkg.types import NULL
@@ -58,8 +56,21 @@ class LLMPlannedSettings(Checked):
     batch_size: Count = 1024
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReadPaths(RelationPaths):
+    """Relation paths read out of replies, a path of rank n weighing 1/n.
+
+    Attributes:
+        outcomes: of the calls, None for a question without topics.
+        replies: what became of them.
+    """
+
+    outcomes: Sequence[Outcome[PlanReply] | None]
+    replies: Sequence[ReadPlans]
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
-class LLMPlannedQA(QuestionAnswering):
+class LLMPlannedQA(PathAnswering[ReadPaths]):
     """Answers questions over one graph by exactly one call each; none where no topic is found.
 
     The model never adds an entity, a relation or an edge: what it names is matched to the relations
@@ -68,6 +79,9 @@ class LLMPlannedQA(QuestionAnswering):
     Attributes:
         on_trace: called with what the model said of each question it was asked.
     """
+
+    name = "llm-planned"
+    stage = "plan"
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -91,46 +105,60 @@ class LLMPlannedQA(QuestionAnswering):
         tensors = tensors or tensor_graph(kg)
         return cls(kg, tensors, backend, linker or Linker(kg), settings, on_trace)
 
-    def answer(
-        self,
-        questions: Sequence[Question],
-        *,
-        use_given: bool = True,
-        on_progress: Progress | None = None,
-    ) -> list[Answer]:
-        """Plan all questions in one batch of calls, execute all plans, cite."""
-        if not questions:
-            return []
-        tick = on_progress or (lambda stage, done, total: None)
-        clock = Stages()
-        topics = find_topics(self.linker, questions, use_given=use_given)
-        clock.end("link")
-        outcomes, offers = self._planned(questions, topics)
-        tick("plan", len(questions), len(questions))
-        clock.end("plan")
+    @property
+    def revisit(self) -> Revisit:
+        """See the settings."""
+        return self.settings.revisit
+
+    @property
+    def at_a_time(self) -> int:
+        """See the settings."""
+        return self.settings.batch_size
+
+    def propose(self, linked: Linked) -> ReadPaths:
+        """The plans that hold of every reply, in its order; one batch of calls."""
+        count = len(linked.questions)
+        outcomes, offers = self._planned(linked)
+        linked.tick("plan", count, count)
+        linked.clock.skip()  # the seconds of a call are its own, not a share of the batch's
         names = self.kg.relations
         known = {offer: Candidates((names[r], names[r]) for r in offer) for offer in set(offers)}
-        read = [
+        replies = [
             self._read(outcome, some, known[offer])
-            for outcome, some, offer in zip(outcomes, topics, offers)
+            for outcome, some, offer in zip(outcomes, linked.topics, offers)
         ]
-        plans = self._table([each.plans for each in read])
-        used, cited = self._executed(plans, topics, lambda done, total: tick("follow", done, total))
-        clock.end("follow")
-        shares = clock.usage(len(questions)).stages
-        answers = []
-        for i, question in enumerate(questions):
-            answer = self._answer(question, topics[i], outcomes[i], read[i], used[i], cited[i])
-            usage = answer.usage  # of the call
-            # The seconds of a call are its own, not a share of the batch's.
-            stages = {"link": shares["link"], **usage.stages, "follow": shares["follow"]}
-            usage = dataclasses.replace(usage, seconds=sum(stages.values()), stages=stages)
-            if len(offers[i]) < self.kg.num_relations and outcomes[i] is not None:
-                note = f"the model was told {len(offers[i])} of {self.kg.num_relations} relations"
-                answer = dataclasses.replace(answer, notes=(*answer.notes, note))
-            answers.append(dataclasses.replace(answer, usage=usage))
-            self._tell(question, topics[i], outcomes[i], read[i], used[i])
-        return answers
+        relations = self._table([reply.plans for reply in replies])
+        there = relations[:, :, 0, 0] != NULL
+        told = [
+            self._remark(outcome, reply, len(offer))
+            for outcome, reply, offer in zip(outcomes, replies, offers)
+        ]
+        return ReadPaths(
+            relations,
+            there / np.arange(1, there.shape[1] + 1),
+            there,
+            np.ones(count, bool),
+            remarks=told,
+            outcomes=outcomes,
+            replies=replies,
+        )
+
+    def follow(self, linked: Linked, paths: ReadPaths) -> Followed:
+        """Follow all plans; answer with all, or with the first that reaches anything."""
+        found = super().follow(linked, paths)
+        if self.settings.mode == "best":
+            full = found.sizes > 0
+            # Where no plan reaches anything, the first one is the plan that failed.
+            full = np.where(full.any(axis=1, keepdims=True), full, paths.used)
+            found = found.only(full & (np.cumsum(full, axis=1) == 1))
+        self._tell(linked, paths, found.used)
+        return found
+
+    def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
+        """Why a question has no answer; that of a reply without a plan stands in its remarks."""
+        if not found.topics.entities:
+            return why_no_topic(found.topics)
+        return "the plan reaches nothing but what it started from"
 
     @functools.cached_property
     def schema(self) -> PlanSchema:
@@ -173,10 +201,11 @@ class LLMPlannedQA(QuestionAnswering):
         return tuple(f"{name}{example.get(r, '')}" for r, name in enumerate(self.kg.relations))
 
     def _planned(
-        self, questions: Sequence[Question], topics: Sequence[Topics]
+        self, linked: Linked
     ) -> tuple[list[Outcome[PlanReply] | None], list[tuple[int, ...]]]:
         """Outcomes of the calls, None for a question without topics, and what each was offered."""
-        offers = self.offer(masked_texts(questions, topics), topics)
+        questions, topics = linked.questions, linked.topics
+        offers = self.offer(linked.masked, topics)
         there = [i for i, some in enumerate(topics) if some.entities]
         wanted = [
             Wanted(
@@ -217,128 +246,53 @@ class LLMPlannedQA(QuestionAnswering):
                     table[i, j, k, : len(hop)] = hop
         return table
 
-    def _executed(
-        self,
-        plans: np.ndarray,
-        topics: Sequence[Topics],
-        on_progress: Callable[[int, int], None],
-    ) -> tuple[np.ndarray, list[Cited]]:
-        """[Q, P] bool, the plans answered with, and what they reached."""
-        there = plans[:, :, 0, 0] != NULL
-        question, place = np.nonzero(there)
-        reached = execute_paths(
-            self.tensors,
-            [topics[i].entities for i in question.tolist()],
-            plans[question, place],
-            revisit=self.settings.revisit,
-            batch_size=self.settings.batch_size,
-            on_progress=on_progress,
-        )
-        used = there
-        if self.settings.mode == "best":
-            full = np.zeros_like(there)
-            full[question, place] = np.diff(reached.offsets) > 0
-            # Where no plan reaches anything, the first one is the plan that failed.
-            full = np.where(full.any(axis=1, keepdims=True), full, there)
-            used = full & (np.cumsum(full, axis=1) == 1)
-        weight = there / np.arange(1, there.shape[1] + 1)
-        mine = _only(reached, used[question, place])
-        cited = cite_reached(self.kg, self.tensors, weight, used, mine)
-        for i, j, size in zip(question.tolist(), place.tolist(), np.diff(reached.offsets).tolist()):
-            cited[i].sizes[j] = size
-        return used, cited
-
-    def _answer(
-        self,
-        question: Question,
-        topics: Topics,
-        outcome: Outcome[PlanReply] | None,
-        read: ReadPlans,
-        used: np.ndarray,
-        cited: Cited,
-    ) -> Answer:
-        entities = cited.ranked(self.kg)
-        notes = notes_on(topics, complete=cited.complete)
-        plan = tuple(
-            PlanCandidate(
-                relations=tuple("|".join(hop) for hop in some.names(self.kg)),
-                probability=1.0 / rank,
-                reached=cited.sizes.get(rank - 1),
-                used=bool(used[rank - 1]),
-            )
-            for rank, some in enumerate(read.plans, start=1)
-        )
-        error = None
-        if outcome is not None and outcome.error not in (None, "budget"):
-            error = f"{outcome.error}: {outcome.detail}"
-        elif outcome is not None and outcome.error == "budget":
+    def _remark(
+        self, outcome: Outcome[PlanReply] | None, reply: ReadPlans, offered: int
+    ) -> Remarks:
+        if outcome is None:
+            return Remarks()
+        failed = f"{outcome.error}: {outcome.detail}"
+        notes = []
+        if outcome.error == "budget":
             notes.append(f"partial: {outcome.detail}; not planned")
-        return Answer(
-            question=question.text,
-            question_id=question.id,
-            topics=topics.links,
-            entities=entities,
-            paths=tuple(cited.paths),
-            plan=plan,
-            usage=Usage() if outcome is None else outcome.usage,
-            abstained=None if entities else _why_not(topics, outcome, read),
+        if offered < self.kg.num_relations:
+            notes.append(f"the model was told {offered} of {self.kg.num_relations} relations")
+        said = "" if outcome.value is None else outcome.value.reasoning.strip()
+        return Remarks(
             notes=tuple(notes),
-            system="llm-planned",
-            rationale=None
-            if outcome is None or outcome.value is None
-            else outcome.value.reasoning.strip() or None,
-            dropped=read.dropped,
-            refused=read.refused,
-            error=error,
+            usage=outcome.usage,
+            dropped=reply.dropped,
+            refused=reply.refused,
+            rationale=said or None,
+            error=None if outcome.error in (None, "budget") else failed,
+            why_not=None
+            if reply.plans
+            else f"planning failed ({failed})"
+            if outcome.error is not None
+            else _why_no_plan(reply),
         )
 
-    def _tell(
-        self,
-        question: Question,
-        topics: Topics,
-        outcome: Outcome[PlanReply] | None,
-        read: ReadPlans,
-        used: np.ndarray,
-    ) -> None:
-        if self.on_trace is None or outcome is None or outcome.value is None:
-            return
-        self.on_trace(
-            PlanTrace(
-                question=question,
-                linked=tuple(self.kg.entity_ids[node] for node in topics.entities),
-                spans=topics.spans,
-                plans=tuple(plan.names(self.kg) for plan in read.plans),
-                used=tuple(np.flatnonzero(used).tolist()),
-                reasoning=outcome.value.reasoning,
-                model=self.backend.model,
+    def _tell(self, linked: Linked, paths: ReadPaths, used: np.ndarray) -> None:
+        for i, (outcome, reply) in enumerate(zip(paths.outcomes, paths.replies)):
+            if self.on_trace is None or outcome is None or outcome.value is None:
+                continue
+            topics = linked.topics[i]
+            self.on_trace(
+                PlanTrace(
+                    question=linked.questions[i],
+                    linked=tuple(self.kg.entity_ids[node] for node in topics.entities),
+                    spans=topics.spans,
+                    plans=tuple(plan.names(self.kg) for plan in reply.plans),
+                    used=tuple(np.flatnonzero(used[i]).tolist()),
+                    reasoning=outcome.value.reasoning,
+                    model=self.backend.model,
+                )
             )
-        )
 
 
-def _why_not(topics: Topics, outcome: Outcome[PlanReply] | None, read: ReadPlans) -> str:
-    """Why a question has no answer."""
-    if outcome is None:
-        return why_no_topic(topics)
-    if outcome.error is not None:
-        return f"planning failed ({outcome.error}: {outcome.detail})"
-    if read.plans:
-        return "the plan reaches nothing but what it started from"
-    if read.refused:
-        return f"no plan holds in the graph: {read.refused[0]}"
-    if read.dropped:
-        return f"the plan names no relation of the graph: {', '.join(read.dropped)}"
+def _why_no_plan(reply: ReadPlans) -> str:
+    if reply.refused:
+        return f"no plan holds in the graph: {reply.refused[0]}"
+    if reply.dropped:
+        return f"the plan names no relation of the graph: {', '.join(reply.dropped)}"
     return "the model finds no relations that answer"
-
-
-def _only(reached: Reached, kept: np.ndarray) -> Reached:
-    """What some of the paths reached, the paths numbered anew; kept: [P] bool."""
-    mine = kept[reached.row]
-    number = np.cumsum(kept) - 1
-    sizes = np.diff(reached.offsets)[kept]
-    return Reached(
-        row=number[reached.row[mine]].astype(np.int32),
-        node=reached.node[mine],
-        edges=reached.edges[mine],
-        offsets=np.concatenate([[0], np.cumsum(sizes)]),
-        complete=reached.complete[kept],
-    )

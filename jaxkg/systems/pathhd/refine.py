@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.refinement import Unrefined, choose_patterns
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.records import Question, Usage
+from jaxkg.records import Question
+from jaxkg.systems.cited import Remarks
+from jaxkg.systems.pathhd.records import Retrieved
 from jaxkg.types import NULL
 from jaxkg.words import relation_path_words
-
-if TYPE_CHECKING:
-    from jaxkg.systems.pathhd.system import Retrieved
-
-
-class Refined(NamedTuple):
-    """What the calls left and cost, one of each for every question."""
-
-    found: Retrieved
-    usage: list[Usage]
-    notes: list[tuple[str, ...]]
-    dropped: list[tuple[str, ...]]  # what was named beyond the offered
 
 
 def refine_schemas(
@@ -35,7 +24,7 @@ def refine_schemas(
     found: Retrieved,
     *,
     most: int,
-) -> Refined:
+) -> tuple[Retrieved, list[Remarks]]:
     """Keep the schemas that a language model chooses; they stay in order of their scores.
 
     A question with no more candidates than wanted costs no call. Where a call fails, or nothing
@@ -47,6 +36,9 @@ def refine_schemas(
         questions: Q of them.
         found: their candidates.
         most: schemas wanted of each question.
+
+    Returns:
+        The candidates, those not chosen at -inf, and what the calls cost and left, by question.
 
     Reference: PathHD, Appendix K.
     """
@@ -65,20 +57,20 @@ def refine_schemas(
         for row, places in offered.items()
     ]
     score = found.score.copy()
-    usage = [Usage() for _ in questions]
-    notes: list[tuple[str, ...]] = [() for _ in questions]
-    dropped: list[tuple[str, ...]] = [() for _ in questions]
+    remarks = [Remarks() for _ in questions]
     for row, outcome in zip(unsure, choose_patterns(backend, asked, most=most), strict=True):
-        usage[row] = outcome.usage
         if outcome.value is None:
-            notes[row] = (f"schemas not refined ({outcome.error}: {outcome.detail})",)
+            note = f"schemas not refined ({outcome.error}: {outcome.detail})"
+            remarks[row] = Remarks(usage=outcome.usage, notes=(note,))
             continue
         numbers = list(dict.fromkeys(outcome.value.patterns))
         real = [n for n in numbers if 1 <= n <= len(offered[row])]
-        dropped[row] = tuple(f"pattern {n}" for n in numbers if n not in real)
-        if not real:
-            notes[row] = ("schemas not refined: the model chose none of them",)
-            continue
-        chosen = offered[row][np.array(real[:most]) - 1]
-        score[row, np.setdiff1d(offered[row], chosen)] = -np.inf
-    return Refined(dataclasses.replace(found, score=score), usage, notes, dropped)
+        remarks[row] = Remarks(
+            usage=outcome.usage,
+            notes=() if real else ("schemas not refined: the model chose none of them",),
+            dropped=tuple(f"pattern {n}" for n in numbers if n not in real),
+        )
+        if real:
+            chosen = offered[row][np.array(real[:most]) - 1]
+            score[row, np.setdiff1d(offered[row], chosen)] = -np.inf
+    return dataclasses.replace(found, score=score), remarks

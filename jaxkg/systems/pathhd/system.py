@@ -13,23 +13,25 @@ import jax
 import numpy as np
 
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
+from jaxkg.kg import KnowledgeGraph, Linker, Topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.planner.model import Planner
-from jaxkg.records import Question
+from jaxkg.records import PlanCandidate, Question, RankedEntity
 from jaxkg.search.hypervectors import Nearest, retrieve_grown, retrieve_listed
 from jaxkg.search.plans import Plans, plan_paths
-from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
-from jaxkg.systems.pathhd.answers import Grounded, answers_from, ground_schemas
+from jaxkg.systems.answering import Progress, why_no_topic
+from jaxkg.systems.cited import Remarks
+from jaxkg.systems.pathhd.answers import best_entities, best_schemas, ground_schemas
 from jaxkg.systems.pathhd.calibration import Calibration
 from jaxkg.systems.pathhd.explain import explain_paths
-from jaxkg.systems.pathhd.queries import PlanQuery, Query, encode_queries
+from jaxkg.systems.pathhd.queries import PlanQuery, encode_queries
+from jaxkg.systems.pathhd.records import Asked, Retrieved, Schemas
 from jaxkg.systems.pathhd.refine import refine_schemas
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
 from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, listed_schemas
+from jaxkg.systems.paths import Followed, Found, Linked, PathAnswering
 from jaxkg.systems.ranked import RankedPaths, either_way
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
@@ -38,41 +40,12 @@ from jaxkg.types import NULL
 _SCORES = 1 << 23
 """Scores a batch of grown candidates may hold at a time."""
 
-
-@dataclasses.dataclass(frozen=True)
-class Asked:
-    """Q questions as queries.
-
-    Attributes:
-        query: of all of them, on the host.
-        confidence: [Q] of the planner; 1 for queries from text.
-        complete: [Q] bool, False where planning outgrew the largest bucket.
-    """
-
-    query: Query
-    confidence: np.ndarray
-    complete: np.ndarray
-
-
-@dataclasses.dataclass(frozen=True)
-class Retrieved:
-    """Candidate relation paths of each question, best calibrated score first.
-
-    Attributes:
-        relations: [Q, K, L] int32 codes, NULL-padded.
-        similarity: [Q, K] float32, -inf where there are fewer than K.
-        score: [Q, K] float32, calibrated.
-        complete: [Q] bool, False where the search outgrew the largest bucket.
-    """
-
-    relations: np.ndarray
-    similarity: np.ndarray
-    score: np.ndarray
-    complete: np.ndarray
+_SHOWN = 5
+"""Candidate schemas of an answer that are shown with their similarity."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class PathHD(QuestionAnswering):
+class PathHD(PathAnswering[Schemas]):
     """Answers questions over one graph; `read`, `retrieve` and `ground` are its steps.
 
     Without a planner nothing is trained: the question's text is compared with the relation labels.
@@ -85,6 +58,9 @@ class PathHD(QuestionAnswering):
         >>> qa.ask("who directed [Alien]?").entities[0].name
         'Ridley Scott'
     """
+
+    name = "pathhd"
+    stage = "retrieve"
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -199,59 +175,84 @@ class PathHD(QuestionAnswering):
             return self.settings.length_weight[: self.hops]
         return (1.0,) * self.hops
 
-    def answer(
-        self,
-        questions: Sequence[Question],
-        *,
-        use_given: bool = True,
-        on_progress: Progress | None = None,
-    ) -> list[Answer]:
-        """An answer, or an abstention with its reason, for each question in order."""
-        if not questions:
-            return []
-        stages = Stages()
-        topics = find_topics(self.linker, questions, use_given=use_given)
-        stages.end("link")
-        asked = self.read(questions, topics, on_progress=on_progress)
-        stages.end("plan")
-        found = self.retrieve(asked, topics, on_progress=on_progress)
-        stages.end("retrieve")
-        refined = None
+    @property
+    def threshold(self) -> float:
+        """See the settings."""
+        return self.settings.threshold
+
+    def propose(self, linked: Linked) -> Schemas:
+        """The candidate schemas nearest to each question, those left out that a model refuses."""
+        asked = self.read(linked.questions, linked.topics, on_progress=linked.tick)
+        linked.clock.end("plan")
+        found = self.retrieve(asked, linked.topics, on_progress=linked.tick)
+        linked.clock.end("retrieve")
+        remarks = None
         if self.refiner is not None:
-            refined = refine_schemas(
-                self.refiner, self.kg, questions, found, most=self.settings.refine
+            found, remarks = refine_schemas(
+                self.refiner, self.kg, linked.questions, found, most=self.settings.refine
             )
-            found = refined.found
-            stages.skip()
-        wanted = asked.confidence >= self.settings.threshold
-        grounded = self.ground(found, topics, count=self.settings.top_k, wanted=wanted)
-        stages.end("follow")
-        best = grounded.best(found.relations)
+            linked.clock.skip()  # calls are charged to their questions
+        sure = asked.confidence >= self.settings.threshold
+        return Schemas(
+            found.relations,
+            found.score,
+            np.isfinite(found.score) & sure[:, None],
+            asked.complete & found.complete,
+            asked.confidence,
+            remarks,
+            query=asked.query,
+            similarity=found.similarity,
+        )
+
+    def follow(self, linked: Linked, paths: Schemas) -> Followed:
+        """The first `top_k` schemas of each question that reach an entity."""
+        return self._grounded(linked.starts, paths.relations, paths.used, self.settings.top_k)
+
+    def entities(self, found: Found) -> tuple[RankedEntity, ...]:
+        """What the best schema reaches."""
+        return best_entities(self.kg, found)
+
+    def plan_of(self, paths: Schemas, followed: Followed, row: int) -> tuple[PlanCandidate, ...]:
+        """Schemas considered; `probability` holds the similarity, negative ones as 0."""
+        there, used = np.isfinite(paths.weight[row]), followed.used[row]
+        shown = there & ((np.arange(len(there)) < _SHOWN) | used)
+        return tuple(
+            self.candidate(
+                paths.relations[row, place],
+                float(np.clip(paths.similarity[row, place], 0, 1)),
+                int(followed.sizes[row, place]),
+                used=bool(used[place] and not used[:place].any()),
+            )
+            for place in np.flatnonzero(shown).tolist()
+        )
+
+    def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
+        """Why a question has no answer."""
+        if not found.topics.entities:
+            return why_no_topic(found.topics)
+        if not plan:
+            return "no relation of the graph leaves the topic"
+        if found.confidence < self.settings.threshold:
+            return (
+                f"the planner's confidence {found.confidence:.2f} is below the threshold of "
+                f"{self.settings.threshold:.2f}"
+            )
+        return "none of the nearest relation paths leads from the topic to another entity"
+
+    def remarks(self, linked: Linked, paths: Schemas, followed: Followed) -> Sequence[Remarks]:
+        """Each answer says how much every hop of its schema contributed to the similarity."""
         reasons = explain_paths(
             self.kg,
             self.symbols,
-            asked.query,
-            best,
+            paths.query,
+            best_schemas(followed, paths.relations),
             length_weight=self.length_weight,
             batch_size=self.settings.batch_size,
         )
-        answers = answers_from(self, questions, topics, asked, found, grounded, reasons)
-        stages.end("cite")
-        usage = stages.usage(len(questions))
-        answers = [dataclasses.replace(answer, usage=usage) for answer in answers]
-        return (
-            answers
-            if refined is None
-            else [
-                dataclasses.replace(
-                    answer,
-                    usage=answer.usage + refined.usage[i],
-                    notes=(*answer.notes, *refined.notes[i]),
-                    dropped=refined.dropped[i],
-                )
-                for i, answer in enumerate(answers)
-            ]
-        )
+        return [
+            dataclasses.replace(some, notes=(*([reason] if reason else ()), *some.notes))
+            for some, reason in zip(super().remarks(linked, paths, followed), reasons)
+        ]
 
     def read(
         self,
@@ -365,7 +366,7 @@ class PathHD(QuestionAnswering):
         *,
         count: int = 1,
         wanted: np.ndarray | None = None,
-    ) -> Grounded:
+    ) -> Followed:
         """Execute candidates, best first, until `count` of each question reach an entity.
 
         Args:
@@ -374,11 +375,22 @@ class PathHD(QuestionAnswering):
             count: schemas wanted a question.
             wanted: [Q] bool, the questions to answer; all if None.
         """
+        there = np.isfinite(found.score) & (True if wanted is None else wanted[:, None])
+        starts = [some.entities for some in topics]
+        return self._grounded(starts, found.relations, there, count)
+
+    def _grounded(
+        self,
+        starts: Sequence[Sequence[int]],
+        relations: np.ndarray,
+        there: np.ndarray,
+        count: int,
+    ) -> Followed:
         return ground_schemas(
             self.tensors,
-            [some.entities for some in topics],
-            found.relations,
-            np.isfinite(found.score) & (True if wanted is None else wanted[:, None]),
+            starts,
+            relations,
+            there,
             self.named,
             count=count,
             revisit=self.revisit,

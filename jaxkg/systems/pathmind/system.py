@@ -17,7 +17,6 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
-from jaxkg.cite import cite_paths
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.kg.link.topics import masked_texts
@@ -30,7 +29,8 @@ from jaxkg.learn.priority.model import (
 from jaxkg.records import Question, RankedEntity, SupportingPath, Usage
 from jaxkg.score.priority import entity_states
 from jaxkg.settings import Checked, Count, Share
-from jaxkg.systems.answering import Progress, QuestionAnswering, notes_on, why_no_topic
+from jaxkg.systems.answering import Progress, QuestionAnswering, why_no_topic
+from jaxkg.systems.cited import cite_walks, cited_answer
 from jaxkg.systems.pathmind.walks import (
     Ranked,
     Ranking,
@@ -41,7 +41,6 @@ from jaxkg.systems.pathmind.walks import (
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 from jaxkg.text.hashing import Encoder, HashingEncoder
-from jaxkg.types import NULL
 
 SYSTEM = "pathmind"
 
@@ -317,14 +316,7 @@ class PathMind(QuestionAnswering):
         )
 
     def _cited(self, row: np.ndarray, walks: np.ndarray, score: np.ndarray) -> list[SupportingPath]:
-        """Walks as supporting paths, numbered p1, p2 … within each question."""
-        there = walks != NULL
-        safe = np.maximum(walks, 0)
-        triples = np.where(there, self.tensors.triple_of_edge[safe], NULL)
-        inverse = there & (self.tensors.relation[safe] >= self.kg.num_relations)
-        number = np.arange(len(row)) - np.searchsorted(row, row) + 1
-        ids = [f"p{n}" for n in number.tolist()]
-        return cite_paths(self.kg, triples, inverse, ids=ids, scores=score.astype(float).tolist())
+        return cite_walks(self.kg, self.tensors, walks, row, score)
 
     def _answer(
         self,
@@ -335,16 +327,15 @@ class PathMind(QuestionAnswering):
         complete: bool,
         usage: Usage,
     ) -> Answer:
-        return Answer(
-            question=question.text,
-            question_id=question.id,
-            topics=topics.links,
-            entities=_entities(paths),
-            paths=tuple(paths),
-            usage=usage,
-            abstained=None if paths else self._why_not(topics, confidence),
-            notes=tuple(notes_on(topics, complete=complete)),
+        return cited_answer(
+            question,
+            topics,
+            _entities(paths),
+            paths,
             system=SYSTEM,
+            why_not=self._why_not(topics, confidence),
+            complete=complete,
+            usage=usage,
         )
 
     def _why_not(self, topics: Topics, confidence: float) -> str:
@@ -362,8 +353,7 @@ def _entities(paths: Sequence[SupportingPath]) -> tuple[RankedEntity, ...]:
     """Where paths end, each entity with the score of its best path."""
     found: dict[str, RankedEntity] = {}
     for path in paths:
-        last = path.citations[-1]
-        entity, name = (last.head, last.head_name) if last.inverse else (last.tail, last.tail_name)
+        entity, name = path.end
         known = found.get(entity)
         found[entity] = RankedEntity(
             entity,

@@ -6,7 +6,7 @@
 | `problem` | what is searched: graph, super-relations, settings |
 | `scorers`, `numeric` | label similarity, planner, path ranker: one program a batch |
 | `loop`, `llm` | a language model: step by step, two calls a step and one to answer |
-| `answers`, `trace` | what it found, as records |
+| `trace` | what it found, as records |
 
 Reference: Wang, Lin, Guo, Shun, Li and Zhu, "Reasoning of large language models over knowledge
 graphs with super-relations", 2025. The steps (Eq. 1 to 9) are `jaxkg.search.super_relations`.

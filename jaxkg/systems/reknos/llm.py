@@ -24,8 +24,8 @@ from jaxkg.kg import Topics
 from jaxkg.records import PlanCandidate, Question, Usage
 from jaxkg.search.super_relations import BestPaths, SuperSearch
 from jaxkg.select import witness_paths
-from jaxkg.systems.answering import Progress
-from jaxkg.systems.reknos.answers import finished, ranked, walks
+from jaxkg.systems.answering import Progress, why_no_topic
+from jaxkg.systems.cited import Remarks, by_mass, cite_walks, cited_answer
 from jaxkg.systems.reknos.loop import concluded, run_search
 from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.systems.reknos.trace import Solved, entities_by_path, read_traces, slot_questions
@@ -33,6 +33,10 @@ from jaxkg.types import NULL
 
 _SHOWN = 20
 """Entities of a path that the sufficiency prompt names; it says how many more there are."""
+
+SYSTEM = "reknos"
+NOTHING = "no super-relation leads from the topic to another entity"
+"""Why there is no answer where the search led nowhere."""
 
 _witnesses = jax.jit(witness_paths)
 
@@ -233,7 +237,7 @@ class LLMSession:
         total = np.bincount(question, minlength=count)
         there = rank < offered
         question, score, edges, node = (x[there] for x in (question, score, edges, node))
-        paths = walks(problem.kg, problem.tensors, edges, question, score)
+        paths = cite_walks(problem.kg, problem.tensors, edges, question, score)
         bounds = np.searchsorted(question, np.arange(count + 1))
         answers = []
         for i, (asked, ledger) in enumerate(zip(self._questions, self.ledgers)):
@@ -246,21 +250,26 @@ class LLMSession:
             relation_paths: dict[tuple[str, ...], float] = {}
             for path in paths[mine]:
                 relation_paths.setdefault(path.relation_path, path.score)
-            entities = () if ledger.error else ranked(problem.kg, node[mine].tolist(), paths[mine])
-            answer = finished(
-                asked,
-                self._topics[i],
-                entities,
-                paths[mine],
-                plan=tuple(PlanCandidate(*path, used=True) for path in relation_paths.items()),
-                usage=sum(ledger.usages, Usage()),
-                complete=complete,
-                notes=notes,
+            entities = by_mass(problem.kg, node[mine].tolist(), paths[mine], named=True)
+            topics, failed = self._topics[i], ledger.error
+            answers.append(
+                cited_answer(
+                    asked,
+                    topics,
+                    () if failed else entities,
+                    paths[mine],
+                    system=SYSTEM,
+                    why_not=NOTHING if topics.entities else why_no_topic(topics),
+                    complete=complete,
+                    plan=tuple(PlanCandidate(*path, used=True) for path in relation_paths.items()),
+                    usage=sum(ledger.usages, Usage()),
+                    remarks=Remarks(
+                        notes=tuple(notes),
+                        error=failed,
+                        why_not=failed and f"scoring failed ({failed})",
+                    ),
+                )
             )
-            if ledger.error:
-                abstained = f"scoring failed ({ledger.error})"
-                answer = dataclasses.replace(answer, error=ledger.error, abstained=abstained)
-            answers.append(answer)
         return answers
 
     def _evidence(

@@ -11,25 +11,32 @@ import numpy as np
 from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker, find_topics
+from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.learn.planner.model import Planner
-from jaxkg.records import Question
-from jaxkg.search.plans import Plans, execute_paths
-from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
-from jaxkg.systems.reknos.answers import answer_from_paths
-from jaxkg.systems.reknos.llm import LLMScorer, solve_with_llm
+from jaxkg.records import Question, RankedEntity
+from jaxkg.systems.answering import Progress
+from jaxkg.systems.cited import by_mass
+from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths, good_paths
+from jaxkg.systems.reknos.llm import NOTHING, SYSTEM, LLMScorer, solve_with_llm
 from jaxkg.systems.reknos.numeric import search_numerically
 from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.systems.reknos.scorers import NumericScorer, PlannerScorer
 from jaxkg.systems.reknos.settings import ReKnoSSettings
-from jaxkg.systems.reknos.trace import Solved
+from jaxkg.systems.reknos.trace import Solved, Trace
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text.hashing import HashingEncoder
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TracedPaths(RelationPaths):
+    """Relation paths, and the search behind each question's."""
+
+    traces: list[Trace]
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
-class ReKnoS(QuestionAnswering):
+class ReKnoS(PathAnswering[TracedPaths]):
     """Answers questions over one graph.
 
     Example:
@@ -38,6 +45,10 @@ class ReKnoS(QuestionAnswering):
         >>> qa = ReKnoS.build(kg, LabelScorer(kg.relations))  # doctest: +SKIP
         >>> print(qa.ask("who directed Alien?"))  # doctest: +SKIP
     """
+
+    name = SYSTEM
+    stage = "search"
+    nothing = NOTHING
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -92,6 +103,16 @@ class ReKnoS(QuestionAnswering):
             trained = self.scorer.planner.about.get("revisit", "topic")
         return self.settings.revisit or trained
 
+    @property
+    def threshold(self) -> float:
+        """See the settings."""
+        return self.settings.threshold
+
+    @property
+    def at_a_time(self) -> int:
+        """Eight paths for each question of a batch."""
+        return 8 * self.settings.batch_size
+
     def answer(
         self,
         questions: Sequence[Question],
@@ -122,46 +143,40 @@ class ReKnoS(QuestionAnswering):
         """
         if not questions:
             return []
-        stages = Stages()
-        topics = find_topics(self.linker, questions, use_given=use_given)
-        stages.end("link")
+        linked = self.link(questions, use_given=use_given, on_progress=on_progress)
         if isinstance(self.scorer, LLMScorer):
-            linked = stages.usage(len(questions)).seconds
-            return solve_with_llm(self.problem, self.scorer, questions, topics, linked, on_progress)
+            seconds = linked.clock.usage(len(questions)).seconds
+            return solve_with_llm(
+                self.problem, self.scorer, questions, linked.topics, seconds, on_progress
+            )
+        paths = self.propose(linked)
+        return [Solved(*each) for each in zip(self.conclude(linked, paths), paths.traces)]
+
+    def propose(self, linked: Linked) -> TracedPaths:
+        """Relation paths within the best super-relation paths; of a numeric scorer."""
+        assert not isinstance(self.scorer, LLMScorer)
+        questions, topics = linked.questions, linked.topics
         plans, traces = search_numerically(
-            self.problem, self.scorer, questions, topics, on_progress
+            self.problem, self.scorer, questions, topics, linked.tick
         )
         confidence = np.ones(len(questions))
         if isinstance(self.scorer, PlannerScorer):
             confidence = self.scorer.confidence(questions, topics, plans.relations[:, 0])
-        used = _used(plans, self.settings.share)
+        used = good_paths(plans.probability, self.settings.share)
         used &= (confidence >= self.settings.threshold)[:, None]
-        question, place = np.nonzero(used)
-        reached = execute_paths(
-            self.tensors,
-            [topics[i].entities for i in question],
-            plans.relations[question, place],
-            revisit=self.revisit,
-            batch_size=8 * self.settings.batch_size,
+        total = np.maximum(plans.probability.sum(axis=1, keepdims=True), 1e-30)
+        return TracedPaths(
+            plans.relations,
+            plans.probability / total,
+            used,
+            plans.complete,
+            confidence,
+            traces=traces,
         )
-        stages.end("search")
-        usage = stages.usage(len(questions))
-        answers = answer_from_paths(
-            self.kg, self.tensors, questions, topics, plans, used, reached, usage
-        )
-        answers = [
-            answer
-            if sure >= self.settings.threshold or not answer.plan
-            else dataclasses.replace(answer, abstained=self._unsure(answer, float(sure)))
-            for answer, sure in zip(answers, confidence)
-        ]
-        return [Solved(answer, trace) for answer, trace in zip(answers, traces)]
 
-    def _unsure(self, answer: Answer, confidence: float) -> str:
-        return (
-            f"the best relation path ({' → '.join(answer.plan[0].relations)}) has confidence "
-            f"{confidence:.2f}, below the threshold of {self.settings.threshold:.2f}"
-        )
+    def entities(self, found: Found) -> tuple[RankedEntity, ...]:
+        """By the summed weights of the walks; nodes without a name only where there is no other."""
+        return by_mass(self.kg, found.node.tolist(), found.paths, named=True)
 
     @functools.cached_property
     def problem(self) -> SuperProblem:
@@ -174,8 +189,3 @@ def default_groups(relations: Sequence[str]) -> SuperRelations:
     if sum(name.count(".") >= 2 for name in relations) * 2 > len(relations):
         return SuperRelations.by_name(relations)
     return SuperRelations.by_clusters(relations, HashingEncoder()(relations))
-
-
-def _used(plans: Plans, share: float) -> np.ndarray:
-    """[Q, W] bool: the relation paths to answer with."""
-    return (plans.probability > 0) & (plans.probability >= share * plans.probability[:, :1])

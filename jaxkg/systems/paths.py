@@ -1,0 +1,358 @@
+"""Methods that propose relation paths: linked, proposed, followed, cited, told in one way.
+
+A method is a class with a `name`, what it is built of, and `propose`: from linked questions to
+relation paths. Everything after that is done here, once for all of them.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import itertools
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+
+from jaxkg.answer import Answer
+from jaxkg.candidates import Revisit
+from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
+from jaxkg.kg.link.topics import masked_texts
+from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath
+from jaxkg.search.plans import Keep, execute_paths
+from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, why_no_topic
+from jaxkg.systems.cited import Remarks, by_mass, cite_walks, cited_answer
+from jaxkg.tensors import TensorGraph
+from jaxkg.types import NULL
+
+
+@dataclasses.dataclass(frozen=True)
+class Linked:
+    """Questions whose topics were found: what a method is given.
+
+    Attributes:
+        questions, topics: Q of each.
+        masked: the texts, topic mentions masked.
+        clock: ends the stages that a method wants told apart.
+        tick: called with (stage, done, total).
+    """
+
+    questions: Sequence[Question]
+    topics: Sequence[Topics]
+    masked: Sequence[str]
+    clock: Stages = dataclasses.field(default_factory=Stages)
+    tick: Progress = lambda stage, done, total: None
+
+    @property
+    def starts(self) -> list[tuple[int, ...]]:
+        """The topic nodes of each question; a path is followed from all of them together."""
+        return [some.entities for some in self.topics]
+
+    def telling(self, stage: str) -> Callable[[int, int], None]:
+        """`tick` for one stage."""
+        return lambda done, total: self.tick(stage, done, total)
+
+
+@dataclasses.dataclass(frozen=True)
+class RelationPaths:
+    """Relation paths proposed for Q questions, best first.
+
+    Attributes:
+        relations: [Q, W, L] int32 codes, NULL past the end of a path and of the list; or
+            [Q, W, L, A] where a hop allows several.
+        weight: [Q, W] float, the score of every walk along a path, 0 where there are fewer than W.
+        used: [Q, W] bool, those to answer with.
+        complete: [Q] bool, False where the search outgrew the largest bucket.
+        confidence: [Q] float, told where a question is not answered for want of it; None where the
+            method has none.
+        remarks: on each question; None where there are none.
+    """
+
+    relations: np.ndarray
+    weight: np.ndarray
+    used: np.ndarray
+    complete: np.ndarray
+    confidence: np.ndarray | None = None
+    remarks: Sequence[Remarks] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Followed:
+    """What relation paths reached: a walk for every node of every path, path by path.
+
+    Attributes:
+        question, place: [K] integers, ascending: whose path, and which of its W.
+        node: [K] int32, where the walk ends.
+        edges: [K, L] int32, NULL past its end.
+        used: [Q, W] bool, the paths whose walks are here.
+        sizes: [Q, W] integers, nodes each path reaches, NULL where it was not followed.
+        complete: [Q] bool, False where following outgrew the largest bucket.
+    """
+
+    question: np.ndarray
+    place: np.ndarray
+    node: np.ndarray
+    edges: np.ndarray
+    used: np.ndarray
+    sizes: np.ndarray
+    complete: np.ndarray
+
+    def only(self, used: np.ndarray) -> Self:
+        """The walks of some of the paths; `sizes` still tells of all.
+
+        Args:
+            used: [Q, W] bool.
+        """
+        kept = used[self.question, self.place]
+        return dataclasses.replace(
+            self,
+            question=self.question[kept],
+            place=self.place[kept],
+            node=self.node[kept],
+            edges=self.edges[kept],
+            used=used,
+        )
+
+
+def follow_paths(
+    tensors: TensorGraph,
+    starts: Sequence[Sequence[int]],
+    relations: np.ndarray,
+    used: np.ndarray,
+    *,
+    revisit: Revisit = "topic",
+    keep: Callable[[np.ndarray, np.ndarray], Keep] | None = None,
+    batch_size: int = 1024,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Followed:
+    """Follow the used relation paths of each question from all of its topics.
+
+    Args:
+        tensors: the graph.
+        starts: topic nodes of each question.
+        relations, used: see `RelationPaths`.
+        keep: as of `execute_paths`, from [B] questions and [B] rows of the used paths.
+        revisit, batch_size, on_progress: see `execute_paths`.
+    """
+    question, place = np.nonzero(used)
+    reached = execute_paths(
+        tensors,
+        [starts[q] for q in question.tolist()],
+        relations[question, place],
+        revisit=revisit,
+        keep=None if keep is None else lambda rows: keep(question[rows], rows),
+        batch_size=batch_size,
+        on_progress=on_progress,
+    )
+    sizes = np.full(used.shape, NULL, np.int64)
+    sizes[question, place] = np.diff(reached.offsets)
+    complete = np.ones(len(used), bool)
+    np.logical_and.at(complete, question, reached.complete)
+    return Followed(
+        question[reached.row],
+        place[reached.row],
+        reached.node,
+        reached.edges,
+        used,
+        sizes,
+        complete,
+    )
+
+
+def good_paths(probability: np.ndarray, share: float) -> np.ndarray:
+    """[Q, W] bool: the paths at least `share` times as probable as the best, [Q, W], best first."""
+    return (probability > 0) & (probability >= share * probability[:, :1])
+
+
+class Found(NamedTuple):
+    """One question, and the walks that were found for it."""
+
+    question: Question
+    topics: Topics
+    confidence: float
+    place: np.ndarray  # [K], see `Followed`
+    node: np.ndarray  # [K]
+    edges: np.ndarray  # [K, L]
+    paths: Sequence[SupportingPath]  # K, the same walks, cited
+
+
+Proposed = TypeVar("Proposed", bound=RelationPaths)
+
+
+class PathAnswering(QuestionAnswering, Generic[Proposed]):
+    """Answers with what relation paths reach; a method adds `propose` and what differs in it.
+
+    Attributes:
+        kg, tensors, linker: the graph, its tensors and its linker.
+        name: of the method, on its answers.
+        stage: what proposing is called where seconds are told.
+        nothing: why there is no answer where nothing was proposed.
+        measure: what its confidence is called.
+    """
+
+    kg: KnowledgeGraph
+    tensors: TensorGraph
+    linker: Linker
+    name: ClassVar[str]
+    stage: ClassVar[str] = "propose"
+    nothing: ClassVar[str] = "no relation path leaves the topic"
+    measure: ClassVar[str] = "confidence"
+
+    @abc.abstractmethod
+    def propose(self, linked: Linked) -> Proposed:
+        """Relation paths of each question; a question without topics has none."""
+
+    @property
+    def revisit(self) -> Revisit:
+        """Which nodes a path may return to."""
+        return "topic"
+
+    @property
+    def threshold(self) -> float:
+        """Least confidence to answer at all."""
+        return 0.0
+
+    @property
+    def at_a_time(self) -> int:
+        """Relation paths followed in a batch."""
+        return 1024
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
+        """An answer, or an abstention with its reason, for each question in order."""
+        if not questions:
+            return []
+        linked = self.link(questions, use_given=use_given, on_progress=on_progress)
+        return self.conclude(linked, self.propose(linked))
+
+    def link(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> Linked:
+        """Find the topics of questions; the first stage."""
+        clock = Stages()
+        topics = find_topics(self.linker, questions, use_given=use_given)
+        masked = masked_texts(questions, topics)
+        clock.end("link")
+        return Linked(questions, topics, masked, clock, on_progress or (lambda *step: None))
+
+    def conclude(self, linked: Linked, paths: Proposed) -> list[Answer]:
+        """Follow what was proposed, cite it, and tell it: the stages after `propose`."""
+        linked.clock.end(self.stage)
+        followed = self.follow(linked, paths)
+        linked.clock.end("follow")
+        remarks = self.remarks(linked, paths, followed)
+        found = self._found(linked, paths, followed)
+        linked.clock.end("cite")
+        usage = linked.clock.usage(len(found))
+        answers = []
+        for i, some in enumerate(found):
+            entities, plan = self.entities(some), self.plan_of(paths, followed, i)
+            answer = cited_answer(
+                some.question,
+                some.topics,
+                entities,
+                some.paths,
+                system=self.name,
+                why_not="" if entities else self.why_not(some, plan),
+                complete=bool(paths.complete[i] and followed.complete[i]),
+                plan=plan,
+                usage=usage,
+                remarks=remarks[i],
+            )
+            answers.append(self.finish(answer))
+        return answers
+
+    def follow(self, linked: Linked, paths: Proposed) -> Followed:
+        """What the used paths reach."""
+        return follow_paths(
+            self.tensors,
+            linked.starts,
+            paths.relations,
+            paths.used,
+            revisit=self.revisit,
+            batch_size=self.at_a_time,
+            on_progress=linked.telling("follow"),
+        )
+
+    def entities(self, found: Found) -> tuple[RankedEntity, ...]:
+        """Answers to one question: by the summed weights of the walks that end in them."""
+        return by_mass(self.kg, found.node.tolist(), found.paths)
+
+    def plan_of(self, paths: Proposed, followed: Followed, row: int) -> tuple[PlanCandidate, ...]:
+        """One question's relation paths as records, those of weight 0 left out."""
+        return tuple(
+            self.candidate(
+                paths.relations[row, place],
+                float(paths.weight[row, place]),
+                int(followed.sizes[row, place]),
+                used=bool(followed.used[row, place]),
+            )
+            for place in np.flatnonzero(paths.weight[row] > 0).tolist()
+        )
+
+    def candidate(
+        self, relations: np.ndarray, probability: float, size: int, *, used: bool
+    ) -> PlanCandidate:
+        """One relation path as a record; relations that share a hop stand with | between.
+
+        Args:
+            relations: [L] or [L, A] codes.
+            probability: told of it.
+            size: nodes it reaches; NULL where it was not followed.
+            used: see `PlanCandidate`.
+        """
+        hops = relations.reshape(len(relations), -1).tolist()
+        names = ("|".join(self.kg.relation_name(c) for c in hop if c != NULL) for hop in hops)
+        return PlanCandidate(
+            tuple(filter(None, names)), probability, None if size == NULL else size, used
+        )
+
+    def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
+        """Why a question has no answer."""
+        if not found.topics.entities:
+            return why_no_topic(found.topics)
+        if not plan:
+            return self.nothing
+        best = " → ".join(plan[0].relations)
+        if not any(some.used for some in plan):
+            return (
+                f"the best relation path ({best}) has {self.measure} {found.confidence:.2f}, below "
+                f"the threshold of {self.threshold:.2f}"
+            )
+        return f"the relation path {best} leads nowhere but back to the topic"
+
+    def remarks(self, linked: Linked, paths: Proposed, followed: Followed) -> Sequence[Remarks]:
+        """What is said of each question beside its paths."""
+        return paths.remarks or [Remarks()] * len(linked.questions)
+
+    def finish(self, answer: Answer) -> Answer:
+        """The last word on an answer."""
+        return answer
+
+    def _found(self, linked: Linked, paths: Proposed, followed: Followed) -> list[Found]:
+        count, question = len(linked.questions), followed.question
+        weight = paths.weight[question, followed.place].astype(float)
+        cited = cite_walks(self.kg, self.tensors, followed.edges, question, weight)
+        sure = np.ones(count) if paths.confidence is None else paths.confidence
+        bounds = np.searchsorted(question, np.arange(count + 1)).tolist()
+        return [
+            Found(
+                linked.questions[i],
+                linked.topics[i],
+                float(sure[i]),
+                followed.place[first:last],
+                followed.node[first:last],
+                followed.edges[first:last],
+                cited[first:last],
+            )
+            for i, (first, last) in enumerate(itertools.pairwise(bounds))
+        ]
