@@ -53,7 +53,7 @@ from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.experiments.parts import Parts, wishes_from
 from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.registry import build_system
+from jaxkg.experiments.registry import ENTRIES, build_system
 from jaxkg.experiments.running import run_questions
 from jaxkg.kg import KnowledgeGraph, entity_rows
 from jaxkg.learn.planner.kept import planner_for
@@ -211,7 +211,8 @@ def plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__, data=False)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of the results")
-    parser.add_argument("--systems", default="planner,pathhd,reknos",
+    planned = [entry.name for entry in ENTRIES if entry.trained == "planner"]
+    parser.add_argument("--systems", default=",".join(planned),
                         help="names with commas between")  # fmt: skip
     parser.add_argument("--set", dest="settings", action="append", default=[],
                         help="a setting, SYSTEM.NAME=VALUE, e.g. guided.width=3")  # fmt: skip

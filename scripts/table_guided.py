@@ -30,7 +30,6 @@ from jaxkg.experiments.rows import row
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
 from jaxkg.kg import find_topics
-from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
 from jaxkg.learn.edges.train import EdgeConfig
@@ -133,10 +132,8 @@ def seconds_a_question(qa: GuidedSearch, questions: Sequence[Question]) -> float
 
     Everything is compiled already: the questions have been answered before.
     """
-    topics = find_topics(qa.linker, questions)
-    masked, laps = masked_texts(questions, topics), Laps()
-    plans = qa.search(masked, topics)
-    qa.execute(plans, qa.used(plans), topics)
+    linked, laps = qa.link(questions), Laps()
+    qa.follow(linked, qa.propose(linked))
     return laps.lap() / len(questions)
 
 

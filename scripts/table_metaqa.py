@@ -22,8 +22,6 @@ from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.rows import row
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import sets
-from jaxkg.kg import find_topics
-from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import Question
@@ -37,17 +35,17 @@ STAGES = ("plan", "retrieve", "follow")
 
 def stages(qa: PlannedQA | PathHD, questions: Sequence[Question]) -> list[float]:
     """Seconds to plan, retrieve and follow with witnesses, topics already linked."""
-    topics, laps = find_topics(qa.linker, questions), Laps()
+    linked, laps = qa.link(questions), Laps()
     if isinstance(qa, PlannedQA):
-        plans = qa.plan(masked_texts(questions, topics), topics)
-        plan, starts = laps.lap(), [topic.entities for topic in topics]
-        execute_paths(qa.tensors, starts, plans.relations[:, 0], revisit=qa.revisit)
+        paths = qa.propose(linked)
+        plan = laps.lap()
+        execute_paths(qa.tensors, linked.starts, paths.relations[:, 0], revisit=qa.revisit)
         return [plan, 0.0, laps.lap()]
-    asked = qa.read(questions, topics)
+    asked = qa.read(questions, linked.topics)
     plan = laps.lap()
-    found = qa.retrieve(asked, topics)
+    found = qa.retrieve(asked, linked.topics)
     retrieve = laps.lap()
-    qa.ground(found, topics)
+    qa.ground(found, linked.topics)
     return [plan, retrieve, laps.lap()]
 
 

@@ -47,6 +47,7 @@ from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question
 from jaxkg.score import hdc
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
+from jaxkg.systems.pathhd.answers import right_shares
 from jaxkg.text import TextEncoder
 
 SETS = ("metaqa-3", "pq-3h", "webqsp")
@@ -159,8 +160,9 @@ def run(case: Case, seed: int, calibration: Calibration | str | None, **changes:
     seconds = laps.lap() / len(case.test)
     gold = [set(answer_rows(case.world.kg, question)) for question in case.test]
     order = np.argsort(~best.used, axis=1, kind="stable")[:, :keep]
-    right = np.take_along_axis(best.hits(gold, qa.named), order, axis=1)
-    walks = np.cumsum(np.take_along_axis(best.entities, order, axis=1), axis=1).mean(axis=0)
+    right = np.take_along_axis(right_shares(best, gold, qa.named), order, axis=1)
+    sizes = np.maximum(best.sizes, 0)
+    walks = np.cumsum(np.take_along_axis(sizes, order, axis=1), axis=1).mean(axis=0)
     trial = Trial(right, walks, seconds)
     if known:
         case.trials[known] = trial

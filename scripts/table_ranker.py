@@ -23,7 +23,6 @@ from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.rows import row
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import sets
-from jaxkg.kg import find_topics
 from jaxkg.learn.ranker.fit import PathRanker, fit_ranker
 from jaxkg.learn.ranker.train import RankerConfig
 from jaxkg.records import Question
@@ -39,15 +38,13 @@ NAMES = {"cwq": "cwq, of which it saw the WebQSP questions that it was made from
 
 def path_answer_recall(qa: RankedPaths, questions: Sequence[Question], k: int) -> Estimate:
     """Share of questions one of whose k best relation paths reaches a gold answer."""
-    topics = find_topics(qa.linker, questions)
-    plans = qa.rank(questions, topics)
-    used = plans.probability > 0
-    used[:, k:] = False
-    reached = qa.execute(plans, used, topics)
-    asked, _ = np.nonzero(used)
+    linked = qa.link(questions)
+    paths = qa.propose(linked)
+    best = paths.used & (np.arange(paths.used.shape[1]) < k)
+    found = qa.follow(linked, dataclasses.replace(paths, used=best))
     hit = np.zeros(len(questions))
     gold = [set(question.answers or ()) for question in questions]
-    for place, node in zip(asked[reached.row].tolist(), reached.node.tolist()):
+    for place, node in zip(found.question.tolist(), found.node.tolist()):
         if qa.kg.name(node) in gold[place] or qa.kg.entity_ids[node] in gold[place]:
             hit[place] = 1
     return share(hit)

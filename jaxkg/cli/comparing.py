@@ -20,7 +20,7 @@ from jaxkg.experiments.datasets import NAMES, Dataset, benchmarks, concerns, dat
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.experiments.parts import Parts, wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
-from jaxkg.experiments.registry import SYSTEMS, System, build_system
+from jaxkg.experiments.registry import SYSTEMS, TRAINED, System, build_system
 from jaxkg.experiments.running import run_questions
 from jaxkg.experiments.side_by_side import Memory, Outcome, as_json, write_comparison
 from jaxkg.records import Question
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 OWN = "questions"
 """What the user's own questions are called beside benchmarks."""
-_KINDS = ("planner", "pathmind", "guided", "ranked")
 _WITH_LLM = "+llm"
 
 
@@ -317,7 +316,7 @@ def _trained(folder: Path | None, dataset: str) -> dict[str, Path]:
         raise JaxkgError(f"--parts {folder}: no such folder")
     family = dataset.partition("-")[0]
     places = [folder] if dataset == OWN else [folder / family, folder / dataset]
-    return {kind: place / kind for place in places for kind in _KINDS if (place / kind).is_dir()}
+    return {kind: place / kind for place in places for kind in TRAINED if (place / kind).is_dir()}
 
 
 def _check_dataset(word: str, datasets: Sequence[str], where: str) -> None:

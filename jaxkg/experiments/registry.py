@@ -1,21 +1,21 @@
-"""The systems that `--system NAME` can mean, each a function that builds one when it is wanted.
+"""The systems that `--system NAME` can mean.
 
-To add one: write its builder below and give it a line in `SYSTEMS`.
+A method is one file, with a function `from_parts`, and one line here. Help, the folders that
+`jaxkg compare --parts` looks for, the robustness study and the README's table are made from these
+lines, which import nothing: the command starts without its heavy parts.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import Parts
 from jaxkg.records import Question
-
-if TYPE_CHECKING:
-    from jaxkg.systems.ranked import RankedPaths
 
 
 class System(Protocol):
@@ -31,214 +31,71 @@ class Entry:
     """A system by name.
 
     Attributes:
-        build: makes it.
+        name: what the user calls it.
+        build: makes it; or the module of `jaxkg.systems` whose `from_parts` does.
         model: what it does with a language model: it is asked "inside" the search, it judges what
             was found "after" it, or there is no search without it ("needed").
-        about: one line for the help.
+        trained: what `jaxkg train` must have made, if anything; None needs nothing.
+        about: what it does, in a line.
+        needs: what a user must bring.
     """
 
-    build: Callable[[Parts], Any]
-    model: Literal["after", "inside", "needed"]
-    about: str
+    name: str
+    build: str | Callable[[Parts], Any]
+    model: Literal["after", "inside", "needed"] = "after"
+    trained: str | None = None
+    about: str = ""
+    needs: str = "nothing"
+
+    def built(self, parts: Parts) -> Any:
+        """The system, its module imported now."""
+        if not isinstance(self.build, str):
+            return self.build(parts)
+        return importlib.import_module(f"jaxkg.systems.{self.build}").from_parts(parts)
 
 
-def _planner(parts: Parts) -> System:
-    from jaxkg.systems.planned import PlannedQA, PlannedSettings
+ENTRIES = (
+    Entry("planner", "planned", trained="planner",
+          about="a learned planner emits relation paths, executed exactly",
+          needs="nothing; trained on first use"),
+    Entry("reader", "reader.build",
+          about="any graph, any words, with shipped weights"),
+    Entry("pathhd", "pathhd.build", trained="planner",
+          about="paths as hypervectors (GHRR), retrieved by similarity; `--set query=text` is "
+          "zero-shot",
+          needs="nothing; text wants an encoder"),
+    Entry("reknos", "reknos.build", model="inside", trained="planner",
+          about="search along super-relations; `--set scorer=planner`, `labels`, `ranker`, or `llm`"),
+    Entry("pathmind", "pathmind.build", trained="pathmind",
+          about="entities ranked by path priority, a sum over all paths by message passing",
+          needs="`train pathmind`"),
+    Entry("ranked", "ranked", trained="ranked",
+          about="relation paths ranked by their texts, for schemas of thousands of relations",
+          needs="`train ranked`"),
+    Entry("guided", "guided", trained="guided",
+          about="hybrid edge scorer steers a beam",
+          needs="`train guided`"),
+    Entry("proh", "proh.parts", model="inside",
+          about="planning and retrieval over a knowledge hypergraph, or over a graph's facts",
+          needs="an LLM for its planning; `hypergraph build` for texts"),
+    Entry("llm-planned", "llm_planned.system", model="needed",
+          about="a language model plans in one call, the plan is checked, then executed",
+          needs="`--llm`"),
+)  # fmt: skip
+SYSTEMS: dict[str, Entry] = {entry.name: entry for entry in ENTRIES}
 
-    # A model that judges is given all good plans to judge, not one.
-    mode = "best" if parts.backend is None else "union"
-    settings = parts.settings(PlannedSettings, mode=mode)
-    return PlannedQA.build(
-        parts.kg, parts.planner, tensors=parts.tensors, linker=parts.linker, settings=settings
-    )
+TRAINED = tuple(dict.fromkeys(entry.trained for entry in ENTRIES if entry.trained))
+"""What `jaxkg train` makes for them."""
 
-
-def _llm_planned(parts: Parts) -> System:
-    from jaxkg.systems.llm_planned.system import LLMPlannedQA, LLMPlannedSettings
-
-    assert parts.backend is not None
-    settings = parts.settings(LLMPlannedSettings, repair=parts.repair)
-    return LLMPlannedQA.build(
-        parts.kg,
-        parts.backend,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=settings,
-        on_trace=parts.traces.append,
-    )
-
-
-def _reknos(parts: Parts) -> System:
-    from jaxkg.systems.reknos import (
-        LabelScorer,
-        LLMScorer,
-        PlannerScorer,
-        RankerScorer,
-        ReKnoS,
-        ReKnoSSettings,
-    )
-
-    named = parts.wishes.pop("scorer", "planner" if parts.backend is None else "llm")
-    if named == "planner":
-        scorer = PlannerScorer(parts.planner)
-    elif named == "labels":
-        scorer = LabelScorer(parts.kg.relations)
-    elif named == "llm" and parts.backend is not None:
-        scorer = LLMScorer(parts.backend, repair=parts.repair)
-    elif named == "ranker":
-        scorer = RankerScorer(_ranked_paths(parts, "reknos with scorer=ranker"))
-    else:
-        raise JaxkgError(
-            "the scorer of reknos is planner, labels, ranker with model=FOLDER, or llm with --llm "
-            f"MODEL; not {named!r}"
-        )
-    parts.marks["scorer"] = named
-    return ReKnoS.build(
-        parts.kg,
-        scorer,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=parts.settings(ReKnoSSettings),
-    )
+HELP = "What answers: " + "; ".join(
+    f"{entry.name}, {entry.about.partition(';')[0].replace('`', '')}" for entry in ENTRIES
+)
 
 
-def _pathhd(parts: Parts) -> System:
-    from jaxkg.systems.pathhd import PathHD, PathHDSettings
-
-    untrained = parts.wishes.get("query") in ("text", "projection", "ranked")
-    ranked = None
-    if parts.wishes.get("query") == "ranked":
-        ranked = _ranked_paths(parts, "pathhd with query=ranked")
-    encoder = parts.encoder if untrained else None
-    # The paper's model is offered three schemas; without one, an answer is the best schema's.
-    top_k = 1 if parts.backend is None else 3
-    settings = parts.settings(PathHDSettings, top_k=top_k)
-    return PathHD.build(
-        parts.kg,
-        None if untrained else parts.planner,
-        ranked=ranked,
-        encoder=encoder,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=settings,
-        refiner=parts.backend,
-        seed=parts.seed,
-    )
-
-
-def _pathmind(parts: Parts) -> System:
-    from jaxkg.learn.priority.model import PriorityModel
-    from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
-
-    model = PriorityModel.open(parts.folder("pathmind", "pathmind"))
-    parts.marks["priorities"] = dict(model.about)
-    # Most read hashed words; one trained on an encoder's vectors must be given it.
-    if trained := model.about.get("encoder"):
-        hashed = trained[0] == "hashing"
-        parts.wishes.setdefault("encoder", "hashing" if hashed else "minilm")
-    encoder = parts.encoder if "encoder" in parts.wishes else None
-    built = PathMind.build(
-        parts.kg,
-        model,
-        encoder=encoder,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=parts.settings(PathMindSettings),
-    )
-    return built if parts.backend is None else _Retrieving(built.retrieve)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Retrieving:
-    """A system whose retrieval, not whose own answer, is given to the model that judges."""
-
-    retrieve: Callable[..., list[Answer]]
-
-    def answer(
-        self,
-        questions: Sequence[Question],
-        *,
-        use_given: bool = True,
-        on_progress: Callable[[str, int, int], None] | None = None,
-    ) -> list[Answer]:
-        return self.retrieve(questions, use_given=use_given, on_progress=on_progress)
-
-
-def _guided(parts: Parts) -> System:
-    from jaxkg.learn.edges.model import TrainedScorer
-    from jaxkg.systems.guided import GuidedSearch, GuidedSettings
-
-    scorer = TrainedScorer.open(parts.folder("guided", "guided"))
-    parts.marks["scorer"] = dict(scorer.about)
-    return GuidedSearch.build(
-        parts.kg,
-        scorer,
-        parts.encoder,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=parts.settings(GuidedSettings),
-    )
-
-
-def _ranked(parts: Parts) -> System:
-    from jaxkg.systems.ranked import RankedSettings
-
-    ranked = _ranked_paths(parts, "ranked")
-    return dataclasses.replace(ranked, settings=parts.settings(RankedSettings))
-
-
-def _ranked_paths(parts: Parts, system: str) -> RankedPaths:
-    """A path ranker at work, with settings of its own."""
-    from jaxkg.learn.ranker.fit import PathRanker
-    from jaxkg.systems.ranked import RankedPaths
-
-    ranker = PathRanker.open(parts.folder("ranked", system))
-    parts.marks["ranker"] = dict(ranker.about)
-    return RankedPaths.build(
-        parts.kg, ranker, parts.encoder, tensors=parts.tensors, linker=parts.linker
-    )
-
-
-def _proh(parts: Parts) -> System:
-    from jaxkg.kg.hypergraph.store import open_hypergraph
-    from jaxkg.systems.proh.settings import PROH, PROH_L, ProhSettings
-    from jaxkg.systems.proh.system import ProhQA
-
-    variants = {"proh": PROH, "proh-l": PROH_L}
-    if (named := parts.wishes.pop("variant", "proh-l")) not in variants:
-        raise JaxkgError(f"the variant of proh is {' or '.join(variants)}, not {named!r}")
-    graph = parts.kg if parts.hypergraph is None else open_hypergraph(parts.hypergraph)
-    encoder = parts.encoder
-    settings = parts.settings(ProhSettings, **vars(variants[named]))
-    built = ProhQA.build(graph, encoder, backend=parts.backend, settings=settings)
-    parts.asked = built.graph
-    return built
-
-
-def _reader(parts: Parts) -> System:
-    from jaxkg.systems.reader.settings import ReaderSettings
-    from jaxkg.systems.reader.system import Reader
-
-    advice = ()
-    if "encoder" not in parts.wishes and (why := _no_weights()):
-        parts.wishes["encoder"] = "hashing"
-        advice = (f"read by letters alone, which understands fewer words: {why}",)
-    encoder = parts.encoder
-    settings = parts.settings(ReaderSettings)
-    built = Reader.build(parts.kg, encoder, settings=settings, advice=advice)
-    parts.marks["weights"] = built.weights.version
-    return built
-
-
-def _no_weights() -> str:
-    """Why there is no sentence encoder on this machine; empty where there is one."""
-    from jaxkg.text.weights import find_weights
-
-    try:
-        find_weights(download=False)
-    except JaxkgError as error:
-        return str(error)
-    return ""
+def systems_table() -> str:
+    """The table of systems in the README."""
+    rows = [f"| `{entry.name}` | {entry.about} | {entry.needs} |" for entry in ENTRIES]
+    return "\n".join(["| system | what it does | needs |", "|---|---|---|", *rows])
 
 
 def default_system(parts: Parts) -> str:
@@ -252,21 +109,6 @@ def default_system(parts: Parts) -> str:
     planners = {"mode", "threshold"} & parts.wishes.keys()
     given = parts.planner_folder or parts.backend or parts.hypergraph or planners
     return "planner" if given or has_planner(parts.kg, seed=parts.seed) else "reader"
-
-
-SYSTEMS: dict[str, Entry] = {
-    "planner": Entry(_planner, "after", "a learned planner, executed exactly; no model needed"),
-    "reader": Entry(_reader, "after", "any graph, any words, with shipped weights"),
-    "llm-planned": Entry(_llm_planned, "needed", "a language model plans in one call"),
-    "pathhd": Entry(_pathhd, "after", "hypervector path retrieval"),
-    "pathmind": Entry(_pathmind, "after", "prioritised paths, --set model=FOLDER"),
-    "guided": Entry(_guided, "after", "a learned edge scorer, --set model=FOLDER"),
-    "ranked": Entry(_ranked, "after", "learned ranks of relation paths, --set model=FOLDER"),
-    "reknos": Entry(_reknos, "inside", "super-relations, scored by planner, labels or model"),
-    "proh": Entry(_proh, "inside", "plans over --hypergraph DIR, or over the graph's facts"),
-}
-
-HELP = "What answers: " + "; ".join(f"{name}, {entry.about}" for name, entry in SYSTEMS.items())
 
 
 def build_system(name: str, parts: Parts) -> System:
@@ -284,7 +126,7 @@ def build_system(name: str, parts: Parts) -> System:
         raise JaxkgError(f"--system {name} needs a language model: --llm MODEL")
     if name != "proh" and parts.hypergraph is not None:
         raise JaxkgError(f"--hypergraph is asked by --system proh, not by {name!r}")
-    built = entry.build(parts)
+    built = entry.built(parts)
     parts.marks["system"] = name
     if parts.backend is not None:
         parts.marks |= {"model": parts.backend.model, "repair": parts.repair}

@@ -21,6 +21,7 @@ from jaxkg.score.edges import EdgeTables, edge_tables
 from jaxkg.search.edge_scores import BestTargets
 from jaxkg.search.guided import guided_paths
 from jaxkg.settings import Checked, Count, NotNegative, Share
+from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import (
     Followed,
     Linked,
@@ -189,3 +190,17 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
             keep=None if self.settings.targets is None else keep,
             on_progress=linked.telling("follow"),
         )
+
+
+def from_parts(parts: Parts) -> GuidedSearch:
+    """The system as the command builds it."""
+    scorer = TrainedScorer.open(parts.folder("guided", "guided"))
+    parts.marks["scorer"] = dict(scorer.about)
+    return GuidedSearch.build(
+        parts.kg,
+        scorer,
+        parts.encoder,
+        tensors=parts.tensors,
+        linker=parts.linker,
+        settings=parts.settings(GuidedSettings),
+    )

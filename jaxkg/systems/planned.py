@@ -11,6 +11,7 @@ from jaxkg.learn.planner.model import Planner
 from jaxkg.search.plans import plan_paths
 from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.cited import Remarks
+from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 
@@ -125,3 +126,12 @@ class PlannedQA(PathAnswering[RelationPaths]):
             confidence,
             [told] * len(linked.masked),
         )
+
+
+def from_parts(parts: Parts) -> PlannedQA:
+    """The system as the command builds it; a model that judges is given all good plans."""
+    mode = "best" if parts.backend is None else "union"
+    settings = parts.settings(PlannedSettings, mode=mode)
+    return PlannedQA.build(
+        parts.kg, parts.planner, tensors=parts.tensors, linker=parts.linker, settings=settings
+    )

@@ -22,6 +22,7 @@ from jaxkg.search.plans import Plans
 from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
 from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import by_mass
+from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Followed, Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
@@ -233,4 +234,19 @@ def either_way(plans: Plans, num_relations: int) -> tuple[np.ndarray, np.ndarray
     return (
         np.concatenate(relations, axis=1).astype(np.int32),
         np.concatenate(weights, axis=1).astype(np.float32),
+    )
+
+
+def from_parts(parts: Parts) -> RankedPaths:
+    """The system as the command builds it."""
+    ranked = ranked_from_parts(parts, "ranked")
+    return dataclasses.replace(ranked, settings=parts.settings(RankedSettings))
+
+
+def ranked_from_parts(parts: Parts, system: str) -> RankedPaths:
+    """A path ranker at work for some system, with settings of its own."""
+    ranker = PathRanker.open(parts.folder("ranked", system))
+    parts.marks["ranker"] = dict(ranker.about)
+    return RankedPaths.build(
+        parts.kg, ranker, parts.encoder, tensors=parts.tensors, linker=parts.linker
     )

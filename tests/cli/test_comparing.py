@@ -154,7 +154,7 @@ def benchmark(tmp_path, monkeypatch):
     monkeypatch.setenv("JAXKG_DATA", str(root))
     Oracle.told.clear()
     Oracle.trained.clear()
-    entry = Entry(Oracle, "after", "knows")
+    entry = Entry("oracle", Oracle, about="knows")
     monkeypatch.setitem(SYSTEMS, "oracle", entry)
     monkeypatch.setitem(SYSTEMS, "other", entry)
     return root

@@ -7,7 +7,7 @@ from jaxkg.adjudicate import Scripted
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import Parts, settings_from, wishes_from
-from jaxkg.experiments.registry import SYSTEMS, build_system
+from jaxkg.experiments.registry import SYSTEMS, build_system, systems_table
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
@@ -165,3 +165,7 @@ def test_texts_alone_take_an_encoder_by_name(jaxkg):
     code, _, err = jaxkg(*plain, "--set", "encoder=words")
     assert code == 2
     assert "'words'" in err
+
+
+def test_the_readme_has_the_table_of_systems(pytestconfig):
+    assert systems_table() in (pytestconfig.rootpath / "README.md").read_text("utf-8")

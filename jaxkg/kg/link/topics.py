@@ -17,7 +17,9 @@ class Topics:
 
     Attributes:
         links: chosen ones first, then runners-up.
-        entities: indices of the chosen entities.
+        entities: indices of the chosen entities: of those linked in a text, all that share the best
+            mention's name; of those given, all. A search starts from all of them together, so what
+            it reaches from any is found, not only what it reaches from all.
         spans: where the chosen ones are mentioned, to be masked before planning.
         missing: given topics that the graph does not have.
     """

@@ -25,6 +25,7 @@ from jaxkg.settings import Checked, Count
 from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import Remarks
 from jaxkg.systems.llm_planned.schema import WIDTH, PlanSchema, ReadPlan, ReadPlans
+from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Followed, Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text.hashing import HashingEncoder
@@ -296,3 +297,16 @@ def _why_no_plan(reply: ReadPlans) -> str:
     if reply.dropped:
         return f"the plan names no relation of the graph: {', '.join(reply.dropped)}"
     return "the model finds no relations that answer"
+
+
+def from_parts(parts: Parts) -> LLMPlannedQA:
+    """The system as the command builds it."""
+    assert parts.backend is not None
+    return LLMPlannedQA.build(
+        parts.kg,
+        parts.backend,
+        tensors=parts.tensors,
+        linker=parts.linker,
+        settings=parts.settings(LLMPlannedSettings, repair=parts.repair),
+        on_trace=parts.traces.append,
+    )

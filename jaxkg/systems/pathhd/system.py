@@ -206,7 +206,9 @@ class PathHD(PathAnswering[Schemas]):
 
     def follow(self, linked: Linked, paths: Schemas) -> Followed:
         """The first `top_k` schemas of each question that reach an entity."""
-        return self._grounded(linked.starts, paths.relations, paths.used, self.settings.top_k)
+        score = np.where(paths.used, paths.weight, -np.inf)
+        found = Retrieved(paths.relations, paths.similarity, score, paths.complete)
+        return self.ground(found, linked.topics, count=self.settings.top_k)
 
     def entities(self, found: Found) -> tuple[RankedEntity, ...]:
         """What the best schema reaches."""
@@ -359,38 +361,19 @@ class PathHD(PathAnswering[Schemas]):
         similarity, score = (np.take_along_axis(x, order, axis=1) for x in (similarity, score))
         return Retrieved(relations, similarity, score, complete)
 
-    def ground(
-        self,
-        found: Retrieved,
-        topics: Sequence[Topics],
-        *,
-        count: int = 1,
-        wanted: np.ndarray | None = None,
-    ) -> Followed:
-        """Execute candidates, best first, until `count` of each question reach an entity.
+    def ground(self, found: Retrieved, topics: Sequence[Topics], *, count: int = 1) -> Followed:
+        """Follow candidates, best first, until `count` of each question reach an entity.
 
         Args:
-            found: candidates.
+            found: candidates, of a score above -inf.
             topics: of each question.
             count: schemas wanted a question.
-            wanted: [Q] bool, the questions to answer; all if None.
         """
-        there = np.isfinite(found.score) & (True if wanted is None else wanted[:, None])
-        starts = [some.entities for some in topics]
-        return self._grounded(starts, found.relations, there, count)
-
-    def _grounded(
-        self,
-        starts: Sequence[Sequence[int]],
-        relations: np.ndarray,
-        there: np.ndarray,
-        count: int,
-    ) -> Followed:
         return ground_schemas(
             self.tensors,
-            starts,
-            relations,
-            there,
+            [some.entities for some in topics],
+            found.relations,
+            np.isfinite(found.score),
             self.named,
             count=count,
             revisit=self.revisit,

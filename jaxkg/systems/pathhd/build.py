@@ -1,0 +1,30 @@
+"""PathHD as the command builds it."""
+
+from __future__ import annotations
+
+from jaxkg.systems.parts import Parts
+from jaxkg.systems.pathhd.settings import PathHDSettings
+from jaxkg.systems.pathhd.system import PathHD
+from jaxkg.systems.ranked import ranked_from_parts
+
+
+def from_parts(parts: Parts) -> PathHD:
+    """With a planner, or untrained, or fed by a path ranker, as `query` says."""
+    untrained = parts.wishes.get("query") in ("text", "projection", "ranked")
+    ranked = None
+    if parts.wishes.get("query") == "ranked":
+        ranked = ranked_from_parts(parts, "pathhd with query=ranked")
+    encoder = parts.encoder if untrained else None
+    # The paper's model is offered three schemas; without one, an answer is the best schema's.
+    top_k = 1 if parts.backend is None else 3
+    return PathHD.build(
+        parts.kg,
+        None if untrained else parts.planner,
+        ranked=ranked,
+        encoder=encoder,
+        tensors=parts.tensors,
+        linker=parts.linker,
+        settings=parts.settings(PathHDSettings, top_k=top_k),
+        refiner=parts.backend,
+        seed=parts.seed,
+    )

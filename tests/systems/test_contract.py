@@ -1,0 +1,181 @@
+"""What every method promises, held for all of them over one small graph.
+
+A new method is tested by a row in `ROWS`. Weights are random: right answers are not part of it.
+"""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+from reknos_films import BORN, DIRECTED, FILMS, STARRING, asked
+
+from jaxkg.adjudicate import Scripted
+from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.registry import SYSTEMS, build_system, faults
+from jaxkg.learn.edges.model import TrainedScorer
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.priority.model import PriorityModel, text_encoder
+from jaxkg.learn.ranker.fit import PathRanker, label_table
+from jaxkg.score.edges import EdgeSizes, init_edge_scorer
+from jaxkg.score.path_ranker import init_ranker
+from jaxkg.score.planner import init_planner
+from jaxkg.score.priority import PrioritySizes, init_priority
+from jaxkg.text import HashingEncoder, NgramHasher
+
+R = FILMS.num_relations
+HASHER = NgramHasher(buckets=64)
+SEEN = np.ones(64, bool)
+ENCODER = HashingEncoder()
+NOWHERE = asked("who is it", "Nobody", id="nowhere")
+UNLINKED = asked("zzz qqq", id="unlinked")
+QUESTIONS = [
+    asked("where was the director of Heat born", "Heat", id="a"),
+    asked("who starred in Ali", "Ali", id="b"),
+    NOWHERE,
+    asked("films of Al Pacino", "Al Pacino", id="c"),
+    UNLINKED,
+    asked("what genre is [Serpico]", "Serpico", "Heat", id="d"),
+]
+
+ROWS = {
+    "planner": ["mode=union", "threshold=0", "batch_size=8"],
+    "pathhd": ["dimension=64", "threshold=0", "batch_size=8", "top_k=2"],
+    "pathhd text": ["query=text", "dimension=64", "hops=2", "batch_size=8"],
+    "reader": ["encoder=hashing"],
+    "reknos": ["scorer=labels", "hops=2", "batch_size=8"],
+    "pathmind": ["threshold=0", "batch_size=8"],
+    "ranked": ["batch_size=8"],
+    "guided": ["width=2", "sample=default", "threshold=0", "batch_size=8"],
+    "proh": [],
+    "llm-planned": ["batch_size=8"],
+}
+"""Settings of each method, by its name and a word where it stands twice."""
+
+ALWAYS_FINDS_SOMETHING = {"proh"}
+SENTENCE_VECTORS = {"pathhd text", "ranked", "guided", "proh"}
+
+
+def test_every_method_has_a_row():
+    assert {row.partition(" ")[0] for row in ROWS} == set(SYSTEMS)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Folders of models by what they are trained for, and a planner; nothing is trained."""
+    root, keys = tmp_path_factory.mktemp("trained"), jax.random.split(jax.random.key(0), 4)
+    planner = init_planner(R, hops=2, width=8, buckets=64, key=keys[0])
+    size = ENCODER(["a"]).shape[1]
+    sizes = EdgeSizes(
+        text=size, graph=0, question=size, hops=2, width=8, attention=(8, 8), classifier=(8, 8)
+    )
+    scorer = TrainedScorer(
+        jax.device_get(init_edge_scorer(sizes, key=keys[1])),
+        sizes,
+        FILMS.relations,
+        np.zeros((2 * R, 0), np.float32),
+        np.zeros((FILMS.num_entities, 0), np.float32),
+        (ENCODER.name, ENCODER.revision),
+    )
+    ranker = PathRanker(
+        (
+            jax.device_get(
+                init_ranker(R, dimension=size, width=8, hidden=8, buckets=64, key=keys[2])
+            ),
+        ),
+        FILMS.relations,
+        label_table(ENCODER, FILMS.relations),
+        HASHER,
+        (ENCODER.name, ENCODER.revision),
+    )
+    texts = text_encoder(None, FILMS.relations)(FILMS.relations).astype(np.float32)
+    shape = PrioritySizes(hops=2, buckets=64, text=texts.shape[1])
+    priority = PriorityModel(
+        jax.device_get(init_priority(R, shape, key=keys[3])),
+        FILMS.relations,
+        HASHER,
+        shape,
+        SEEN,
+        texts,
+    )
+    folders = {"guided": scorer, "ranked": ranker, "pathmind": priority}
+    return (
+        {name: model.save(root / name) for name, model in folders.items()},
+        Planner(jax.device_get(planner), FILMS.relations, HASHER, 2, SEEN),
+    )
+
+
+def plan(request):
+    """A model that plans: who directed it, and where those were born."""
+    told = {"reasoning": "so", "hops": [[DIRECTED], [BORN]], "alternatives": [[[STARRING]]]}
+    return json.dumps(told)
+
+
+@pytest.fixture(scope="module", params=ROWS)
+def built(request, trained):
+    """A method's row, the method, what it was built of, and its model."""
+    name = request.param.partition(" ")[0]
+    backend = Scripted(plan) if SYSTEMS[name].model == "needed" else None
+    vectors = ["encoder=hashing"] if request.param in SENTENCE_VECTORS else []
+    wishes = wishes_from([*ROWS[request.param], *vectors])
+    parts = Parts(FILMS, lambda *step: None, backend, trained=trained[0], wishes=wishes)
+    parts.__dict__["planner"] = trained[1]
+    return request.param, build_system(name, parts), parts, backend
+
+
+@pytest.fixture(scope="module")
+def answers(built):
+    return built[1].answer(QUESTIONS)
+
+
+def told(answer):
+    return {entity.entity: entity.score for entity in answer.entities}
+
+
+def test_answers_come_in_the_order_of_the_questions(built, answers):
+    row, system, _, _ = built
+    assert [(a.question_id, a.question) for a in answers] == [(q.id, q.text) for q in QUESTIONS]
+    assert all(answer.system.startswith(row.partition(" ")[0]) for answer in answers)
+    assert any(answer.entities for answer in answers), "it answers something"
+    assert system.answer([]) == []
+
+
+def test_a_question_alone_is_answered_as_in_a_batch(built, answers):
+    _, system, _, _ = built
+    for question, answer in zip(QUESTIONS[2:], answers[2:]):
+        [alone] = system.answer([question])
+        assert told(alone) == pytest.approx(told(answer), rel=1e-3, abs=1e-5)
+        assert alone.abstained == answer.abstained
+        walks, others = (
+            sorted(tuple(c.triple for c in path.citations) for path in some.paths)
+            for some in (alone, answer)
+        )
+        assert walks == others
+
+
+def test_without_a_topic_it_says_why_there_is_no_answer(built, answers):
+    row, _, _, _ = built
+    by_id = {answer.question_id: answer for answer in answers}
+    for answer in answers:
+        assert bool(answer.abstained) != bool(answer.entities)
+    if row not in ALWAYS_FINDS_SOMETHING:
+        assert by_id["nowhere"].abstained == "the topic 'Nobody' is not in the graph"
+        assert by_id["nowhere"].notes[0] == "the graph has no entity 'Nobody'"
+        assert "no entity of the graph is recognised" in by_id["unlinked"].abstained
+
+
+def test_every_answer_is_grounded(built, answers):
+    _, system, parts, _ = built
+    assert [faults(system, parts, answer) for answer in answers] == [()] * len(answers)
+    for answer in answers:
+        backing = {path for entity in answer.entities for path in entity.paths}
+        assert backing <= {path.id for path in answer.paths}
+
+
+def test_what_it_cost_is_told(built, answers):
+    _, _, _, backend = built
+    for answer in answers:
+        asked_of_it = backend is not None and answer.question_id not in ("nowhere", "unlinked")
+        assert answer.usage.calls == int(asked_of_it)
+        assert answer.usage.seconds == pytest.approx(sum(answer.usage.stages.values()))
+        assert answer.usage.seconds > 0
