@@ -54,7 +54,7 @@ def test_one_call_plans_and_the_graph_answers(ask):
     assert names(answer) == {"Michael Mann", "Sidney Lumet"}
     assert check(KG, answer) == ()
     assert (answer.usage.calls, len(backend.requests)) == (1, 1)
-    assert list(answer.usage.stages) == ["link", "plan", "follow"]
+    assert list(answer.usage.stages) == ["link", "plan", "follow", "cite"]
     assert answer.rationale == "so it goes"
     [candidate] = answer.plan
     assert candidate.relations == ("^starring", "directed by")
@@ -144,4 +144,3 @@ def test_of_many_relations_the_likely_ones_are_offered(tensors):
 def test_settings_are_checked():
     with pytest.raises(JaxkgError, match="at least 1"):
         LLMPlannedSettings(hops=0)
-    assert LLMPlannedQA.build(KG, Scripted([])).answer([]) == []

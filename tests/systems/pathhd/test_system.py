@@ -69,10 +69,7 @@ def test_planned_answers_are_right_and_cited_and_say_why(planned):
     right = [names(a) == {planned.kg.name(planned.kg.entity(e)) for e in q.answers}
              for q, a in zip(questions, answers)]  # fmt: skip
     assert np.mean(right) >= 0.75
-    for question, answer in zip(questions, answers):
-        assert (answer.question_id, answer.system) == (question.id, "pathhd")
-        assert bool(answer.abstained) != bool(answer.entities)
-        assert answer.usage.calls == 0
+    for answer in answers:
         if answer.entities:
             [used] = [plan for plan in answer.plan if plan.used]
             assert used.reached == len(answer.entities)
@@ -127,15 +124,6 @@ def test_unnamed_nodes_are_no_answers_and_schemas_that_reach_nothing_else_are_pa
     assert names(filmed)
 
 
-def test_what_cannot_be_answered_says_why(labels):
-    unknown, missing = labels.answer(
-        [Question(id="1", text="who was it?"), asked("directed by", "Blade Runner")]
-    )
-    assert "no entity" in unknown.abstained
-    assert "Blade Runner" in missing.abstained
-    assert labels.answer([]) == []
-
-
 def test_the_planners_doubt_is_an_abstention(planned):
     strict = dataclasses.replace(planned, settings=dataclasses.replace(SMALL, threshold=1.1))
     answer = strict.ask("who directed [Alien]?")
@@ -155,8 +143,7 @@ def test_one_shot_adjudication_is_one_call_a_question(labels):
     assert len(backend.requests) == len(questions)
     assert [answer.usage.calls for answer in decided] == [1, 1]
     for before, after in zip(retrieved, decided):
-        ends = {p.citations[-1].head_name if p.citations[-1].inverse else p.citations[-1].tail_name
-                for p in before.paths}  # fmt: skip
+        ends = {path.end[1] for path in before.paths}
         assert names(after) <= ends
         assert names(after) != names(before)
 
