@@ -65,7 +65,8 @@ ENTRIES = (
           "zero-shot",
           needs="nothing; text wants an encoder"),
     Entry("reknos", "reknos.build", model="inside", trained="planner",
-          about="search along super-relations; `--set scorer=planner`, `labels`, `ranker`, or `llm`"),
+          about="search along super-relations; `--set scorer=planner`, `labels`, `ranker`, or "
+          "`llm`"),
     Entry("pathmind", "pathmind.build", trained="pathmind",
           about="entities ranked by path priority, a sum over all paths by message passing",
           needs="`train pathmind`"),
