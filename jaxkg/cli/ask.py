@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from jaxkg.answer import Answer
 from jaxkg.cli import options
 from jaxkg.cli.asking import (
     Session,
@@ -53,6 +54,9 @@ def ask(
         Path | None, typer.Option(help="Save every stage's candidates and scores here.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Save a drawing of the answer here.")] = None,
+    sparql: Annotated[
+        bool, typer.Option(help="Print the SPARQL 1.1 of what was executed, not the answer.")
+    ] = False,
     llm: options.LLM = None,
     base_url: options.BaseURL = None,
     show_prompts: options.ShowPrompts = False,
@@ -81,8 +85,8 @@ def ask(
         system = "planner"
     if trace is not None and system != "planner":
         raise JaxkgError(f"--trace is of --system planner, not of {system!r}")
-    if question == "-" and (trace is not None or svg is not None):
-        raise JaxkgError("--trace and --svg save one answer; ask one question")
+    if question == "-" and (trace is not None or svg is not None or sparql):
+        raise JaxkgError("--trace, --svg and --sparql are of one answer; ask one question")
     wanted = ModelOptions(
         llm=llm,
         base_url=base_url,
@@ -115,7 +119,9 @@ def ask(
             withheld = _ask_all(warm, limit, as_json)
             sys.exit(1 if withheld else 0)
         answer = warm.answer(question)
-    if as_json:
+    if sparql:
+        print(_sparql(warm, answer))
+    elif as_json:
         print(answer.to_json(indent=1))
     elif not failed(answer):
         print_answer(answer, limit)
@@ -139,6 +145,20 @@ def ask(
         raise JaxkgError(f"the model gave no answer: {answer.error}")
     if answer.abstained:
         sys.exit(1)
+
+
+def _sparql(warm: Session, answer: Answer) -> str:
+    """What was executed for an answer, for another engine."""
+    from jaxkg.kg.sparql import to_sparql
+    from jaxkg.kg.values import Values
+    from jaxkg.query import query_from_dict
+
+    if answer.query is None:
+        raise JaxkgError(
+            f"--sparql: {answer.system or 'this system'} executed no query graph; --system reader "
+            "executes one wherever it answers"
+        )
+    return to_sparql(Values(warm.parts.kg), query_from_dict(answer.query))
 
 
 def _ask_all(warm: Session, limit: int, as_json: bool) -> bool:

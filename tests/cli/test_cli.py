@@ -208,6 +208,11 @@ def test_a_graph_of_ones_own_is_built_described_and_asked(jaxkg, tmp_path):
     assert answer.paths[0].citations[0].source == "films.tsv:1; films.tsv:10"
     assert answer.system == "reader"
 
+    code, out, _ = jaxkg("ask", "--kg", folder, "--sparql", "who directed Heat (1995)?")
+    assert code == 0
+    assert out.startswith("SELECT DISTINCT ?answer WHERE {")
+    assert "<urn:jaxkg:relation:directed%20by>" in out
+
 
 def test_a_trained_planner_answers_its_graph_and_no_other(jaxkg, tmp_path):
     folder, other = tmp_path / "planner", tmp_path / "other.tsv"
