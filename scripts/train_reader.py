@@ -5,7 +5,7 @@
 
 `examples` reads the questions of one source (grailqa, lcquad, simple, freebase), builds worlds
 around them and keeps the views of all readings; `fit` trains the ranker on what was kept, fits the
-confidence on worlds that it was not trained on, and writes the weights.
+confidence on graphs that it was not trained on (`--own`, `--held`), and writes the weights.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxkg.experiments.loading import load_graph
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -39,7 +40,7 @@ from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text import HashingEncoder, TextEncoder
 
-VERSION = "2026.11"
+VERSION = "2026.11-2"
 WORLDS = ("grailqa", "lcquad", "simple", "made-up")
 
 
@@ -153,10 +154,25 @@ def fit(args: argparse.Namespace) -> None:
     cues, right = [], []
     encoder = encoder_of(args.encoder, args.output)
     for source in args.held_out.split(","):
-        for number, group in enumerate(groups_of(source, args.data)[-args.held :]):
+        for number, group in enumerate(
+            groups_of(source, args.data)[-args.held :] if args.held else ()
+        ):
             world = make_world(group, 10_000 + number, gone=0.15)
             reader = Reader.build(world.kg, encoder, weights=weights)
             told = told_apart(reader, world.asked)
+            cues.append(told[0])
+            right.append(told[1])
+    for folder in sorted(args.own.iterdir()) if args.own else ():
+        if folder.is_dir():
+            kg = load_graph(next(folder.glob("facts.*")))
+            lines = (folder / "choose.jsonl").read_text(encoding="utf-8").splitlines()
+            told = told_apart(
+                Reader.build(kg, encoder, weights=weights),
+                [
+                    Asked(one["question"], frozenset(one["answers"]))
+                    for one in map(json.loads, lines)
+                ],
+            )
             cues.append(told[0])
             right.append(told[1])
     told, good = np.concatenate(cues), np.concatenate(right)
@@ -184,16 +200,17 @@ def main() -> None:
     parser.add_argument("--encoder", choices=["minilm", "hashing"], default="minilm")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--source", default="grailqa", choices=[*WORLDS, "freebase"])
-    parser.add_argument("--sources", default="grailqa,lcquad,simple,freebase")
+    parser.add_argument("--sources", default="grailqa,made-up,lcquad")
     parser.add_argument("--held-out", default="grailqa,lcquad")
-    parser.add_argument("--held", type=int, default=12, help="worlds a source for the confidence")
+    parser.add_argument("--held", type=int, default=0, help="worlds a source for the confidence")
     parser.add_argument(
-        "--groups", type=int, default=45, help="worlds to build; times 20 questions"
+        "--groups", type=int, default=32, help="worlds to build; times 20 questions"
     )
+    parser.add_argument("--own", type=Path, help="own graphs: `choose` halves for the confidence")
     parser.add_argument("--without", default="")
-    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threshold", type=float, default=0.5)
+    parser.add_argument("--threshold", type=float, default=0.6)
     parser.add_argument("--version", default=VERSION)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of examples")
     parser.add_argument("--weights", type=Path, default=Path("reader.npz"))

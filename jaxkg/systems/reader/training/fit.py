@@ -38,11 +38,11 @@ def fit_ranker(
     *,
     kept: np.ndarray,
     seed: int = 0,
-    epochs: int = 60,
+    epochs: int = 12,
     batch: int = 64,
     width: int = 64,
     rate: float = 3e-3,
-    decay: float = 1e-3,
+    decay: float = 1e-2,
     told: Callable[[int, float], None] | None = None,
 ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
     """Train a ranker.
@@ -96,7 +96,7 @@ def fit_ranker(
 
 
 def fit_confidence(
-    cues: np.ndarray, right: np.ndarray, *, decay: float = 1e-2, steps: int = 400
+    cues: np.ndarray, right: np.ndarray, *, decay: float = 1e-3, steps: int = 400
 ) -> np.ndarray:
     """Fit the line of `jaxkg.systems.reader.confidence`.
 
