@@ -29,6 +29,7 @@ from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, stream, tensor_g
 from jaxkg.types import NULL
 
 _FEWEST_SLOTS = 4096
+_MOST_SLOTS = 1 << 17
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -101,12 +102,14 @@ class QueryGraphs:
         """As `execute`, each result made when it is asked for."""
         return Executed(self, queries if isinstance(queries, QueryBatch) else self.batch(queries))
 
-    def capacities(self, rows: int, slots: int, hops: int, width: int, topic: bool) -> Capacities:
+    def capacities(self, rows: int, starts: int, hops: int, width: int, topic: bool) -> Capacities:
         """What a chain round of this shape has needed so far."""
-        key = (rows, slots, hops, width, topic)
+        key = (rows, starts, hops, width, topic)
         if key not in self._capacities:
             first = (bucket(8 * rows << 2 * hop, floor=_FEWEST_SLOTS) for hop in range(hops))
-            self._capacities[key] = Capacities(slots=tuple(first))
+            # Long chains would ask for millions; what is too small grows.
+            slots = tuple(min(size, _MOST_SLOTS) for size in first)
+            self._capacities[key] = Capacities(slots=slots)
         return self._capacities[key]
 
     @functools.cached_property
