@@ -85,8 +85,8 @@ class Where:
     """Entities of the source for which some end of a relation path compares as wanted.
 
     An entity id as `value` keeps those whose path reaches that entity: a type, a country (`=`), or
-    some other than it (`!=`). An empty path compares the entity itself. `jaxkg.kg.values` says how
-    values compare.
+    some other than it (`!=`). An empty path compares the entity itself. How values compare:
+    `jaxkg.kg.queries.values`.
     """
 
     source: Node

@@ -1,8 +1,8 @@
 """Query graphs: executed right, and how fast, beside another engine in the same run.
 
 `random`: random query graphs over small random graphs with dates and numbers, on the device and on
-the host, against a twin in plain Python (`tests/query_twin.py`). `engine`: random query graphs over
-MetaQA, the pooled Freebase graph and a graph with dates and numbers, against pyoxigraph running the
+the host, against a twin in plain Python (`tests/twins`). `engine`: random query graphs over MetaQA,
+ the pooled Freebase graph and a graph with dates and numbers, against pyoxigraph running the
 printed SPARQL. `speed`: intersections of two 2-hop relation paths over MetaQA beside pyoxigraph,
 relation paths beside `execute_paths`, and the programs that a mixed batch compiles.
 
@@ -25,9 +25,9 @@ from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import fastest
 from jaxkg.kg import KnowledgeGraph, read_graph
-from jaxkg.kg.query_sets import QuerySets, Result
-from jaxkg.kg.sparql import Terms, to_ntriples, to_sparql
-from jaxkg.kg.values import Values
+from jaxkg.kg.queries.sets import QuerySets, Result
+from jaxkg.kg.queries.sparql import Terms, to_ntriples, to_sparql
+from jaxkg.kg.queries.values import Values
 from jaxkg.query import (
     Count,
     Difference,
@@ -46,7 +46,7 @@ from jaxkg.search.plans import execute_batch, execute_paths
 from jaxkg.search.query_graphs import QueryGraphs
 from jaxkg.search.query_rounds import PROGRAMS
 
-sys.path.append(str(Path(__file__).parent.parent / "tests"))
+sys.path += [str(Path(__file__).parent.parent / "tests" / of) for of in ("twins", "worlds")]
 from query_twin import Twin
 from value_graphs import KINDS, value_triples
 

@@ -15,9 +15,9 @@ import numpy as np
 from jaxkg.answer import Answer
 from jaxkg.cite.paths import cite_paths
 from jaxkg.cite.query_words import query_words
-from jaxkg.kg.query_rules import value_kind
-from jaxkg.kg.query_sets import Derived, QuerySets, Result
-from jaxkg.kg.values import NONE
+from jaxkg.kg.queries.rules import value_kind
+from jaxkg.kg.queries.sets import Derived, QuerySets, Result
+from jaxkg.kg.queries.values import NONE
 from jaxkg.query import (
     Compared,
     Count,

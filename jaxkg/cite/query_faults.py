@@ -10,8 +10,8 @@ from jaxkg.cite.reading import Reading
 from jaxkg.cite.walk_faults import walk_faults
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.query_proof import proved
-from jaxkg.kg.query_sets import QuerySets, Result, sides
+from jaxkg.kg.queries.proof import proved
+from jaxkg.kg.queries.sets import QuerySets, Result, sides
 from jaxkg.query import Compared, Count, Query, query_from_dict
 
 

@@ -14,14 +14,14 @@ from jaxkg.cli.ask import ask, explain
 from jaxkg.cli.caching import cache
 from jaxkg.cli.chatting import chat
 from jaxkg.cli.comparing import compare
-from jaxkg.cli.distilling import distill
 from jaxkg.cli.evaluating import evaluate
 from jaxkg.cli.graphs import graphs
 from jaxkg.cli.hypergraphs import hypergraphs
 from jaxkg.cli.models import models
 from jaxkg.cli.scoring import score
 from jaxkg.cli.serving import mcp, serve
-from jaxkg.cli.training_scorers import training
+from jaxkg.cli.training.distilling import distill
+from jaxkg.cli.training.scorers import training
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import datasets
 from jaxkg.experiments.progress import errors, voice

@@ -149,8 +149,8 @@ def ask(
 
 def _sparql(warm: Session, answer: Answer) -> str:
     """What was executed for an answer, for another engine."""
-    from jaxkg.kg.sparql import to_sparql
-    from jaxkg.kg.values import Values
+    from jaxkg.kg.queries.sparql import to_sparql
+    from jaxkg.kg.queries.values import Values
     from jaxkg.query import query_from_dict
 
     if answer.query is None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.values import Values
+from jaxkg.kg.queries.values import Values
 
 
 def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
         first; `components` (weakly connected) and the entities in the `largest_component`;
         `homonyms` (entities that share a display name with another), `unnamed` (entities shown by
         a Freebase machine id or a blank node); `values`, the relations that lead to numbers, dates
-        or truth values (see `jaxkg.kg.values`). Degree entries are None for an empty graph.
+        or truth values (see `jaxkg.kg.queries.values`). Degree entries are None for an empty graph.
     """
     heads, codes, tails = graph.triples.T
     n = graph.num_entities

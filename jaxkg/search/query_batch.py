@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxkg.candidates import Revisit
-from jaxkg.kg.query_rules import ends_at, topics_of, where_window
-from jaxkg.kg.query_sets import sides
-from jaxkg.kg.values import KINDS, Values
+from jaxkg.kg.queries.rules import ends_at, topics_of, where_window
+from jaxkg.kg.queries.sets import sides
+from jaxkg.kg.queries.values import KINDS, Values
 from jaxkg.query import (
     Difference,
     Entities,

@@ -18,9 +18,9 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.query_rules import refuse_unsound
-from jaxkg.kg.query_sets import Derived, Result, root_result
-from jaxkg.kg.values import NONE, Values
+from jaxkg.kg.queries.rules import refuse_unsound
+from jaxkg.kg.queries.sets import Derived, Result, root_result
+from jaxkg.kg.queries.values import NONE, Values
 from jaxkg.query import Query
 from jaxkg.search.plans import execute_batch
 from jaxkg.search.query_batch import Chains, Conditions, QueryBatch, query_batch
@@ -77,7 +77,7 @@ class QueryGraphs:
         """Take query graphs apart, ready to be executed, also more than once.
 
         Raises:
-            JaxkgError: one is not sound (`jaxkg.kg.query_rules.refuse_unsound`); says which.
+            JaxkgError: one is not sound (`jaxkg.kg.queries.rules.refuse_unsound`); says which.
         """
         for number, query in enumerate(queries, start=1):
             try:

@@ -59,7 +59,7 @@ def keep_where(
     """Conditions: of every pair, an end that compares as wanted.
 
     Args:
-        keys: [kinds, 2, N] int32, see `jaxkg.kg.values`; the least int32 where there is none.
+        keys: [kinds, 2, N] int32, see `jaxkg.kg.queries.values`; the least int32 for none.
         pair: [F] int32 in [0, P).
         node: [F] int32 end of the pair's path, NULL for an empty slot.
         kind: [P] int32, which keys are compared.

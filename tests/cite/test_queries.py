@@ -9,7 +9,7 @@ from jaxkg.cite import check
 from jaxkg.cite.queries import query_answer
 from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.query_sets import QuerySets
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import (
     Compared,
     Count,

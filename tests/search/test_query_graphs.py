@@ -7,8 +7,8 @@ from value_graphs import KINDS, value_triples
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph, demo_graph
-from jaxkg.kg.query_sets import QuerySets
-from jaxkg.kg.values import Values
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.queries.values import Values
 from jaxkg.query import Count, Difference, Entities, Extreme, Intersection, Step, path_query
 from jaxkg.search.plans import execute_paths
 from jaxkg.search.query_graphs import QueryGraphs

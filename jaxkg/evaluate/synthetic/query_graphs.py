@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxkg.kg.query_rules import refusal, value_kind
-from jaxkg.kg.query_sets import QuerySets
-from jaxkg.kg.values import KINDS, NONE
+from jaxkg.kg.queries.rules import refusal, value_kind
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.queries.values import KINDS, NONE
 from jaxkg.query import (
     Compared,
     Comparison,

@@ -12,7 +12,7 @@ from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
 from jaxkg.cite.query_words import query_words
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.query_sets import QuerySets
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.records import Link, PlanCandidate, Question
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.reader.confidence import confidence, confidence_cues

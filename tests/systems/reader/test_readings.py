@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from reader_graphs import transit
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.query_sets import QuerySets
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.neighbourhood import Neighbourhood
 from jaxkg.systems.reader.settings import ReaderSettings

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.training import (
+from jaxkg.cli.training.planner import (
     Fresh,
     Output,
     Questions,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.training import Fresh, Output, Settings, config_from, trained_into
+from jaxkg.cli.training.planner import Fresh, Output, Settings, config_from, trained_into
 from jaxkg.experiments.loading import load_graph
 
 

@@ -3,9 +3,9 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, read_graph
-from jaxkg.kg.literals import as_date, as_number
+from jaxkg.kg.queries.literals import as_date, as_number
+from jaxkg.kg.queries.values import NONE, Values
 from jaxkg.kg.stats import graph_stats
-from jaxkg.kg.values import NONE, Values
 from jaxkg.query import Value
 
 

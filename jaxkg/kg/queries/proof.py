@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from jaxkg.kg.query_rules import topics_of, where_window
-from jaxkg.kg.query_sets import QuerySets
+from jaxkg.kg.queries.rules import topics_of, where_window
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Difference, Entities, Extreme, Intersection, Node, Step, Union, Where
 
 Edge = tuple[str, str, str]

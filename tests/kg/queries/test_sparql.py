@@ -5,9 +5,9 @@ from value_graphs import KINDS, value_triples
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph, read_graph
-from jaxkg.kg.query_sets import QuerySets
-from jaxkg.kg.sparql import Terms, to_ntriples, to_sparql
-from jaxkg.kg.values import Values
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.queries.sparql import Terms, to_ntriples, to_sparql
+from jaxkg.kg.queries.values import Values
 from jaxkg.query import Entities, Extreme, Intersection, Step, Value, Where
 
 pyoxigraph = pytest.importorskip("pyoxigraph")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.values import KINDS, NONE, Values, Window
+from jaxkg.kg.queries.values import KINDS, NONE, Values, Window
 from jaxkg.query import (
     OPERATORS,
     Compared,

@@ -14,8 +14,8 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.query_rules import ends_at, refuse_unsound, side_kind, topics_of, where_window
-from jaxkg.kg.values import NONE, Values
+from jaxkg.kg.queries.rules import ends_at, refuse_unsound, side_kind, topics_of, where_window
+from jaxkg.kg.queries.values import NONE, Values
 from jaxkg.query import (
     Compared,
     Comparison,

@@ -20,8 +20,8 @@ from urllib.parse import quote
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.literals import NUMBERS, XSD, as_date, as_number, literal
-from jaxkg.kg.query_rules import (
+from jaxkg.kg.queries.literals import NUMBERS, XSD, as_date, as_number, literal
+from jaxkg.kg.queries.rules import (
     ends_at,
     last_relations,
     refuse_unsound,
@@ -29,7 +29,7 @@ from jaxkg.kg.query_rules import (
     topics_of,
     where_window,
 )
-from jaxkg.kg.values import NONE, Values
+from jaxkg.kg.queries.values import NONE, Values
 from jaxkg.query import (
     Compared,
     Count,
@@ -323,7 +323,7 @@ def _ordering(value: tuple[str, str] | str) -> str:
 
 
 def _date_filter(comparison: str, days: tuple[str, str] | str, other: tuple[str, ...]) -> str:
-    """A comparison of two intervals; see `jaxkg.kg.values`."""
+    """A comparison of two intervals; see `jaxkg.kg.queries.values`."""
     assert isinstance(days, tuple)
     (a, b), (c, d) = days, other
     held = {

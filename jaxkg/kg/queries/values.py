@@ -25,7 +25,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.literals import DATES, NUMBERS, XSD, as_date, as_number, as_truth, literal
+from jaxkg.kg.queries.literals import DATES, NUMBERS, XSD, as_date, as_number, as_truth, literal
 from jaxkg.query import Comparison, Value
 
 KINDS = ("number", "date", "boolean", "text", "entity")

@@ -6,8 +6,8 @@ from value_graphs import KINDS, value_triples
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.query_sets import QuerySets, execute_queries
-from jaxkg.kg.values import Values
+from jaxkg.kg.queries.sets import QuerySets, execute_queries
+from jaxkg.kg.queries.values import Values
 from jaxkg.query import (
     Compared,
     Count,

@@ -1,0 +1,1 @@
+"""`jaxkg train ...` and `jaxkg distill`."""
