@@ -3,6 +3,7 @@
     python scripts/fuzz.py --inputs 20000 --seed 0
 
 Prints, for each kind, how many inputs were read, how many were refused, and every other end.
+7,500 inputs take minutes.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 `random`: random query graphs over small random graphs with dates and numbers, on the device and on
 the host, against a twin in plain Python (`tests/twins`). `engine`: random query graphs over MetaQA,
- the pooled Freebase graph and a graph with dates and numbers, against pyoxigraph running the
+the pooled Freebase graph and a graph with dates and numbers, against pyoxigraph running the
 printed SPARQL. `speed`: intersections of two 2-hop relation paths over MetaQA beside pyoxigraph,
 relation paths beside `execute_paths`, and the programs that a mixed batch compiles.
+Small counts take minutes, those below hours.
 
     python scripts/study_query_graphs.py --random 10000 --engine 1000
 """

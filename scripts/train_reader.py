@@ -5,7 +5,8 @@
 
 `examples` reads the questions of one source (grailqa, lcquad, simple, freebase), builds worlds
 around them and keeps the views of all readings; `fit` trains the ranker on what was kept, fits the
-confidence on graphs that it was not trained on (`--own`, `--held`), and writes the weights.
+confidence on graphs that it was not trained on (`--own`, `--held`), and writes the weights. Keeping
+the views takes minutes a source, `fit` a minute.
 """
 
 from __future__ import annotations
