@@ -1,0 +1,64 @@
+import json
+
+from jaxkg.answer import Answer
+from jaxkg.experiments.registry import SYSTEMS
+
+
+def test_help_names_every_system(jaxkg):
+    code, out, _ = jaxkg("eval", "--help")
+    assert code == 0
+    assert all(name in "".join(out.split()) for name in SYSTEMS)
+
+
+def test_a_hypergraph_is_built_and_asked_by_its_own_system(jaxkg, tmp_path):
+    source, folder = tmp_path / "facts.tsv", tmp_path / "hyper"
+    source.write_text("starred\tHeat\tAl Pacino\tHanna\nstarred\tRonin\tDe Niro\tSam\n")
+    code, out, _ = jaxkg("hypergraph", "build", source, "-o", folder, "--format", "nary")
+    assert (code, "6 entities" in out) == (0, True)
+    assert jaxkg("hypergraph", "stats", folder)[0] == 0
+    code, _, err = jaxkg("ask", "who is Hanna", "--system", "planner", "--hypergraph", folder)
+    assert code == 2
+    assert "--hypergraph is asked by --system proh, not by 'planner'" in err
+    # Without one, the facts of the graph are its hyperedges.
+    (tmp_path / "kg.tsv").write_text("Heat\tstarred\tAl Pacino\nRonin\tstarred\tDe Niro\n")
+    ask = ("ask", "who starred in Heat", "--system", "proh", "--kg", tmp_path / "kg.tsv")
+    code, out, err = jaxkg(*ask, "--set", "encoder=hashing", "--json")
+    assert code == 0, err
+    answer = Answer.from_json(out)
+    assert answer.entities[0].entity == "Al Pacino"
+    assert answer.paths[0].hyperedges[0].entities == (("Heat", "Heat"), ("Al Pacino", "Al Pacino"))
+    ask = ("ask", "who is Hanna in Heat", "--system", "proh", "--hypergraph", folder)
+    code, out, err = jaxkg(*ask, "--set", "encoder=hashing", "--json")
+    assert code in (0, 1), err
+    assert Answer.from_json(out).question == "who is Hanna in Heat"
+
+
+def test_a_hypergraph_is_built_from_texts(jaxkg, tmp_path):
+    corpus, folder = tmp_path / "corpus", tmp_path / "hypergraph"
+    corpus.mkdir()
+    (corpus / "engine.txt").write_text("Charles Babbage designed the Difference Engine in London.")
+    code, out, err = jaxkg("hypergraph", "build", corpus, "-o", folder)
+    assert code == 0, err
+    assert "1 chunk)" in out
+    code, out, _ = jaxkg("hypergraph", "stats", folder)
+    assert code == 0
+    assert json.loads(out)["kinds"]["passage"] == 1
+    assert "Charles Babbage" in out
+
+    code, _, err = jaxkg("hypergraph", "build", tmp_path / "nothing", "-o", folder)
+    assert code == 2
+    assert "nothing" in err
+    build = ["hypergraph", "build", corpus / "engine.txt", "-o", folder]
+    code, _, err = jaxkg(*build, "--format", "nary", "--llm", "m")
+    assert code == 2
+    assert "drop --llm" in err
+
+
+def test_texts_alone_take_an_encoder_by_name(jaxkg):
+    plain = ["ask", "--system", "pathhd", "--set", "query=text", "who directed [Alien]?"]
+    code, out, err = jaxkg(*plain, "--set", "encoder=hashing", "--set", "dimension=256")
+    assert code == 0, err
+    assert "Ridley Scott" in out
+    code, _, err = jaxkg(*plain, "--set", "encoder=words")
+    assert code == 2
+    assert "'words'" in err
