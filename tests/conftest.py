@@ -3,6 +3,7 @@ tests of folders that never touch a device do not load jax."""
 
 import os
 import random
+import signal
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -76,6 +77,14 @@ def _room_for_programs() -> Iterator[None]:
     with _MAPPED.open("rb") as regions:
         if sum(1 for _ in regions) > _MOST_MAPPED:
             sys.modules["jax"].clear_caches()
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT interrupts, also where whoever started the tests in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

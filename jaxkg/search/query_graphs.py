@@ -46,7 +46,7 @@ class QueryGraphs:
     """Executes query graphs over one graph, in batches.
 
     Example:
-        >>> from jaxkg.query import Entities, Step
+        >>> from jaxkg.query import Count, Entities, Step
         >>> kg = KnowledgeGraph.from_triples([("Alien", "by", "Scott"), ("Legend", "by", "Scott")])
         >>> films = Step(Entities(("Scott",)), ("^by",))
         >>> [result] = QueryGraphs(kg).execute([Count(films)])

@@ -53,7 +53,7 @@ def test_every_field_is_either_keyed_or_an_account():
     fields = {field.name for field in dataclasses.fields(Request)}
     assert fields == {
         *("messages", "schema", "schema_name", "form", "temperature", "max_tokens", "seed"),
-        *("question", "stage"),
+        *("question", "stage", "reads"),
     }
 
 

@@ -330,7 +330,7 @@ CASES: dict[str, Case] = {
         lambda params, tensors, states: message_passing.pass_messages(
             params, message_passing.inflow(tensors), states
         ),
-        lambda s: (priorities(s).rounds[0], graph(s), floats(s, 16, 4)),
+        lambda s: (priorities(s).entities.rounds[0], graph(s), floats(s, 16, 4)),
     ),
     "score.priority.read_questions": Case(
         priority.read_questions,

@@ -80,7 +80,7 @@ def test_it_is_a_plain_loop():
 
 
 @pytest.mark.parametrize("stop", [1, 4, 6, 12])
-def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, stop):
+def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, stop, interruptible):
     selection = Selection(lambda weights: float(weights["w"][0]), patience=9)
     whole = train(selection=selection)
     folder, mark = tmp_path / "run", {"seed": 0}
@@ -103,7 +103,7 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, stop):
         train(selection=selection, folder=folder, mark={"seed": 1})
 
 
-def test_a_second_interrupt_does_not_wait(tmp_path):
+def test_a_second_interrupt_does_not_wait(tmp_path, interruptible):
     def halt(done):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)

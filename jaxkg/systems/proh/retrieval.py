@@ -52,7 +52,7 @@ class RetrievalSettings(Checked):
     """
 
     beam: BeamSettings = FLOW
-    targets: Count = 60
+    targets: CountOrZero = 60
     target_threshold: float = 0.0
     topics: CountOrZero = 0
     topic_threshold: float = 0.8

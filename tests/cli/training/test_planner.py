@@ -33,7 +33,7 @@ def films(tmp_path):
 
 
 def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(
-    jaxkg, tmp_path, films, monkeypatch
+    jaxkg, tmp_path, films, monkeypatch, interruptible
 ):
     train = ["train", "planner", *films, "--hops", 1, "--epochs", 4]
     train += ["--set", "width=16", "--set", "buckets=64", "--set", "patience=9"]

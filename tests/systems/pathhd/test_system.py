@@ -125,7 +125,7 @@ def test_unnamed_nodes_are_no_answers_and_schemas_that_reach_nothing_else_are_pa
 
 
 def test_the_planners_doubt_is_an_abstention(planned):
-    strict = dataclasses.replace(planned, settings=dataclasses.replace(SMALL, threshold=1.1))
+    strict = dataclasses.replace(planned, settings=dataclasses.replace(SMALL, threshold=1.0))
     answer = strict.ask("who directed [Alien]?")
     assert not answer.entities
     assert "below the threshold" in answer.abstained
