@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from jaxkg.kg.graph import KnowledgeGraph
 
@@ -17,8 +18,8 @@ class Neighbourhood:
         >>> around = Neighbourhood(kg)
         >>> around.relations(2)
         {1: 2}
-        >>> around.triples(2, 1).tolist()
-        [0, 1]
+        >>> around.triples(2, 1).tolist(), around.ends(np.array([2]))[1].tolist()
+        ([0, 1], [0, 1])
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -30,10 +31,12 @@ class Neighbourhood:
         self._back = np.lexsort((triples[:, 1], triples[:, 2]))
         self._back_first = np.searchsorted(triples[self._back, 2], nodes)
 
-    def degree(self, node: int) -> int:
-        """Edges that leave a node, both directions."""
-        ahead, behind = self._rows(node)
-        return len(ahead) + len(behind)
+    def degree(self, nodes: npt.ArrayLike) -> int:
+        """Edges that leave a node, or several, in both directions."""
+        at = np.asarray(nodes)
+        ahead = self._first[at + 1] - self._first[at]
+        behind = self._back_first[at + 1] - self._back_first[at]
+        return int(np.sum(ahead + behind))
 
     def relations(self, node: int) -> dict[int, int]:
         """How many edges of each relation code leave a node."""
@@ -69,6 +72,25 @@ class Neighbourhood:
             np.concatenate([forth[:, 2], back[:, 0]]),
             np.concatenate([ahead, behind]),
         )
+
+    def ends(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
+        """Where each relation code leads to from any of these nodes; ends ascending, unique."""
+        _, codes, ends, _ = self.edges(nodes)
+        if not len(codes):
+            return {}
+        keys = np.unique(codes.astype(np.int64) * self.kg.num_entities + ends)
+        codes, ends = np.divmod(keys, self.kg.num_entities)
+        cuts = np.flatnonzero(np.diff(codes)) + 1
+        return {
+            int(code): some
+            for code, some in zip(codes[np.r_[0, cuts]], np.split(ends, cuts), strict=True)
+        }
+
+    def pairs(self, nodes: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
+        """(source, end) of each edge of one relation code."""
+        source, codes, ends, _ = self.edges(nodes)
+        kept = codes == code
+        return source[kept], ends[kept]
 
     def _rows(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         ahead = np.arange(self._first[node], self._first[node + 1])

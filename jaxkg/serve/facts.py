@@ -181,7 +181,7 @@ class Facts:
         before: dict[int, list[tuple[int, int, int]]] = {source: []}
         frontier, seen = np.array([source]), 0
         for _ in range(hops):
-            seen += sum(self.around.degree(int(node)) for node in frontier)
+            seen += self.around.degree(frontier)
             if seen > _MOST_EDGES:
                 return before, False
             fresh: dict[int, list[tuple[int, int, int]]] = {}

@@ -1,9 +1,7 @@
-import numpy as np
 import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.neighbourhood import Neighbourhood
 from jaxkg.serve.facts import Facts, NotThere
 
 GRAPH = KnowledgeGraph.from_triples(
@@ -20,31 +18,6 @@ GRAPH = KnowledgeGraph.from_triples(
     provenance=["f:1", "f:2", "f:3", "f:4", "f:5", "f:6"],
 )
 FACTS = Facts.of(GRAPH)
-
-
-class TestNeighbourhood:
-    @pytest.mark.parametrize("seed", range(5))
-    def test_is_what_the_triples_say(self, seed):
-        rng = np.random.default_rng(seed)
-        kg = KnowledgeGraph.from_triples(
-            (f"e{h}", f"r{r}", f"e{t}") for h, r, t in rng.integers(0, (6, 3, 6), (25, 3)).tolist()
-        )
-        around = Neighbourhood(kg)
-        codes = kg.num_relations
-        for node in range(kg.num_entities):
-            expected = [(r, row) for row, (h, r, _) in enumerate(kg.triples.tolist()) if h == node]
-            expected += [
-                (r + codes, row) for row, (_, r, t) in enumerate(kg.triples.tolist()) if t == node
-            ]
-            found = around.relations(node)
-            assert around.degree(node) == len(expected) == sum(found.values())
-            for code in found:
-                assert around.triples(node, code).tolist() == [
-                    row for c, row in expected if c == code
-                ]
-            source, code, _, row = around.edges(np.array([node]))
-            assert sorted(zip(code.tolist(), row.tolist())) == sorted(expected)
-            assert set(source.tolist()) <= {node}
 
 
 class TestLookingUp:

@@ -1,13 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from reader_graphs import transit
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.sets.neighbourhood import Neighbourhood
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import NAMES, views
 
@@ -72,21 +69,3 @@ def test_a_hub_is_cut_and_told():
     asked = readings.asked("What is the Kiosk near?")
     readings.of(asked)
     assert asked.cut
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.sets(st.tuples(*[st.integers(0, 6), st.integers(0, 2), st.integers(0, 6)]), min_size=1))
-def test_neighbourhoods_are_what_the_triples_say(triples):
-    kg = KnowledgeGraph.from_triples((f"e{h}", f"r{r}", f"e{t}") for h, r, t in triples)
-    around, total = Neighbourhood(kg), kg.num_relations
-    for node in range(kg.num_entities):
-        wanted: dict[int, set[int]] = {}
-        for head, code, tail in kg.triples.tolist():
-            if head == node:
-                wanted.setdefault(code, set()).add(tail)
-            if tail == node:
-                wanted.setdefault(code + total, set()).add(head)
-        found = around.ends(np.array([node]))
-        assert {code: set(ends.tolist()) for code, ends in found.items()} == wanted
-        for code in range(2 * total):
-            assert set(around.step(np.array([node]), code).tolist()) == wanted.get(code, set())

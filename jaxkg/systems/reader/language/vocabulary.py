@@ -11,9 +11,9 @@ import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
+from jaxkg.kg.neighbourhood import Neighbourhood
 from jaxkg.systems.reader.language.literals import Kind, kind_of_column, number_of
 from jaxkg.systems.reader.language.stems import singular
-from jaxkg.systems.reader.sets.neighbourhood import Neighbourhood
 from jaxkg.words import relation_words
 
 _TYPE = {"type", "rdf type", "is a", "isa", "a", "instance of", "class", "ist ein", "ist eine"}

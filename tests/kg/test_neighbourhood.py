@@ -1,0 +1,40 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.neighbourhood import Neighbourhood
+
+TRIPLES = st.sets(
+    st.tuples(st.integers(0, 6), st.integers(0, 2), st.integers(0, 6)), min_size=1, max_size=30
+)
+
+
+@given(TRIPLES)
+def test_is_what_the_triples_say(triples):
+    kg = KnowledgeGraph.from_triples((f"e{h}", f"r{r}", f"e{t}") for h, r, t in triples)
+    around, inverse = Neighbourhood(kg), kg.num_relations
+    edges = [(h, r, t, row) for row, (h, r, t) in enumerate(kg.triples.tolist())]
+    edges += [(t, r + inverse, h, row) for h, r, t, row in edges]
+    for node in range(kg.num_entities):
+        mine = [edge for edge in edges if edge[0] == node]
+        at = np.array([node])
+        assert sorted(zip(*(column.tolist() for column in around.edges(at)))) == sorted(mine)
+        assert around.degree(node) == around.degree(at) == len(mine)
+        counts, ends = around.relations(node), around.ends(at)
+        assert set(counts) == set(ends) == {code for _, code, _, _ in mine}
+        for code, count in counts.items():
+            reached = [(end, row) for _, c, end, row in mine if c == code]
+            assert count == len(reached)
+            assert around.triples(node, code).tolist() == sorted(row for _, row in reached)
+            assert ends[code].tolist() == sorted({end for end, _ in reached})
+            source, end = around.pairs(at, code)
+            assert set(source.tolist()) == {node}
+            assert sorted(end.tolist()) == sorted(end for end, _ in reached)
+
+
+@given(TRIPLES)
+def test_of_several_nodes_is_that_of_each(triples):
+    kg = KnowledgeGraph.from_triples((f"e{h}", f"r{r}", f"e{t}") for h, r, t in triples)
+    around, nodes = Neighbourhood(kg), np.arange(kg.num_entities)
+    assert around.degree(nodes) == 2 * kg.num_triples == len(around.edges(nodes)[0])
