@@ -73,9 +73,15 @@ def _told(kg: KnowledgeGraph, node: Query) -> str:
     if isinstance(node, Entities):
         return " or ".join(_named(kg, entity) for entity in node.ids)
     if isinstance(node, Step):
-        source = _bracketed(kg, node.source)
-        other = "" if node.returns else " (not back to the start)"
-        return f"{source} {' or '.join(_hop(kg, name) for name in node.relations)}{other}"
+        steps: list[Step] = []
+        start: Query = node
+        while isinstance(start, Step):
+            steps.append(start)
+            start = start.source
+        hops = [" or ".join(_hop(kg, name) for name in step.relations) for step in reversed(steps)]
+        # One step alone comes back only where a triple has the same entity at both ends.
+        other = len(steps) > 1 and not all(step.returns for step in steps)
+        return " ".join([_bracketed(kg, start), *hops]) + " (the start left out)" * other
     if isinstance(node, Intersection):
         return "both " + " and ".join(f"({_told(kg, part)})" for part in node.parts)
     if isinstance(node, Union):

@@ -21,10 +21,12 @@ QUESTIONS = [
     "Was Line 1 opened after Line 2?",
     "Which stop has a walking link to the Castle stop?",
     "Do Line 1 and Line 2 share an operator?",
+    "Which other line is run by the same operator as Line 1?",
 ]
 WANTED = [
     {"Ilse Tarnov"}, {"Line 1"}, {"F1"}, {"2"}, {"yes"}, {"Line 1", "Line 2"}, {"Line 1"},
     {"Line 1"},    {"Line 1", "Line 2", "F1"}, {"no"}, {"Opera"}, {"yes"},
+    {"Line 2"},
 ]  # fmt: skip
 
 
@@ -38,6 +40,18 @@ def test_the_right_reading_is_among_those_found(question, wanted):
     readings = Readings(kg, None, ReaderSettings())
     found = readings.of(readings.asked(question))
     assert any(answers(kg, candidate) == wanted for candidate in found)
+
+
+def test_the_same_as_asks_for_what_shares_something():
+    kg = transit()
+    readings = Readings(kg, None, ReaderSettings())
+    asked = readings.asked("Which line is run by the same operator as Line 1?")
+    found = [c for c in readings.of(asked) if c.shape == "path" and c.topics]
+    turned = kg.num_relations
+    assert found
+    assert all(
+        any(abs(a - b) == turned for a, b in zip(c.relations, c.relations[1:])) for c in found
+    )
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

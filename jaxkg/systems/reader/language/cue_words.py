@@ -143,4 +143,21 @@ EXCEPT = re.compile(
     r"aside from|außer|ausser|abgesehen von|ohne)\b",
     re.IGNORECASE,
 )
+SAME = frozenset(
+    [
+        "same",
+        "gleiche",
+        "gleichen",
+        "gleicher",
+        "gleiches",
+        "selben",
+        "dieselbe",
+        "dieselben",
+        "derselbe",
+        "derselben",
+        "dasselbe",
+        "demselben",
+        "denselben",
+    ]
+)
 NOT = re.compile(r"\b(?:not|n't|never|nicht|kein|keine|isn't|aren't|didn't|doesn't)\b", re.I)

@@ -20,6 +20,7 @@ from jaxkg.systems.reader.language.cue_words import (
     LIGHT,
     MONTHS,
     NOT,
+    SAME,
     STOP,
     VALUE_CUES,
 )
@@ -49,6 +50,7 @@ class Cues:
         extreme: (largest, measure, word) of a superlative: "oldest", "most".
         bounds: values to compare with.
         either: has "or".
+        same: asks for what shares something with a topic: "in the same office as".
         except_at: word from which on things are left out.
         negated: word of a "not".
         content: [words] what each word weighs, 0 for function words.
@@ -64,6 +66,7 @@ class Cues:
     extreme: tuple[bool, str, int] | None = None
     bounds: tuple[Bound, ...] = ()
     either: bool = False
+    same: bool = False
     except_at: int | None = None
     negated: int | None = None
     content: tuple[float, ...] = ()
@@ -150,6 +153,7 @@ def read_cues(text: str) -> Cues:
         extreme=extreme,
         bounds=bounds,
         either="or" in folded or "oder" in folded,
+        same=not yesno and any(word in SAME for word in folded),
         except_at=except_at,
         negated=negated_at,
         content=tuple(content),

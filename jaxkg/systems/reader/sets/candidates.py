@@ -159,6 +159,8 @@ class Candidates:
                     legs=((place, ()),),
                 )
                 some += self.paths(asked, start, self.settings.hops)
+            if asked.cues.same:
+                some = [path for path in some if self._there_and_back(path)] or some
             paths.append(self.scored(asked, some))
         joins = self.joins(asked, paths)
         singles = [c for some in paths for c in some]
@@ -213,6 +215,11 @@ class Candidates:
             found += [c for c in longer if self.kg.has_name(int(c.ends[0]))]
             level = [c for c in longer if self.vocabulary.ends_kind(c.last) == "thing"]
         return found
+
+    def _there_and_back(self, path: Candidate) -> bool:
+        """Whether a path goes on to what shares something with where it came from."""
+        turned = self.kg.num_relations
+        return any(abs(a - b) == turned for a, b in itertools.pairwise(path.relations))
 
     def _aside(self, code: int, path: Candidate) -> bool:
         """Steps no question means: over a class to all of its kind, over another name."""
