@@ -8,20 +8,29 @@ from typing import Annotated, Literal
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.cli.asking import session
+from jaxkg.cli.models import ModelOptions
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import keep_compiled_programs, load_graph
-from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.loading import FileOptions
+from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
-from jaxkg.experiments.registry import HELP, build_system
+from jaxkg.experiments.registry import HELP
 
 _EXTRA = "pip install 'jaxkg[serve]', or from a check-out: pip install '.[serve]'"
 
 
 def serve(
-    system: Annotated[str, typer.Option(help=HELP)] = "planner",
+    system: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{HELP}. By default the planner where the graph has one, else the reader."
+        ),
+    ] = None,
     kg: options.Graph = None,
     names: options.Names = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
     planner: options.PlannerFolder = None,
     settings: options.Settings = None,
     llm: options.LLM = None,
@@ -51,21 +60,24 @@ def serve(
 
     token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
     wanted = ModelOptions(llm=llm, base_url=base_url, replies=replies)
-    with language_model(wanted) as model, progress_bars() as show:
-        keep_compiled_programs()
-        parts = Parts(
-            load_graph(kg, names=names),
+    reading = FileOptions(names, format, encoding, columns, provenance=True)
+    with (
+        progress_bars() as show,
+        session(
+            system,
+            wanted,
             show,
-            backend=None if model is None else model.backend,
+            kg=kg,
+            reading=reading,
             planner_folder=planner,
             wishes=wishes_from(settings or ()),
-        )
-        built = build_system(system, parts)
+        ) as asked,
+    ):
         # A model is paid by the question: nothing is asked of it that nobody wants to know.
-        warm = demo_questions()[:8] if kg is None and model is None else ()
+        warm = demo_questions()[:8] if kg is None and llm is None else ()
         app = service(
-            Facts.of(parts.kg, parts.linker),
-            built.answer,
+            Facts.of(asked.parts.kg, asked.parts.linker),
+            asked.system.answer,
             token=token,
             limits=Limits(per_second=rate, queue=queue),
             warm=warm,
@@ -84,9 +96,17 @@ def serve(
 
 
 def mcp(
-    system: Annotated[str, typer.Option(help=HELP)] = "planner",
+    system: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{HELP}. By default the planner where the graph has one, else the reader."
+        ),
+    ] = None,
     kg: options.Graph = None,
     names: options.Names = None,
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
     planner: options.PlannerFolder = None,
     settings: options.Settings = None,
     transport: Annotated[
@@ -104,16 +124,20 @@ def mcp(
         raise JaxkgError(f"mcp needs {error.name}: {_EXTRA}") from error
     from jaxkg.serve.facts import Facts
 
-    with progress_bars() as show:
-        keep_compiled_programs()
-        parts = Parts(
-            load_graph(kg, names=names),
+    reading = FileOptions(names, format, encoding, columns, provenance=True)
+    with (
+        progress_bars() as show,
+        session(
+            system,
+            ModelOptions(),
             show,
+            kg=kg,
+            reading=reading,
             planner_folder=planner,
             wishes=wishes_from(settings or ()),
-        )
-        built = build_system(system, parts)
-        tools = server(Facts.of(parts.kg, parts.linker), built.answer)
+        ) as asked,
+    ):
+        tools = server(Facts.of(asked.parts.kg, asked.parts.linker), asked.system.answer)
     if transport == "stdio":
         tools.run("stdio")
     else:
