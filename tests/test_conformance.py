@@ -13,6 +13,16 @@ import pytest
 from conformance_cases import CASES
 
 every_case = pytest.mark.parametrize("name", CASES)
+# Operation by operation each is a little program of its own, compiled anew in every run.
+every_case_eagerly = pytest.mark.parametrize(
+    "name",
+    [
+        name
+        if name.startswith(("ops.", "candidates.", "select."))
+        else pytest.param(name, marks=pytest.mark.slow)
+        for name in CASES
+    ],
+)
 
 
 @functools.cache
@@ -51,7 +61,7 @@ def test_one_program_serves_a_bucket_and_moves_nothing_and_repeats_itself(name):
     assert any(not np.array_equal(a, b) for a, b in leaves), "the inputs do not matter"
 
 
-@every_case
+@every_case_eagerly
 def test_compiled_and_eager_agree(name):
     one, _, (first, _, _) = compiled(name)
     assert_same(first, CASES[name].function(*one), rtol=1e-5)
@@ -109,6 +119,7 @@ class TestHarness:
         with pytest.raises(DeprecationWarning):
             warnings.warn("old", DeprecationWarning, stacklevel=1)
 
+    @pytest.mark.slow
     def test_a_leak_is_seen(self):
         kept = []
         with jax.checking_leaks(), pytest.raises(Exception, match="Leaked"):

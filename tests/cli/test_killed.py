@@ -7,6 +7,8 @@ import sys
 import time
 import zlib
 
+import pytest
+
 from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.kg import demo_training_questions, write_questions
 
@@ -42,6 +44,7 @@ def lines(folder):
     return sorted(found, key=lambda line: line["id"])
 
 
+@pytest.mark.slow
 def test_no_call_is_repeated_and_the_report_is_the_same(jaxkg, serve, tmp_path):
     questions = tmp_path / "questions.jsonl"
     asked = {question.text: question for question in demo_training_questions()}

@@ -80,6 +80,7 @@ def test_the_beam_is_its_brute_force_twin(name):
     assert steps > 100, "the search went nowhere"
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_said_and_a_rerun_with_what_was_needed_fits():
     settings, graph = SETTINGS["paper"], random_hypergraph_from(3)
     whole = jax.device_get(searched(graph, settings))

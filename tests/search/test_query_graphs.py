@@ -28,7 +28,7 @@ def same(device, host):
         assert len(device.ends) == len(host.nodes)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_random_batch_is_executed_as_by_the_twin_and_on_the_host(seed):
     rng = np.random.default_rng(seed)
     triples = value_triples(rng)

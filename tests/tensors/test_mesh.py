@@ -29,7 +29,7 @@ from jaxkg.tensors.mesh import (
 )
 
 ROWS, SLOTS = 8, 64
-MESHES = [(4, 1), (8, 1), (4, 2), (2, 4)]
+MESHES = [(4, 2), *(pytest.param(of, marks=pytest.mark.slow) for of in [(4, 1), (8, 1), (2, 4)])]
 
 
 @pytest.fixture(params=MESHES, ids=str)
@@ -38,7 +38,7 @@ def mesh(request):
     return device_mesh(data=data, graph=graph)
 
 
-@pytest.fixture(params=[(2, 2), (2, 4)], ids=str)
+@pytest.fixture(params=[(2, 2), pytest.param((2, 4), marks=pytest.mark.slow)], ids=str)
 def both_ways(request):
     """Four and eight devices, both axes divided, for programs that take long to compile."""
     data, graph = request.param
