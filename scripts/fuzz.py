@@ -18,7 +18,7 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
@@ -172,11 +172,13 @@ class Fuzzer:
         return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--inputs", type=int, default=2000, help="of every kind")
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
+    asked = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
         found = Fuzzer(Path(folder), asked.seed).run(asked.inputs)
     for kind, ends in found.items():

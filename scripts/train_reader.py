@@ -15,7 +15,7 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +193,7 @@ def fit(args: argparse.Namespace) -> None:
     ReaderWeights(params, mean, scale, line, args.threshold, about).save(args.weights)
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument("--version", default=VERSION)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of examples")
     parser.add_argument("--weights", type=Path, default=Path("reader.npz"))
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     make(args) if args.what == "examples" else fit(args)
 
 
