@@ -24,7 +24,6 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import FileOptions
 from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import progress_bars
-from jaxkg.experiments.registry import HELP
 
 
 def ask(
@@ -32,12 +31,7 @@ def ask(
         str,
         typer.Argument(help="Brackets around the [topic] are accepted; - reads one a line."),
     ],
-    system: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{HELP}. By default the planner where the graph has one, else the reader."
-        ),
-    ] = None,
+    system: options.System = None,
     kg: options.Graph = None,
     names: options.Names = None,
     format: options.Format = None,

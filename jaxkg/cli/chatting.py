@@ -14,7 +14,6 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import FileOptions
 from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
-from jaxkg.experiments.registry import HELP
 
 if TYPE_CHECKING:
     from jaxkg.answer import Answer
@@ -29,12 +28,7 @@ _RELATIONS = 30
 
 
 def chat(
-    system: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{HELP}. By default the planner where the graph has one, else the reader."
-        ),
-    ] = None,
+    system: options.System = None,
     kg: options.Graph = None,
     names: options.Names = None,
     format: options.Format = None,

@@ -8,9 +8,14 @@ from typing import Annotated, Literal
 import typer
 
 from jaxkg.experiments.datasets import NAMES as DATASETS
+from jaxkg.experiments.registry import HELP
 
 Mode = Literal["best", "union"]
 
+System = Annotated[
+    str | None,
+    typer.Option(help=f"{HELP}. By default the planner where the graph has one, else the reader."),
+]
 Graph = Annotated[
     Path | None, typer.Option("--kg", help="Graph file or folder; the demo graph without.")
 ]

@@ -14,18 +14,12 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import FileOptions
 from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
-from jaxkg.experiments.registry import HELP
 
 _EXTRA = "pip install 'jaxkg[serve]', or from a check-out: pip install '.[serve]'"
 
 
 def serve(
-    system: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{HELP}. By default the planner where the graph has one, else the reader."
-        ),
-    ] = None,
+    system: options.System = None,
     kg: options.Graph = None,
     names: options.Names = None,
     format: options.Format = None,
@@ -96,12 +90,7 @@ def serve(
 
 
 def mcp(
-    system: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{HELP}. By default the planner where the graph has one, else the reader."
-        ),
-    ] = None,
+    system: options.System = None,
     kg: options.Graph = None,
     names: options.Names = None,
     format: options.Format = None,
