@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jaxkg.errors import JaxkgError
+from jaxkg.systems.reader.confidence import CUES
 from jaxkg.systems.reader.views import NAMES
 
 FORMAT = "jaxkg-reader-1"
@@ -45,9 +46,8 @@ class ReaderWeights:
 
     def save(self, path: Path) -> None:
         """Write one `.npz` file."""
-        text = json.dumps(
-            {"format": FORMAT, "views": NAMES, "threshold": self.threshold, **self.about}
-        )
+        told = {"format": FORMAT, "views": NAMES, "cues": CUES, "threshold": self.threshold}
+        text = json.dumps({**told, **self.about})
         arrays: dict[str, Any] = {**self.params, "mean": self.mean, "scale": self.scale}
         made: dict[str, Any] = {n: np.asarray(a, np.float32) for n, a in arrays.items()}
         about = np.frombuffer(text.encode(), np.uint8)
@@ -55,10 +55,11 @@ class ReaderWeights:
 
     @classmethod
     def open(cls, path: Path) -> ReaderWeights:
-        """Read a file of `save`.
+        """Read a file of `save`; a view, or a cue of the confidence, that it lacks weighs nothing.
 
         Raises:
-            JaxkgError: it is damaged, of another version of the format, or of other views.
+            JaxkgError: it is damaged, of another version of the format, or made for a view or cue
+                that there is none of any more.
         """
         try:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
@@ -66,18 +67,33 @@ class ReaderWeights:
             about = json.loads(arrays.pop("about").tobytes())
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise JaxkgError(f"{path} holds no weights of the reader: {error}") from error
-        if about.get("format") != FORMAT or tuple(about.get("views", ())) != NAMES:
+        views = tuple(about.pop("views", ()))
+        cues = tuple(about.pop("cues", CUES))
+        if about.get("format") != FORMAT or not set(views) <= set(NAMES) or set(cues) - set(CUES):
+            gone = sorted({*views} - {*NAMES} | {*cues} - {*CUES})
             raise JaxkgError(
-                f"{path} holds weights of {about.get('format')!r} with "
-                f"{len(about.get('views', ()))} views; this version reads {FORMAT} with "
-                f"{len(NAMES)}: make them again with scripts/train_reader.py"
+                f"{path} holds weights of {about.get('format')!r}, made for {gone or 'no'} views; "
+                f"this version reads {FORMAT} without these: make them again with "
+                "scripts/train_reader.py"
             )
-        del about["views"]
-        confidence = arrays.pop("confidence")
-        mean, scale = arrays.pop("mean"), arrays.pop("scale")
-        if mean.shape != (len(NAMES),) or not all(np.isfinite(a).all() for a in arrays.values()):
+        hidden = arrays["bias"].shape
+        shapes = {name: (len(views),) for name in ("line", "mean", "scale")}
+        shapes |= {"inner": (len(views), *hidden), "outer": hidden, "confidence": (len(cues),)}
+        whole = all(arrays[name].shape == shape for name, shape in shapes.items())
+        if not views or not whole or not all(np.isfinite(a).all() for a in arrays.values()):
             raise JaxkgError(f"{path}: the weights are damaged")
+        for name in ("line", "inner", "mean", "scale"):
+            arrays[name] = _placed(arrays[name], views, NAMES)
+        confidence = _placed(arrays.pop("confidence"), cues, CUES)
+        mean, scale = arrays.pop("mean"), arrays.pop("scale")
         return cls(arrays, mean, scale, confidence, float(about.pop("threshold")), about)
+
+
+def _placed(rows: np.ndarray, names: tuple[str, ...], order: tuple[str, ...]) -> np.ndarray:
+    """[F, ...] rows in the order of this version's names, 0 where there is none."""
+    placed = np.zeros((len(order), *rows.shape[1:]), rows.dtype)
+    placed[[order.index(name) for name in names]] = rows
+    return placed
 
 
 def shipped_weights(encoder: str) -> ReaderWeights:

@@ -88,6 +88,22 @@ def test_weights_go_to_disk_and_back_and_others_are_refused(tmp_path):
         ReaderWeights.open(tmp_path / "torn.npz")
 
 
+def test_a_view_that_weights_know_nothing_of_weighs_nothing(tmp_path, monkeypatch):
+    shipped = shipped_weights("hashing")
+    shipped.save(tmp_path / "w.npz")
+    monkeypatch.setattr("jaxkg.systems.reader.weights.NAMES", ("a new view", *NAMES))
+    newer = ReaderWeights.open(tmp_path / "w.npz")
+    seen = np.random.default_rng(0).normal(size=(3, len(NAMES))).astype(np.float32)
+    wider = np.column_stack([np.float32([9, -9, 5]), seen])
+    scores = [
+        rank_on_host(w.params, (v - w.mean) * w.scale) for w, v in ((shipped, seen), (newer, wider))
+    ]
+    np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-5)
+    monkeypatch.setattr("jaxkg.systems.reader.weights.NAMES", NAMES[1:])
+    with pytest.raises(JaxkgError, match=NAMES[0]):
+        ReaderWeights.open(tmp_path / "w.npz")
+
+
 @pytest.mark.parametrize("encoder", ["minilm", "hashing"])
 def test_both_sets_of_weights_are_shipped(encoder):
     weights = shipped_weights(encoder)
