@@ -1,4 +1,4 @@
-"""A few hundred of the inputs that `scripts/fuzz.py` makes."""
+"""A few hundred of the inputs that `scripts/study/fuzz.py` makes."""
 
 import importlib.util
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from jaxkg.kg import Linker, demo_graph
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "fuzz.py"
+SCRIPT = Path(__file__).parent.parent / "scripts" / "study" / "fuzz.py"
 
 
 @pytest.fixture(scope="module")

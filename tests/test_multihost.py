@@ -15,7 +15,7 @@ def test_two_processes_answer_their_share():
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     environment.pop("JAX_NUM_CPU_DEVICES", None)
     run = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "multihost.py"],
+        [sys.executable, ROOT / "scripts" / "device" / "multihost.py"],
         env=environment,
         capture_output=True,
         text=True,

@@ -9,7 +9,9 @@ import pytest
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 STARTED = sorted(
-    path.stem for path in SCRIPTS.glob("*.py") if "__main__" in path.read_text("utf-8")
+    str(path.relative_to(SCRIPTS))
+    for path in SCRIPTS.rglob("*.py")
+    if "__main__" in path.read_text("utf-8")
 )
 TIME = re.compile(r"\b(seconds?|minutes?|hours?)\b", re.IGNORECASE)
 
@@ -25,8 +27,9 @@ def test_there_are_scripts():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STARTED)
 def test_help(name, monkeypatch, capsys):
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    script = importlib.import_module(name)
+    path = SCRIPTS / name
+    monkeypatch.syspath_prepend(str(path.parent))
+    script = importlib.import_module(path.stem)
     with pytest.raises(SystemExit) as ended:
         script.main(["--help"])
     assert ended.value.code == 0
@@ -38,6 +41,6 @@ def test_help(name, monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", STARTED)
 def test_a_script_says_how_long_it_takes_and_how_it_is_started(name):
-    said = ast.get_docstring(ast.parse((SCRIPTS / f"{name}.py").read_text("utf-8"))) or ""
-    assert f"scripts/{name}.py" in said
+    said = ast.get_docstring(ast.parse((SCRIPTS / name).read_text("utf-8"))) or ""
+    assert f"scripts/{name}" in said
     assert TIME.search(said)

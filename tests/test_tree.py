@@ -1,9 +1,11 @@
 """Sizes and names of files."""
 
+from collections import Counter
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent
 LONGEST = 400
+MOST = 15
 SAYS_NOTHING = {"util", "utils", "helper", "helpers", "common", "core", "manager", "misc"}
 FILES = {
     path.relative_to(PROJECT): path
@@ -19,6 +21,11 @@ def test_there_are_files():
 def test_no_file_is_long():
     lines = {str(name): path.read_text("utf-8").count("\n") for name, path in FILES.items()}
     assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+
+
+def test_no_folder_is_crowded():
+    folders = Counter(str(name.parent) for name in FILES if name.stem != "__init__")
+    assert {folder: count for folder, count in folders.items() if count > MOST} == {}
 
 
 def test_names_say_what_is_inside():

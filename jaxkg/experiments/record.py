@@ -1,4 +1,4 @@
-"""What a script measured, kept: JSON in `results` beside it, and its section of `README.md` there.
+"""What a script measured, kept: JSON in `results` beside its folder, and a section of `README.md`.
 
 A page has a place for each result, `<!-- NAME -->` to `<!-- end -->`, written from the JSON files
 alone; text between the places is left as it is. `python -m jaxkg.experiments.record scripts`
@@ -76,13 +76,13 @@ class Record:
         """Says on what it runs.
 
         Args:
-            file: of the script.
+            file: of the script, which lies in a folder of the scripts' own.
             options: as `arguments` has them.
             part: of a script that has several results, which one.
         """
         import jax
 
-        self._folder = Path(file).resolve().parent
+        self._folder = Path(file).resolve().parents[1]
         self._name = f"{Path(file).stem}{'-' if part else ''}{part}"
         self._options = options
         self._tables: list[Table] = []
@@ -137,10 +137,11 @@ def cores() -> int:
 def command(words: Sequence[str]) -> str:
     """A command line without what is of one machine alone: of absolute paths the last name stays.
 
-    >>> command(["/home/me/scripts/table_kge.py", "--data", "/big", "--sets", "UMLS", "--record"])
-    'python scripts/table_kge.py --sets UMLS'
+    >>> command(["/home/me/scripts/tables/table_kge.py", "--data", "/big", "--sets", "UMLS"])
+    'python scripts/tables/table_kge.py --sets UMLS'
     """
-    kept, words = [f"scripts/{Path(words[0]).name}"], list(words[1:])
+    script = Path(words[0]).resolve()
+    kept, words = [f"scripts/{script.parent.name}/{script.name}"], list(words[1:])
     while words:
         word = words.pop(0)
         name, equals, _ = word.partition("=")
@@ -163,7 +164,7 @@ def commit(folder: Path) -> str:
 
 def section(told: dict[str, Any], folder: Path) -> str:
     """A result in Markdown: what it is, its tables, its notes, and where they come from."""
-    about = told.get("about") or _docstring(folder / f"{told['name'].partition('-')[0]}.py")
+    about = told.get("about") or _docstring(folder, told["name"].partition("-")[0])
     seed = "" if told["seed"] is None else f"; seed {told['seed']}"
     versions = ", ".join(
         f"{name} {told['versions'][name]}" for name in ("python", "jax") if name in told["versions"]
@@ -211,9 +212,9 @@ def write_page(folder: Path) -> None:
     write_text(folder / PAGE, page(text, results, folder))
 
 
-def _docstring(path: Path) -> str:
+def _docstring(folder: Path, script: str) -> str:
     """The first paragraph of what a script says of itself."""
-    if not path.exists():
+    if (path := next(folder.glob(f"*/{script}.py"), None)) is None:
         return ""
     said = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
     return said.partition("\n\n")[0].replace("\n", " ")

@@ -49,6 +49,7 @@ _FAMILIES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
     ),
 }
 _SPLITS = ("train", "validation", "test")
+LINKS = ("UMLS", "FB15k-237", "WN18RR")
 PATHQUESTION = ("pq-2h", "pq-3h", "pql-2h")
 
 
@@ -135,6 +136,20 @@ def sets(family: str, data: Path, *, names: bool = False) -> Sets:
     graph, files = _FAMILIES[family]
     shown = _there(data, f"{_POOLED}/mid2name.tsv") if names else None
     return Sets(data, read_graph(_there(data, graph), names=shown), files)
+
+
+def training_facts(name: str, data: Path) -> Path:
+    """The file of a link prediction set's training facts, packed or not.
+
+    Args:
+        name: of `LINKS`.
+        data: folder of the benchmark data.
+
+    Raises:
+        JaxkgError: it is not there.
+    """
+    plain = data / "kge" / name / "train.txt"
+    return plain if plain.exists() else _there(data, f"kge/{name}/train.txt.gz")
 
 
 def _there(data: Path, name: str) -> Path:

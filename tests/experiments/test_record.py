@@ -23,13 +23,14 @@ Takes no time.
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "table_things.py").write_text(SCRIPT)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "table_things.py").write_text(SCRIPT)
     return tmp_path
 
 
 def run(folder, *words, part="", value=0.5):
     options = arguments("about").parse_args(["--seed", "3", *words])
-    record = Record(str(folder / "table_things.py"), options, part=part)
+    record = Record(str(folder / "tables" / "table_things.py"), options, part=part)
     table = record.table("thing", "share", "a second", title="All of them")
     table.add("one of two", Estimate(value, 0.25, math.nan, 4), 1234.5)
     record.note("nothing else")
@@ -38,7 +39,7 @@ def run(folder, *words, part="", value=0.5):
 
 def test_a_run_is_kept_only_where_it_is_asked_for(folder, capsys):
     run(folder)
-    assert [path.name for path in folder.iterdir()] == ["table_things.py"]
+    assert [path.name for path in folder.iterdir()] == ["tables"]
     out = capsys.readouterr().out
     assert "| one of two | 0.5000 (0.2500–nan) | 1,234 |" in out
     assert "All of them" in out
@@ -105,8 +106,16 @@ def test_a_broken_result_is_told(folder):
 
 
 def test_commands_keep_no_place_of_the_machine():
-    words = ["/a/b/table_x.py", "--planner", "/big/runs/mine", "--data=/big", "--json", "/x", "-k"]
-    assert command(words) == "python scripts/table_x.py --planner mine -k"
+    words = [
+        "/a/tables/table_x.py",
+        "--planner",
+        "/big/runs/mine",
+        "--data=/big",
+        "--json",
+        "/x",
+        "-k",
+    ]
+    assert command(words) == "python scripts/tables/table_x.py --planner mine -k"
 
 
 def test_a_commit_is_known_in_a_check_out_only(tmp_path):

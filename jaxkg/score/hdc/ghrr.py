@@ -4,7 +4,7 @@ The axis of the blocks is the *last* one, `[m, m, D]`: entry (i, j) of all block
 binding compiles to vector code along D.
 
 What the three families of random blocks give, checked in the tests and printed by
-`scripts/table_hdc_capacity.py`:
+`scripts/tables/table_hdc_capacity.py`:
 
 - "haar": uniform on U(m). Similarity of independent symbols has mean 0 and variance 1/(2d).
 - "householder": a product of reflections I - 2 v v*, times one random phase per block. PathHD,

@@ -74,7 +74,7 @@ class ReaderWeights:
             raise JaxkgError(
                 f"{path} holds weights of {about.get('format')!r}, made for {gone or 'no'} views; "
                 f"this version reads {FORMAT} without these: make them again with "
-                "scripts/train_reader.py"
+                "scripts/reader/train_reader.py"
             )
         hidden = arrays["bias"].shape
         shapes = {name: (len(views),) for name in ("line", "mean", "scale")}

@@ -1,0 +1,169 @@
+"""The reader, with the weights it ships with: right, wrong and withheld, and hits@1 on benchmarks.
+
+    python scripts/reader/table_reader.py --half choose
+    python scripts/reader/table_reader.py --benchmarks --sample 300
+    python scripts/reader/table_reader.py --half choose --without types
+
+The half `choose` of the own graphs was looked at while the reader was made (cues, settings,
+threshold), the half `once` was not. Nothing was trained on MetaQA, PathQuestion or any own graph.
+A list is right when it is the gold set; a question without an answer when it is withheld.
+A half takes about a minute on two cores, the benchmarks some minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from jaxkg.experiments.loading import load_graph
+from jaxkg.experiments.parts import encoder_kept
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.sets import sets
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.records import Question
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.system import Reader, Understood
+from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
+
+OWN = Path(__file__).parents[1] / "own_graphs"
+BENCHMARKS = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "webqsp")
+
+
+def names_of(kg: KnowledgeGraph, understood: Understood) -> tuple[set[str], set[str]]:
+    """Ids, and names, of what the best reading answers."""
+    if not understood.readings:
+        return set(), set()
+    best = understood.readings[0]
+    ids = set(best.answers)
+    if best.candidate.result:
+        return ids, ids
+    return ids, {kg.name(end) for end in best.candidate.ends.tolist()}
+
+
+def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
+    """Expected calibration error, ten bins of equal width."""
+    bins = np.clip((confidence * 10).astype(int), 0, 9)
+    gaps = [
+        abs(confidence[bins == b].mean() - right[bins == b].mean()) * (bins == b).mean()
+        for b in range(10)
+        if (bins == b).any()
+    ]
+    return float(sum(gaps))
+
+
+def own_graphs(record: Record, reader_of, half: str, only: Sequence[str]) -> None:
+    """Right, wrong and withheld by graph and by kind."""
+    by_kind: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, int))
+    by_graph: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, int))
+    sure, good, seconds = [], [], []
+    for folder in sorted(OWN.iterdir()):
+        if not folder.is_dir() or (only and folder.name not in only):
+            continue
+        kg = load_graph(next(folder.glob("facts.*")))
+        reader = reader_of(kg)
+        for line in (folder / f"{half}.jsonl").read_text(encoding="utf-8").splitlines():
+            one = json.loads(line)
+            began = time.perf_counter()
+            understood = reader.understand(one["question"])
+            seconds.append(time.perf_counter() - began)
+            gold = set(one["answers"])
+            right = bool(gold) and gold in names_of(kg, understood)
+            place = (0 if not gold else 2) if not understood.sure else (0 if right else 1)
+            by_kind[one["kind"]][place] += 1
+            by_graph[folder.name][place] += 1
+            if understood.readings:
+                sure.append(understood.confidence)
+                good.append(right)
+    for name, rows in (("kind", by_kind), ("graph", by_graph)):
+        table = record.table(name, "right", "wrong", "withheld")
+        for key in sorted(rows):
+            table.add(key, *rows[key].tolist())
+        total = np.sum(list(rows.values()), axis=0)
+        table.add("all", *total.tolist())
+        table.add("share", *(round(float(x), 3) for x in total / total.sum()))
+    error = calibration_error(np.array(sure), np.array(good))
+    record.note(
+        f"{half}: calibration error {error:.3f}; {np.median(seconds) * 1e3:.0f} ms a question"
+    )
+
+
+def benchmarks(record: Record, reader_of, data: Path, sample: int, only: Sequence[str]) -> None:
+    """hits@1 of the best reading, nothing withheld, topics linked (WebQSP: given)."""
+    table = record.table("set", "questions", "hits@1", "exact", "right", "wrong", "ms")
+    readers: dict[str, tuple[KnowledgeGraph, Reader]] = {}
+    for name in BENCHMARKS:
+        if only and name not in only:
+            continue
+        world = sets(name.split("-")[0] if name.startswith("metaqa") else name, data)
+        family = str(sorted(world.files))
+        if family not in readers:
+            readers = {family: (world.kg, reader_of(world.kg))}
+        kg, reader = readers[family]
+        part = "all" if name.startswith("pq") else "test"
+        questions = world.questions(name, part)
+        drawn = np.random.default_rng(0).permutation(len(questions))
+        if sample:
+            questions = [questions[i] for i in sorted(drawn[:sample].tolist())]
+        hits, exact, out, began = 0.0, 0, np.zeros(2, int), time.perf_counter()
+        for question in questions:
+            understood = reader.understand(question.text, given_topics(question))
+            ids, names = names_of(kg, understood)
+            gold = set(question.answers or ())
+            # The first of a set is as good as any other: its share of right ones counts.
+            hits += max(len(some & gold) / len(some) if some else 0.0 for some in (ids, names))
+            right = gold in (ids, names)
+            exact += right
+            if understood.sure:
+                out[0 if right else 1] += 1
+        count = len(questions)
+        spent = (time.perf_counter() - began) / count * 1e3
+        table.add(
+            name, count, round(hits / count, 3), round(exact / count, 3),
+            *(round(float(x) / count, 3) for x in out), round(spent),
+        )  # fmt: skip
+
+
+def given_topics(question: Question) -> tuple[str, ...]:
+    """The topic as the set states it: bracketed, or by id."""
+    if question.topics:
+        return question.topics
+    if question.mention is not None:
+        return (question.text[slice(*question.mention)],)
+    return ()
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = arguments(__doc__, seed=False)
+    parser.add_argument("--half", choices=("choose", "once"))
+    parser.add_argument("--benchmarks", action="store_true")
+    parser.add_argument("--sample", type=int, default=500, help="questions a benchmark; 0: all")
+    parser.add_argument("--only", nargs="*", default=[], help="graphs or benchmarks")
+    parser.add_argument("--encoder", default="minilm", choices=("minilm", "hashing"))
+    parser.add_argument("--without", default="", help="vectors, overlap, types, length")
+    parser.add_argument("--weights", type=Path, help="others than those shipped")
+    options = parser.parse_args(argv)
+    record = Record(__file__, options)
+    weights = (
+        ReaderWeights.open(options.weights) if options.weights else shipped_weights(options.encoder)
+    )
+    encoder = encoder_kept(options.encoder)
+    record.note(f"weights {weights.version}, {options.encoder}, without {options.without or '-'}")
+
+    def reader_of(kg: KnowledgeGraph) -> Reader:
+        settings = ReaderSettings(without=options.without)
+        return Reader.build(kg, encoder, weights=weights, settings=settings)
+
+    if options.half:
+        own_graphs(record, reader_of, options.half, options.only)
+    if options.benchmarks:
+        benchmarks(record, reader_of, options.data, options.sample, options.only)
+    record.save()
+
+
+if __name__ == "__main__":
+    main()

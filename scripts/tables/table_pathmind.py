@@ -1,0 +1,185 @@
+"""PathMind's path priority: on its own, and its paths in front of one fixed reasoner.
+
+MetaQA: trained on the answers of the dev questions alone, measured on test. WebQSP and CWQ: trained
+on WebQSP's training and validation questions, their answers and (as the graph answers only half of
+them) their relation paths, measured on the test questions over the pooled graph; relation labels
+and questions are read by MiniLM. Most of CWQ's test
+questions were made from these training questions.
+Hop counts are never given. "answer_recall_at_3" looks at the three best walks, each to one entity;
+"at 3 relation paths" at all that the three best relation paths reach, a relation path standing as
+high as the best entity its walk leads to.
+
+The reasoner of the second table reads each offered path's relation labels and answers with the
+ends of the path whose labels are most like the question (hashed words and letters; no training,
+no language model), so that only the choice of paths differs between its rows.
+
+Half an hour (metaqa) or two hours (webqsp) on two CPU cores.
+
+    python scripts/tables/table_pathmind.py metaqa -o runs/pathmind-metaqa
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import resource
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from jaxkg.answer import Answer
+from jaxkg.evaluate import Estimate
+from jaxkg.experiments import rows
+from jaxkg.experiments.measure import measure_answers, share
+from jaxkg.experiments.parts import encoder_kept
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.seconds import Laps
+from jaxkg.experiments.sets import sets
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.priority.fit import fit_priority
+from jaxkg.learn.priority.model import PriorityModel
+from jaxkg.learn.priority.train import PriorityConfig
+from jaxkg.learn.supervision import answer_rows
+from jaxkg.records import Question, RankedEntity
+from jaxkg.search.plans import execute_paths
+from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
+from jaxkg.systems.pathmind.walks import Ranking
+from jaxkg.text import label_words
+from jaxkg.text.hashing import HashingEncoder
+from jaxkg.types import NULL
+
+METRICS = ("hits_at_1", "f1", "hit_any", "answer_recall_at_3", "grounded")
+OFFERED = ("hits_at_1", "f1", "answer_recall_at_3")
+STRATEGIES = ("important", "shortest", "random")
+RECIPES = {
+    "metaqa": {"config": PriorityConfig(epochs=1), "hops": 3},
+    "webqsp": {
+        "config": PriorityConfig(epochs=6, dropout=0.2),
+        "hops": 2,
+        "use_paths": True,
+    },
+}
+"""What was best on held-out training questions."""
+
+
+def judged(kg: KnowledgeGraph, masked: Sequence[str], shown: Sequence[Answer]) -> list[Answer]:
+    """The fixed reasoner: ends of the offered paths that read most like the question."""
+    labels = [label_words(name) for name in kg.relations]
+    encode = HashingEncoder().fitted(labels)
+    vector = dict(zip(kg.relations, encode(labels)))
+    out = []
+    for text, answer in zip(masked, shown):
+        [asked] = encode([text])
+        likeness = []
+        for path in answer.paths:
+            total = sum(vector[name.removeprefix("^")] for name in path.relation_path)
+            length = float(np.linalg.norm(total))
+            likeness.append(float(asked @ total) / length if length else 0.0)
+        best = max(likeness, default=0.0)
+        ranked: dict[str, RankedEntity] = {}
+        # Among paths that read alike, the offered order stands, as it would in a prompt.
+        for place, (path, like) in enumerate(zip(answer.paths, likeness)):
+            entity, name = path.end
+            if like >= best - 1e-6 and entity not in ranked:
+                ranked[entity] = RankedEntity(entity, name, best - 1e-6 * place, (path.id,))
+        out.append(dataclasses.replace(answer, entities=tuple(ranked.values())))
+    return out
+
+
+def relation_path_recall(
+    qa: PathMind, questions: Sequence[Question], ranking: Ranking, k: int
+) -> Estimate:
+    """Share of questions one of whose k best relation paths reaches a gold answer."""
+    walks = ranking.ranked.heaviest
+    codes = np.where(walks == NULL, NULL, qa.tensors.relation[np.maximum(walks, 0)])
+    chosen: list[dict[tuple[int, ...], None]] = [{} for _ in questions]
+    for row, path in zip(ranking.ranked.row.tolist(), map(tuple, codes.tolist())):
+        if len(chosen[row]) < k:
+            chosen[row][path] = None
+    asked = [row for row, some in enumerate(chosen) for _ in some]
+    table = np.array([path for some in chosen for path in some], np.int32)
+    topics = [ranking.topics[row].entities for row in asked]
+    reached = execute_paths(qa.tensors, topics, table.reshape(-1, walks.shape[1]), batch_size=256)
+    gold = [set(answer_rows(qa.kg, question)) for question in questions]
+    hit = np.zeros(len(questions))
+    for row, node in zip(reached.row.tolist(), reached.node.tolist()):
+        if node in gold[asked[row]]:
+            hit[asked[row]] = 1
+    return share(hit)
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("set", choices=("metaqa", "webqsp"))
+    parser.add_argument("-o", "--output", type=Path, help="keep the model here, or take it from")
+    parser.add_argument("--checkpoints", type=Path, help="continue training from here")
+    parser.add_argument("--sample", type=int, default=1000, help="questions of the second table")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="test sets to measure, by name")
+    parser.add_argument("--limit", type=int, help="first so many questions of each test set")
+    parser.add_argument("--keep", type=int, default=3, help="K, entities an iteration")
+    parser.add_argument("--iterations", type=int, default=2, help="T")
+    options = parser.parse_args(argv)
+    record, world = Record(__file__, options, part=options.set), sets(options.set, options.data)
+    kg, seed = world.kg, options.seed
+    encoder = encoder_kept("minilm") if options.set == "webqsp" else None
+    asked = {
+        name: world.questions(name, limit=options.limit) for name in options.only or world.files
+    }
+    if options.output and (options.output / "priority.json").exists():
+        model = PriorityModel.open(options.output)
+        record.note(f"a model trained before: {model.about['fit']}")
+    else:
+        parts, laps = ("dev",) if options.set == "metaqa" else ("train", "validation"), Laps()
+        model, fit = fit_priority(
+            kg,
+            world.tensors,
+            [question for part in parts for question in world.every(part)],
+            seed=seed,
+            checkpoints=options.checkpoints,
+            linker=world.linker,
+            encoder=encoder,
+            **RECIPES[options.set],
+        )
+        record.note(
+            f"trained on {fit.trained_on:,} of {fit.questions:,} questions in {laps.lap():.0f} s"
+        )
+        if options.output:
+            model.save(options.output)
+    # Every question is answered: an abstention would count as wrong.
+    settings = PathMindSettings(threshold=0.0, keep=options.keep, iterations=options.iterations)
+    qa = PathMind.build(kg, model, encoder=encoder, settings=settings, **world.shared)
+    recall = "answer recall at 3 relation paths"
+    table = record.table("set", *METRICS, recall, "abstained", "questions/s")
+    for name, questions in asked.items():
+        laps = Laps()
+        ranking = qa.rank(questions)
+        answers = qa.answer(questions, ranking=ranking)
+        rate = len(questions) / laps.lap()
+        found = measure_answers(answers, questions, kg, seed)
+        reach = relation_path_recall(qa, questions, ranking, 3)
+        table.add(name, *rows.row(found, METRICS), reach, found.counts["abstained"], rate)
+    width = options.keep * options.iterations
+    offered = record.table(
+        "set",
+        "paths",
+        *OFFERED,
+        title=f"At most {width} paths a question in front of the same reasoner, {options.sample:,} "
+        "questions drawn of each set.",
+    )
+    for name, questions in asked.items():
+        order = np.random.default_rng(seed).permutation(len(questions))[: options.sample]
+        some = [questions[i] for i in sorted(order)]
+        ranking = qa.rank(some)
+        reports = {}
+        for strategy in STRATEGIES:
+            shown = qa.retrieve(some, strategy=strategy, seed=seed, ranking=ranking)
+            answers = judged(kg, ranking.masked, shown)
+            reports[strategy] = measure_answers(answers, some, kg, seed)
+        offered.add_paired(reports, OFFERED, seed=seed, first=[name])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    record.note(f"peak memory {peak:.2f} GB")
+    record.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""ReKnoS without a language model: retrieval, answers, search space and misses.
+
+`webqsp` scores super-relations (the first two parts of Freebase names) by the likeness of label and
+question over one graph pooled from all questions, walked both ways. `metaqa` clusters the relation
+labels and lets a planner score: these rows say what the planner knows, not what super-relations
+find; it is trained on the dev questions' answers unless one is given. Every question asked stays in
+the denominator. A quarter of an hour each on two CPU cores.
+
+    python scripts/tables/table_reknos.py webqsp
+    python scripts/tables/table_reknos.py metaqa --planner runs/metaqa
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from jaxkg.evaluate.metrics.intervals import ratio_estimates
+from jaxkg.evaluate.misses import Retrieval, breakdown, retrieval
+from jaxkg.experiments.measure import measure_answers, share
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.rows import row, shown
+from jaxkg.experiments.seconds import Laps
+from jaxkg.experiments.sets import sets
+from jaxkg.kg import entity_rows, find_topics
+from jaxkg.kg.distances import Distances
+from jaxkg.learn.planner.fit import fit_planner
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.supervision import answer_rows
+from jaxkg.records import Question
+from jaxkg.systems.reknos import LabelScorer, PlannerScorer, ReKnoS, ReKnoSSettings, Solved
+
+METRICS = ("hits_at_1", "hit_any", "f1", "grounded")
+MISSES = ("path absent", "depth limit", "misdirection")
+
+
+def retrievals(
+    system: ReKnoS, questions: Sequence[Question], solved: Sequence[Solved]
+) -> Iterator[Retrieval]:
+    """What became of each question's retrieval."""
+    kg, distances = system.kg, Distances(system.kg)
+    for question, topics, each in zip(questions, find_topics(system.linker, questions), solved):
+        gold = answer_rows(kg, question)
+        found, limit = each.trace.extracted.tolist(), system.settings.hops
+        yield retrieval(distances, topics.entities, gold, found, limit=limit)
+
+
+class Rows:
+    """Two tables that grow by a row for each system and question set."""
+
+    def __init__(self, record: Record, options: argparse.Namespace) -> None:
+        self.seed, self.record = options.seed, record
+        self.answers = record.table("", *METRICS, "retrieval rate", "calls", "questions/s")
+        walked = ("triples walked, mean", "median", "entities", "steps")
+        self.searched = record.table("", *walked, *MISSES, "incomplete", "abstained")
+        self.columns: dict[str, dict[str, np.ndarray]] = {}
+
+    def add(self, name: str, system: ReKnoS, questions: Sequence[Question], directed: bool) -> None:
+        system.solve(questions[:512])  # compile, and find the capacities
+        laps = Laps()
+        solved = system.solve(questions)
+        rate = len(questions) / laps.lap()
+        answers = [each.answer for each in solved]
+        found = measure_answers(answers, questions, system.kg, self.seed, directed=directed)
+        kinds = list(retrievals(system, questions, solved))
+        retrieved = np.array([float(kind == "retrieved") for kind in kinds])
+        calls = sum(answer.usage.calls for answer in answers)
+        self.answers.add(name, *row(found, METRICS), share(retrieved, self.seed), calls, rate)
+        traces = [each.trace for each in solved]
+        triples = np.asarray([trace.triples for trace in traces])
+        missed = breakdown(kinds)
+        self.searched.add(
+            name,
+            float(triples.mean()),
+            float(np.median(triples)),
+            float(np.mean([len(trace.extracted) for trace in traces])),
+            float(np.mean([len(trace.steps) for trace in traces])),
+            *(missed[kind] for kind in MISSES),
+            sum(not trace.complete for trace in traces),
+            found.counts["abstained"],
+        )
+        hits = np.asarray(found.columns["hits_at_1"])
+        self.columns[name] = {"hits_at_1": hits, "retrieved": retrieved}
+
+    def gains(self) -> None:
+        """Paired differences of the first row and the others, question by question."""
+        (name, first), *others = self.columns.items()
+        for other, columns in others:
+            for metric, values in columns.items():
+                ones = np.ones((len(values), 1))
+                pair = first[metric][:, None], (values[:, None], ones)
+                [gain] = ratio_estimates(pair[0], ones, minus=pair[1], seed=self.seed)
+                self.record.note(f"{metric}, {name} minus {other}: {shown(gain)}")
+
+
+def webqsp(rows: Rows, options: argparse.Namespace) -> None:
+    """Label similarity over the pooled graph, for several widths N."""
+    world = sets("webqsp", options.data, names=True)
+    kg, questions = world.kg, world.questions("webqsp", options.split)
+    if options.split != "test":
+        # Only what the pooled graph can answer at all tells settings apart.
+        questions = [
+            q for q in questions if any(entity_rows(kg, t) for t in q.topics) and answer_rows(kg, q)
+        ]
+    questions = questions[: options.limit]
+    for width in options.widths:
+        settings = ReKnoSSettings(width=width, hops=options.hops, threshold=0.0)
+        system = ReKnoS.build(kg, LabelScorer(kg.relations), settings=settings, **world.shared)
+        rows.add(f"WebQSP, N = {width}", system, questions, directed=False)
+    rows.gains()
+
+
+def metaqa(rows: Rows, options: argparse.Namespace) -> None:
+    """The learned planner over clustered labels, for each hop count."""
+    world = sets("metaqa", options.data)
+    if options.planner is not None and options.planner.exists():
+        planner = Planner.open(options.planner)
+    else:
+        planner, _ = fit_planner(world.kg, world.tensors, world.every("dev"), seed=options.seed)
+        if options.planner is not None:
+            planner.save(options.planner)
+    settings = ReKnoSSettings(hops=options.hops, threshold=0.0)
+    system = ReKnoS.build(
+        world.kg, PlannerScorer(planner), tensors=world.tensors, settings=settings
+    )
+    for hop in (1, 2, 3):
+        questions = world.questions(f"metaqa-{hop}", options.split, limit=options.limit)
+        rows.add(f"MetaQA {hop}-hop, N = {settings.width}", system, questions, directed=True)
+    groups = [
+        f"{name} = {{{', '.join(map(world.kg.relation_name, system.groups.members(which)))}}}"
+        for which, name in enumerate(system.groups.names)
+    ]
+    rows.record.note("super-relations: " + "; ".join(groups))
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("dataset", choices=("webqsp", "metaqa"))
+    parser.add_argument("--planner", type=Path, help="folder of MetaQA's planner; made if absent")
+    parser.add_argument("--split", default="test", help="test; dev (MetaQA); train, validation")
+    parser.add_argument("--widths", type=int, nargs="+", default=(3, 1), help="N (WebQSP)")
+    parser.add_argument("--hops", type=int, default=3, help="L")
+    parser.add_argument("--limit", type=int, help="first questions only")
+    options = parser.parse_args(argv)
+    record = Record(__file__, options, part=options.dataset)
+    {"webqsp": webqsp, "metaqa": metaqa}[options.dataset](Rows(record, options), options)
+    record.save()
+
+
+if __name__ == "__main__":
+    main()
