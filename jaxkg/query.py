@@ -46,6 +46,22 @@ class Entities:
 
 
 @dataclasses.dataclass(frozen=True)
+class Domain:
+    """Everything that has any of these relations; by an inverse, all that the relation leads to.
+
+    >>> Domain(("directed_by", "^written_by")).into
+    ('^directed_by', 'written_by')
+    """
+
+    relations: tuple[str, ...]
+
+    @property
+    def into(self) -> tuple[str, ...]:
+        """The same relations, walked the other way: what leads to its entities."""
+        return tuple(map(inverse, self.relations))
+
+
+@dataclasses.dataclass(frozen=True)
 class Step:
     """What any of these relations leads to from the source; an inverse relation is `^name`.
 
@@ -137,9 +153,18 @@ class Compared:
     right: Node | Count
 
 
-Node: TypeAlias = "Entities | Step | Intersection | Union | Difference | Where | Extreme"
+Node: TypeAlias = "Entities | Domain | Step | Intersection | Union | Difference | Where | Extreme"
 Query: TypeAlias = "Node | Count | Exists | Compared"
 """What a question may mean as a whole."""
+
+
+def inverse(relation: str) -> str:
+    """A relation walked the other way.
+
+    >>> inverse("directed_by"), inverse("^directed_by")
+    ('^directed_by', 'directed_by')
+    """
+    return relation[1:] if relation.startswith("^") else f"^{relation}"
 
 
 def path_query(
@@ -160,6 +185,7 @@ OPERATORS: dict[str, type] = {
     made.__name__.lower(): made
     for made in (
         Entities,
+        Domain,
         Step,
         Intersection,
         Union,

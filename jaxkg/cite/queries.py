@@ -21,6 +21,7 @@ from jaxkg.kg.queries.values import NONE
 from jaxkg.query import (
     Compared,
     Count,
+    Domain,
     Entities,
     Extreme,
     Intersection,
@@ -76,6 +77,8 @@ class _Cited:
         own: _Walk = ()
         if derived.steps is not None:
             own = tuple(step for step in derived.steps[place].tolist() if step >= 0)
+        if isinstance(derived.query, Domain):
+            return [(), own]  # two, so that a step away from the entity is not joined to it
         if isinstance(derived.query, Where | Extreme):
             return [*self.walks(parts[0], node), *([own] if own else self._counted(derived, node))]
         if own:

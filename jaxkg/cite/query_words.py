@@ -7,6 +7,7 @@ from jaxkg.query import (
     Compared,
     Count,
     Difference,
+    Domain,
     Entities,
     Exists,
     Extreme,
@@ -72,6 +73,8 @@ def _comparing(comparison: str, query: Query) -> str:
 def _told(kg: KnowledgeGraph, node: Query) -> str:
     if isinstance(node, Entities):
         return " or ".join(_named(kg, entity) for entity in node.ids)
+    if isinstance(node, Domain):
+        return "everything that has " + " or ".join(_hop(kg, name) for name in node.relations)
     if isinstance(node, Step):
         steps: list[Step] = []
         start: Query = node

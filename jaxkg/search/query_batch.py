@@ -9,10 +9,11 @@ import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.kg.queries.rules import ends_at, topics_of, where_window
-from jaxkg.kg.queries.sets import sides
+from jaxkg.kg.queries.sets import sides, start_of
 from jaxkg.kg.queries.values import KINDS, Values
 from jaxkg.query import (
     Difference,
+    Domain,
     Entities,
     Extreme,
     Intersection,
@@ -83,7 +84,7 @@ class QueryBatch:
         queries: as given.
         operators: all operators, each after those it reads from; equal ones once.
         roots: of each query graph, one operator, or the two sides of a comparison.
-        starts: [S] int32 nodes of all `Entities`, end to end.
+        starts: [S] int32 nodes of all `Entities` and `Domain`, end to end.
         entities: [n, 3] int64, (operator, first, end) of their stretches.
         rounds: in order.
     """
@@ -101,13 +102,13 @@ def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
     taken = _Taken(values)
     roots = tuple(tuple(map(taken.place, sides(query))) for query in queries)
     operators = taken.operators
-    starts: list[int] = []
-    entities = []
+    starts = [np.zeros(0, np.int32)]
+    entities, low = [], 0
     for place, operator in enumerate(operators):
-        if isinstance(operator.query, Entities):
-            low = len(starts)
-            starts += sorted({values.row(entity) for entity in operator.query.ids})
-            entities.append((place, low, len(starts)))
+        if isinstance(operator.query, Entities | Domain):
+            starts.append(start_of(values, operator.query).nodes)
+            entities.append((place, low, low + len(starts[-1])))
+            low += len(starts[-1])
     by_level: dict[int, list[int]] = {}
     for place, operator in enumerate(operators):
         if operator.level:
@@ -124,7 +125,7 @@ def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
         tuple(queries),
         tuple(operators),
         roots,
-        np.array(starts, np.int32),
+        np.concatenate(starts),
         np.array(entities, np.int64).reshape(-1, 3),
         rounds,
     )
@@ -147,7 +148,7 @@ class _Taken:
         return self._places[node]
 
     def _operator(self, node: Node) -> Operator:
-        if isinstance(node, Entities):
+        if isinstance(node, Entities | Domain):
             return Operator(node, (), 0)
         if isinstance(node, Step):
             return self._chain(node)

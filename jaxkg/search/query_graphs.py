@@ -7,43 +7,20 @@ run as relation paths do (`search.plans.execute_batch`), the others as in `searc
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 from collections.abc import Sequence
-from typing import overload
 
-import jax
-import numpy as np
-
-from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.rules import refuse_unsound
-from jaxkg.kg.queries.sets import Derived, Result, root_result
-from jaxkg.kg.queries.values import NONE, Values
+from jaxkg.kg.queries.sets import Result
+from jaxkg.kg.queries.values import Values
 from jaxkg.query import Query
-from jaxkg.search.plans import execute_batch
-from jaxkg.search.query_batch import Chains, Conditions, QueryBatch, query_batch
-from jaxkg.search.query_rounds import combine, keep_foremost, keep_where
-from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, stream, tensor_graph
-from jaxkg.types import NULL
-
-_FEWEST_SLOTS = 4096
-_MOST_SLOTS = 1 << 17
+from jaxkg.search.query_batch import QueryBatch, query_batch
+from jaxkg.search.query_execution import Executed, QueryTables
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Sets:
-    """Sets found in one round, end to end: nodes [K], walks [K, L] of edges or None, ends [K]."""
-
-    node: np.ndarray
-    edges: np.ndarray | None = None
-    end: np.ndarray | None = None
-    count: np.ndarray | None = None
-
-
-class QueryGraphs:
-    """Executes query graphs over one graph, in batches.
+class QueryGraphs(QueryTables):
+    """Executes query graphs over one graph, in batches; see `QueryTables`.
 
     Example:
         >>> from jaxkg.query import Count, Entities, Step
@@ -52,26 +29,7 @@ class QueryGraphs:
         >>> [result] = QueryGraphs(kg).execute([Count(films)])
         >>> result.number, result.complete
         (2, True)
-
-    Args:
-        kg: the graph.
-        tensors, values: of the graph, where they are there already.
-        batch_size: rows of a chain round.
     """
-
-    def __init__(
-        self,
-        kg: KnowledgeGraph,
-        *,
-        tensors: TensorGraph | None = None,
-        values: Values | None = None,
-        batch_size: int = 1024,
-    ):
-        self.kg = kg
-        self.values = values or Values(kg)
-        self.tensors = tensors or tensor_graph(kg)
-        self.batch_size = batch_size
-        self._capacities: dict[tuple[int, ...], Capacities] = {}
 
     def batch(self, queries: Sequence[Query]) -> QueryBatch:
         """Take query graphs apart, ready to be executed, also more than once.
@@ -102,296 +60,9 @@ class QueryGraphs:
         """As `execute`, each result made when it is asked for."""
         return Executed(self, queries if isinstance(queries, QueryBatch) else self.batch(queries))
 
-    def capacities(self, rows: int, starts: int, hops: int, width: int, topic: bool) -> Capacities:
-        """What a chain round of this shape has needed so far."""
-        key = (rows, starts, hops, width, topic)
-        if key not in self._capacities:
-            first = (bucket(8 * rows << 2 * hop, floor=_FEWEST_SLOTS) for hop in range(hops))
-            # Long chains would ask for millions; what is too small grows.
-            slots = tuple(min(size, _MOST_SLOTS) for size in first)
-            self._capacities[key] = Capacities(slots=slots)
-        return self._capacities[key]
-
-    @functools.cached_property
-    def keys(self) -> jax.Array:
-        """[5, 2, N] int32 of all kinds; texts are read when a query graph first compares one."""
-        return self._keys(with_texts=False)
-
-    @functools.cached_property
-    def keys_with_texts(self) -> jax.Array:
-        """As `keys`, texts included."""
-        return self._keys(with_texts=True)
-
-    def _keys(self, *, with_texts: bool) -> jax.Array:
-        nodes = self.tensors.graph.num_nodes
-        table = np.full((5, 2, nodes), NONE, np.int32)
-        table[:3, :, : self.kg.num_entities] = self.values.keys
-        if with_texts:
-            table[3, :, : self.kg.num_entities] = self.values.texts
-        table[4] = np.arange(nodes)
-        return jax.device_put(table)
-
-    @functools.cached_property
-    def order(self) -> jax.Array:
-        """[3, N] int32, place of every number, date and truth value among its kind."""
-        table = np.full((3, self.tensors.graph.num_nodes), NULL, np.int32)
-        for kind, (first, second) in enumerate(self.values.keys):
-            there = np.flatnonzero(first != NONE)
-            pairs = np.stack([first[there], second[there]], axis=1)
-            table[kind, there] = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
-        return jax.device_put(table)
-
-
-class Executed(Sequence[Result]):
-    """One execution of a batch: what every operator found, and with it every result."""
-
-    def __init__(self, owner: QueryGraphs, batch: QueryBatch):
-        self.owner, self.batch = owner, batch
-        count = len(batch.operators)
-        self.found: list[_Sets] = []
-        self.sets = np.zeros(count, np.int64)  # place in `found` of every operator
-        self.low = np.zeros(count, np.int64)
-        self.high = np.zeros(count, np.int64)
-        self.complete = np.ones(count, bool)
-        # All rounds have as many rows, so that they share a program.
-        chains = [group for level in batch.rounds if level.chains for group in level.chains.groups]
-        most = max((len(places) for _, places, _, _ in chains), default=1)
-        conditions = any(level.wheres or level.extremes for level in batch.rounds)
-        size = owner.batch_size
-        self.rows = size if conditions else min(size, bucket(most))
-        self.spare = 1 if len(batch.rounds) == 1 else 4
-        self.found.append(_Sets(batch.starts))
-        places, self.low[places], self.high[places] = batch.entities.T
-        for level in batch.rounds:
-            if level.chains:
-                self._chains(level.chains)
-            if level.combinations:
-                self._combine(level.combinations)
-            if level.wheres:
-                self._where(level.wheres)
-            if level.extremes:
-                self._extreme(level.extremes)
-
-    def _keep_all(self, places: Sequence[int], sets: _Sets, row: np.ndarray) -> None:
-        """Sets of the operators at `places`, `row` [K] ascending into these."""
-        offsets = np.searchsorted(row, np.arange(len(places) + 1))
-        self.sets[places] = len(self.found)
-        self.found.append(sets)
-        self.low[places], self.high[places] = offsets[:-1], offsets[1:]
-
-    def nodes(self, place: int) -> np.ndarray:
-        """[K] int32 found by an operator, in no order."""
-        return self.found[self.sets[place]].node[self.low[place] : self.high[place]]
-
-    def _gathered(self, places: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Nodes of several sets end to end, and how many each has."""
-        low, lengths = self.low[places], self.high[places] - self.low[places]
-        before = np.cumsum(lengths) - lengths
-        slot = np.arange(lengths.sum()) + np.repeat(low - before, lengths)
-        where = self.sets[places]
-        if (where == where[0]).all():
-            return self.found[where[0]].node[slot], lengths
-        node, of_slot = np.empty(len(slot), np.int32), np.repeat(where, lengths)
-        for sets in np.unique(where).tolist():
-            node[of_slot == sets] = self.found[sets].node[slot[of_slot == sets]]
-        return node, lengths
-
-    def _walk(
-        self, node: np.ndarray, lengths: np.ndarray, relations: np.ndarray, revisit: Revisit
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Paths from sets of nodes: row, node, edges of what was reached, rows that are complete.
-
-        Args:
-            node: [S] int32 of all rows end to end.
-            lengths: [P] int64 nodes of each row.
-            relations: [P, L, W] int32.
-            revisit: see `candidates.follow`.
-        """
-        count, hops, width = relations.shape
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        rows, spare = self.rows, self.spare
-        most = int(np.diff(offsets[::rows], append=offsets[-1:]).max(initial=0))
-        slots = _room(most, rows * spare)
-        capacities = self.owner.capacities(rows, slots, hops, width, revisit == "topic")
-
-        def run(indices: np.ndarray, caps: tuple[int, ...]):
-            low, high = int(indices[0]), int(indices[-1]) + 1
-            row = np.repeat(np.arange(high - low, dtype=np.int32), lengths[low:high])
-            starts = np.full(slots, rows - 1, np.int32)
-            starts[: len(row)] = row
-            return execute_batch(
-                self.owner.tensors.graph,
-                starts,
-                pad(node[offsets[low] : offsets[high]], slots),
-                pad(relations[low:high], rows),
-                capacities=caps,
-                revisit=revisit,
-            )
-
-        parts, completes = [], np.ones(count, bool)
-        results = stream(count, rows, run, capacities)
-        for indices, (found, _, _), complete in results:
-            there = np.flatnonzero(found.valid)
-            row = found.row[there]
-            if hops > 1:
-                order = np.argsort(row, kind="stable")
-                there, row = there[order], row[order]
-            parts.append((row + np.int32(indices[0]), found.node[there], found.edges[there]))
-            completes[indices] = complete
-        row, reached, edges = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts))
-        return row, reached, edges, completes
-
-    def _chains(self, chains: Chains) -> None:
-        for revisit, places, sources, relations in chains.groups:
-            node, lengths = self._gathered(sources)
-            row, reached, edges, complete = self._walk(node, lengths, relations, revisit)
-            self._keep_all(places, _Sets(reached, edges), row)
-            self.complete[places] = complete
-
-    def _combine(self, operators: Sequence[tuple[int, tuple[int, ...], int, int]]) -> None:
-        places = [place for place, _, _, _ in operators]
-        node, lengths = self._gathered([p for _, parts, _, _ in operators for p in parts])
-        row_of_part = [row for row, (_, parts, _, _) in enumerate(operators) for _ in parts]
-        row = np.repeat(np.array(row_of_part, np.int32), lengths)
-        part = np.repeat([n for _, parts, _, _ in operators for n in range(len(parts))], lengths)
-        least, most = np.array([bounds[2:] for bounds in operators], np.int32).T
-        weight = np.where((most[row] == 1) & (part > 0), np.int32(1 << 20), np.int32(1))
-        size, rows = _room(len(row)), _room(len(places), 256)
-        kept = combine(
-            pad(row, size), pad(node, size), pad(weight, size), pad(least, rows), pad(most, rows)
-        )
-        slot = np.flatnonzero(np.asarray(kept)[: len(row)])
-        self._keep_all(places, _Sets(node[slot]), row[slot])
-
-    def _ends(
-        self, conditions: Conditions
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What the paths lead to from every entity of the sources.
-
-        Returns:
-            row [P] and node [P] of the pairs; pair [F], end [F] and edges [F, L] of the ends.
-        """
-        origin, lengths = self._gathered(conditions.sources)
-        row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-        walks = conditions.hops[row] > 0
-        going, staying = np.flatnonzero(walks), np.flatnonzero(~walks)
-        hops = conditions.relations.shape[1]
-        pair, end, edges = going, origin[going], np.full((len(going), hops), NULL, np.int32)
-        if len(going):
-            relations = conditions.relations[row[going]]
-            ones = np.ones(len(going), np.int64)
-            at, end, edges, complete = self._walk(origin[going], ones, relations, "any")
-            pair = going[at]
-            for place in row[going[~complete]].tolist():
-                self.complete[conditions.places[place]] = False
-        if len(staying):
-            pair, end = np.concatenate([pair, staying]), np.concatenate([end, origin[staying]])
-            none = np.full((len(staying), edges.shape[1]), NULL, np.int32)
-            edges = np.concatenate([edges, none])
-        return row, origin, pair.astype(np.int32), end, edges
-
-    def _where(self, conditions: Conditions) -> None:
-        row, origin, pair, end, edges = self._ends(conditions)
-        size = _room(max(len(pair), len(row)))
-        texts = bool((conditions.kind == 3).any())
-        slot = keep_where(
-            self.owner.keys_with_texts if texts else self.owner.keys,
-            pad(pair, size),
-            pad(end, size),
-            _padded(conditions.kind[row], size, 0),
-            _padded(conditions.window[row], size, 0),
-            _padded(conditions.negate[row], size, 0),
-        )
-        slot = np.asarray(slot)[: len(row)]
-        kept = np.flatnonzero(slot != NULL)
-        at = slot[kept]
-        self._keep_all(conditions.places, _Sets(origin[kept], edges[at], end[at]), row[kept])
-
-    def _extreme(self, conditions: Conditions) -> None:
-        row, origin, pair, end, edges = self._ends(conditions)
-        size = _room(max(len(pair), len(row)))
-        found = keep_foremost(
-            self.owner.order,
-            pad(pair, size),
-            pad(end, size),
-            pad(row, size),
-            _padded(conditions.kind[row], size, 0),
-            _padded(conditions.negate[row], size, 0),
-            _padded(conditions.most[row], size, 1),
-        )
-        keep, slot, ends = (np.asarray(column)[: len(row)] for column in found)
-        kept = np.flatnonzero(keep)
-        at = np.maximum(slot[kept], 0)
-        none = len(end) == 0
-        sets = _Sets(
-            origin[kept],
-            np.full((len(kept), edges.shape[1]), NULL, np.int32) if none else edges[at],
-            np.full(len(kept), NULL, np.int32) if none else end[at],
-            ends[kept],
-        )
-        self._keep_all(conditions.places, sets, row[kept])
-
-    def __len__(self) -> int:
-        return len(self.batch.queries)
-
-    @overload
-    def __getitem__(self, place: int) -> Result: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Result]: ...
-    def __getitem__(self, place: int | slice) -> Result | list[Result]:
-        """The result of a query graph."""
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
-        query, roots = self.batch.queries[place], self.batch.roots[place]
-        complete = bool(self.complete.all()) or all(map(self._all_complete, roots))
-        derive = functools.partial(self._derived, roots)
-        found = [np.sort(self.nodes(root)) for root in roots]
-        return root_result(query, found, derive, self.owner.values, complete=complete)
-
-    def _all_complete(self, place: int) -> bool:
-        parts = self.batch.operators[place].parts
-        return bool(self.complete[place]) and all(map(self._all_complete, parts))
-
-    def _derived(self, roots: Sequence[int]) -> tuple[Derived, ...]:
-        return tuple(map(self._derive, roots))
-
-    def _derive(self, place: int) -> Derived:
-        operator = self.batch.operators[place]
-        sets, low, high = self.found[self.sets[place]], self.low[place], self.high[place]
-        order = low + np.argsort(sets.node[low:high])
-        steps = None if sets.edges is None else self._steps(sets.edges[order])
-        return Derived(
-            operator.query,
-            sets.node[order],
-            steps,
-            None if sets.end is None else sets.end[order],
-            None if sets.count is None else sets.count[order],
-            tuple(map(self._derive, operator.parts)),
-        )
-
-    def _steps(self, edges: np.ndarray) -> np.ndarray:
-        tensors, safe = self.owner.tensors, np.maximum(edges, 0)
-        inverse = tensors.relation[safe] >= self.owner.kg.num_relations
-        step = 2 * tensors.triple_of_edge[safe].astype(np.int64) + inverse
-        return np.where(edges == NULL, -1, step)
-
 
 def execute_queries(
     kg: KnowledgeGraph, queries: Sequence[Query], *, values: Values | None = None
 ) -> list[Result]:
     """Execute query graphs over a graph once; see `QueryGraphs` for more than one batch."""
     return QueryGraphs(kg, values=values).execute(queries)
-
-
-def _room(size: int, floor: int = _FEWEST_SLOTS) -> int:
-    """A power of four times the floor, so that few programs compile."""
-    room = floor
-    while room < size:
-        room *= 4
-    return room
-
-
-def _padded(column: np.ndarray, size: int, fill: int) -> np.ndarray:
-    padded = np.full((size, *column.shape[1:]), fill, column.dtype)
-    padded[: len(column)] = column
-    return padded

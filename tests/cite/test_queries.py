@@ -14,6 +14,7 @@ from jaxkg.query import (
     Compared,
     Count,
     Difference,
+    Domain,
     Entities,
     Exists,
     Extreme,
@@ -178,3 +179,24 @@ def test_another_query_or_reading_is_found_out():
     assert check(FILMS, dataclasses.replace(answer, reading="how many films there are")) != ()
     assert check(FILMS, dataclasses.replace(answer, query={"operator": "sum"})) != ()
     assert check(FILMS, dataclasses.replace(answer, entities=(), abstained=None)) != ()
+
+
+def test_everything_that_has_a_relation_cites_one_fact_each():
+    latest = answered(Extreme(Domain(("directed_by",)), ("year",), True))
+    assert latest.reading.startswith("of (everything that has → directed by) the first")
+    assert [e.name for e in latest.entities] == ["Heat"]
+    assert check(FILMS, latest) == ()
+    directors = answered(Domain(("^directed_by",)))
+    assert {e.name for e in directors.entities} == {"Scott", "Mann"}
+    assert all(len(e.paths) == 1 for e in directors.entities)
+    years = answered(Step(Domain(("starred",)), ("year",)))
+    assert {e.name for e in years.entities} == {"1979", "1985"}
+    assert {e.kind for e in years.entities} == {"date"}
+    assert check(FILMS, years) == ()
+    # Without the fact that puts it in the domain, an answer is not proved.
+    some = years.entities[0]
+    [domain] = [p for p in latest.paths if p.citations[0].relation == "directed_by"][:1]
+    assert domain.id in latest.entities[0].paths
+    lacking = dataclasses.replace(some, paths=some.paths[-1:])
+    cut = dataclasses.replace(years, entities=(lacking, *years.entities[1:]))
+    assert any("does not follow" in fault for fault in check(FILMS, cut))

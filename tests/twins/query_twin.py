@@ -12,6 +12,7 @@ from jaxkg.query import (
     Compared,
     Count,
     Difference,
+    Domain,
     Entities,
     Exists,
     Extreme,
@@ -81,6 +82,8 @@ class Twin:
             kinds = {self.kind_of.get(e) for e in q.ids}
         elif isinstance(q, Step):
             kinds = {self.kinds.get(r) for r in q.relations}
+        elif isinstance(q, Domain):
+            kinds = {self.kinds.get(r[1:]) if r[0] == "^" else None for r in q.relations}
         elif isinstance(q, Intersection | Union):
             kinds = {self.kind(part) for part in q.parts}
         else:
@@ -95,6 +98,9 @@ class Twin:
     def run(self, q):
         if isinstance(q, Entities):
             return set(q.ids)
+        if isinstance(q, Domain):
+            entities = {e for h, _, t in self.triples for e in (h, t)}
+            return {e for e in entities if any(self.out({e}, r) for r in q.relations)}
         if isinstance(q, Step):
             found = set().union(*(self.out(self.run(q.source), r) for r in q.relations))
             return found if q.returns else found - self.topics(q)

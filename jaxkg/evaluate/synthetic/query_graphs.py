@@ -12,6 +12,7 @@ from jaxkg.query import (
     Comparison,
     Count,
     Difference,
+    Domain,
     Entities,
     Exists,
     Extreme,
@@ -22,6 +23,7 @@ from jaxkg.query import (
     Union,
     Value,
     Where,
+    inverse,
 )
 
 _ORDERED: tuple[Comparison, ...] = ("=", "!=", "<", "<=", ">", ">=")
@@ -72,7 +74,7 @@ class RandomQueries:
     def _node(self, depth: int) -> Node:
         shape = int(self.rng.integers(4 if depth else 2))
         if depth == 0 or shape == 0:
-            return self._chain(Entities((self._entity(),)))
+            return self._chain(self._start())
         if shape == 1:
             return self._chain(self._node(depth - 1))
         if shape == 2:
@@ -85,6 +87,16 @@ class RandomQueries:
         source = self._node(depth - 1)
         made = self._conditioned(source)
         return source if refusal(self.values, made) else made
+
+    def _start(self) -> Node:
+        """An entity, or everything that shares a relation with one."""
+        entity = self._entity()
+        if self.rng.random() < 0.15:
+            relations = self._leaving(np.array([self.kg.entity(entity)]))
+            every = Domain((self._pick(relations),)) if relations else Entities((entity,))
+            if len(self.sets.derive(every).nodes) <= self.most:
+                return every
+        return Entities((entity,))
 
     def _chain(self, node: Node) -> Node:
         returns = bool(self.rng.random() < 0.7)
@@ -110,8 +122,7 @@ class RandomQueries:
             return node
         relation = self._pick(relations)
         ends, _, _ = self.sets.step(rows[:1], (relation,))
-        back = relation[1:] if relation.startswith("^") else f"^{relation}"
-        return Step(Entities((self.kg.entity_ids[int(ends[0])],)), (back,))
+        return Step(Entities((self.kg.entity_ids[int(ends[0])],)), (inverse(relation),))
 
     def _conditioned(self, source: Node) -> Node:
         rows = self.sets.derive(source).nodes

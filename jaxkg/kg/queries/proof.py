@@ -8,7 +8,18 @@ import numpy as np
 
 from jaxkg.kg.queries.rules import topics_of, where_window
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Difference, Entities, Extreme, Intersection, Node, Step, Union, Where
+from jaxkg.query import (
+    Difference,
+    Domain,
+    Entities,
+    Extreme,
+    Intersection,
+    Node,
+    Step,
+    Union,
+    Where,
+    inverse,
+)
 
 Edge = tuple[str, str, str]
 """From, relation (`^name` where it was walked backwards), to."""
@@ -28,14 +39,15 @@ def proved(sets: QuerySets, node: Node, edges: Iterable[Edge]) -> set[str]:
     ends: dict[tuple[str, str], set[str]] = {}
     for start, relation, end in edges:
         ends.setdefault((start, relation), set()).add(end)
-        back = relation[1:] if relation.startswith("^") else f"^{relation}"
-        ends.setdefault((end, back), set()).add(start)
+        ends.setdefault((end, inverse(relation)), set()).add(start)
     return _proved(sets, node, ends)
 
 
 def _proved(sets: QuerySets, node: Node, ends: dict[tuple[str, str], set[str]]) -> set[str]:
     if isinstance(node, Entities):
         return set(node.ids)
+    if isinstance(node, Domain):
+        return {start for start, name in ends if name in node.relations}
     if isinstance(node, Step):
         source = _proved(sets, node.source, ends)
         found = {e for s in source for name in node.relations for e in ends.get((s, name), ())}

@@ -9,6 +9,7 @@ from jaxkg.query import (
     Compared,
     Count,
     Difference,
+    Domain,
     Entities,
     Exists,
     Extreme,
@@ -67,10 +68,11 @@ def _sound(values: Values, query: Query, depth: int) -> None:
             raise JaxkgError("a query graph that starts from no entity")
         for entity in query.ids:
             values.row(entity)
-    elif isinstance(query, Step):
+    elif isinstance(query, Step | Domain):
         if not query.relations or len(set(query.relations)) != len(query.relations):
+            what = type(query).__name__.lower()
             raise JaxkgError(
-                f"a step wants one relation or several different, not {query.relations}"
+                f"a {what} wants one relation or several different, not {query.relations}"
             )
         for relation in query.relations:
             kg.relation_code(relation)
@@ -111,6 +113,8 @@ def value_kind(values: Values, node: Query) -> str | None:
     """What the entities of a node are as values; None for entities as such."""
     if isinstance(node, Step):
         return values.kind_along(node.relations)
+    if isinstance(node, Domain):
+        return values.kind_along(node.into)
     if isinstance(node, Where | Extreme | Difference):
         return value_kind(values, node.source)
     if isinstance(node, Entities):
@@ -147,6 +151,8 @@ def last_relations(node: Where | Extreme) -> tuple[str, ...]:
     below: Query = node.source
     while isinstance(below, Where | Extreme | Difference):
         below = below.source
+    if isinstance(below, Domain):
+        return below.into
     return below.relations if isinstance(below, Step) else ()
 
 
@@ -216,8 +222,9 @@ def side_kind(values: Values, query: Compared) -> str:
 def _unit(values: Values, node: Query) -> tuple[str, ...]:
     while isinstance(node, Where | Extreme | Difference):
         node = node.source
-    if isinstance(node, Step):
-        return tuple(sorted({unit for name in node.relations for unit in values.units[name]}))
+    if isinstance(node, Step | Domain):
+        into = node.relations if isinstance(node, Step) else node.into
+        return tuple(sorted({unit for name in into for unit in values.units[name]}))
     if isinstance(node, Entities):
         return tuple(sorted({values.unit(values.row(entity)) for entity in node.ids}))
     if isinstance(node, Intersection | Union):

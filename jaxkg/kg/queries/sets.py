@@ -21,6 +21,7 @@ from jaxkg.query import (
     Comparison,
     Count,
     Difference,
+    Domain,
     Entities,
     Exists,
     Extreme,
@@ -40,8 +41,9 @@ class Derived:
         query: the query graph that denotes them.
         nodes: [K] int32 entities, ascending.
         steps: [K, L] int64, of each a walk: 2 * row of the triple, plus 1 where it is walked from
-            tail to head; -1 past its end. A step's walk comes from an entity of the source; a
-            condition's and an order's lead from the entity to what was compared. None for others.
+            tail to head; -1 past its end. A step's walk comes from an entity of the source; those
+            of a domain, a condition and an order lead from the entity to what it has or what was
+            compared. None for others.
         ends: [K] int32, the entity that was compared; of conditions and orders by value alone.
         keys: [K] int64 by which an order put them; of orders alone.
         parts: of the query graphs below; of a chain of steps that was walked in one go, of the
@@ -122,9 +124,8 @@ class QuerySets:
 
     def derive(self, node: Node) -> Derived:
         """The entities a node denotes."""
-        if isinstance(node, Entities):
-            rows = sorted({self.values.row(entity) for entity in node.ids})
-            return Derived(node, np.array(rows, np.int32))
+        if isinstance(node, Entities | Domain):
+            return start_of(self.values, node)
         if isinstance(node, Step):
             source = self.derive(node.source)
             ends, steps, _ = self.step(source.nodes, node.relations)
@@ -218,6 +219,22 @@ class QuerySets:
         return Derived(
             node, source.nodes[who[place]], steps[kept], ends[kept], key[kept], (source,)
         )
+
+
+def start_of(values: Values, node: Entities | Domain) -> Derived:
+    """What a query graph starts from."""
+    if isinstance(node, Entities):
+        return Derived(
+            node, np.array(sorted({values.row(entity) for entity in node.ids}), np.int32)
+        )
+    starts, steps = [], []
+    for name in node.relations:
+        back, code = divmod(values.kg.relation_code(name), values.kg.num_relations)
+        rows = np.flatnonzero(values.kg.triples[:, 1] == code)
+        starts.append(values.kg.triples[rows, 2 if back else 0])
+        steps.append(2 * rows.astype(np.int64) + back)
+    nodes, first = np.unique(np.concatenate(starts), return_index=True)
+    return Derived(node, nodes.astype(np.int32), np.concatenate(steps)[first, None])
 
 
 NONE_KEY = np.iinfo(np.int64).min

@@ -34,6 +34,7 @@ from jaxkg.query import (
     Compared,
     Count,
     Difference,
+    Domain,
     Entities,
     Exists,
     Extreme,
@@ -165,6 +166,8 @@ class _Printer:
         """Lines that bind a variable to what a node denotes, possibly several times."""
         if isinstance(node, Entities):
             return f"VALUES {var} {{ {' '.join(map(self.term, node.ids))} }}"
+        if isinstance(node, Domain):
+            return self.step(var, node.relations, next(self._fresh))
         if isinstance(node, Step):
             before = next(self._fresh)
             lines = [self.pattern(node.source, before), self.step(before, node.relations, var)]
