@@ -5,7 +5,8 @@
     python scripts/reader/table_reader.py --half choose --without types
 
 The half `choose` of the own graphs was looked at while the reader was made (cues, settings,
-threshold), the half `once` was not. Nothing was trained on MetaQA, PathQuestion or any own graph.
+threshold), the half `once` was not. Further graphs have a half `choose` alone; they are counted
+apart, and `once` passes over them. Nothing was trained on MetaQA, PathQuestion or any own graph.
 A list is right when it is the gold set; a question without an answer when it is withheld.
 A half takes about a minute on two cores, the benchmarks some minutes.
 """
@@ -56,14 +57,22 @@ def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
     return float(sum(gaps))
 
 
-def own_graphs(record: Record, reader_of, half: str, only: Sequence[str]) -> None:
+def own_folders(half: str, only: Sequence[str]) -> dict[str, list[Path]]:
+    """Folders of graphs that have this half: those with both halves, then the further."""
+    groups: dict[str, list[Path]] = {"own graphs with both halves": [], "further own graphs": []}
+    for folder in sorted(path.parent for path in OWN.glob(f"*/{half}.jsonl")):
+        if not only or folder.name in only:
+            both = (folder / "once.jsonl").exists()
+            groups["own graphs with both halves" if both else "further own graphs"].append(folder)
+    return {title: folders for title, folders in groups.items() if folders}
+
+
+def own_graphs(record: Record, reader_of, half: str, title: str, folders: Sequence[Path]) -> None:
     """Right, wrong and withheld by graph and by kind."""
     by_kind: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, int))
     by_graph: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, int))
     sure, good, seconds = [], [], []
-    for folder in sorted(OWN.iterdir()):
-        if not folder.is_dir() or (only and folder.name not in only):
-            continue
+    for folder in folders:
         kg = load_graph(next(folder.glob("facts.*")))
         reader = reader_of(kg)
         for line in (folder / f"{half}.jsonl").read_text(encoding="utf-8").splitlines():
@@ -80,7 +89,7 @@ def own_graphs(record: Record, reader_of, half: str, only: Sequence[str]) -> Non
                 sure.append(understood.confidence)
                 good.append(right)
     for name, rows in (("kind", by_kind), ("graph", by_graph)):
-        table = record.table(name, "right", "wrong", "withheld")
+        table = record.table(name, "right", "wrong", "withheld", title=title)
         for key in sorted(rows):
             table.add(key, *rows[key].tolist())
         total = np.sum(list(rows.values()), axis=0)
@@ -88,7 +97,8 @@ def own_graphs(record: Record, reader_of, half: str, only: Sequence[str]) -> Non
         table.add("share", *(round(float(x), 3) for x in total / total.sum()))
     error = calibration_error(np.array(sure), np.array(good))
     record.note(
-        f"{half}: calibration error {error:.3f}; {np.median(seconds) * 1e3:.0f} ms a question"
+        f"{title}, {half}: calibration error {error:.3f}; "
+        f"{np.median(seconds) * 1e3:.0f} ms a question"
     )
 
 
@@ -159,7 +169,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         return Reader.build(kg, encoder, weights=weights, settings=settings)
 
     if options.half:
-        own_graphs(record, reader_of, options.half, options.only)
+        for title, folders in own_folders(options.half, options.only).items():
+            own_graphs(record, reader_of, options.half, title, folders)
     if options.benchmarks:
         benchmarks(record, reader_of, options.data, options.sample, options.only)
     record.save()
