@@ -7,7 +7,8 @@ import functools
 import math
 import types
 import typing
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from jaxkg.errors import JaxkgError
 
@@ -80,7 +81,13 @@ class Checked:
     >>> Beam(width=0)
     Traceback (most recent call last):
     jaxkg.settings.SettingError: width is a whole number of at least 1, not 0
+
+    Attributes:
+        presets: values by name of a preset, for `--set preset=NAME`. "paper" is the method as
+            printed, as far as the paper says; everything that is ours is switched off.
     """
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __post_init__(self) -> None:
         for name, (allowed, whole, optional) in _ranges(type(self)).items():

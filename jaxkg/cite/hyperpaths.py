@@ -11,9 +11,14 @@ import numpy as np
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
-from jaxkg.records import HyperCitation, Passage, SupportingPath
+from jaxkg.records import HyperCitation, Link, Passage, SupportingPath
 
 _MARKS = re.compile(r"[\W_]+")
+_POLAR = re.compile(
+    r"(is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must)\b",
+    re.IGNORECASE,
+)
+"""How a question of yes or no begins."""
 
 
 def cite_hyperpath(
@@ -68,8 +73,8 @@ def check_hypergraph(
 
     Every cited hyperedge must stand at its row and read as stated, every path must be connected and
     told as its hyperedges say, every passage must be a chunk with that text, every answer must cite
-    paths of this answer and stand in one of their facts or in a passage, and an answer without
-    entities must say why.
+    paths of this answer and stand in one of their facts or in a passage (or decide a question of
+    yes or no from facts about all it names), and an answer without entities must say why.
 
     Args:
         graph: the hypergraph.
@@ -99,7 +104,8 @@ def check_hypergraph(
         ]
         own = [path for path in answer.paths if path.id in entity.paths]
         held = any(bears(path, entity.entity, entity.name) for path in own)
-        if not held and not any(says(passage.text, entity.name) for passage in answer.passages):
+        held = held or any(says(passage.text, entity.name) for passage in answer.passages)
+        if not held and not decides(answer.question, answer.topics, entity.name, own):
             faults.append(f"answer {entity.entity!r} stands in no fact that it cites")
     if answer.entities and answer.abstained is not None:
         faults.append("the answer abstains and yet lists entities")
@@ -114,6 +120,26 @@ def bears(path: SupportingPath, entity: str, name: str) -> bool:
         entity in (id for id, _ in cited.entities) or says(cited.name, name)
         for cited in path.hyperedges
     )
+
+
+def decides(
+    question: str, topics: Sequence[Link], name: str, paths: Sequence[SupportingPath]
+) -> bool:
+    """True where a yes or no answers a question that asks for one, from facts about its topics.
+
+    No fact holds such an answer; what can be checked is that the question can be answered by it,
+    and that the cited paths tell of every topic that stands in the question.
+
+    Args:
+        question: its text.
+        topics: of the question; those found by likeness alone need not be told of.
+        name: the answer.
+        paths: what it cites.
+    """
+    polar = says("yes no", name) and _POLAR.match(question.strip())
+    named = [link for link in topics if link.method == "exact"]
+    told = (any(bears(path, link.entity, link.name) for path in paths) for link in named)
+    return bool(polar and paths and all(told))
 
 
 def says(text: str, name: str) -> bool:

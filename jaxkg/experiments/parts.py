@@ -171,14 +171,38 @@ def wishes_from(
 
 
 def settings_made(kind: type[T], wishes: Mapping[str, str], **defaults: Any) -> T:
-    """Settings: their own defaults, these, and what was written.
+    """Settings: their own defaults, these, those of a preset, and what was written.
+
+    `preset=NAME` takes a set of values that `kind` keeps under that name in `presets`: "paper" is
+    the method as it is printed. `beam.width=4` sets the `width` of the nested settings `beam`.
 
     Raises:
-        JaxkgError: as `settings_from`, or a value is out of its range; says it as it was written.
+        JaxkgError: as `settings_from`, no such preset, or a value is out of its range; says it as
+            it was written.
     """
-    given = settings_from(kind, wishes)
+    wishes = dict(wishes)
+    named, presets = wishes.pop("preset", None), getattr(kind, "presets", {})
+    if named is not None and named not in presets:
+        known = f"there is {', '.join(presets)}" if presets else "there is none"
+        raise JaxkgError(f"--set preset={named}: no such preset of {kind.__name__}; {known}")
+    whole = {name: text for name, text in wishes.items() if "." not in name}
+    given = settings_from(kind, whole)
+    values = {**defaults, **(presets[named] if named else {}), **given}
+    for name in wishes.keys() - whole.keys():
+        outer, _, inner = name.partition(".")
+        fields = getattr(kind, "__dataclass_fields__", {})
+        nested = values.get(outer, getattr(kind(**values), outer, None)) if outer in fields else 0
+        if not dataclasses.is_dataclass(nested) or isinstance(nested, type):
+            raise JaxkgError(f"{_typed(name, wishes[name])}: no such setting here")
+        try:
+            changed = settings_from(type(nested), {inner: wishes[name]})
+            values[outer] = dataclasses.replace(nested, **changed)
+        except SettingError as error:
+            raise JaxkgError(
+                f"{_typed(name, wishes[name])}: {error.setting} {error.problem}"
+            ) from None
     try:
-        return kind(**{**defaults, **given})
+        return kind(**values)
     except SettingError as error:
         if error.setting not in given:
             raise
@@ -196,7 +220,8 @@ def settings_from(kind: type[Any], wishes: Mapping[str, str]) -> dict[str, Any]:
     >>> settings_from(PlannedSettings, {"width": "3", "mode": "union", "revisit": "none"})
     {'width': 3, 'mode': 'union', 'revisit': 'none'}
     """
-    annotations = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind)
+    annotations = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
     values: dict[str, Any] = {}
     for name, text in wishes.items():
         if name not in annotations:

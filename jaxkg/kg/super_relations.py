@@ -19,6 +19,9 @@ from jaxkg.errors import JaxkgError
 _MOST_CLUSTERED = 10_000
 """Agglomeration holds all pairs of labels: about 1 GB at this many."""
 
+_TOLD = 4
+"""Members that a cluster's name tells, where there are more than one more."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SuperRelations:
@@ -102,8 +105,9 @@ class SuperRelations:
     ) -> Self:
         """Group relations whose label vectors are alike, by average-linkage agglomeration.
 
-        Deterministic. A cluster is named after its centre: the member nearest to the mean of all
-        its members, the first among equals.
+        Deterministic. A cluster's name tells its members, so that nobody who reads it takes one
+        for all: the one nearest to the mean of all first (the paper's centre), the first among
+        equals, and past the fourth how many more there are.
 
         Args:
             relations: R names.
@@ -120,7 +124,7 @@ class SuperRelations:
             >>> groups = SuperRelations.by_clusters(
             ...     ["directed_by", "written_by", "genre"], [[1, 1, 0], [1, 0, 0], [0, 0, 1]])
             >>> groups.names[:2], groups.group[:3]
-            (('directed_by', 'genre'), array([0, 0, 1], dtype=int32))
+            (('directed_by / written_by', 'genre'), array([0, 0, 1], dtype=int32))
         """
         from scipy.cluster.hierarchy import fcluster, linkage
         from scipy.spatial.distance import squareform
@@ -154,7 +158,10 @@ class SuperRelations:
             rows = np.flatnonzero(cluster == which)
             likeness = table[rows] @ table[rows].mean(axis=0)
             # Rounding must not decide between members that are equally near.
-            names.append(relations[int(rows[np.argmax(np.round(likeness, 9))])])
+            near = rows[np.argsort(-np.round(likeness, 9), kind="stable")].tolist()
+            more = [f"{len(near) - _TOLD} more"] if len(near) > _TOLD + 1 else []
+            told = near[: _TOLD if more else _TOLD + 1]
+            names.append(" / ".join([*(relations[row] for row in told), *more]))
         return cls._both_ways(names, cluster.tolist(), directed)
 
     @classmethod

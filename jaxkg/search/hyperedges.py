@@ -160,6 +160,7 @@ def seed(
     edge_row: jax.Array,
     edge: jax.Array,
     bonus: jax.Array,
+    allowed: jax.Array | None = None,
     *,
     settings: BeamSettings,
     capacity: int,
@@ -171,16 +172,18 @@ def seed(
         texts: vectors.
         node_row, node: [S] int32 topics; edge_row, edge: [T] int32 targets; NULL for none.
         bonus: [S] float32, what a topic adds to the similarity of its hyperedges; 0 is the paper's.
+        allowed: [H] bool, hyperedges that may be taken; None for all.
         settings: knobs; capacity: static.
 
     Returns:
-        The beam, its scores the similarity of hyperedge and question with the bonus of its topics
-        (or, of "flow", shares that sum to 1); slots needed; overflow.
+        The beam, its scores similarities and bonuses (or, of "flow", shares that sum to 1); slots
+        needed; overflow.
     """
     row, edge, valid, extra, needed, overflow = seed_edges(
         graph, node_row, node, edge_row, edge, bonus, capacity=capacity
     )
     score = gathered_similarity(texts.question, texts.edge, row, edge) + extra
+    valid &= True if allowed is None else allowed[edge]
     beam = start_beam(
         row, edge, score, valid,
         num_questions=texts.question.shape[0], width=settings.seeds, depth=settings.depth,
@@ -270,8 +273,7 @@ def path_scores(
         graph: padded tensors.
         texts: vectors.
         path: [B, K, L] int32 hyperedges, NULL past the end.
-        settings: knobs.
-        capacity: slots for the members of all paths; static.
+        settings: knobs; capacity: slots for the members of all paths, static.
 
     Returns:
         [B, K] float32; slots needed [] int32; overflow [] bool.
@@ -369,8 +371,7 @@ def land(
         texts, explored: of the search.
         settings: knobs.
         decay: a path of l hyperedges counts decay^(l - 1).
-        keep: chunks of a question; static.
-        capacities: slots for members and for chunks; static.
+        keep: chunks of a question; capacities: slots for members and for chunks; static.
     """
     batch, places, _ = explored.path.shape
     hops = jnp.sum(explored.path != NULL, axis=2)

@@ -1,12 +1,14 @@
 """ReKnoS without a language model: retrieval, answers, search space and misses.
 
-`webqsp` scores super-relations (the first two parts of Freebase names) by the likeness of label and
-question over one graph pooled from all questions, walked both ways. `metaqa` clusters the relation
-labels and lets a planner score: these rows say what the planner knows, not what super-relations
-find; it is trained on the dev questions' answers unless one is given. Every question asked stays in
-the denominator. A quarter of an hour each on two CPU cores.
+`webqsp` and `cwq` score super-relations by the likeness of label and question over one graph pooled
+from all questions, walked both ways, with super-relations after names (the first two parts of
+Freebase's), clustered by their labels, and without any: the paper's Table 4 and 11 and its Fig. 6.
+Plain relations are also let touch more entities, which is what a super-relation does. `metaqa`
+clusters the relation labels and lets a planner score: these rows say what the planner knows, not
+what super-relations find; it is trained on the dev questions' answers unless one is given. Every
+question asked stays in the denominator. A quarter of an hour each on two CPU cores.
 
-    python scripts/tables/table_reknos.py webqsp
+    python scripts/tables/table_reknos.py webqsp --hops 2
     python scripts/tables/table_reknos.py metaqa --planner runs/metaqa
 """
 
@@ -15,12 +17,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.misses import Retrieval, breakdown, retrieval
 from jaxkg.experiments.measure import measure_answers, share
+from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.rows import row, shown
 from jaxkg.experiments.seconds import Laps
@@ -59,7 +63,7 @@ class Rows:
         self.columns: dict[str, dict[str, np.ndarray]] = {}
 
     def add(self, name: str, system: ReKnoS, questions: Sequence[Question], directed: bool) -> None:
-        system.solve(questions[:512])  # compile, and find the capacities
+        system.solve(questions[:128])  # compile, and find the capacities
         laps = Laps()
         solved = system.solve(questions)
         rate = len(questions) / laps.lap()
@@ -96,20 +100,58 @@ class Rows:
                 self.record.note(f"{metric}, {name} minus {other}: {shown(gain)}")
 
 
-def webqsp(rows: Rows, options: argparse.Namespace) -> None:
-    """Label similarity over the pooled graph, for several widths N."""
+class Arm(NamedTuple):
+    """One way to search."""
+
+    groups: str
+    width: int
+    keep: int
+    backward: bool = True
+
+    def __str__(self) -> str:
+        called = "plain relations" if self.groups == "none" else f"{self.groups} super-relations"
+        ways = "" if self.backward else ", forward only"
+        return f"{called}, N = {self.width}, K = {self.keep}{ways}"
+
+
+ARMS = (
+    Arm("none", 3, 3),
+    Arm("named", 3, 3),
+    Arm("clustered", 3, 3),
+    Arm("none", 8, 9),
+    Arm("none", 16, 27),
+    Arm("named", 3, 3, backward=False),
+)
+"""The paper's question first: with and without super-relations at one N. Then plain relations that
+may touch as many entities, and the search without alternatives at earlier steps."""
+
+
+def pooled(name: str, rows: Rows, options: argparse.Namespace) -> None:
+    """Label similarity over the pooled graph: what super-relations bring."""
     world = sets("webqsp", options.data, names=True)
-    kg, questions = world.kg, world.questions("webqsp", options.split)
+    kg, questions = world.kg, world.questions(name, options.split)
     if options.split != "test":
         # Only what the pooled graph can answer at all tells settings apart.
         questions = [
             q for q in questions if any(entity_rows(kg, t) for t in q.topics) and answer_rows(kg, q)
         ]
-    questions = questions[: options.limit]
-    for width in options.widths:
-        settings = ReKnoSSettings(width=width, hops=options.hops, threshold=0.0)
-        system = ReKnoS.build(kg, LabelScorer(kg.relations), settings=settings, **world.shared)
-        rows.add(f"WebQSP, N = {width}", system, questions, directed=False)
+    drawn = np.random.default_rng(options.seed).permutation(len(questions))[: options.limit]
+    questions = [questions[i] for i in sorted(drawn.tolist())]
+    scorer, encoder = LabelScorer(kg.relations), encoder_kept(options.encoder)
+    rows.record.note(f"{len(questions):,} questions of {name}, L = {options.hops}")
+    for arm in ARMS:
+        settings = ReKnoSSettings(
+            groups=arm.groups,  # pyright: ignore[reportArgumentType]  one of the four
+            width=arm.width,
+            keep=arm.keep,
+            backward=arm.backward,
+            hops=options.hops,
+            threshold=0.0,
+            batch_size=32,
+        )
+        system = ReKnoS.build(kg, scorer, encoder=encoder, settings=settings, **world.shared)
+        rows.add(f"{arm} ({len(system.groups):,})", system, questions, directed=False)
+        rows.record.save()
     rows.gains()
 
 
@@ -138,15 +180,19 @@ def metaqa(rows: Rows, options: argparse.Namespace) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__)
-    parser.add_argument("dataset", choices=("webqsp", "metaqa"))
+    parser.add_argument("dataset", choices=("webqsp", "cwq", "metaqa"))
     parser.add_argument("--planner", type=Path, help="folder of MetaQA's planner; made if absent")
     parser.add_argument("--split", default="test", help="test; dev (MetaQA); train, validation")
-    parser.add_argument("--widths", type=int, nargs="+", default=(3, 1), help="N (WebQSP)")
     parser.add_argument("--hops", type=int, default=3, help="L")
-    parser.add_argument("--limit", type=int, help="first questions only")
+    parser.add_argument("--limit", type=int, help="so many questions, of WebQSP and CWQ drawn")
+    parser.add_argument("--encoder", default="minilm", help="of the labels that are clustered")
     options = parser.parse_args(argv)
     record = Record(__file__, options, part=options.dataset)
-    {"webqsp": webqsp, "metaqa": metaqa}[options.dataset](Rows(record, options), options)
+    rows = Rows(record, options)
+    if options.dataset == "metaqa":
+        metaqa(rows, options)
+    else:
+        pooled(options.dataset, rows, options)
     record.save()
 
 

@@ -1,17 +1,22 @@
 import dataclasses
+from typing import ClassVar
 
 import pytest
 
 from jaxkg.adjudicate import Scripted
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import Parts, settings_from, wishes_from
+from jaxkg.experiments.parts import Parts, settings_from, settings_made, wishes_from
 from jaxkg.experiments.registry import build_system, systems_table
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.settings import Checked, Count
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.pathhd import PathHD
 from jaxkg.systems.planned import PlannedSettings
-from jaxkg.systems.reknos import LabelScorer, LLMScorer, ReKnoS
+from jaxkg.systems.proh.retrieval import RetrievalSettings
+from jaxkg.systems.proh.settings import ProhSettings
+from jaxkg.systems.proh.system import ProhQA
+from jaxkg.systems.reknos import LabelScorer, LLMScorer, ReKnoS, ReKnoSSettings
 
 
 @dataclasses.dataclass
@@ -58,6 +63,54 @@ def parts():
         return Parts(kg, lambda *_: None, backend=backend, wishes=wishes, top_k=7, repair=True)
 
     return build
+
+
+@dataclasses.dataclass(frozen=True)
+class Inner(Checked):
+    width: Count = 4
+    depth: Count = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Outer(Checked):
+    share: float = 0.5
+    inner: Inner = Inner()
+
+    presets: ClassVar = {"paper": {"share": 1.0, "inner": Inner(depth=9)}}
+
+
+def test_a_preset_is_a_set_of_values_and_what_is_written_goes_before_it():
+    assert settings_made(Outer, {"preset": "paper"}, share=0.7) == Outer(1.0, Inner(depth=9))
+    assert settings_made(Outer, {"preset": "paper", "share": "0.2"}).share == 0.2
+    with pytest.raises(JaxkgError, match="preset=press: no such preset of Outer; there is paper"):
+        settings_made(Outer, {"preset": "press"})
+    with pytest.raises(JaxkgError, match="no such preset of Inner; there is none"):
+        settings_made(Inner, {"preset": "paper"})
+
+
+def test_nested_settings_are_set_by_their_path():
+    wishes = {"inner.width": "2", "preset": "paper"}
+    assert settings_made(Outer, wishes) == Outer(1.0, Inner(2, 9))
+    both = settings_made(Outer, {"inner.width": "2", "inner.depth": "5"})
+    assert both == Outer(0.5, Inner(2, 5))
+    with pytest.raises(JaxkgError, match=r"--set inner\.width=0: width is a whole number"):
+        settings_made(Outer, {"inner.width": "0"})
+    for name in ("share.width", "else.width", "inner.else", "presets.x", "presets"):
+        with pytest.raises(JaxkgError, match="no such setting here"):
+            settings_made(Outer, {name: "2"})
+
+
+PAPERS = (
+    ReKnoSSettings,
+    ProhSettings,
+    RetrievalSettings,
+)
+
+
+@pytest.mark.parametrize("kind", PAPERS)
+def test_every_method_has_the_settings_of_its_paper(kind):
+    made = settings_made(kind, {"preset": "paper"})
+    assert made != kind()
 
 
 def test_settings_reach_the_system_and_mark_the_run(parts):
@@ -107,3 +160,25 @@ def test_parts_beside_share_the_graph_and_nothing_else(parts):
 
 def test_the_readme_has_the_table_of_systems(pytestconfig):
     assert systems_table() in (pytestconfig.rootpath / "README.md").read_text("utf-8")
+
+
+def test_a_model_that_does_not_score_judges_what_the_search_found(parts):
+    built = build_system("reknos", parts("scorer=labels", model=True))
+    assert isinstance(built, AdjudicatedQA)
+    assert isinstance(built.inner, ReKnoS)
+    scored = build_system("reknos", parts("criteria=true", "always_score=false", model=True))
+    assert isinstance(scored, ReKnoS)
+    assert isinstance(scored.scorer, LLMScorer)
+    assert (scored.scorer.criteria, scored.scorer.always_score) == (True, False)
+
+
+def test_settings_of_planning_are_refused_where_nothing_is_planned(parts):
+    alone = build_system("proh", parts("encoder=hashing", "targets=7", "beam.depth=2"))
+    assert isinstance(alone, ProhQA)
+    assert alone.retriever.settings.targets == 7
+    assert alone.retriever.settings.beam.depth == 2
+    with pytest.raises(JaxkgError, match="plan_depth=5: no such setting here; there are beam"):
+        build_system("proh", parts("encoder=hashing", "plan_depth=5"))
+    planning = build_system("proh", parts("encoder=hashing", "beam.depth=2", model=True))
+    assert isinstance(planning, ProhQA)
+    assert planning.settings.beam.depth == 2

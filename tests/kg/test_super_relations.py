@@ -36,7 +36,17 @@ def test_clusters_join_what_is_alike_and_are_named_after_their_centre():
     vectors = [[1, 0, 0], [0, 1, 0], [1, 0.2, 0], [0.9, 0.5, 0]]
     groups = SuperRelations.by_clusters(["far", "other", "centre", "near"], vectors, distance=0.3)
     assert groups.group[:4].tolist() == [0, 1, 0, 0]
-    assert groups.names == ("centre", "other", "^centre", "^other")
+    assert groups.names[:2] == ("centre / far / near", "other")
+    assert groups.names[2:] == ("^centre / far / near", "^other")
+
+
+def test_the_name_of_a_cluster_tells_its_members_or_how_many_more_there_are():
+    vectors = np.ones((7, 2)) + np.arange(7)[:, None] * [[0.01, 0]]
+    some = SuperRelations.by_clusters(list("abcde"), vectors[:5]).names[0]
+    assert sorted(some.split(" / ")) == list("abcde")
+    many = SuperRelations.by_clusters(list("abcdefg"), vectors).names[0]
+    assert many.split(" / ")[-1] == "3 more"
+    assert len(many.split(" / ")) == 5
 
 
 def test_the_number_of_clusters_can_be_given():

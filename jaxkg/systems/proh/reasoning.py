@@ -139,7 +139,10 @@ def plan_context(
     allowed: jax.Array,
     settings: ProhSettings,
 ) -> list[list[int]]:
-    """The plan context graph: layers of hyperedges, the anchors' own first.
+    """The plan context graph: the anchors' own hyperedges, and d_p layers around them.
+
+    A layer is the best directions of all hyperedges of the one before; Alg. 1 takes the best of
+    each, which says as much of a poor one as of a good one.
 
     Reference: PRoH, Definition 4 and Eq. 3, Alg. 1.
     """
@@ -154,7 +157,7 @@ def plan_context(
     beam = walk.start(texts, anchors)
     layers = [[path[-1] for path in paths_of(beam)]]
     seen = set(layers[0])
-    for _ in range(settings.plan_depth - 1):
+    for _ in range(settings.plan_depth):
         beam = walk.grow(texts, beam, width=settings.plan_width)
         fresh = [path[-1] for path in paths_of(beam) if path[-1] not in seen]
         if not fresh:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from jaxkg.candidates.nearest import nearest
 from jaxkg.errors import JaxkgError
 from jaxkg.search.hyperedges import BeamSettings, Explored, Landed, Texts, explore, land
-from jaxkg.settings import Checked, Count, CountOrZero, NotNegative
+from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Share
 from jaxkg.systems.proh.index import HyperIndex, rows_bucket
 from jaxkg.tensors import Capacities, bucket, pad, starts_table, stream
 from jaxkg.types import NULL, Fit, Hypergraph
@@ -30,6 +30,9 @@ FLOW = BeamSettings(
     merge="sum",
 )
 """The search that ranks passages best: attention flows from similar facts over rare entities."""
+
+EWO = BeamSettings(depth=3, width=64, seeds=60)
+"""PRoH-L as printed: EW = SE (Eq. 4 and 5), directions by their overlap alone, d_max = 3."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +51,7 @@ class RetrievalSettings(Checked):
         chunk_temperature: a chunk scores log(share of the paths) + similarity / temperature; 0
             leaves its own similarity out.
         chunks: most passages returned.
+        chunk_share: how much of a hyperedge's vector is its chunk's, see `hyper_index`.
         batch_size: questions a batch.
     """
 
@@ -60,7 +64,12 @@ class RetrievalSettings(Checked):
     decay: NotNegative = 1.0
     chunk_temperature: NotNegative = 0.3
     chunks: Count = 100
+    chunk_share: Share = 0.5
     batch_size: Count = 64
+
+    presets: ClassVar = {
+        "paper": {"beam": EWO, "topic_bonus": 0.0, "chunk_temperature": 0.0, "chunk_share": 0.0}
+    }
 
 
 class Anchors(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from typing import ClassVar, Literal
 
 from jaxkg.search.hyperedges import BeamSettings
 from jaxkg.settings import Checked, Count
@@ -13,6 +13,9 @@ from jaxkg.systems.proh.retrieval import RetrievalSettings
 @dataclasses.dataclass(frozen=True)
 class ProhSettings(Checked):
     """Knobs of planning and reasoning; thresholds and widths are ours, as the paper gives none.
+
+    The preset "paper" lifts the caps that the paper does not have (256 and 1,024 stand for none)
+    and takes hyperedges by their names alone, without a share of their chunks' vectors.
 
     Attributes:
         plan_depth: d_p, layers of facts that a plan is drafted from.
@@ -53,6 +56,19 @@ class ProhSettings(Checked):
     retrieval: RetrievalSettings = dataclasses.field(
         default_factory=lambda: RetrievalSettings(targets=8, target_threshold=0.3, topics=2)
     )
+
+    presets: ClassVar = {
+        "paper": {
+            "beam": BeamSettings(depth=3, width=8, seeds=256),
+            "chains": 256,
+            "answers": 256,
+            "branches": 1024,
+            "states": 1024,
+            "retrieval": RetrievalSettings(
+                targets=8, target_threshold=0.3, topics=2, chunk_share=0.0
+            ),
+        }
+    }
 
 
 PROH = ProhSettings()

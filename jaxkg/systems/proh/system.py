@@ -15,6 +15,7 @@ from jaxkg.cite.hyperpaths import (
     check_hypergraph,
     cite_hyperpath,
     cited_passage,
+    decides,
     says,
 )
 from jaxkg.errors import JaxkgError
@@ -32,7 +33,7 @@ from jaxkg.systems.answering import Progress, QuestionAnswering, as_question
 from jaxkg.systems.proh.calls import Calls
 from jaxkg.systems.proh.index import Encode, HyperIndex, graph_index, hyper_index
 from jaxkg.systems.proh.reasoning import Reasoning, reason
-from jaxkg.systems.proh.retrieval import Anchors, Retrieved, Retriever
+from jaxkg.systems.proh.retrieval import Anchors, RetrievalSettings, Retrieved, Retriever
 from jaxkg.systems.proh.settings import PROH_L, ProhSettings
 
 TRACE_FORMAT = "jaxkg-proh-trace"
@@ -66,6 +67,7 @@ class ProhQA(QuestionAnswering):
         *,
         backend: Backend | None = None,
         settings: ProhSettings = PROH_L,
+        retrieval: RetrievalSettings | None = None,
         index: HyperIndex | None = None,
     ) -> ProhQA:
         """Put the parts together.
@@ -74,15 +76,18 @@ class ProhQA(QuestionAnswering):
             graph: a hypergraph; or a knowledge graph, each fact of which is a hyperedge of two.
             encode: a text encoder.
             backend: the model; None ranks what is retrieved.
-            settings: knobs.
+            settings: knobs of planning, with a backend.
+            retrieval: knobs without one; None takes the defaults.
             index: one made before of the same graph and encoder.
         """
-        if index is None:
-            whole = isinstance(graph, KnowledgeHypergraph)
-            index = hyper_index(graph, encode) if whole else graph_index(graph, encode)
         # Anchors of the whole method have thresholds of their own; retrieval alone has its own.
-        retrieval = settings.retrieval if backend is not None else None
-        retriever = Retriever(index, retrieval) if retrieval else Retriever(index)
+        used = settings.retrieval if backend is not None else retrieval or RetrievalSettings()
+        if index is None:
+            if isinstance(graph, KnowledgeHypergraph):
+                index = hyper_index(graph, encode, chunk_share=used.chunk_share)
+            else:
+                index = graph_index(graph, encode)
+        retriever = Retriever(index, used)
         return cls(index, settings, retriever, backend)
 
     @property
@@ -192,7 +197,8 @@ class ProhQA(QuestionAnswering):
         partial = (f"partial: {calls.held}",) if calls.held else ()
         notes += partial
         cited = self._passages(passages.items())
-        entities, refused = self._named(found.answers, paths, cited)
+        topics = self._links(question, found.anchors)
+        entities, refused = self._named(question.text, topics, found.answers, paths, cited)
         if refused and not entities:
             notes.insert(0, "refused: no cited fact holds what the model answers")
         fault = calls.faults[0] if calls.faults else None
@@ -201,7 +207,7 @@ class ProhQA(QuestionAnswering):
         return Answer(
             question=question.text,
             question_id=question.id,
-            topics=self._links(question, found.anchors),
+            topics=topics,
             entities=entities,
             paths=tuple(paths),
             usage=calls.usage(seconds),
@@ -216,6 +222,8 @@ class ProhQA(QuestionAnswering):
 
     def _named(
         self,
+        question: str,
+        topics: Sequence[Link],
         answers: Sequence[str],
         paths: Sequence[SupportingPath],
         passages: Sequence[Passage],
@@ -233,7 +241,8 @@ class ProhQA(QuestionAnswering):
             entity = found[0] if len(found) == 1 else answer
             name = names.get(entity, answer)
             own = [path.id for path in paths if bears(path, entity, name)]
-            if not own and not any(says(passage.text, name) for passage in passages):
+            said = own or any(says(passage.text, name) for passage in passages)
+            if not said and not decides(question, topics, name, paths):
                 refused.append(answer)
                 continue
             # The answer rests on all that the plan went through, its own facts before the others.

@@ -34,8 +34,10 @@ _within = functools.partial(jax.jit, static_argnames="hops")(within)
 
 
 @functools.partial(jax.jit, static_argnames="capacities")
-def _seed(graph, texts, columns, *, settings, capacities) -> Fit[HyperBeam]:
-    beam, needed, overflow = seed(graph, texts, *columns, settings=settings, capacity=capacities[0])
+def _seed(graph, texts, columns, allowed, *, settings, capacities) -> Fit[HyperBeam]:
+    beam, needed, overflow = seed(
+        graph, texts, *columns, allowed, settings=settings, capacity=capacities[0]
+    )
     return Fit(beam, needed[None], overflow)
 
 
@@ -93,11 +95,12 @@ class HyperWalk:
         )
 
     def start(self, texts: Texts, anchors: Anchors) -> HyperBeam:
-        """The first beam."""
+        """The first beam, of the question's subgraph alone."""
         columns = jax.device_put(anchor_columns([anchors], self.index, 0.0, 1))
-        return self._fitting(
-            "start", functools.partial(_seed, self._graph, texts, columns, settings=self.settings)
+        step = functools.partial(
+            _seed, self._graph, texts, columns, self.allowed, settings=self.settings
         )
+        return self._fitting("start", step)
 
     def grow(self, texts: Texts, beam: HyperBeam, *, width: int) -> HyperBeam:
         """The best directions of a beam."""

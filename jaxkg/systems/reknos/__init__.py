@@ -15,7 +15,7 @@ graphs with super-relations", 2025. The steps (Eq. 1 to 9) are `jaxkg.search.sup
 from jaxkg.systems.reknos.llm import LLMScorer
 from jaxkg.systems.reknos.scorers import LabelScorer, NumericScorer, PlannerScorer, RankerScorer
 from jaxkg.systems.reknos.settings import ReKnoSSettings
-from jaxkg.systems.reknos.system import ReKnoS, default_groups
+from jaxkg.systems.reknos.system import ReKnoS, grouped
 from jaxkg.systems.reknos.trace import Solved, SuperStep, Trace
 
 __all__ = [
@@ -29,5 +29,5 @@ __all__ = [
     "Solved",
     "SuperStep",
     "Trace",
-    "default_groups",
+    "grouped",
 ]

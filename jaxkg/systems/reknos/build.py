@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from jaxkg.errors import JaxkgError
+from jaxkg.systems.adjudicated import AdjudicatedQA
+from jaxkg.systems.answering import QuestionAnswering
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.ranked import ranked_from_parts
 from jaxkg.systems.reknos.llm import LLMScorer
@@ -10,31 +12,42 @@ from jaxkg.systems.reknos.scorers import LabelScorer, PlannerScorer, RankerScore
 from jaxkg.systems.reknos.system import ReKnoS, ReKnoSSettings
 
 
-def from_parts(parts: Parts) -> ReKnoS:
+def from_parts(parts: Parts) -> QuestionAnswering:
     """With the scorer that `scorer` names; a language model where there is one.
+
+    A model that does not score decides at the end which of the paths found answer, in one call.
 
     Raises:
         JaxkgError: no such scorer.
     """
     named = parts.wishes.pop("scorer", "planner" if parts.backend is None else "llm")
+    ranked = ranked_from_parts(parts, "reknos with scorer=ranker") if named == "ranker" else None
+    encoder = parts.encoder if "encoder" in parts.wishes else None
+    settings = parts.settings(ReKnoSSettings)
     if named == "planner":
         scorer = PlannerScorer(parts.planner)
     elif named == "labels":
-        scorer = LabelScorer(parts.kg.relations)
+        scorer = LabelScorer(parts.kg.relations, encoder)
     elif named == "llm" and parts.backend is not None:
-        scorer = LLMScorer(parts.backend, repair=parts.repair)
-    elif named == "ranker":
-        scorer = RankerScorer(ranked_from_parts(parts, "reknos with scorer=ranker"))
+        scorer = LLMScorer(
+            parts.backend, settings.criteria, settings.always_score, repair=parts.repair
+        )
+    elif ranked is not None:
+        scorer = RankerScorer(ranked)
     else:
         raise JaxkgError(
             "the scorer of reknos is planner, labels, ranker with model=FOLDER, or llm with --llm "
             f"MODEL; not {named!r}"
         )
     parts.marks["scorer"] = named
-    return ReKnoS.build(
+    built = ReKnoS.build(
         parts.kg,
         scorer,
+        encoder=encoder,
         tensors=parts.tensors,
         linker=parts.linker,
-        settings=parts.settings(ReKnoSSettings),
+        settings=settings,
     )
+    if parts.backend is None or named == "llm":
+        return built
+    return AdjudicatedQA(built, parts.backend, repair=parts.repair)

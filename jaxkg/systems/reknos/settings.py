@@ -1,7 +1,7 @@
 """The knobs of ReKnoS."""
 
 import dataclasses
-from typing import Literal
+from typing import ClassVar, Literal
 
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
@@ -30,6 +30,13 @@ class ReKnoSSettings(Checked):
         threshold: with a planner's scores, least confidence in the best relation path to answer at
             all, see `PlannerScorer.confidence`; the other scorers have none.
         offered: with a language model, walks offered to it at most.
+        criteria: with a language model, give explicit scoring criteria (Appendix D.8) in the place
+            of the examples.
+        always_score: with a language model, False saves the scoring call of a step with no more
+            candidates than are kept (Section 4.2); they are then kept with equal weights.
+        groups: super-relations: "named" after the first two parts of relations' names, "clustered"
+            by the likeness of labels, "none" (every relation is its own); "auto" is "named" where
+            most names have three parts, else "clustered".
         batch_size: questions a batch.
     """
 
@@ -45,7 +52,12 @@ class ReKnoSSettings(Checked):
     share: Share = 0.5
     threshold: Share = 0.15
     offered: Count = 100
+    criteria: bool = False
+    always_score: bool = True
+    groups: Literal["auto", "named", "clustered", "none"] = "auto"
     batch_size: Count = 128
+
+    presets: ClassVar = {"paper": {"connection": "graph", "always_score": False}}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -25,7 +25,8 @@ from jaxkg.systems.reknos.scorers import NumericScorer, PlannerScorer
 from jaxkg.systems.reknos.settings import ReKnoSSettings
 from jaxkg.systems.reknos.trace import Solved, Trace
 from jaxkg.tensors import TensorGraph, tensor_graph
-from jaxkg.text.hashing import HashingEncoder
+from jaxkg.text import label_words
+from jaxkg.text.hashing import Encoder, HashingEncoder
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -64,6 +65,7 @@ class ReKnoS(PathAnswering[TracedPaths]):
         scorer: NumericScorer | LLMScorer | Planner,
         *,
         groups: SuperRelations | None = None,
+        encoder: Encoder | None = None,
         tensors: TensorGraph | None = None,
         linker: Linker | None = None,
         settings: ReKnoSSettings = ReKnoSSettings(),
@@ -73,8 +75,8 @@ class ReKnoS(PathAnswering[TracedPaths]):
         Args:
             kg: the graph.
             scorer: of super-relations; a planner scores as `PlannerScorer` does.
-            groups: the super-relations; None groups names of three parts or more by the first two,
-                and clusters labels where most names have fewer.
+            groups: the super-relations; None makes them as the settings say, see `grouped`.
+            encoder: of labels, where they are clustered; None goes by their spelling.
             tensors, linker: of the graph; None makes them.
             settings: knobs.
 
@@ -85,7 +87,7 @@ class ReKnoS(PathAnswering[TracedPaths]):
         if isinstance(scorer, Planner):
             scorer = PlannerScorer(scorer)
         if groups is None:
-            groups = default_groups(kg.relations)
+            groups = grouped(kg.relations, settings.groups, encoder)
         if groups.num_relations != kg.num_relations:
             raise JaxkgError(
                 f"the super-relations group {groups.num_relations} relations, the graph has "
@@ -184,8 +186,25 @@ class ReKnoS(PathAnswering[TracedPaths]):
         return SuperProblem.of(self.kg, self.tensors, self.groups, self.settings, self.revisit)
 
 
-def default_groups(relations: Sequence[str]) -> SuperRelations:
-    """Groups by the first two parts of names where most have three, else clusters of labels."""
-    if sum(name.count(".") >= 2 for name in relations) * 2 > len(relations):
+def grouped(
+    relations: Sequence[str], how: str = "auto", encoder: Encoder | None = None
+) -> SuperRelations:
+    """Super-relations as `ReKnoSSettings.groups` says.
+
+    Args:
+        relations: R names.
+        how: "auto", "named", "clustered" or "none".
+        encoder: of the labels that are clustered, as words; None goes by their spelling.
+
+    Reference: ReKnoS, Section 3.2.
+    """
+    if how == "auto":
+        parted = sum(name.count(".") >= 2 for name in relations)
+        how = "named" if parted * 2 > len(relations) else "clustered"
+    if how == "none":
+        return SuperRelations.by_name(relations, parts=1 + max(n.count(".") for n in relations))
+    if how == "named":
         return SuperRelations.by_name(relations)
-    return SuperRelations.by_clusters(relations, HashingEncoder()(relations))
+    labels = [label_words(name) for name in relations]
+    vectors = HashingEncoder()(relations) if encoder is None else encoder(labels)
+    return SuperRelations.by_clusters(relations, vectors)

@@ -1,6 +1,7 @@
 import dataclasses
 import json
 
+import jax.numpy as jnp
 import pytest
 from hyper_world import FACTS, PLAN, QUESTION, encoder, scripted, world
 
@@ -90,7 +91,8 @@ def test_a_plan_is_drafted_from_the_facts_around_the_question(ask_of):
     told = prompt.partition("Facts around them:")[2]
     assert told.index(FACTS[0][1]) < told.index("1 step(s) further")
     assert {0, 1} <= set(trace["context"][0])
-    assert len(trace["context"]) == 2
+    # d_p = 2 layers around the anchors' own (Alg. 1), as far as there is anything new.
+    assert len(trace["context"]) == 3
     edges = [edge for layer in trace["context"] for edge in layer]
     assert len(edges) == len(set(edges))
 
@@ -236,6 +238,42 @@ def test_given_topics_are_where_reasoning_starts(ask_of):
     assert [link.name for link in hidden.topics] == ["Top Gun"]
     _, trace = ask_of(backend).trace(dataclasses.replace(question, topics=("nowhere",)))
     assert trace["topics"] == ["Top Gun"]
+
+
+def test_a_sub_question_starts_inside_the_questions_subgraph(ask_of):
+    """PRoH, Alg. 3, is given H_q: facts of a topic that lie outside of it are no place to start."""
+    qa = ask_of(scripted())
+    near = walk.HyperWalk(qa.index, PROH_L.beam, jnp.zeros(qa.index.tensors.graph.num_edges, bool))
+    [anchors] = qa.retriever.anchor(["who directed Alien?"])
+    assert anchors.topics
+    assert walk.paths_of(near.start(near.texts("who directed Alien?"), anchors)) == []
+    every = dataclasses.replace(near, allowed=~near.allowed)
+    assert walk.paths_of(every.start(every.texts("who directed Alien?"), anchors))
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "held"),
+    [
+        ("Is Ridley Scott the director of Alien?", "Yes", True),
+        ("was the director of Alien born in Japan?", "no", True),
+        (QUESTION, "yes", False),
+        ("Is Top Gun a film by the director of Alien?", "yes", False),
+        ("Is Ridley Scott the director of Alien?", "maybe", False),
+    ],
+)
+def test_yes_and_no_are_grounded_by_facts_about_all_that_is_asked(ask_of, question, said, held):
+    def change(schema, prompt, told):
+        return {"answers": [said], "reason": "so"} if schema == "FinalAnswer" else told
+
+    qa = ask_of(scripted(change))
+    answer = qa.ask(
+        Question("q", question, topics=("Alien", "Top Gun") if "Top" in question else ("Alien",))
+    )
+    assert [entity.name for entity in answer.entities] == ([said] if held else [])
+    assert answer.refused == (() if held else (said,))
+    assert qa.check(answer) == ()
+    bare = dataclasses.replace(answer, topics=(), question=QUESTION)
+    assert (qa.check(bare) == ()) == (not held)
 
 
 def test_what_is_cut_is_told(ask_of):

@@ -14,7 +14,7 @@ from jaxkg.systems.reknos import (
     LLMScorer,
     ReKnoS,
     ReKnoSSettings,
-    default_groups,
+    grouped,
 )
 from jaxkg.systems.reknos.problem import Room
 
@@ -177,14 +177,29 @@ def test_parts_must_fit():
 
 
 def test_groups_are_names_where_there_are_parts_and_clusters_elsewhere():
-    assert default_groups(FILMS.relations).names[:3] == (
+    assert grouped(FILMS.relations).names[:3] == (
         "film.film",
         "media.genre",
         "people.person",
     )
-    flat = default_groups(["directed_by", "written_by", "has_genre", "spouse"])
+    flat = grouped(["directed_by", "written_by", "has_genre", "spouse"])
     assert flat.group[0] == flat.group[1]
     assert flat.group[0] != flat.group[3]
+
+
+def test_groups_are_what_the_settings_say():
+    names = ("film.film.directed_by", "film.film.written_by", "people.person.spouse")
+    assert [len(grouped(names, how)) // 2 for how in ("named", "none")] == [2, 3]
+    # By meaning, not by spelling, where there is an encoder.
+    vectors = {"has genre": [1, 0], "has tags": [0, 1], "kind": [1, 0.1]}
+    flat = grouped(
+        ["has_genre", "has_tags", "kind"],
+        "clustered",
+        lambda texts: np.array([vectors[t] for t in texts]),
+    )
+    assert flat.group[:3].tolist() == [0, 1, 0]
+    settings = dataclasses.replace(SETTINGS, groups="none")
+    assert len(ReKnoS.build(FILMS, SCORER, settings=settings).groups) == 2 * FILMS.num_relations
 
 
 def test_the_rule_in_force():
