@@ -158,7 +158,7 @@ class SuperRelations:
             rows = np.flatnonzero(cluster == which)
             likeness = table[rows] @ table[rows].mean(axis=0)
             # Rounding must not decide between members that are equally near.
-            near = rows[np.argsort(-np.round(likeness, 9), kind="stable")].tolist()
+            near = [int(row) for row in rows[np.argsort(-np.round(likeness, 9), kind="stable")]]
             more = [f"{len(near) - _TOLD} more"] if len(near) > _TOLD + 1 else []
             told = near[: _TOLD if more else _TOLD + 1]
             names.append(" / ".join([*(relations[row] for row in told), *more]))
