@@ -49,11 +49,11 @@ AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
 
 # Sign of the measure, the words, and what they measure.
 _GRADES = """
-- old older oldest alt älter älteste ältester ältestes älteren: age birth date founded opened built
-+ young younger youngest jung jünger jüngste jüngster: age birth date founded opened built
-+ newest newer latest recent neueste neuer: age birth date founded opened built
-+ long longer longest lang länger längste: length duration minutes
-- short shorter shortest kurz kürzer kürzeste: length duration minutes
+- old older oldest alt älter älteste ältester ältestes älteren: birth date founded opened built !age
++ young younger youngest jung jünger jüngste jüngster: birth date founded opened built !age
++ newest newer latest recent neueste neuer: birth date founded opened built !age
++ long longer longest lang länger längste: length duration minutes !since
+- short shorter shortest kurz kürzer kürzeste: length duration minutes !since
 + high higher highest tall taller tallest hoch höher höchste: height elevation
 - low lower lowest niedrig niedriger niedrigste: height value
 + heavy heavier heaviest schwer schwerer schwerste: weight mass
@@ -64,9 +64,9 @@ _GRADES = """
 + big bigger biggest large larger largest: size capacity area population number
 + groß größer größte größter größtes: size capacity area population number
 - small smaller smallest klein kleiner kleinste: size capacity area population number
-- fast faster fastest quick quicker quickest: duration days minutes time
-- schnell schneller schnellste: duration days minutes time
-+ slow slower slowest langsam langsamer langsamste: duration days minutes time
+- fast faster fastest quick quicker quickest: duration days minutes time !speed
+- schnell schneller schnellste: duration days minutes time !geschwindigkeit
++ slow slower slowest langsam langsamer langsamste: duration days minutes time !speed
 + thick thicker thickest dick dicker dickste: pages page count thickness
 - thin thinner thinnest dünn dünnste: pages page count thickness
 - early earlier earliest first früh früher früheste zuerst erste: date year
@@ -106,7 +106,7 @@ COMPARATIVE = re.compile(
     r"(?:er|ier)$|^(?:more|less|fewer|mehr|weniger|better|worse|further|first|zuerst|früher|last)$"
 )
 
-_NUMBER = r"(\d{1,4}-\d{1,2}(?:-\d{1,2})?|\d+(?:[.,]\d+)?)"
+_NUMBER = r"(\d{1,4}-\d{1,2}(?:-\d{1,2})?|--\d\d|\d+(?:[.,]\d+)?)"
 _GAP = r"\s+(?:the |der |dem |den |year |jahr |about |approximately |€|\$|£)*"
 _SMALLER = (
     "less|fewer|cheaper|smaller|lighter|shorter|lower|thinner|faster|"
@@ -127,7 +127,11 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
     (rf"\b(?:under|below|unter){_GAP}{_NUMBER}", "<"),
     (rf"\b(?:more|\w+er|expensive|teurer|mehr)\s+(?:than|als){_GAP}{_NUMBER}", ">"),
     (rf"\b(?:over|above|exceeding|über){_GAP}{_NUMBER}", ">"),
-    (r"\b(?:in|during|im jahr|im jahre|from|of|im)\s+(\d{4})\b", "in"),
+    (
+        r"\b(?:in|during|im jahr|im jahre|from|of|on|im|am)\s+"
+        r"(\d{4}(?:-\d\d){0,2}|--\d\d)(?![\w-])",
+        "in",
+    ),
 )
 """Wordings of a value to compare with, the earlier ones first."""
 

@@ -10,30 +10,17 @@ import itertools
 import re
 
 from jaxkg.kg.link.folding import Words, split_words
+from jaxkg.systems.reader.language.bounds import Bound, read_bounds, words_in
 from jaxkg.systems.reader.language.cue_words import (
     ASKS,
     AUXILIARY,
-    BASE_FORMS,
-    COMPARATIVE,
     EXCEPT,
-    GRADABLE,
     LIGHT,
-    MONTHS,
     NOT,
     SAME,
     STOP,
-    VALUE_CUES,
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Bound:
-    """A value to compare with: `comparison` is <, <=, >, >=, = or in, `low` and `high` its text."""
-
-    comparison: str
-    low: str
-    high: str = ""
-    words: tuple[int, ...] = ()
+from jaxkg.systems.reader.language.grades import Grade, read_grades
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,8 +33,8 @@ class Cues:
         noun: words right after which, what or how many: what is asked for.
         count: asked how many.
         yesno: asked whether.
-        comparative: (largest, measure, word) of a comparative: "older", "more".
-        extreme: (largest, measure, word) of a superlative: "oldest", "most".
+        comparative: "older", "more".
+        extreme: "oldest", "most", "three largest".
         bounds: values to compare with.
         either: has "or".
         same: asks for what shares something with a topic: "in the same office as".
@@ -62,8 +49,8 @@ class Cues:
     noun: tuple[int, ...] = ()
     count: bool = False
     yesno: bool = False
-    comparative: tuple[bool, str, int] | None = None
-    extreme: tuple[bool, str, int] | None = None
+    comparative: Grade | None = None
+    extreme: Grade | None = None
     bounds: tuple[Bound, ...] = ()
     either: bool = False
     same: bool = False
@@ -90,54 +77,23 @@ def read_cues(text: str) -> Cues:
     wants, noun = _asked(folded)
     if count:
         wants = "number"
-    bounds = tuple(_bounds(lower, words, used))
+    bounds = tuple(read_bounds(lower, words, used))
     yesno = bool(folded) and _yesno(folded, text)
-    comparative = extreme = None
-    for place, word in enumerate(folded):
-        grade = GRADABLE.get(word)
-        if grade is None or any(place in bound.words for bound in bounds):
-            continue
-        after = folded[place + 1] if place + 1 < len(folded) else ""
-        if word in ("more", "most", "less", "least", "mehr", "weniger", "am") and after in GRADABLE:
-            continue
-        how = folded[place - 1] if place else ""
-        if how in ("more", "most", "less", "least") and word in BASE_FORMS:
-            if how in ("less", "least"):
-                grade = (not grade[0], grade[1])
-            used.add(place - 1)
-            if how in ("more", "less"):
-                comparative = (*grade, place)
-            else:
-                extreme = (*grade, place)
-        elif word in BASE_FORMS:
-            if how in ("how", "wie"):
-                wants, noun = "number", (place,)
-                used.add(place)
-            continue
-        elif COMPARATIVE.search(word) and word not in ("largest",):
-            comparative = comparative or (*grade, place)
-        else:
-            extreme = extreme or (*grade, place)
-        used.add(place)
-    if comparative is None and extreme is None:
-        # "Was A founded after B?"
-        for place, word in enumerate(folded[1:], start=1):
-            if word in ("before", "after", "vor", "nach") and all(
-                place not in b.words for b in bounds
-            ):
-                comparative = (word in ("after", "nach"), "date year", place)
-                used.add(place)
-                break
+    in_bounds = {place for bound in bounds for place in bound.words}
+    comparative, extreme, measured = read_grades(folded, in_bounds, used)
+    if measured is not None:
+        wants, noun = "number", (measured,)
+        used.add(measured)
     if how_much := re.search(
         r"\b(?:how much|how often|how long|how far|wie oft|wie hoch)\b", lower
     ):
         wants = "number"
-        used.update(_words_in(words, *how_much.span()))
+        used.update(words_in(words, *how_much.span()))
     except_match = EXCEPT.search(lower)
     negated = NOT.search(lower)
     except_at = _word_at(words, except_match.start()) if except_match else None
     if except_match:
-        used.update(_words_in(words, *except_match.span()))
+        used.update(words_in(words, *except_match.span()))
     negated_at = _word_at(words, negated.start()) if negated and not except_match else None
     content = []
     for word in folded:
@@ -164,7 +120,12 @@ def read_cues(text: str) -> Cues:
 def _count(folded: list[str], used: set[int]) -> bool:
     pairs = list(itertools.pairwise(folded))
     for at, pair in enumerate(pairs):
-        if pair in (("how", "many"), ("number", "of"), ("wie", "viele"), ("wie", "oft")):
+        # "The number of lines", but "the inventory number of".
+        own = pair == ("number", "of") and at > 0 and folded[at - 1] not in STOP
+        if (
+            pair in (("how", "many"), ("number", "of"), ("wie", "viele"), ("wie", "oft"))
+            and not own
+        ):
             used.update((at, at + 1))
             return True
     if folded[:1] == ["count"] or folded[:1] == ["wieviele"]:
@@ -241,37 +202,5 @@ def _yesno(folded: list[str], text: str) -> bool:
     )
 
 
-def _bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
-    found: list[Bound] = []
-    taken: set[int] = set()
-    for pattern, comparison in VALUE_CUES:
-        for match in re.finditer(pattern, lower):
-            at = _words_in(words, *match.span())
-            if taken & set(at):
-                continue
-            taken.update(at)
-            used.update(at)
-            values = [group.replace(",", ".") for group in match.groups() if group]
-            if comparison == "range":
-                found.append(Bound(">=", values[0], values[1], tuple(at)))
-            else:
-                found.append(Bound(comparison, values[0], "", tuple(at)))
-    folded = words.folded
-    for names in MONTHS:
-        for number, month in enumerate(names, start=1):
-            for at, word in enumerate(folded[:-1]):
-                if word == month and re.fullmatch(r"\d{4}", folded[at + 1]):
-                    value = f"{folded[at + 1]}-{number:02d}"
-                    found = [b for b in found if at + 1 not in b.words]
-                    if all(b.low != value for b in found):
-                        found.append(Bound("in", value, "", (at, at + 1)))
-                        used.update((at, at + 1))
-    return found
-
-
 def _word_at(words: Words, char: int) -> int:
     return next((i for i, (_, end) in enumerate(words.spans) if end > char), len(words.spans) - 1)
-
-
-def _words_in(words: Words, start: int, end: int) -> list[int]:
-    return [i for i, (a, b) in enumerate(words.spans) if a < end and b > start]

@@ -12,7 +12,8 @@ import numpy as np
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import Neighbourhood
-from jaxkg.systems.reader.language.literals import Kind, kind_of_column, number_of
+from jaxkg.kg.queries.sets import NONE_KEY, order_keys
+from jaxkg.kg.queries.values import Values
 from jaxkg.systems.reader.language.stems import singular
 from jaxkg.words import relation_words
 
@@ -40,12 +41,12 @@ class Relation:
 
     Attributes:
         wordings: label first, then other labels.
-        tails: what its tails are.
+        tails: what its tails are: "number", "date", "boolean" or "thing".
         role: "type", "alias" or "" for an ordinary one.
     """
 
     wordings: tuple[str, ...]
-    tails: Kind
+    tails: str
     role: str = ""
 
 
@@ -55,6 +56,7 @@ class Vocabulary:
     Attributes:
         kg: the graph.
         around: its edges by node.
+        values: its numbers and dates.
         relations: R relations in words.
         classes: entity index of each class, with the entities of that class.
         type_codes: relation codes that lead to a class.
@@ -64,18 +66,18 @@ class Vocabulary:
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
         self.around = Neighbourhood(kg)
+        self.values = Values(kg)
         triples = np.asarray(kg.triples)
         order = np.argsort(triples[:, 1], kind="stable")
         first = np.searchsorted(triples[order, 1], np.arange(kg.num_relations + 1))
         self.relations: list[Relation] = []
         for code in range(kg.num_relations):
-            rows = order[first[code] : first[code + 1]]
             told = (kg.relation_labels[code], *kg.relation_aliases.get(code, ()))
             wordings = tuple(dict.fromkeys(relation_words(text) for text in told))
-            tails = [kg.name(t) for t in triples[rows[:_SAMPLE], 2].tolist()]
+            tails = self.values.relation_kinds.get(kg.relations[code], "thing")
             plain = {wording.lower() for wording in wordings}
             role = "type" if plain & _TYPE else "alias" if plain & _ALIAS else ""
-            self.relations.append(Relation(wordings, kind_of_column(tails), role))
+            self.relations.append(Relation(wordings, tails, role))
         self.type_codes = [c for c, r in enumerate(self.relations) if r.role == "type"]
         self.classes: dict[int, np.ndarray] = {}
         grouped: dict[int, list[np.ndarray]] = defaultdict(list)
@@ -95,6 +97,7 @@ class Vocabulary:
         }
         self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
         self._order, self._first = order, first
+        self._keys: dict[str, np.ndarray] = {}
 
     @functools.cached_property
     def is_value(self) -> np.ndarray:
@@ -165,23 +168,36 @@ class Vocabulary:
         names = (self.kg.name(kind), *self.kg.aliases.get(kind, ()))
         return tuple(dict.fromkeys(relation_words(name) for name in names))
 
-    def ends_kind(self, code: int) -> Kind:
-        """What a relation code leads to."""
+    def ends_kind(self, code: int) -> str:
+        """What a relation code leads to, see `Relation`."""
         return self.relations[code].tails if code < self.kg.num_relations else "thing"
 
     def role(self, code: int) -> str:
         """Role of a relation code, see `Relation`."""
         return self.relations[code % self.kg.num_relations].role
 
-    def numbers(self, nodes: np.ndarray, code: int) -> dict[int, list[float]]:
-        """The values of a relation of numbers or dates, by entity."""
-        found: dict[int, list[float]] = defaultdict(list)
+    def orders(self, code: int) -> bool:
+        """Whether a relation code leads to numbers of one unit, or to dates."""
         kind = self.ends_kind(code)
-        for source, end in zip(*(side.tolist() for side in self.around.pairs(nodes, code))):
-            value = number_of(self.kg.name(end), kind)
-            if value is not None:
-                found[source].append(value)
-        return found
+        units = self.values.units.get(self.kg.relation_name(code), ())
+        return kind == "date" or (kind == "number" and len(units) == 1)
+
+    def order_keys(self, kind: str) -> np.ndarray:
+        """[N] int64, see `jaxkg.kg.queries.sets.order_keys`."""
+        if kind not in self._keys:
+            self._keys[kind] = order_keys(self.values, kind)
+        return self._keys[kind]
+
+    def measured(self, nodes: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
+        """(entity, end) for each value of a relation of numbers or dates that these have."""
+        source, ends = self.around.pairs(nodes, code)
+        there = self.order_keys(self.ends_kind(code))[ends] != NONE_KEY
+        return source[there], ends[there]
+
+    def domain(self, code: int) -> np.ndarray:
+        """[K] entities that a relation code leaves, ascending."""
+        back, relation = divmod(code, self.kg.num_relations)
+        return np.unique(self.kg.triples[self._rows(relation), 2 if back else 0])
 
 
 def key_of(text: str) -> str:

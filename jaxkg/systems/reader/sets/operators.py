@@ -1,30 +1,21 @@
-"""Counts, extremes, comparisons, bounds, unions and exceptions around sets of things."""
+"""Counts, unions and exceptions around sets of things, and what is measured of them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from jaxkg.query import (
-    Compared,
-    Comparison,
-    Count,
-    Difference,
-    Entities,
-    Extreme,
-    Node,
-    Union,
-    Value,
-    Where,
-)
-from jaxkg.systems.reader.language.cues import Bound
-from jaxkg.systems.reader.language.literals import date_number, plain_number
+from jaxkg.query import Count, Difference, Domain, Entities, Node, Union
 from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.sets.measured import Measured
 from jaxkg.systems.reader.sets.whether import Whether
 
 _BASES = 40
+_NAMED = 0.75
+"""Score from which on a mention is what a question is about."""
+_SPOKEN_OF = 0.6
+"""Fit from which on a relation is taken as named."""
 
 
 class Operators:
@@ -38,26 +29,36 @@ class Operators:
         self.find = candidates
         self.kg = candidates.kg
         self.vocabulary = candidates.vocabulary
+        self.measured = Measured(candidates)
         self.whether = Whether(candidates)
 
     def all(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """Candidates with operators; those without remain, too."""
-        cues = asked.cues
+        cues, measured = asked.cues, self.measured
         made: list[Candidate] = []
         bases = self._bases(found)
+        openly = not any(mention.score >= _NAMED for mention in asked.mentions)
         if cues.either or cues.except_at is not None or cues.negated is not None:
             made += self._unions(asked, found)
             made += self._exceptions(asked, found)
-        if cues.comparative is not None or cues.extreme is not None:
-            made += self._compared(asked)
+            made += self._lacking(asked, bases)
+        grade = cues.extreme or cues.comparative
+        if grade is not None:
+            made += measured.compared(asked)
+        having: list[Candidate] = []
+        if openly and (grade is not None or cues.bounds):
+            having = measured.having(asked, ordered=True, measure=grade.measured if grade else "")
         if cues.bounds:
             filtered = [
-                f for base in bases for b in cues.bounds for f in self._bounded(asked, base, b)
-            ]
+                f for base in (*having, *bases) for b in cues.bounds
+                for f in measured.bounded(asked, base, b)
+            ]  # fmt: skip
             made += filtered
             bases = [*self.find.scored(asked, filtered)[:20], *bases]
-        if cues.extreme is not None or (cues.comparative is not None and not cues.bounds):
-            made += [e for base in bases for e in self._extremes(asked, base)]
+        if grade is not None and (cues.extreme is not None or not cues.bounds):
+            if openly and not grade.measure:
+                having += measured.having(asked)
+            made += [e for base in (*having, *bases) for e in measured.extremes(asked, base, grade)]
         if cues.count:
             counted = [*bases, *self.find.scored(asked, made)[:20]]
             made += [self._count(asked, base) for base in counted if self._countable(base)]
@@ -76,7 +77,7 @@ class Operators:
                     topics=((i, o),),
                 )
                 for bound in asked.cues.bounds:
-                    made += self._bounded(asked, topic, bound, empty=True)
+                    made += self.measured.bounded(asked, topic, bound, empty=True)
         return made
 
     def _bases(self, found: list[Candidate]) -> list[Candidate]:
@@ -94,177 +95,6 @@ class Operators:
             shape="count",
             result=str(len(base.ends)),
         )
-
-    def _measures(self, nodes: np.ndarray) -> Iterator[int]:
-        """Relations of numbers or dates that these entities have."""
-        for code in self.vocabulary.around.ends(nodes[:2_000]):
-            if self.vocabulary.ends_kind(code) != "thing":
-                yield code
-
-    def _fit(
-        self, asked: Asked, code: int, measure: str, word: int
-    ) -> tuple[float, frozenset[int]]:
-        """How well a gradable word agrees with a relation of values; the words it explains."""
-        relation = self.vocabulary.relations[code]
-        aligned = asked.alignment.of(relation.wordings)
-        fit = max(aligned.best_lex, (aligned.best_sem - 0.2) / 0.6)
-        if measure:
-            parts = {part for w in relation.wordings for part in w.lower().split()}
-            if parts & set(measure.split()):
-                fit = 1.0
-            else:
-                vectors = asked.alignment.vectors((*relation.wordings, measure))
-                if vectors.shape[1]:
-                    fit = max(fit, float((vectors[:-1] @ vectors[-1]).max()))
-            dated = "date" in measure.split()
-            if relation.tails == "date" and not dated:
-                fit = min(fit, 0.3)
-            elif relation.tails == "date" and dated:
-                fit = max(fit, 0.7)
-            elif dated:
-                fit = min(fit, 0.5)
-        return min(1.0, max(0.0, fit)), frozenset({word})
-
-    def _extremes(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
-        if len(base.ends) < 2:
-            return
-        largest, measure, word = asked.cues.extreme or asked.cues.comparative or (True, "", 0)
-        for code in self._measures(base.ends):
-            values = self.vocabulary.numbers(base.ends, code)
-            best = {node: (max if largest else min)(some) for node, some in values.items()}
-            if len(best) < 2:
-                continue
-            top = (max if largest else min)(best.values())
-            fit, told = self._fit(asked, code, measure, word)
-            yield dataclasses.replace(
-                base,
-                query=Extreme(base.node, (self.kg.relation_name(code),), largest),
-                ends=np.array(sorted(node for node, value in best.items() if value == top)),
-                shape="extreme",
-                measure=code,
-                fit=fit,
-                explained=base.explained | told,
-            )
-        if not measure or measure == "":
-            yield from self._most(asked, base, largest, word)
-
-    def _most(self, asked: Asked, base: Candidate, largest: bool, word: int) -> Iterator[Candidate]:
-        """Which has the most of something."""
-        if len(base.ends) > 2_000:
-            return
-        for code in self.vocabulary.around.ends(base.ends):
-            if self.vocabulary.ends_kind(code) != "thing" or self.vocabulary.role(code):
-                continue
-            source, _ = self.vocabulary.around.pairs(base.ends, code)
-            nodes, counts = np.unique(source, return_counts=True)
-            if not largest:
-                counts = np.array([(source == node).sum() for node in base.ends])
-                nodes = base.ends
-            top = counts.max() if largest else counts.min()
-            fit, told = self._fit(asked, code % self.kg.num_relations, "", word)
-            yield dataclasses.replace(
-                base,
-                query=Extreme(base.node, (self.kg.relation_name(code),), largest, by="count"),
-                ends=nodes[counts == top],
-                shape="extreme",
-                measure=code % self.kg.num_relations,
-                fit=fit,
-                explained=base.explained | told,
-            )
-
-    def _bounded(
-        self, asked: Asked, base: Candidate, bound: Bound, *, empty: bool = False
-    ) -> Iterator[Candidate]:
-        for code in self._measures(base.ends):
-            dated = self.vocabulary.ends_kind(code) == "date"
-            if not dated and bound.comparison == "in":
-                continue
-            keep = _keeper(bound, dated)
-            if keep is None:
-                continue
-            values = self.vocabulary.numbers(base.ends, code)
-            kept = sorted(node for node, some in values.items() if any(map(keep, some)))
-            if not kept and not empty:
-                continue
-            grade = asked.cues.comparative
-            fit, _ = self._fit(asked, code, grade[1] if grade else "", bound.words[0])
-            yearly = (
-                date_number(bound.low) is not None
-                and len(bound.low) >= 4
-                and 1000 <= float(bound.low[:4]) < 2200
-            )
-            fit = max(fit, 0.45 if dated else 0.3) if dated == yearly else 0.5 * fit
-            yield dataclasses.replace(
-                base,
-                query=self._where(base, code, bound, dated),
-                ends=np.array(kept, np.int64),
-                shape="filter",
-                measure=code,
-                fit=fit,
-                explained=base.explained | frozenset(bound.words),
-            )
-
-    def _where(self, base: Candidate, code: int, bound: Bound, dated: bool) -> Where:
-        path, kind = (self.kg.relation_name(code),), "date" if dated else "number"
-        comparison: Comparison = "in" if bound.comparison == "in" else bound.comparison  # type: ignore[assignment]
-        where = Where(base.node, path, comparison, Value(kind, bound.low))
-        return Where(where, path, "<=", Value(kind, bound.high)) if bound.high else where
-
-    def _compared(self, asked: Asked) -> list[Candidate]:
-        """Which of two, and whether one is more than the other."""
-        cues = asked.cues
-        grade = cues.comparative or cues.extreme
-        if grade is None or len(asked.mentions) < 2:
-            return []
-        largest, measure, word = grade
-        made = []
-        pairs = list(zip(range(len(asked.mentions)), range(1, len(asked.mentions))))
-        for one, two in pairs:
-            for a, left in enumerate(asked.mentions[one].options):
-                for b, right in enumerate(asked.mentions[two].options):
-                    both = np.array(sorted({left.entity, right.entity}))
-                    if len(both) < 2:
-                        continue
-                    for code in self._measures(both):
-                        values = self.vocabulary.numbers(both, code)
-                        if len(values) < 2:
-                            continue
-                        first, second = max(values[left.entity]), max(values[right.entity])
-                        fit, told = self._fit(asked, code, measure, word)
-                        ids = tuple(
-                            self.kg.entity_ids[node] for node in (left.entity, right.entity)
-                        )
-                        name = self.kg.relation_name(code)
-                        either = cues.either or not cues.yesno
-                        comparison: Comparison = ">" if largest else "<"
-                        query = (
-                            Extreme(Entities(ids), (name,), largest)
-                            if either
-                            else Compared(
-                                self.find.step(Entities(ids[:1]), code),
-                                comparison,
-                                self.find.step(Entities(ids[1:]), code),
-                            )
-                        )
-                        holds = first > second if largest else first < second
-                        ends = (
-                            both
-                            if first == second
-                            else np.array([left.entity if holds else right.entity])
-                        )
-                        made.append(
-                            Candidate(
-                                query=query,
-                                ends=ends,
-                                topics=((one, a), (two, b)),
-                                shape="compare",
-                                result="" if either else "yes" if holds else "no",
-                                measure=code,
-                                fit=fit,
-                                explained=told,
-                            )
-                        )
-        return made
 
     def _unions(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """The same said of either of two topics."""
@@ -334,6 +164,28 @@ class Operators:
                         )
         return [c for c in made if len(c.ends)]
 
+    def _lacking(self, asked: Asked, bases: list[Candidate]) -> list[Candidate]:
+        """Those of a set that have nothing of a relation: "which stops have no shelter"."""
+        total, made = self.kg.num_relations, []
+        for having in self.measured.having(asked):
+            assert isinstance(having.query, Domain)
+            code = self.kg.relation_code(having.query.relations[0])
+            fit = self.measured.fit(asked, code, "")
+            for base in bases[:10]:
+                left = np.setdiff1d(base.ends, having.ends)
+                if fit >= _SPOKEN_OF and 0 < len(left) < len(base.ends):
+                    made.append(
+                        dataclasses.replace(
+                            base,
+                            query=Difference(base.node, having.query),
+                            ends=left,
+                            shape="except",
+                            measure=code % total,
+                            fit=fit,
+                        )
+                    )
+        return made
+
     def _without(
         self,
         base: Candidate,
@@ -350,30 +202,3 @@ class Operators:
             relations=(*base.relations, *(r for r in relations if r not in base.relations)),
             shape="except",
         )
-
-
-def _keeper(bound: Bound, dated: bool) -> Callable[[float], bool] | None:
-    """The test of a bound on numbers; a year or month means the whole of it."""
-    if dated:
-        low, high = date_number(bound.low), date_number(bound.high or bound.low)
-        if low is None or high is None:
-            return None
-        parts = (bound.high or bound.low).count("-")
-        end = high + (1.0, 1 / 12, 1 / 372)[parts] - 1e-6
-        start_end = low + (1.0, 1 / 12, 1 / 372)[bound.low.count("-")] - 1e-6
-    else:
-        low, high = plain_number(bound.low), plain_number(bound.high or bound.low)
-        if low is None or high is None:
-            return None
-        end, start_end = high, low
-    if bound.high:
-        return lambda v: low <= v <= end
-    tests = {
-        "<": lambda v: v < low,
-        "<=": lambda v: v <= start_end,
-        ">": lambda v: v > start_end,
-        ">=": lambda v: v >= low,
-        "in": lambda v: low <= v <= start_end,
-        "=": lambda v: low <= v <= start_end,
-    }
-    return tests[bound.comparison]

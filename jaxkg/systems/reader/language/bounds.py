@@ -1,0 +1,123 @@
+"""Values that a question compares with: "before 1925", "at most 12 km", "on 3 May 2021"."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from jaxkg.kg.link.folding import Words
+from jaxkg.query import Comparison
+from jaxkg.systems.reader.language.cue_words import MONTHS, VALUE_CUES
+
+_AGED = re.compile(r"\b(?:older|younger|newer|älter|jünger) (?:than|als)\b")
+_SCALES = {"thousand": 3, "tausend": 3, "k": 3, "million": 6, "millionen": 6, "billion": 9}
+_SCALES |= {"milliarde": 9, "milliarden": 9}
+_THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3})+(?![\d,])")
+_SCALED = re.compile(rf"(\d+(?:[.,]\d+)?)\s*({'|'.join(_SCALES)})\b")
+_MONTH = {name: at for names in MONTHS for at, name in enumerate(names, start=1)}
+_NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
+_WRITTEN = (
+    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<m>{_NAMES}),?\s+(?P<y>\d{{4}})\b"),
+    re.compile(rf"\b(?P<m>{_NAMES})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})\b"),
+    re.compile(r"\b(?P<d>\d{1,2})\.(?P<n>\d{1,2})\.(?P<y>\d{4})\b"),
+    re.compile(rf"\b(?P<m>{_NAMES})\s+(?P<y>\d{{4}})\b"),
+    re.compile(rf"\b(?P<w>before|after|in|since|until|by|vor|nach|im|seit|bis)\s+(?P<m>{_NAMES})\b"),
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """A value to compare with.
+
+    Attributes:
+        comparison: how; `low` and `high` are the texts, the second of a range alone.
+        low, high: numbers, or dates as 1990, 1990-05, 1990-05-02, or --05 for a month of no year.
+        words: places of its words.
+        aged: whether "older" or "younger" says it.
+    """
+
+    comparison: Comparison
+    low: str
+    high: str = ""
+    words: tuple[int, ...] = ()
+    aged: bool = False
+
+    @property
+    def for_numbers(self) -> Comparison:
+        """The comparison of numbers: older than a year is before it, than an age above it."""
+        turned: dict[str, Comparison] = {"<": ">", ">": "<"}
+        return turned.get(self.comparison, self.comparison) if self.aged else self.comparison
+
+
+def plain_values(lower: str) -> tuple[str, list[int]]:
+    """A text with the dates and numbers in it written one way, and where each letter stood.
+
+    >>> plain_values("over 1,250 on may 3, 2021")[0]
+    'over 1250 on 2021-05-03'
+    """
+    found: list[tuple[int, int, str]] = []
+    for pattern in (*_WRITTEN, _THOUSANDS, _SCALED):
+        for match in pattern.finditer(lower):
+            if all(match.end() <= a or b <= match.start() for a, b, _ in found):
+                found.append((*match.span(), _written(match)))
+    text, places, last = "", [], 0
+    for start, end, plain in sorted(found):
+        text += lower[last:start] + plain
+        places += [*range(last, start), *([start] * (len(plain) - 1)), end - 1]
+        last = end
+    return text + lower[last:], [*places, *range(last, len(lower))]
+
+
+def _written(match: re.Match[str]) -> str:
+    found = match.groupdict()
+    if "y" in found or "w" in found:
+        month = int(found["n"]) if found.get("n") else _MONTH[found["m"]]
+        if "w" in found:
+            return f"{found['w']} --{month:02d}"
+        day = f"-{int(found['d']):02d}" if found.get("d") else ""
+        return f"{found['y']}-{month:02d}{day}"
+    if match.re is _SCALED:
+        return f"{float(match[1].replace(',', '')) * 10 ** _SCALES[match[2]]:.0f}"
+    return match[0].replace(",", "")
+
+
+def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
+    """The values that a question compares with.
+
+    Args:
+        lower: the question in small letters.
+        words: of the question.
+        used: places of cues; those found are added.
+    """
+    plain, places = plain_values(lower)
+    found: list[Bound] = []
+    taken: set[int] = set()
+    for pattern, comparison in VALUE_CUES:
+        for match in re.finditer(pattern, plain):
+            at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
+            if taken & set(at):
+                continue
+            taken.update(at)
+            used.update(at)
+            values = [_decimal(group) for group in match.groups() if group]
+            aged = bool(_AGED.search(match[0]))
+            if comparison == "range":
+                found.append(Bound(">=", values[0], values[1], tuple(at)))
+            else:
+                found.append(Bound(comparison, values[0], "", tuple(at), aged))  # pyright: ignore
+    for match in re.finditer(r"(?<![\w-])(?:\d{4}-\d\d(?:-\d\d)?|--\d\d)(?![\w-])", plain):
+        at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
+        if not taken & set(at):
+            taken.update(at)
+            used.update(at)
+            found.append(Bound("in", match[0], "", tuple(at)))
+    return found
+
+
+def _decimal(text: str) -> str:
+    return text.replace(",", ".")
+
+
+def words_in(words: Words, start: int, end: int) -> list[int]:
+    """Places of the words that a stretch of the text touches."""
+    return [i for i, (a, b) in enumerate(words.spans) if a < end and b > start]

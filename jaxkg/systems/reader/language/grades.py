@@ -1,0 +1,124 @@
+"""Comparatives and superlatives of a question: what is measured, which way, and how many."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+
+from jaxkg.systems.reader.language.cue_words import BASE_FORMS, COMPARATIVE, GRADABLE
+
+_LESS = ("less", "least", "weniger", "wenigsten")
+_MORE = (*_LESS, "more", "most", "mehr", "am")
+_NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_ZAHLEN = ["zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
+_ORDINALS = ["second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+_ORDNUNG = ["zweit", "dritt", "viert", "fünft", "sechst", "siebt", "acht", "neunt", "zehnt"]
+NUMERALS = {word: n for words in (_NUMERALS, _ZAHLEN) for n, word in enumerate(words, start=2)}
+"""Small numbers in words."""
+_PLACES = {word: n for n, word in enumerate(_ORDINALS, start=2)} | {
+    stem + end: n for n, stem in enumerate(_ORDNUNG, start=2) for end in ("e", "er", "es", "en")
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Grade:
+    """A comparative or superlative.
+
+    Attributes:
+        largest: whether its extreme is the largest.
+        measure: what is measured, "" for a count; measures after `!` go the other way.
+        words: places of its words.
+        most: how many are asked for.
+        nth: whether the `most`-th alone is: "the second largest".
+    """
+
+    largest: bool
+    measure: str
+    words: frozenset[int] = frozenset()
+    most: int = 1
+    nth: bool = False
+
+    def sign(self, wordings: Sequence[str], kind: str) -> bool:
+        """Whether the largest values of a relation come first.
+
+        >>> old = Grade(False, "birth date !age")
+        >>> old.sign(("born on",), "date"), old.sign(("age",), "number")
+        (False, True)
+        """
+        parts = {part for wording in wordings for part in wording.lower().split()}
+        turned = any(f"!{part}" in self.measure.split() for part in parts)
+        # The oldest was born first, and has the largest number of years.
+        turned |= "birth" in self.measure.split() and kind == "number"
+        return self.largest != turned
+
+    @property
+    def measured(self) -> str:
+        """What is measured, in words."""
+        return self.measure.replace("!", "")
+
+
+def read_grades(
+    folded: Sequence[str], taken: Collection[int], used: set[int]
+) -> tuple[Grade | None, Grade | None, int | None]:
+    """The first comparative, the first superlative, and the word of a "how old".
+
+    Args:
+        folded: the question's words.
+        taken: places that speak of a value to compare with.
+        used: places of cues; those found are added.
+    """
+    comparative = extreme = None
+    how_much = None
+    for place, word in enumerate(folded):
+        grade = GRADABLE.get(word)
+        if grade is None or place in taken:
+            continue
+        largest, measure = grade
+        after = folded[place + 1] if place + 1 < len(folded) else ""
+        if word in _MORE and after in GRADABLE:
+            continue
+        how = folded[place - 1] if place else ""
+        words = {place}
+        if how in _MORE and how != "am" and word in BASE_FORMS:
+            largest = largest != (how in _LESS)
+            words.add(place - 1)
+            compares = how in ("less", "more", "mehr", "weniger")
+        elif word in BASE_FORMS:
+            if how in ("how", "wie"):
+                how_much = place
+                used.add(place - 1)
+            continue
+        else:
+            compares = bool(COMPARATIVE.search(word)) and word != "largest"
+        made = Grade(largest, measure, frozenset(words))
+        if compares:
+            comparative = comparative or made
+        else:
+            extreme = extreme or _counted(made, folded, min(words))
+        used |= words
+    if extreme is not None:
+        used |= extreme.words
+    if comparative is None and extreme is None:
+        # "Was A founded after B?"
+        for place, word in enumerate(folded[1:], start=1):
+            if word in ("before", "after", "vor", "nach") and place not in taken:
+                later = word in ("after", "nach")
+                comparative = Grade(later, "date year", frozenset({place}))
+                used.add(place)
+                break
+    return comparative, extreme, how_much
+
+
+def _counted(grade: Grade, folded: Sequence[str], first: int) -> Grade:
+    """With how many, or which one, is asked for: "three oldest", "top 5", "second largest"."""
+    before, last = folded[first - 1] if first else "", max(grade.words) + 1
+    after = folded[last] if last < len(folded) else ""
+    for word, place in ((before, first - 1), (after, last)):
+        number = int(word) if word.isdigit() and len(word) < 4 else NUMERALS.get(word, 0)
+        # "The largest 2 rooms", but "the oldest of two".
+        if number > 1 and (place < first or folded[first] in ("top", "first", "last")):
+            return dataclasses.replace(grade, words=grade.words | {place}, most=number)
+    if before in _PLACES:
+        words = grade.words | {first - 1}
+        return dataclasses.replace(grade, words=words, most=_PLACES[before], nth=True)
+    return grade

@@ -1,0 +1,324 @@
+"""Sets kept, ordered and compared by numbers, dates and counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.queries.sets import compared
+from jaxkg.query import (
+    Compared,
+    Comparison,
+    Count,
+    Difference,
+    Domain,
+    Entities,
+    Extreme,
+    Node,
+    Value,
+    Where,
+)
+from jaxkg.systems.reader.language.bounds import Bound
+from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+
+_OPEN = 12
+"""Relations, the nearest to the words, of which everything that has them is looked at."""
+_LARGEST = 200_000
+
+
+class Measured:
+    """Readings that compare values or counts.
+
+    Args:
+        candidates: what finds the sets.
+    """
+
+    def __init__(self, candidates: Candidates) -> None:
+        self.find = candidates
+        self.kg = candidates.kg
+        self.vocabulary = candidates.vocabulary
+
+    def _largest(self, grade: Grade, code: int) -> bool:
+        relation = self.vocabulary.relations[code]
+        return grade.sign(relation.wordings, relation.tails)
+
+    def _codes(self, nodes: np.ndarray) -> Iterator[int]:
+        """Relations of numbers or dates that can be put in order and that these entities have."""
+        for code in self.vocabulary.around.ends(nodes[:2_000]):
+            if self.vocabulary.orders(code):
+                yield code
+
+    def fit(self, asked: Asked, code: int, measure: str) -> float:
+        """How well a gradable word agrees with a relation of values."""
+        relation = self.vocabulary.relations[code % self.kg.num_relations]
+        aligned = asked.alignment.of(relation.wordings)
+        fit = max(aligned.best_lex, (aligned.best_sem - 0.2) / 0.6)
+        if measure:
+            parts = {part for w in relation.wordings for part in w.lower().split()}
+            if parts & set(measure.split()):
+                return 1.0
+            vectors = asked.alignment.vectors((*relation.wordings, measure))
+            if vectors.shape[1]:
+                fit = max(fit, float((vectors[:-1] @ vectors[-1]).max()))
+            dated = "date" in measure.split()
+            if relation.tails == "date" and not dated:
+                fit = min(fit, 0.3)
+            elif relation.tails == "date" and dated:
+                fit = max(fit, 0.7)
+            elif dated:
+                fit = min(fit, 0.5)
+        return min(1.0, max(0.0, fit))
+
+    def _near(self, asked: Asked, codes: list[int], measure: str = "") -> list[int]:
+        """The relations among these that the words speak of, nearest first."""
+        asked.alignment.prepare([self.find.wordings(code) for code in codes])
+        fits = {code: self.fit(asked, code, measure) for code in codes}
+        return sorted(codes, key=lambda code: -fits[code])[:_OPEN]
+
+    def having(self, asked: Asked, *, ordered: bool = False, measure: str = "") -> list[Candidate]:
+        """Everything that has a relation, of those nearest to the words.
+
+        Args:
+            asked: the question.
+            ordered: relations of values in order alone, and not both ends of others.
+            measure: what is measured.
+        """
+        total = self.kg.num_relations
+        codes = [c for c in range(total) if not self.vocabulary.role(c)]
+        if ordered:
+            codes = [c for c in codes if self.vocabulary.orders(c)]
+        near = self._near(asked, codes, measure)
+        if not ordered:
+            near += [c + total for c in near if self.vocabulary.ends_kind(c) == "thing"]
+        found = []
+        for code in near:
+            ends = self.vocabulary.domain(code)
+            if 0 < len(ends) <= _LARGEST:
+                found.append(
+                    Candidate(
+                        query=Domain((self.kg.relation_name(code),)), ends=ends, shape="class"
+                    )
+                )
+        return found
+
+    def extremes(self, asked: Asked, base: Candidate, grade: Grade) -> Iterator[Candidate]:
+        """The first of a set."""
+        if len(base.ends) < 2:
+            return
+        for code in self._own(base) or self._codes(base.ends):
+            yield from self._first(asked, base, grade, code)
+        if not grade.measure:
+            yield from self._most(asked, base, grade)
+
+    def _own(self, base: Candidate) -> list[int]:
+        """Of everything that has a relation of values, this relation."""
+        if isinstance(base.query, Domain) and not base.classes:
+            codes = [self.kg.relation_code(name) for name in base.query.relations]
+            return [code for code in codes if self.vocabulary.orders(code)]
+        return []
+
+    def _first(self, asked: Asked, base: Candidate, grade: Grade, code: int) -> Iterator[Candidate]:
+        nodes, ends = self.vocabulary.measured(base.ends, code)
+        if len(np.unique(nodes)) < 2:
+            return
+        keys = self.vocabulary.order_keys(self.vocabulary.ends_kind(code))[ends]
+        largest = self._largest(grade, code)
+        path = (self.kg.relation_name(code),)
+        source = base.node
+        if base.shape == "class" and len(np.setdiff1d(self.vocabulary.domain(code), nodes)) == 0:
+            source = Domain(path)  # says the same in fewer words
+        yield self._placed(
+            dataclasses.replace(
+                base,
+                measure=code,
+                fit=self.fit(asked, code, grade.measured),
+                explained=base.explained | grade.words,
+            ),
+            Extreme(source, path, largest),
+            grade,
+            *_best(nodes, keys, largest),
+        )
+
+    def _placed(
+        self, base: Candidate, query: Extreme, grade: Grade, nodes: np.ndarray, keys: np.ndarray
+    ) -> Candidate:
+        """The first n, or the n-th alone, of nodes with a key each."""
+        order = np.sort(-keys if query.largest else keys)
+
+        def foremost(n: int) -> np.ndarray:
+            last = order[min(n, len(order)) - 1]
+            return nodes[(-keys if query.largest else keys) <= last]
+
+        query = dataclasses.replace(query, n=grade.most)
+        ends, node = foremost(grade.most), query
+        if grade.nth and grade.most > 1:
+            before = dataclasses.replace(query, n=grade.most - 1)
+            ends, node = np.setdiff1d(ends, foremost(grade.most - 1)), Difference(query, before)
+        return dataclasses.replace(base, query=node, ends=np.sort(ends), shape="extreme")
+
+    def _most(self, asked: Asked, base: Candidate, grade: Grade) -> Iterator[Candidate]:
+        """Which has the most of something."""
+        if len(base.ends) > 2_000:
+            return
+        own = []
+        if isinstance(base.query, Domain) and not base.classes:
+            own = [self.kg.relation_code(name) for name in base.query.relations]
+        for code in own or self.vocabulary.around.ends(base.ends):
+            if self.vocabulary.ends_kind(code) != "thing" or self.vocabulary.role(code):
+                continue
+            source, _ = self.vocabulary.around.pairs(base.ends, code)
+            nodes, counts = np.unique(source, return_counts=True)
+            if not grade.largest:
+                counts = np.array([(source == node).sum() for node in base.ends])
+                nodes = base.ends
+            yield self._placed(
+                dataclasses.replace(
+                    base,
+                    measure=code % self.kg.num_relations,
+                    fit=self.fit(asked, code, ""),
+                    explained=base.explained | grade.words,
+                ),
+                Extreme(base.node, (self.kg.relation_name(code),), grade.largest, by="count"),
+                grade,
+                nodes,
+                counts,
+            )
+
+    def bounded(
+        self, asked: Asked, base: Candidate, bound: Bound, *, empty: bool = False
+    ) -> Iterator[Candidate]:
+        """Those of a set whose value is within bounds; `empty` also where there are none."""
+        for code in self._own(base) or self._codes(base.ends):
+            kept = self._kept(base, code, bound)
+            if kept is None or not (len(kept[1]) or empty):
+                continue
+            where, ends = kept
+            grade = asked.cues.comparative
+            fit = self.fit(asked, code, grade.measured if grade else "")
+            dated = self.vocabulary.ends_kind(code) == "date"
+            yearly = bound.low[:4].isdigit() and 1000 <= int(bound.low[:4]) < 2200
+            fit = max(fit, 0.45 if dated else 0.3) if dated == yearly else 0.5 * fit
+            yield dataclasses.replace(
+                base,
+                query=where,
+                ends=ends,
+                shape="filter",
+                measure=code,
+                fit=fit,
+                explained=base.explained | frozenset(bound.words),
+            )
+
+    def _kept(self, base: Candidate, code: int, bound: Bound) -> tuple[Where, np.ndarray] | None:
+        """The condition and who fulfils it; None where the bound does not compare with these."""
+        name, kind = self.kg.relation_name(code), self.vocabulary.ends_kind(code)
+        values = self.vocabulary.values
+        nodes, ends = self.vocabulary.measured(base.ends, code)
+        keys = values.keys_of(kind)[:, ends]
+        comparison: Comparison = bound.for_numbers if kind == "number" else bound.comparison
+        if kind == "date" and comparison == "=" and len(bound.low) < 10:
+            comparison = "in"
+        node: Node = base.node
+        parts: list[tuple[Comparison, str]] = [(comparison, self._dated(bound.low, code))]
+        if bound.high:
+            parts.append(("<=", self._dated(bound.high, code)))
+        for how, text in parts:
+            value = Value("date" if kind == "date" else "number", text)
+            try:
+                window = values.window(kind, how, value, along=name)
+            except JaxkgError:
+                return None  # no date, or no number
+            node = Where(node, (name,), how, value)
+            # Of several values of one entity, one is enough for each condition.
+            nodes_kept = np.unique(nodes[window.holds(*keys)])
+            there = np.isin(nodes, nodes_kept)
+            nodes, keys = nodes[there], keys[:, there]
+        assert isinstance(node, Where)
+        return node, np.unique(nodes).astype(np.int64)
+
+    def _dated(self, text: str, code: int) -> str:
+        """A month without a year is of the year that all dates of a relation share."""
+        if not text.startswith("--"):
+            return text
+        relation = code % self.kg.num_relations
+        keys = self.vocabulary.values.keys_of("date")[0]
+        days = keys[self.vocabulary.values.ends_of(self.kg.relations[relation])]
+        years = np.unique(days[days > 0] // 10000)
+        return f"{years[0]}{text[1:]}" if len(years) == 1 else text
+
+    def compared(self, asked: Asked) -> list[Candidate]:
+        """Which of two, and whether one is more than the other."""
+        cues = asked.cues
+        grade = cues.comparative or cues.extreme
+        if grade is None or len(asked.mentions) < 2:
+            return []
+        made = []
+        for one, two in zip(range(len(asked.mentions)), range(1, len(asked.mentions))):
+            for a, left in enumerate(asked.mentions[one].options):
+                for b, right in enumerate(asked.mentions[two].options):
+                    if left.entity != right.entity:
+                        topics = ((one, a), (two, b))
+                        made += self._pair(asked, grade, topics, (left.entity, right.entity))
+        return made
+
+    def _pair(
+        self,
+        asked: Asked,
+        grade: Grade,
+        topics: tuple[tuple[int, int], ...],
+        pair: tuple[int, int],
+    ) -> Iterator[Candidate]:
+        both = np.array(sorted(pair))
+        either = asked.cues.either or not asked.cues.yesno
+        ids = tuple(self.kg.entity_ids[node] for node in pair)
+        around = [self.vocabulary.around.relations(node) for node in pair]
+        for code in around[0].keys() | around[1].keys():
+            name = self.kg.relation_name(code)
+            counts = not self.vocabulary.orders(code)
+            if counts and (
+                grade.measure
+                or self.vocabulary.ends_kind(code) != "thing"
+                or self.vocabulary.role(code)
+            ):
+                continue
+            if not counts and not (code in around[0] and code in around[1]):
+                continue
+            sides = [Entities((one,)) for one in ids]
+            rows = [self.vocabulary.around.ends(np.array([n])).get(code, both[:0]) for n in pair]
+            steps = [self.find.step(side, code) for side in sides]
+            if counts:
+                largest = grade.largest
+                found = [len(some) for some in rows]
+                question = Compared(Count(steps[0]), ">" if largest else "<", Count(steps[1]))
+                first = Extreme(Entities(ids), (name,), largest, by="count")
+            else:
+                largest = self._largest(grade, code)
+                keys = self.vocabulary.order_keys(self.vocabulary.ends_kind(code))
+                found = [(max if largest else min)(keys[some]) for some in rows]
+                question = Compared(steps[0], ">" if largest else "<", steps[1])
+                first = Extreme(Entities(ids), (name,), largest)
+            best = (max if largest else min)(found)
+            result = ""
+            if not either:
+                told = compared(question, rows[0], rows[1], self.vocabulary.values)
+                result = "yes" if told else "no"
+            yield Candidate(
+                query=first if either else question,
+                ends=np.array(sorted(n for n, key in zip(pair, found) if key == best)),
+                topics=topics,
+                shape="compare",
+                result=result,
+                measure=code % self.kg.num_relations,
+                fit=self.fit(asked, code, grade.measured),
+                explained=grade.words,
+            )
+
+
+def _best(nodes: np.ndarray, keys: np.ndarray, largest: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The foremost key of each node."""
+    order = np.lexsort((-keys if largest else keys, nodes))
+    nodes, first = np.unique(nodes[order], return_index=True)
+    return nodes, keys[order][first]
