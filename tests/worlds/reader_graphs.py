@@ -24,3 +24,23 @@ TRIPLES = [
 def transit() -> KnowledgeGraph:
     """Lines, stops and who runs them."""
     return KnowledgeGraph.from_triples(TRIPLES)
+
+
+def workshop() -> KnowledgeGraph:
+    """Boats, those who build them and where, without a word of what anything is."""
+    facts = [
+        ("Tern", "boat builder", "Una Holt"), ("Skua", "boat builder", "Una Holt"),
+        ("Gannet", "boat builder", "Per Lund"), ("Petrel", "boat builder", "Ivo Marsh"),
+        ("Tern", "has price", "12000 euros"), ("Skua", "has price", "15500 euros"),
+        ("Gannet", "has price", "9000 euros"), ("Petrel", "has price", "40000 euros"),
+        ("Tern", "due date", "2024-03-02"), ("Skua", "due date", "2024-06-11"),
+        ("Gannet", "due date", "2024-05-01"), ("Tern", "lies in", "Dock East"),
+        ("Skua", "lies in", "Dock West"), ("Gannet", "lies in", "Dock East"),
+        ("Una Holt", "reports to", "Ivo Marsh"), ("Per Lund", "reports to", "Ivo Marsh"),
+        ("Ivo Marsh", "reports to", "Mona Frey"), ("Una Holt", "age", "51"),
+        ("Per Lund", "age", "38"), ("Ivo Marsh", "age", "44"), ("Mona Frey", "age", "60"),
+        ("Una Holt", "born in", "Vigo"), ("Per Lund", "born in", "Bergen"),
+        ("Ivo Marsh", "born in", "Hull"), ("Mona Frey", "born in", "Hull"),
+        ("Dock East", "manager", "Per Lund"), ("Dock West", "manager", "Mona Frey"),
+    ]  # fmt: skip
+    return KnowledgeGraph.from_triples(facts)

@@ -35,7 +35,32 @@ def test_the_cues_of_shapes_are_read():
     assert read_cues("lines except F1").except_at == 1
     asked = read_cues("Which lines opened between 1980 and 1990?")
     assert [(b.comparison, b.low, b.high) for b in asked.bounds] == [(">=", "1980", "1990")]
-    assert read_cues("Was A founded after B?").comparative[0] is True
+    after = read_cues("Was A founded after B?").comparative
+    assert after
+    assert after.largest
+
+
+def test_how_many_of_an_order_and_dates_as_they_are_written():
+    asked = {
+        text: read_cues(text).extreme
+        for text in ("the three oldest", "top 5 by price", "second largest")
+    }
+    told = [(grade.most, grade.nth) for grade in asked.values() if grade]
+    assert told == [(3, False), (5, False), (2, True)]
+    for text, low in [
+        ("opened on 3 May 2021", "2021-05-03"),
+        ("opened on May 3rd, 2021", "2021-05-03"),
+        ("am 03.05.2021", "2021-05-03"),
+        ("before May", "--05"),
+        ("more than 1,250 tons", "1250"),
+        ("over 2.5 million", "2500000"),
+    ]:
+        assert [bound.low for bound in read_cues(text).bounds] == [low], text
+
+
+def test_a_number_in_a_name_of_a_thing_is_not_a_count():
+    assert read_cues("the number of lines").count
+    assert not read_cues("What is the inventory number of White Field?").count
 
 
 def test_german_has_cues_too():

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from reader_graphs import transit
+from reader_graphs import transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
@@ -29,14 +29,30 @@ WANTED = [
     {"Line 2"},
 ]  # fmt: skip
 
+OPEN = {
+    "Which boat has the largest price?": {"Petrel"},
+    "Who has the most reports?": {"Ivo Marsh"},
+    "Who is the oldest?": {"Mona Frey"},
+    "Who is the second oldest?": {"Una Holt"},
+    "the two cheapest": {"Gannet", "Tern"},
+    "everything with a due date before May": {"Tern"},
+    "What has a price of more than 12,500?": {"Skua", "Petrel"},
+    "What is due on 11 June 2024?": {"Skua"},
+    "Who is older than 45?": {"Una Holt", "Mona Frey"},
+    "Is Una Holt older than Ivo Marsh?": {"yes"},
+    "Who has more reports, Ivo Marsh or Mona Frey?": {"Ivo Marsh"},
+    "Does Mona Frey have more reports than Ivo Marsh?": {"no"},
+}
+"""About a graph without classes."""
+
 
 def answers(kg: KnowledgeGraph, candidate) -> set[str]:
     return {candidate.result} if candidate.result else {kg.name(e) for e in candidate.ends.tolist()}
 
 
-@pytest.mark.parametrize(("question", "wanted"), list(zip(QUESTIONS, WANTED)))
+@pytest.mark.parametrize(("question", "wanted"), [*zip(QUESTIONS, WANTED), *OPEN.items()])
 def test_the_right_reading_is_among_those_found(question, wanted):
-    kg = transit()
+    kg = workshop() if question in OPEN else transit()
     readings = Readings(kg, None, ReaderSettings())
     found = readings.of(readings.asked(question))
     assert any(answers(kg, candidate) == wanted for candidate in found)
@@ -54,9 +70,9 @@ def test_the_same_as_asks_for_what_shares_something():
     )
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", [*QUESTIONS, *OPEN])
 def test_what_a_reading_denotes_is_what_its_query_graph_executes_to(question):
-    kg = transit()
+    kg = workshop() if question in OPEN else transit()
     readings, sets = Readings(kg, None, ReaderSettings(looked_at=150)), QuerySets(kg)
     for candidate in readings.of(readings.asked(question)):
         result = sets.execute(candidate.query)

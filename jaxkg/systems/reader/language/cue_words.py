@@ -83,6 +83,7 @@ _GRADES = """
 + rich richer richest: wealth
 + busy busier busiest: passengers visits
 - frequent frequently: minutes interval
++ top:
 + most meisten meiste mehr more häufigsten:
 - fewest least fewer less wenigsten weniger:
 """
