@@ -134,8 +134,15 @@ def build_system(name: str, parts: Parts) -> System:
         if entry.model == "after":
             from jaxkg.systems.adjudicated import AdjudicatedQA
 
-            parts.marks["top_k"] = parts.top_k
-            return AdjudicatedQA(built, parts.backend, top_k=parts.top_k, repair=parts.repair)
+            most = getattr(built, "single_paths", None)
+            parts.marks["top_k"] = most or parts.top_k
+            return AdjudicatedQA(
+                built,
+                parts.backend,
+                top_k=most or parts.top_k,
+                single=most is not None,
+                repair=parts.repair,
+            )
     return built
 
 

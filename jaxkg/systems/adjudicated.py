@@ -24,6 +24,7 @@ class AdjudicatedQA(QuestionAnswering):
         backend: the model.
         top_k: numbered lines offered at most, best first; None offers all. An answer says how many
             were left out. PathHD takes 3, of paths that are ranked well enough for it.
+        single: see `adjudicate`.
         most_ends, most_tokens: see `adjudicate`.
         repair: allow one more call for a reply that cannot be read.
         keep_on_failure: where the call failed, keep the answer as it was retrieved.
@@ -34,6 +35,7 @@ class AdjudicatedQA(QuestionAnswering):
     inner: QuestionAnswering
     backend: Backend
     top_k: int | None = 50
+    single: bool = False
     most_ends: int | None = MOST_ENDS
     most_tokens: int | None = MOST_TOKENS
     repair: bool = False
@@ -53,6 +55,7 @@ class AdjudicatedQA(QuestionAnswering):
             self.backend,
             found,
             top_k=self.top_k,
+            single=self.single,
             most_ends=self.most_ends,
             most_tokens=self.most_tokens,
             repair=self.repair,
@@ -61,8 +64,9 @@ class AdjudicatedQA(QuestionAnswering):
 
     def _marked(self, answer: Answer) -> Answer:
         notes = answer.notes
-        lines = len(offered(answer.paths, most_tokens=None))
+        lines = len(offered(answer.paths, single=self.single, most_tokens=None))
         if self.top_k is not None and lines > self.top_k:
-            left = f"the model was shown the best {self.top_k} of {lines} groups of paths"
+            what = "paths" if self.single else "groups of paths"
+            left = f"the model was shown the best {self.top_k} of {lines} {what}"
             notes = (*notes, left)
         return dataclasses.replace(answer, notes=notes, system=f"{answer.system}+llm")

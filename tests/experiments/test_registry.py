@@ -11,7 +11,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.settings import Checked, Count
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
-from jaxkg.systems.pathhd import PathHD
+from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.planned import PlannedSettings
 from jaxkg.systems.proh.retrieval import RetrievalSettings
 from jaxkg.systems.proh.settings import ProhSettings
@@ -101,6 +101,7 @@ def test_nested_settings_are_set_by_their_path():
 
 
 PAPERS = (
+    PathHDSettings,
     ReKnoSSettings,
     ProhSettings,
     RetrievalSettings,

@@ -74,6 +74,7 @@ class Offered:
         ends: entity id to the ids of the paths that end in it, in order of score.
         names: entity id to name.
         shown: entities that the prompt names of `ends`, the first ones.
+        score: of the path, where lines are single paths.
         behind: further lines that were left out behind this one, the last.
     """
 
@@ -82,6 +83,7 @@ class Offered:
     ends: dict[str, tuple[str, ...]]
     names: dict[str, str]
     shown: int
+    score: float | None = None
     behind: int = 0
 
     @property
@@ -96,6 +98,7 @@ def adjudicate(
     answers: Sequence[Answer],
     *,
     top_k: int | None = None,
+    single: bool = False,
     max_tokens: int | None = None,
     most_ends: int | None = MOST_ENDS,
     most_tokens: int | None = MOST_TOKENS,
@@ -116,6 +119,8 @@ def adjudicate(
         backend: who answers.
         answers: what retrieval found, one per question.
         top_k: numbered lines offered at most, best first (PathHD: 3); None offers all.
+        single: every line is one path and tells its score, as published; False puts paths that
+            differ in their last entity alone into one line, without.
         max_tokens: longest reply.
         most_ends: entities shown of a line at most; a reply that cites the line and names nobody
             chooses those not shown too. None shows all.
@@ -131,7 +136,7 @@ def adjudicate(
     Raises:
         JaxkgError: a path has no triples, or a number is below 1.
     """
-    answers, offers = _offers(answers, top_k, most_ends, most_tokens)
+    answers, offers = _offers(answers, top_k, single, most_ends, most_tokens)
     prompted = _prompted(answers, offers, max_tokens)
     outcomes = ask(backend, [each for _, each in prompted], repair=repair)
     return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
@@ -142,6 +147,7 @@ async def aadjudicate(
     answers: Sequence[Answer],
     *,
     top_k: int | None = None,
+    single: bool = False,
     max_tokens: int | None = None,
     most_ends: int | None = MOST_ENDS,
     most_tokens: int | None = MOST_TOKENS,
@@ -149,7 +155,7 @@ async def aadjudicate(
     keep_on_failure: bool = False,
 ) -> list[Answer]:
     """As `adjudicate`, awaited."""
-    answers, offers = _offers(answers, top_k, most_ends, most_tokens)
+    answers, offers = _offers(answers, top_k, single, most_ends, most_tokens)
     prompted = _prompted(answers, offers, max_tokens)
     outcomes = await aask(backend, [each for _, each in prompted], repair=repair)
     return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
@@ -159,10 +165,13 @@ def offered(
     paths: Sequence[SupportingPath],
     *,
     top_k: int | None = None,
+    single: bool = False,
     most_ends: int | None = MOST_ENDS,
     most_tokens: int | None = MOST_TOKENS,
 ) -> list[Offered]:
     """The numbered lines: best path first, paths that differ in their last entity alone as one.
+
+    With `single` each path is a line of its own.
 
     The first line is always there, however long it is.
 
@@ -179,7 +188,7 @@ def offered(
         if not path.citations:
             raise JaxkgError(f"path {path.id!r} has no triples, so there is nothing to offer")
         starts = tuple(citation.start for citation in path.citations)
-        groups[(starts, path.relation_path)].append(path)
+        groups[(path.id,) if single else (starts, path.relation_path)].append(path)
     lines: list[Offered] = []
     chosen, tokens = list(groups.values())[:top_k], 0
     for number, group in enumerate(chosen, start=1):
@@ -190,7 +199,8 @@ def offered(
             ends[entity] = (*ends.get(entity, ()), path.id)
             names[entity] = name
         shown = len(ends) if most_ends is None else min(len(ends), most_ends)
-        offer = Offered(number, group[0].sentence, ends, names, shown)
+        score = group[0].score if single else None
+        offer = Offered(number, group[0].sentence, ends, names, shown, score)
         tokens += offer.tokens
         if lines and most_tokens is not None and tokens > most_tokens:
             lines[-1] = dataclasses.replace(lines[-1], behind=len(chosen) - len(lines))
@@ -216,7 +226,8 @@ def adjudication_prompt(question: str, offers: Sequence[Offered]) -> tuple[Messa
         ends = [shown(end) for end in list(offer.ends)[: offer.shown]]
         if hidden := len(offer.ends) - offer.shown:
             ends.append(f"… and {hidden:,} more not shown")
-        lines.append(f"{offer.number}. {line(offer.sentence)} Ends in: {'; '.join(ends)}")
+        told = "" if offer.score is None else f" Score: {offer.score:.4f}."
+        lines.append(f"{offer.number}. {line(offer.sentence)}{told} Ends in: {'; '.join(ends)}")
     system = prompts.ADJUDICATE_SYSTEM
     if any(offer.shown < len(offer.ends) for offer in offers):
         system += prompts.ADJUDICATE_NOT_SHOWN
@@ -229,13 +240,19 @@ def adjudication_prompt(question: str, offers: Sequence[Offered]) -> tuple[Messa
 
 
 def _offers(
-    answers: Sequence[Answer], top_k: int | None, most_ends: int | None, most_tokens: int | None
+    answers: Sequence[Answer],
+    top_k: int | None,
+    single: bool,
+    most_ends: int | None,
+    most_tokens: int | None,
 ) -> tuple[list[Answer], list[list[Offered]]]:
     """The lines of each answer, and the answers with a note of what is not shown."""
     marked: list[Answer] = []
     offers: list[list[Offered]] = []
     for answer in answers:
-        lines = offered(answer.paths, top_k=top_k, most_ends=most_ends, most_tokens=most_tokens)
+        lines = offered(
+            answer.paths, top_k=top_k, single=single, most_ends=most_ends, most_tokens=most_tokens
+        )
         cut = [each for each in lines if each.shown < len(each.ends)]
         notes = list(answer.notes)
         if cut:

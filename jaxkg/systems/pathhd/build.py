@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from jaxkg.kg import read_questions
 from jaxkg.systems.parts import Parts
+from jaxkg.systems.pathhd.fit import calibrated
 from jaxkg.systems.pathhd.settings import PathHDSettings
 from jaxkg.systems.pathhd.system import PathHD
 from jaxkg.systems.ranked import ranked_from_parts
 
 
 def from_parts(parts: Parts) -> PathHD:
-    """With a planner, or untrained, or fed by a path ranker, as `query` says."""
-    untrained = parts.wishes.get("query") in ("text", "projection", "ranked")
+    """With a planner, or untrained, or fed by a path ranker, as `query` says.
+
+    `calibrate=FILE` counts schemas in training questions, see `calibrated`.
+    """
+    untrained = parts.wishes.get("query") in ("text", "ordered", "projection", "ranked")
     ranked = None
     if parts.wishes.get("query") == "ranked":
         ranked = ranked_from_parts(parts, "pathhd with query=ranked")
     encoder = parts.encoder if untrained else None
     # The paper's model is offered three schemas; without one, an answer is the best schema's.
     top_k = 1 if parts.backend is None else 3
-    return PathHD.build(
+    counted = parts.wishes.pop("calibrate", None)
+    built = PathHD.build(
         parts.kg,
         None if untrained else parts.planner,
         ranked=ranked,
@@ -28,3 +34,8 @@ def from_parts(parts: Parts) -> PathHD:
         refiner=parts.backend,
         seed=parts.seed,
     )
+    if counted is None:
+        return built
+    built = calibrated(built, read_questions(counted))
+    parts.marks["calibration"] = repr(built.calibration)
+    return built

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.score.hdc import calibrate, grid_search, idf
+from jaxkg.systems.pathhd.settings import PathHDSettings
 from jaxkg.types import NULL
 
 
@@ -34,6 +35,13 @@ class Calibration:
     num_train: int = 0
     scaled: bool = False
     hits: float | None = None
+
+    @classmethod
+    def weighted(cls, settings: PathHDSettings) -> Calibration | None:
+        """With the weights of the settings and nothing counted; None where both are 0."""
+        if not (settings.alpha or settings.beta):
+            return None
+        return cls(settings.alpha, settings.beta, settings.decay)
 
     @classmethod
     def counted(

@@ -15,6 +15,8 @@ from jaxkg.systems.pathhd.calibration import Calibration
 from jaxkg.systems.pathhd.records import Retrieved
 from jaxkg.systems.pathhd.system import PathHD
 
+_VALIDATED = 500
+
 
 def fit_calibration(
     qa: PathHD,
@@ -33,17 +35,11 @@ def fit_calibration(
         scaled: see `hdc.idf`.
         candidates: how many of them.
     """
-    plain = dataclasses.replace(qa, calibration=None)
     codes = 2 * qa.kg.num_relations
-
-    def candidates_of(questions: Sequence[Question]) -> tuple[Retrieved, list[Topics]]:
-        topics = find_topics(qa.linker, questions)
-        return plain.retrieve(plain.read(questions, topics), topics), topics
-
     counted = Calibration.counted(
-        candidates_of(training)[0].relations, num_codes=codes, scaled=scaled
+        _candidates(qa, training)[0].relations, num_codes=codes, scaled=scaled
     )
-    found, topics = candidates_of(validation)
+    found, topics = _candidates(qa, validation)
     found = dataclasses.replace(
         found,
         relations=found.relations[:, :candidates],
@@ -56,3 +52,35 @@ def fit_calibration(
     # Candidates that reach nothing are passed over when questions are answered.
     similarity = np.where(grounded.used, found.similarity, -np.inf)
     return counted.fitted(similarity, found.relations, hit, num_codes=codes)
+
+
+def calibrated(qa: PathHD, questions: Sequence[Question]) -> PathHD:
+    """The system with its schemas counted in training questions (Eq. 7).
+
+    Weights are those of its settings; where these have none, they are found on every tenth question
+    (500 at most), which is then not counted.
+
+    Args:
+        qa: any.
+        questions: for training; those that weights are found on need answers.
+    """
+    given = Calibration.weighted(qa.settings)
+    if given is None:
+        aside = set(range(0, len(questions), 10)[:_VALIDATED])
+        parts: tuple[list[Question], list[Question]] = ([], [])
+        for place, question in enumerate(questions):
+            parts[place in aside].append(question)
+        return dataclasses.replace(qa, calibration=fit_calibration(qa, *parts))
+    counted = Calibration.counted(
+        _candidates(qa, questions)[0].relations,
+        num_codes=2 * qa.kg.num_relations,
+        alpha=given.alpha,
+        beta=given.beta,
+        decay=given.decay,
+    )
+    return dataclasses.replace(qa, calibration=counted)
+
+
+def _candidates(qa: PathHD, questions: Sequence[Question]) -> tuple[Retrieved, list[Topics]]:
+    plain, topics = dataclasses.replace(qa, calibration=None), find_topics(qa.linker, questions)
+    return plain.retrieve(plain.read(questions, topics), topics), topics

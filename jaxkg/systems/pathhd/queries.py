@@ -29,10 +29,11 @@ class TextQuery(NamedTuple):
     """A question's text in the space of the relation labels.
 
     The question gets the symbol that a relation with its words for a label would have. How alike a
-    path of l hops is to l such symbols bound together is the product of how alike each hop is.
+    path of l hops is to l such symbols bound together is the product of how alike each hop is. With
+    a text for every hop of paths of 1, 2, ... L hops, the order of the hops counts too.
     """
 
-    coordinates: Column  # [B, G] float32, see `hdc.label_coordinates`
+    coordinates: Column  # [B, S, G] float32, see `hdc.label_coordinates`; S is 1 or L(L + 1) / 2
 
 
 class ProjectedQuery(NamedTuple):
@@ -64,8 +65,8 @@ def encode_queries(
     """Query hypervectors (PathHD, Eq. 2 to 4).
 
     A bundle of plans is one vector, compared with paths of any length; its prefixes are the plans
-    cut off. A text is bound with itself as often as the path has hops. A projection is what it is:
-    nothing is known of its prefixes.
+    cut off. A text is bound with itself as often as the path has hops, or its hops' texts are bound
+    in their order. A projection is what it is: nothing is known of its prefixes.
 
     Args:
         algebra: of the symbols; static.
@@ -91,12 +92,18 @@ def encode_queries(
         ]
         every = jnp.repeat(whole[:, None], hops, axis=1)
         return Encoded(every, jnp.stack(cut, axis=1) if cut else every[:, :0])
-    hop = _text_hop(algebra, space, query)
-    powers = [hop]
-    for _ in range(1, hops):
-        powers.append(algebra.bind(powers[-1], hop))
-    whole = jnp.stack([rows(power) for power in powers], axis=1)
-    return Encoded(whole, whole[:, : len(steps)])
+    hop = _text_hops(algebra, space, query)
+    one = hop.shape[1] == 1
+
+    def bound(length: int, taken: int) -> jax.Array:
+        """The first hops of a path of so many."""
+        first = 0 if one else length * (length - 1) // 2
+        some = [hop[:, 0 if one else first + place] for place in range(taken)]
+        return rows(functools.reduce(algebra.bind, some))
+
+    whole = jnp.stack([bound(length, length) for length in range(1, hops + 1)], axis=1)
+    cut = [bound(hops, length) for length in steps]
+    return Encoded(whole, jnp.stack(cut, axis=1) if cut else whole[:, :0])
 
 
 def _bundle(
@@ -109,8 +116,8 @@ def _bundle(
     return jax.vmap(one)(relations, weight)
 
 
-def _text_hop(algebra: Algebra, space: Space, query: TextQuery) -> jax.Array:
-    """[B, *shape]: the text as one hop, walked forward or backward alike."""
+def _text_hops(algebra: Algebra, space: Space, query: TextQuery) -> jax.Array:
+    """[B, S, *shape]: each text as one hop, walked forward or backward alike."""
 
     def one(coordinates: jax.Array) -> jax.Array:
         both = symbols_at(
@@ -121,4 +128,4 @@ def _text_hop(algebra: Algebra, space: Space, query: TextQuery) -> jax.Array:
         )
         return algebra.bundle(both)
 
-    return jax.vmap(one)(jnp.asarray(query.coordinates))
+    return jax.vmap(jax.vmap(one))(jnp.asarray(query.coordinates))

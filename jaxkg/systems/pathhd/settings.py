@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from typing import ClassVar, Literal
 
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
 from jaxkg.score.hdc.factored import MAX_LENGTH
-from jaxkg.settings import Checked, Count, CountOrZero, Positive, Share
+from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
 
-QueryKind = Literal["bundle", "plan", "ranked", "text", "projection"]
+QueryKind = Literal["bundle", "plan", "ranked", "text", "ordered", "projection"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +21,8 @@ class PathHDSettings(Checked):
     Attributes:
         query: a weighted "bundle" over the planner's plans, its best "plan" alone (the paper's
             default), a bundle over the paths that a path ranker puts first ("ranked"), the "text"
-            among the relation labels, or the paper's text "projection" (Eq. 2). None takes
+            among the relation labels, the same with words of its own for every hop ("ordered", see
+            `hop_texts`), or the paper's text "projection" (Eq. 2). None takes
             "bundle" with a planner, "ranked" with a ranker and "text" without either.
         operator: of `hdc.OPERATORS`.
         dimension: d.
@@ -29,14 +30,18 @@ class PathHDSettings(Checked):
         symbols: "labels" gives relations with similar labels similar symbols, "random" none.
         bandwidth: of symbols from labels, see `hdc.label_symbols`. None takes 0.5 for queries from
             plans and 0.7 for texts, which are never as near to a label as labels to each other.
-        length_weight: factor of the similarity of paths of 1, 2, ... hops to a "text" query. Both
-            directions of a hop are bundled, which makes every hop weigh 1/sqrt(2); the default
-            makes up for that.
+        length_weight: factor of the similarity of paths of 1, 2, ... hops to a query from text. Its
+            hops bundle both directions, which makes each weigh 1/sqrt(2); the default makes up for
+            that.
+        alpha, beta, decay: weights of rarity and length in the calibrated score (Eq. 6); rarity is
+            0 until schemas are counted in training questions, see `calibrated`.
         hops: L_max; None takes the planner's, or 3, or 2 where schemas are too many to list.
         beam: B, paths walked on after each hop where schemas are too many to list.
         keep: candidates a question that are calibrated.
         top_k: K, schemas whose walks an answer gives; its entities are those of the best. 1 is
             enough without a language model, the paper offers it 3.
+        offered: what a language model is offered: "groups", lines of paths that differ in their
+            last entity alone, or K "paths", each with its score (Section 3.4).
         refine: schemas that a language model may choose of the candidates, by one short call before
             they are executed (Appendix K); 0 asks none, as in the paper's experiments.
         metric: "block" (Eq. 5) or "flat" cosine (Algorithm 1).
@@ -59,6 +64,10 @@ class PathHDSettings(Checked):
     beam: Count = 16
     keep: Count = 16
     top_k: Count = 1
+    offered: Literal["groups", "paths"] = "groups"
+    alpha: NotNegative = 0.0
+    beta: NotNegative = 0.0
+    decay: Share = 0.8
     refine: CountOrZero = 0
     metric: Literal["block", "flat"] = "block"
     precision: Literal["float32", "bfloat16", "int8"] = "float32"
@@ -66,6 +75,21 @@ class PathHDSettings(Checked):
     threshold: Share = 0.15
     revisit: Revisit | None = None
     batch_size: Count = 256
+
+    presets: ClassVar = {
+        "paper": {
+            "query": "plan",
+            "symbols": "random",
+            "dimension": 4096,
+            "length_weight": (1.0,) * 4,
+            "keep": 256,
+            "top_k": 3,
+            "offered": "paths",
+            "alpha": 0.2,
+            "beta": 0.1,
+            "threshold": 0.0,
+        }
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()

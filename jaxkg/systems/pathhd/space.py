@@ -13,6 +13,7 @@ import numpy as np
 from jaxkg.kg.schema import count_schemas, list_schemas, schema_graph
 from jaxkg.score import hdc
 from jaxkg.score.hdc.similarity import Packed, pack
+from jaxkg.systems.pathhd.order import hop_texts
 from jaxkg.systems.pathhd.queries import ProjectedQuery, Space, TextQuery
 from jaxkg.tensors import TensorGraph, bucket, pad
 from jaxkg.text import label_words
@@ -40,6 +41,7 @@ class SymbolSpace:
         encoder: of label and question texts; None for random symbols without any.
         bandwidth: of the labels' symbols; None where symbols are random.
         key: of everything drawn.
+        labels: [R, E] float32 vectors of the relation labels, of length 1; None without an encoder.
     """
 
     algebra: hdc.Algebra
@@ -47,6 +49,7 @@ class SymbolSpace:
     encoder: Encoder | None
     bandwidth: float | None
     key: jax.Array
+    labels: np.ndarray | None = None
 
     @classmethod
     def build(
@@ -68,23 +71,42 @@ class SymbolSpace:
                 symbols.
             key: of the symbols and projections.
         """
-        vectors = None if encoder is None else encoder([label_words(name) for name in relations])
+        vectors = None
+        if encoder is not None:
+            vectors = _unit(encoder([label_words(name) for name in relations]))
         codes = 2 * len(relations)
         if bandwidth is None or vectors is None:
             table = jax.jit(lambda key: algebra.random((codes,), key=key))(key)
             bandwidth = None
         else:
-            rows = np.tile(_unit(vectors), (2, 1))
+            rows = np.tile(vectors, (2, 1))
             groups = np.repeat(np.arange(2, dtype=np.int32), len(relations))
             table = _symbols(algebra, rows, groups, bandwidth, key)
-        return cls(algebra, Space(table, key), encoder, bandwidth, key)
+        return cls(algebra, Space(table, key), encoder, bandwidth, key, vectors)
 
-    def text_query(self, masked: Sequence[str]) -> TextQuery:
-        """Questions placed among labels; `bandwidth` and `encoder` must be there."""
-        vectors = self._read(masked)
+    def text_query(self, masked: Sequence[str], *, hops: int | None = None) -> TextQuery:
+        """Questions placed among labels; `bandwidth` and `encoder` must be there.
+
+        Args:
+            masked: question texts, their topics masked.
+            hops: L, of a query that carries the order of its hops: each hop's text is halfway
+                between its own words, see `hop_texts`, and all of them. None has one text.
+        """
+        vectors = self._read(masked)[:, None]
+        if hops is not None:
+            parts = hop_texts(masked, hops, self._likeness)
+            distinct = list(dict.fromkeys(text for some in parts for text in some))
+            row = dict(zip(distinct, self._read(distinct)))
+            own = np.array([[row[text] for text in some] for some in parts], np.float32)
+            vectors = _unit(vectors + own)
+        flat = vectors.reshape(-1, vectors.shape[2])
         project = _coordinates(self.algebra)
-        parts = [np.asarray(project(some, self.bandwidth, self.key)) for some in _chunks(vectors)]
-        return TextQuery(np.concatenate(parts)[: len(masked)])
+        told = [np.asarray(project(some, self.bandwidth, self.key)) for some in _chunks(flat)]
+        return TextQuery(np.concatenate(told)[: len(flat)].reshape(*vectors.shape[:2], -1))
+
+    def _likeness(self, texts: Sequence[str]) -> np.ndarray:
+        assert self.labels is not None
+        return (self._read(texts) @ self.labels.T).max(axis=1)
 
     def projected_query(self, masked: Sequence[str]) -> ProjectedQuery:
         """Questions through a fixed random matrix (PathHD, Eq. 2); `encoder` must be there."""
@@ -196,5 +218,5 @@ def _chunks(vectors: np.ndarray):
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return (vectors / np.where(length > 0, length, 1)).astype(np.float32)

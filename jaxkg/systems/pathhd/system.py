@@ -101,7 +101,7 @@ class PathHD(PathAnswering[Schemas]):
             encoder: of label and question texts; None hashes their words and letters.
             tensors, linker: of the graph; None makes them.
             settings: knobs.
-            calibration: from `fit_calibration`; none by default.
+            calibration: from `fit_calibration`; None takes the settings' weights.
             refiner: chooses among the candidates where the settings say `refine`.
             seed: of the hypervectors.
 
@@ -117,7 +117,7 @@ class PathHD(PathAnswering[Schemas]):
             raise JaxkgError(f'a query from a {kind} needs a planner; give one, or query="text"')
         if kind == "ranked" and ranked is None:
             raise JaxkgError('a query from ranked paths needs a path ranker; or query="text"')
-        if kind == "text" and settings.symbols == "random":
+        if kind in ("text", "ordered") and settings.symbols == "random":
             raise JaxkgError(
                 'random symbols say nothing of a text: give symbols="labels", or '
                 'query="projection" for the paper\'s projection'
@@ -127,7 +127,9 @@ class PathHD(PathAnswering[Schemas]):
         tensors = tensors or tensor_graph(kg)
         if encoder is None and (settings.symbols == "labels" or kind == "projection"):
             encoder = HashingEncoder()
-        bandwidth = settings.bandwidth or (0.7 if kind in ("text", "projection") else 0.5)
+        bandwidth = settings.bandwidth or (
+            0.7 if kind in ("text", "ordered", "projection") else 0.5
+        )
         symbols = SymbolSpace.build(
             make_algebra(settings),
             kg.relations,
@@ -158,7 +160,7 @@ class PathHD(PathAnswering[Schemas]):
             named=np.array([kg.has_name(i) for i in range(kg.num_entities)]),
             planner=planner,
             ranked=ranked if kind == "ranked" else None,
-            calibration=calibration,
+            calibration=calibration or Calibration.weighted(settings),
             refiner=refiner if settings.refine else None,
         )
 
@@ -169,9 +171,14 @@ class PathHD(PathAnswering[Schemas]):
         return self.settings.revisit or trained or "topic"
 
     @property
+    def single_paths(self) -> int | None:
+        """K, where a language model is offered so many paths, each a line; None for groups."""
+        return self.settings.top_k if self.settings.offered == "paths" else None
+
+    @property
     def length_weight(self) -> tuple[float, ...]:
         """[L] factor of the similarity of paths of 1, 2, ... hops."""
-        if self.kind == "text":
+        if self.kind in ("text", "ordered"):
             return self.settings.length_weight[: self.hops]
         return (1.0,) * self.hops
 
@@ -280,8 +287,9 @@ class PathHD(PathAnswering[Schemas]):
             else:
                 query = PlanQuery(*either_way(best, self.kg.num_relations))
             return Asked(query, np.ones(count), best.complete)
-        if self.kind == "text":
-            return Asked(self.symbols.text_query(masked), np.ones(count), everything)
+        if self.kind in ("text", "ordered"):
+            hops = self.hops if self.kind == "ordered" else None
+            return Asked(self.symbols.text_query(masked, hops=hops), np.ones(count), everything)
         if self.kind == "projection":
             return Asked(self.symbols.projected_query(masked), np.ones(count), everything)
         assert self.planner is not None

@@ -18,9 +18,12 @@ from jaxkg.records import Question
 from jaxkg.search.plans import Plans
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
+from jaxkg.systems.pathhd.fit import calibrated
+from jaxkg.systems.pathhd.order import hop_texts
 from jaxkg.systems.pathhd.queries import PlanQuery
 from jaxkg.systems.ranked import either_way
 from jaxkg.tensors import tensor_graph
+from jaxkg.words import TOPIC_WORD
 
 SMALL = PathHDSettings(dimension=128, block=2, threshold=0.05, batch_size=8)
 
@@ -111,6 +114,87 @@ def test_labels_alone_answer_questions_that_use_their_words(labels):
     assert names(labels.ask("who was [Alien] directed by?")) == {"Ridley Scott"}
     assert names(labels.ask("who was [Alien] written by?")) == {"Dan O'Bannon"}
     assert names(labels.ask("what was [Ridley Scott] born in?")) == {"South Shields"}
+
+
+BOTH_WAYS = KnowledgeGraph.from_triples(
+    [
+        ("Ann", "parent", "Bea"),
+        ("Bea", "boss", "Cid"),
+        ("Ann", "boss", "Dan"),
+        ("Dan", "parent", "Eve"),
+    ]
+)
+
+
+@pytest.mark.parametrize("operator", ["ghrr-haar", "fhrr"])
+def test_the_order_of_a_questions_words_decides_where_binding_keeps_order(operator):
+    settings = dataclasses.replace(
+        SMALL,
+        dimension=2048,
+        block=4,
+        hops=2,
+        query="ordered",
+        operator=operator,
+        length_weight=(0.1, 1.0),  # two hops are meant; which first is the question
+    )
+    qa = PathHD.build(BOTH_WAYS, settings=settings)
+    questions = [
+        asked("who is the boss of Ann 's parent?", "Ann"),
+        asked("who is the parent of Ann 's boss?", "Ann"),
+    ]
+    found = [names(answer) for answer in qa.answer(questions)]
+    # One product for both orders, where binding commutes: one of the two must be wrong.
+    assert (found == [{"Cid"}, {"Eve"}]) == (operator == "ghrr-haar")
+    plain = PathHD.build(BOTH_WAYS, settings=dataclasses.replace(settings, query="text"))
+    assert [names(answer) for answer in plain.answer(questions)] != [{"Cid"}, {"Eve"}]
+
+
+def test_parts_of_a_question_are_cut_where_they_read_like_labels():
+    wanted = {"'s boss": 1.0, "parent of": 1.0, "who is the": 0.9}
+
+    def likeness(texts):
+        return np.array([wanted.get(text, 0.1 * len(text.split())) for text in texts])
+
+    text = f"who is the parent of {TOPIC_WORD} 's boss"
+    one, *two, first, second, third = hop_texts([text], 3, likeness)[0]
+    assert one == "who is the parent of 's boss"
+    assert len(two) == 2
+    assert [first, second, third] == ["'s boss", "parent of", "who is the"]
+    assert hop_texts([f"why {TOPIC_WORD}"], 2, likeness) == [["why", "why", "why"]]
+
+
+def test_one_path_a_line_with_its_score_is_what_the_paper_shows(labels):
+    backend = Scripted([json.dumps({"answers": [], "supporting_paths": [1], "rationale": "so"})])
+    settings = dataclasses.replace(labels.settings, offered="paths", top_k=3)
+    inner = dataclasses.replace(labels, settings=settings)
+    assert (labels.single_paths, inner.single_paths) == (None, 3)
+    qa = AdjudicatedQA(inner, backend, top_k=inner.single_paths, single=True)
+    answer = qa.ask(asked("who directed it?", "Heat"))
+    lines = [x for x in backend.requests[0].messages[1].content.splitlines() if x[:1].isdigit()]
+    assert 1 < len(lines) <= 3
+    for number, (told, path) in enumerate(zip(lines, answer.paths), start=1):
+        assert told.startswith(f"{number}. {path.sentence} Score: {path.score:.4f}. Ends in: ")
+
+
+def test_weights_of_the_settings_calibrate_and_training_questions_count_schemas(labels):
+    settings = dataclasses.replace(labels.settings, alpha=0.2, beta=0.1)
+    qa = PathHD.build(LABELS, settings=settings)
+    given = qa.calibration
+    assert (given.alpha, given.beta, given.decay, given.num_train) == (0.2, 0.1, 0.8, 0)
+    training = [asked("who directed it?", "Heat"), asked("who wrote it?", "Alien")]
+    counted = calibrated(qa, training).calibration
+    assert counted.num_train == 2
+    assert (counted.alpha, counted.beta) == (0.2, 0.1)
+    assert counted.frequency.max() == 2
+    rarity = counted.inverse_frequency(np.array([[[0, -1]]], np.int32), num_codes=8)
+    assert rarity[0, 0] > 0
+    # No weights given: they are found on a tenth that is not counted.
+    many = [
+        dataclasses.replace(q, id=f"{i}", answers=("Michael Mann",))
+        for i, q in enumerate(training * 10)
+    ]
+    found = calibrated(labels, many).calibration
+    assert (found.num_train, found.hits is not None) == (18, True)
 
 
 def test_unnamed_nodes_are_no_answers_and_schemas_that_reach_nothing_else_are_passed_over(labels):
