@@ -250,8 +250,9 @@ def measure(table: str, case: Case, seeds: int) -> Iterator[tuple[str, Estimate,
             name = label
             if table == "order" and k == 1:
                 hits = np.mean(values, axis=0)
-                first = hits if first is None else first
-                if hits is not first:
+                if first is None:
+                    first = hits
+                else:
                     ones = np.ones((len(hits), 1))
                     pair = first[:, None], (hits[:, None], ones)
                     [gain] = ratio_estimates(pair[0], ones, minus=pair[1])
