@@ -3,8 +3,9 @@
 The walks from a topic to an entity are not listed but summed, hop by hop, in two channels
 (PathMind, Eq. 3): `mass`, the number of walks, each weighted by how well its relations and its
 length fit the question, and `cost`, the sum over those walks of what their triples say.
-With all weights 1 this is Eq. 3 as printed. The weight of a relation at a hop does not depend on
-the edge, so it is computed per (question, hop, relation), and an edge costs a gather.
+With all weights 1 (`walk_weights` off) this is Eq. 3 as printed. The weight of a relation at a hop
+does not depend on the edge, so it is computed per (question, hop, relation), and an edge costs a
+gather.
 """
 
 from typing import NamedTuple
@@ -49,8 +50,12 @@ def read_questions(
     text: jax.Array,
     label_ngrams: jax.Array,
     label_text: jax.Array,
+    *,
+    walk_weights: bool = True,
 ) -> Question:
     """Attend over the relations of every hop, and over the lengths.
+
+    The attention is ours: the paper counts all walks alike.
 
     Args:
         params: weights.
@@ -58,6 +63,7 @@ def read_questions(
         text: [B, G] float32 of the same, by a text encoder; of length 1.
         label_ngrams: [R, T'] int32 of the relation labels.
         label_text: [R, G] float32 of the same.
+        walk_weights: False weighs all relations and lengths 1; static.
     """
     reader = params.reader
     words = bag(reader.ngram, ngrams)
@@ -75,9 +81,10 @@ def read_questions(
         [gate[None, :, side, None] * similar[:, None] for side in (0, 1)], axis=2
     )
     length = reads[:, -1] @ reader.length.T + reader.length_bias[None]
+    weight = jax.nn.softmax if walk_weights else jnp.ones_like
     return Question(
-        weight=jax.nn.softmax(logits),
-        length=jax.nn.softmax(length),
+        weight=weight(logits),
+        length=weight(length),
         ask=hidden @ params.cost.ask,
         future=hidden @ params.future.question,
     )
@@ -213,18 +220,26 @@ def entity_sums(sums: tuple[PathSums, ...], entity: jax.Array) -> PathSums:
 
 
 def priority_logits(
-    params: PriorityParams, question: Question, sums: PathSums, row: jax.Array
+    params: PriorityParams,
+    question: Question,
+    sums: PathSums,
+    row: jax.Array,
+    *,
+    mass: bool = True,
 ) -> jax.Array:
     """Priority of entities, before the sigmoid of Eq. 5.
 
     `d` enters as the log of the mass and the mean cost of a walk: one walk and a thousand are both
-    legible, and nothing of the two sums is lost.
+    legible, and nothing of the two sums is lost; the log of the mass also goes past both networks.
+    As printed `d` is the sum of costs alone, here in signed logarithms: a thousand walks overflow
+    the networks.
 
     Args:
         params: weights.
         question: from `read_questions`.
         sums: at K slots.
         row: [K] int32, question of each.
+        mass: False takes `d` as printed; static.
 
     Returns:
         [K] float32.
@@ -234,11 +249,15 @@ def priority_logits(
     chex.assert_equal_shape([row, sums.mass])
     readout = params.readout
     there = sums.mass > _LEAST_MASS
-    mass = jnp.where(there, sums.mass, 1.0)
-    log_mass = jnp.where(there, jnp.log(mass), float(np.log(_LEAST_MASS)))
-    # By way of the log: the gradient of a quotient squares the mass, which would underflow.
-    mean = jnp.where(there[:, None], sums.cost, 0.0) * jnp.exp(-log_mass)[:, None]
-    accumulated = jnp.concatenate([0.1 * log_mass[:, None], jnp.ones_like(mean[:, :1]), mean], 1)
+    total = jnp.where(there, sums.mass, 1.0)
+    log_mass = jnp.where(there, jnp.log(total), float(np.log(_LEAST_MASS)))
+    cost = jnp.where(there[:, None], sums.cost, 0.0)
+    if mass:
+        # By way of the log: the gradient of a quotient squares the mass, which would underflow.
+        cost = cost * jnp.exp(-log_mass)[:, None]
+    else:
+        cost, log_mass = jnp.sign(cost) * jnp.log1p(jnp.abs(cost)), jnp.zeros_like(log_mass)
+    accumulated = jnp.concatenate([0.1 * log_mass[:, None], jnp.ones_like(cost[:, :1]), cost], 1)
     hidden = jax.nn.gelu(accumulated @ params.future.cost + question.future[row])
     expected = accumulated + hidden @ params.future.out
     hidden = jax.nn.gelu(expected @ readout.inner + readout.bias[None])

@@ -86,6 +86,9 @@ class PrioritySizes:
         heads: H, numbers a triple's cost has.
         hidden: X, width of the two networks.
         rounds: of message passing.
+        walk_weights: walks are weighted by their relations and length; False counts all alike.
+        mass: the log of the walks' weight is a part of `d` and of the priority; False takes the sum
+            of costs alone.
     """
 
     hops: int
@@ -99,6 +102,8 @@ class PrioritySizes:
     heads: int = 4
     hidden: int = 32
     rounds: int = 1
+    walk_weights: bool = True
+    mass: bool = True
 
 
 def init_reader(codes: int, sizes: PrioritySizes, *, keys: jax.Array) -> Reader:

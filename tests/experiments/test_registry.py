@@ -8,10 +8,12 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import Parts, settings_from, settings_made, wishes_from
 from jaxkg.experiments.registry import build_system, systems_table
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.priority.train import PriorityConfig
 from jaxkg.settings import Checked, Count
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
+from jaxkg.systems.pathmind.system import PathMindSettings
 from jaxkg.systems.planned import PlannedSettings
 from jaxkg.systems.proh.retrieval import RetrievalSettings
 from jaxkg.systems.proh.settings import ProhSettings
@@ -101,6 +103,8 @@ def test_nested_settings_are_set_by_their_path():
 
 
 PAPERS = (
+    PathMindSettings,
+    PriorityConfig,
     PathHDSettings,
     ReKnoSSettings,
     ProhSettings,

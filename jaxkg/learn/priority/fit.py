@@ -106,9 +106,13 @@ def fit_priority(
         The model, and what became of the questions.
 
     Raises:
-        JaxkgError: there is nothing to learn from.
+        JaxkgError: there is nothing to learn from, or paths have nothing to teach.
     """
     config, encode = config or PriorityConfig(), text_encoder(encoder, kg.relations)
+    if use_paths and not config.walk_weights:
+        raise JaxkgError(
+            "relation paths teach the weights of walks, which walk_weights=false drops"
+        )
     tick = on_progress or (lambda stage, done, total: None)
     draw = np.random.default_rng(seed).permutation(len(questions))
     asked = [questions[i] for i in draw[: config.most]]
@@ -146,6 +150,9 @@ def fit_priority(
         text=label_text.shape[1],
         entities=tensors.graph.num_nodes if transductive else 0,
         features=0 if transductive else PrioritySizes.features,
+        heads=config.heads,
+        walk_weights=config.walk_weights,
+        mass=config.mass,
     )
     params, losses = train_priority(
         tensors,

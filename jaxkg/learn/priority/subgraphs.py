@@ -28,6 +28,7 @@ def prioritise(
     fan_out: int | None,
     floor: float,
     revisit: Revisit,
+    mass: bool = True,
 ) -> tuple[Subgraphs, jax.Array]:
     """Priority of every entity of every question's subgraph.
 
@@ -39,6 +40,7 @@ def prioritise(
         row, node: [F] int32 topics.
         capacities, fan_out, floor, revisit: see `question_subgraphs`; a hop after which walks of
             no likely length would end is not taken either. Static.
+        mass: see `priority_logits`; static.
 
     Returns:
         The subgraphs; [sum of F] float32 logits, to be read where `Subgraphs.is_entity`.
@@ -59,7 +61,7 @@ def prioritise(
     code = tuple(jnp.where(level.valid, graph.relation[level.edge], 0) for level in sub.trail[1:])
     layers = sum_over_paths(params, question, states, sub.trail, sub.place, code)
     sums = entity_sums(layers, sub.entity)
-    return sub, priority_logits(params, question, sums, sub.row)
+    return sub, priority_logits(params, question, sums, sub.row, mass=mass)
 
 
 def subgraph_sizes(

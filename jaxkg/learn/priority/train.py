@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -43,6 +43,8 @@ class PriorityConfig(Checked):
         dropout: share of n-grams hidden, so that no single one is relied on.
         hidden_words: share of a question's words hidden at most, see `hide_words`.
         sharpness: how much more a wrong entity of high priority weighs than one of low priority.
+        balanced: see `priority_loss`.
+        walk_weights, mass, heads: parts of the score, see `PrioritySizes`.
         checkpoint_every: steps between checkpoints, where they are written.
     """
 
@@ -54,7 +56,15 @@ class PriorityConfig(Checked):
     dropout: Share = 0.1
     hidden_words: Share = 0.5
     sharpness: NotNegative = 1.0
+    balanced: bool = True
+    walk_weights: bool = True
+    mass: bool = True
+    heads: Count = 4
     checkpoint_every: Count = 100
+
+    presets: ClassVar = {
+        "paper": {"balanced": False, "walk_weights": False, "mass": False, "heads": 1}
+    }
 
 
 class PriorityExamples(NamedTuple):
@@ -76,6 +86,7 @@ def priority_loss(
     *,
     num_questions: int,
     sharpness: float,
+    balanced: bool = True,
 ) -> jax.Array:
     """Cross-entropy of Eq. 6, a question's few answers and its many other entities balanced.
 
@@ -89,6 +100,7 @@ def priority_loss(
         right, wrong: [K] bool, answers and other entities; slots that are neither do not count.
         num_questions: B; static.
         sharpness: factor of the logits in the softmax.
+        balanced: False weighs all entities of a question alike, as printed; static.
 
     Returns:
         [] float32, mean over the questions with an answer in their subgraph.
@@ -100,14 +112,19 @@ def priority_loss(
     def total(values, mask):
         return jax.ops.segment_sum(jnp.where(mask, values, 0.0), group, num_questions + 1)
 
+    answers = total(jnp.ones_like(logit), right)
+    counts = (answers > 0)[:num_questions].astype(jnp.float32)
+    if not balanced:
+        each = jnp.where(right, jax.nn.log_sigmoid(logit), jax.nn.log_sigmoid(-logit))
+        size = jnp.maximum(total(jnp.ones_like(logit), right | wrong), 1.0)
+        loss = -total(each, right | wrong) / size
+        return jnp.sum(counts * loss[:num_questions]) / jnp.maximum(jnp.sum(counts), 1.0)
     given = jax.lax.stop_gradient(sharpness * logit)
     highest = jax.ops.segment_max(jnp.where(wrong, given, -jnp.inf), group, num_questions + 1)
     weight = jnp.exp(jnp.where(wrong, given - highest[group], -jnp.inf))
     share = weight / jnp.maximum(total(weight, wrong), 1e-9)[group]
-    answers = total(jnp.ones_like(logit), right)
     loss = -total(jax.nn.log_sigmoid(logit), right) / jnp.maximum(answers, 1.0)
     loss -= total(share * jax.nn.log_sigmoid(-logit), wrong)
-    counts = (answers > 0)[:num_questions].astype(jnp.float32)
     return jnp.sum(counts * loss[:num_questions]) / jnp.maximum(jnp.sum(counts), 1.0)
 
 
@@ -153,16 +170,16 @@ def _program(
         key = jax.random.wrap_key_data(key)
         ngrams = hide_words(ngrams, key, words=config.hidden_words, each=config.dropout)
         states = entity_states(params, inflow, features)
-        question = read_questions(params, ngrams, text, *labels)
+        question = read_questions(params, ngrams, text, *labels, walk_weights=config.walk_weights)
         sub, logit = prioritise(
             graph, params, states, question, row, node, capacities=capacities,
-            fan_out=config.fan_out, floor=0.0, revisit=revisit,
+            fan_out=config.fan_out, floor=0.0, revisit=revisit, mass=config.mass,
         )  # fmt: skip
         entity = sub.is_entity
         right = entity & is_target(sub.row, sub.node, targets)
         value = priority_loss(
             logit, sub.row, right, entity & ~right,
-            num_questions=num_questions, sharpness=config.sharpness,
+            num_questions=num_questions, sharpness=config.sharpness, balanced=config.balanced,
         )  # fmt: skip
         return value + path_loss(question, paths), sub.overflow
 

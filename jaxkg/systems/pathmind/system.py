@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import time
 from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 import jax
 import numpy as np
@@ -36,6 +37,7 @@ from jaxkg.systems.pathmind.walks import (
     Ranking,
     Strategy,
     choose_walks,
+    grown_walks,
     rank_entities,
 )
 from jaxkg.tensors import TensorGraph, tensor_graph
@@ -57,6 +59,8 @@ class PathMindSettings(Checked):
             are not walked; 0 walks the whole subgraph.
         keep: K, entities taken an iteration by `retrieve`.
         iterations: T; the paper takes 2 on WebQSP and 4 on CWQ.
+        growth: what `retrieve` takes an entity with: the heaviest of its "walks", or walks that
+            grow by "triples" through the entities taken before (the paper's rule).
         revisit: which nodes a walk may enter; None takes what the model was trained with.
         batch_size: questions a batch.
     """
@@ -66,8 +70,11 @@ class PathMindSettings(Checked):
     floor: Share = 0.01
     keep: Count = 3
     iterations: Count = 2
+    growth: Literal["walks", "triples"] = "walks"
     revisit: Revisit | None = None
     batch_size: Count = 64
+
+    presets: ClassVar = {"paper": {"growth": "triples", "floor": 0.0, "threshold": 0.0}}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -213,16 +220,22 @@ class PathMind(QuestionAnswering):
         )
         topics, ranked = found.topics, found.ranked
         began = time.perf_counter()
-        row, walks, score = choose_walks(
-            ranked,
-            self.tensors,
-            [some.entities for some in topics],
-            strategy=strategy,
-            keep=self.settings.keep,
-            iterations=self.settings.iterations,
-            revisit=self.revisit,
-            seed=seed,
-        )
+        starts, size = [some.entities for some in topics], self.settings
+        if strategy == "important" and size.growth == "triples":
+            row, walks, score = grown_walks(
+                found.whole, self.tensors, starts, keep=size.keep, iterations=size.iterations
+            )
+        else:
+            row, walks, score = choose_walks(
+                ranked,
+                self.tensors,
+                starts,
+                strategy=strategy,
+                keep=size.keep,
+                iterations=size.iterations,
+                revisit=self.revisit,
+                seed=seed,
+            )
         paths = self._cited(row, walks, score)
         usage = _usage(found, began, len(questions))
         return [
@@ -261,7 +274,7 @@ class PathMind(QuestionAnswering):
             on_progress=lambda done, total: tick("prioritise", done, total),
         )
         seconds = (linked - began, time.perf_counter() - linked)
-        return Ranking(topics, masked, self._sayable(ranked), seconds)
+        return Ranking(topics, masked, self._sayable(ranked), ranked, seconds)
 
     @functools.cached_property
     def states(self) -> jax.Array:

@@ -72,12 +72,14 @@ class Ranking:
         topics: of each question.
         masked: each question, its topics masked.
         ranked: the entities around the topics.
+        whole: the same with nodes that have no name of their own.
         seconds: that linking and ranking took.
     """
 
     topics: list[Topics]
     masked: list[str]
     ranked: Ranked
+    whole: Ranked
     seconds: tuple[float, float]
 
 
@@ -126,7 +128,7 @@ def heaviest_walks(
     return heaviest, edges_to(sub.trail, hop, slot)
 
 
-@partial(jax.jit, static_argnames=("capacities", "revisit"))
+@partial(jax.jit, static_argnames=("capacities", "revisit", "walk_weights", "mass"))
 def prioritise_batch(
     graph: Graph,
     params: PriorityParams,
@@ -141,9 +143,13 @@ def prioritise_batch(
     capacities: tuple[int, ...],
     floor: float,
     revisit: Revisit,
+    walk_weights: bool = True,
+    mass: bool = True,
 ) -> Prioritised:
     """Subgraphs, priorities and walks of one padded batch; see `prioritise`."""
-    question = read_questions(params, ngrams, text, label_ngrams, label_text)
+    question = read_questions(
+        params, ngrams, text, label_ngrams, label_text, walk_weights=walk_weights
+    )
     sub, logit = prioritise(
         graph,
         params,
@@ -155,6 +161,7 @@ def prioritise_batch(
         fan_out=None,
         floor=floor,
         revisit=revisit,
+        mass=mass,
     )
     heaviest, shortest = heaviest_walks(sub, question, graph.relation)
     return Prioritised(
@@ -212,6 +219,8 @@ def rank_entities(
             capacities=slots,
             floor=floor,
             revisit=revisit,
+            walk_weights=model.sizes.walk_weights,
+            mass=model.sizes.mass,
         )
 
     capacities = Capacities(
@@ -255,7 +264,8 @@ def choose_walks(
     """The walks to show to a reasoner: each of T iterations takes the K best entities left.
 
     Published PathMind grows its paths by one triple an iteration, through entities that its loss
-    has taught it to call wrong. Here an entity brings its whole walk, out of back-pointers.
+    has taught it to call wrong (`grown_walks`). Here an entity brings its whole walk, out of
+    back-pointers.
 
     Args:
         ranked: from `rank_entities`.
@@ -285,6 +295,57 @@ def choose_walks(
     place = np.arange(len(ranked.row)) - ranked.offsets[ranked.row]
     taken = np.flatnonzero(place < keep * iterations)
     return ranked.row[taken], walks[taken], ranked.priority[taken]
+
+
+def grown_walks(
+    whole: Ranked,
+    tensors: TensorGraph,
+    topics: Sequence[Sequence[int]],
+    *,
+    keep: int,
+    iterations: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Walks that grow by one triple an iteration, as published.
+
+    Every iteration takes the K entities of highest priority among the neighbours of those taken in
+    the one before, no entity twice; each brings the walk that led to it and one triple more.
+
+    Args:
+        whole: every entity that has a priority.
+        tensors: the graph.
+        topics: topic nodes of each question.
+        keep, iterations: K, T; at most K T walks a question.
+
+    Returns:
+        As `choose_walks`, walks of 1 to T edges.
+
+    Reference: PathMind, "Learning".
+    """
+    offsets = np.asarray(tensors.graph.offsets)
+    row: list[int] = []
+    walks: list[list[int]] = []
+    score: list[float] = []
+    for question, some in enumerate(topics):
+        mine = slice(int(whole.offsets[question]), int(whole.offsets[question + 1]))
+        priority = dict(zip(whole.node[mine].tolist(), whole.priority[mine].tolist()))
+        led: dict[int, list[int]] = {node: [] for node in some}
+        front = list(led)
+        for _ in range(iterations):
+            reached: dict[int, list[int]] = {}
+            for node in front:
+                for edge in range(int(offsets[node]), int(offsets[node + 1])):
+                    tail = int(tensors.tail[edge])
+                    if tail in priority and tail not in led:
+                        reached.setdefault(tail, [*led[node], edge])
+            front = sorted(reached, key=lambda node: (-priority[node], node))[:keep]
+            led |= {node: reached[node] for node in front}
+            row += [question] * len(front)
+            walks += [led[node] for node in front]
+            score += [priority[node] for node in front]
+    table = np.full((len(walks), iterations), NULL, np.int32)
+    for place, walk in enumerate(walks):
+        table[place, : len(walk)] = walk
+    return np.array(row, np.int32), table, np.array(score, np.float32)
 
 
 def random_walks(

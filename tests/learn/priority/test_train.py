@@ -90,6 +90,17 @@ def test_the_loss_balances_answers_and_others():
     np.testing.assert_allclose(found, want, rtol=1e-5)
 
 
+def test_the_loss_as_printed_counts_every_entity_alike():
+    logit = jnp.asarray([2.0, 0.5, 0.1, 3.0, 9.0])
+    row = jnp.asarray([0, 0, 0, 1, 1])
+    right = jnp.asarray([True, False, False, False, False])
+    wrong = jnp.asarray([False, True, True, True, False])
+    found = priority_loss(logit, row, right, wrong, num_questions=2, sharpness=1.0, balanced=False)
+    # Eq. 6 of the question with an answer, a mean over its three entities.
+    want = np.log1p(np.exp(np.asarray([-2.0, 0.5, 0.1]))).mean()
+    np.testing.assert_allclose(found, want, rtol=1e-5)
+
+
 def test_wrong_entities_weigh_by_how_high_they_stand():
     row, right = jnp.zeros(3, jnp.int32), jnp.asarray([True, False, False])
     logit = jnp.asarray([0.0, 2.0, -4.0])

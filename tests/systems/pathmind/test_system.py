@@ -14,13 +14,15 @@ from jaxkg.adjudicate import Scripted, adjudicate
 from jaxkg.candidates.subgraph import question_subgraphs
 from jaxkg.cite import check_all
 from jaxkg.errors import JaxkgError
+from jaxkg.experiments.parts import settings_made
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.fit import fit_priority
+from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.train import PriorityConfig
 from jaxkg.records import Question
 from jaxkg.score.priority import Question as Read
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
-from jaxkg.systems.pathmind.walks import heaviest_walks, random_walks
+from jaxkg.systems.pathmind.walks import Ranked, grown_walks, heaviest_walks, random_walks
 from jaxkg.tensors import tensor_graph
 from jaxkg.text.hashing import HashingEncoder
 
@@ -216,3 +218,49 @@ def test_random_walks_are_walks_of_the_graph():
     assert (np.diff(row) >= 0).all()
     assert score[0] == 1.0
     assert len({len([e for e in w if e >= 0]) for w in walked.tolist()}) == 3
+
+
+def test_walks_grow_by_a_triple_through_the_best_entities_of_the_one_before():
+    tensors = tensor_graph(KnowledgeGraph.from_triples([
+        ("a", "r", "b"), ("a", "r", "c"), ("a", "r", "d"), ("b", "r", "e"), ("c", "r", "f"),
+        ("d", "r", "g"),
+    ]))  # fmt: skip
+    priority = np.array([0.0, 0.9, 0.5, 0.4, 0.1, 0.2, 1.0], np.float32)  # a ... g
+    nodes = np.arange(1, 7, dtype=np.int32)
+    nothing = np.zeros((6, 1), np.int32)
+    whole = Ranked(
+        np.zeros(6, np.int32), nodes, priority[1:], nothing, nothing, np.array([0, 6]), np.ones(1)
+    )
+    row, walks, score = grown_walks(whole, tensors, [(0,)], keep=2, iterations=2)
+    assert row.tolist() == [0] * 4
+    # b and c, then what lies behind them: g, the best of all, lies behind d, which was not taken.
+    assert tensors.tail[walks[:2, 0]].tolist() == [1, 2]
+    assert walks[:2, 1].tolist() == [-1, -1]
+    assert tensors.tail[walks[2:, 1]].tolist() == [5, 4]
+    assert walks[2, 0] == walks[1, 0]
+    assert score.tolist() == pytest.approx([0.9, 0.5, 0.2, 0.1])
+
+
+def test_the_papers_preset_counts_all_walks_alike_and_is_kept(tmp_path):
+    kg = films()
+    config = settings_made(PriorityConfig, {"preset": "paper"}, epochs=1, batch_size=16)
+    with jax.numpy_dtype_promotion("standard"):
+        model, report = fit_priority(kg, tensor_graph(kg), asked(), config=config, hops=2)
+    assert (model.sizes.walk_weights, model.sizes.mass, model.sizes.heads) == (False, False, 1)
+    assert np.isfinite(report.losses).all()
+    model.save(tmp_path / "m")
+    settings = settings_made(PathMindSettings, {"preset": "paper"}, batch_size=8)
+    qa = PathMind.build(kg, PriorityModel.open(tmp_path / "m"), settings=settings)
+    assert qa.model.sizes == model.sizes
+    shown = qa.retrieve(asked()[:4])
+    assert check_all(kg, shown) == [()] * 4
+    assert {len(path.citations) for answer in shown for path in answer.paths} == {1, 2}
+    # Nothing depends on how a walk's relations fit the question: its readout is at zero.
+    fresh = jax.tree.map(jnp.zeros_like, model.params.readout.out)
+    params = model.params._replace(readout=model.params.readout._replace(out=fresh))
+    even = dataclasses.replace(qa, model=dataclasses.replace(model, params=params)).rank(
+        asked()[:4]
+    )
+    assert len(set(even.ranked.priority.tolist())) == 1
+    with pytest.raises(JaxkgError, match="walk_weights=false"):
+        fit_priority(kg, tensor_graph(kg), asked(), config=config, hops=2, use_paths=True)
