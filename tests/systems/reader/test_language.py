@@ -1,4 +1,5 @@
-from reader_graphs import transit
+import numpy as np
+from reader_graphs import transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.cues import read_cues
@@ -84,8 +85,9 @@ def test_homonyms_are_all_kept():
 
 def test_classes_relations_and_values_of_a_graph():
     words = Vocabulary(transit())
-    names = {words.kg.name(kind): len(members) for kind, members in words.classes.items()}
-    assert names == {"line": 3, "stop": 3, "pub": 1}
+    names = {words.class_names(kind)[0]: len(members) for kind, members in words.classes.items()}
+    assert {"line": 3, "stop": 3, "pub": 1}.items() <= names.items()
+    assert not {words.class_names(kind)[0] for kind in words.sorts} & {"line", "stop", "pub"}
     kinds = dict(zip(words.kg.relations, (relation.tails for relation in words.relations)))
     assert kinds["length in km"] == "number"
     assert kinds["opened on"] == "date"
@@ -97,3 +99,23 @@ def test_classes_relations_and_values_of_a_graph():
 
 def test_articles_plurals_and_brackets_do_not_matter():
     assert key_of("The Castles (pub)") == key_of("castle")
+
+
+def test_sorts_are_told_by_relations_and_named_by_labels():
+    words = Vocabulary(workshop())
+    kg = words.kg
+    sorts = {tuple(sorted(kg.name(e) for e in s.members)): s for s in words.sorts.values()}
+    people = sorts["Ivo Marsh", "Mona Frey", "Per Lund", "Una Holt"]
+    assert people.general == "person"
+    assert "manager" not in people.words  # two of four are
+    assert sorts["Gannet", "Petrel", "Skua", "Tern"].words[0] == "boat"
+    assert sorts["Dock East", "Dock West"].words[0] == "dock"
+    assert sorts["Bergen", "Hull", "Vigo"].general == "place"
+    # Whoever has one of the sort's relations is of it, and nobody else.
+    for sort in sorts.values():
+        ends = np.unique(np.concatenate([words.domain(code) for code in sort.codes]))
+        assert ends.tolist() == sort.members.tolist()
+    asked = TopicFinder(words).classes(read_cues("Which boat is the cheapest?"))
+    assert [words.classes[mention.kind].tolist() for mention in asked] == [
+        sorts["Gannet", "Petrel", "Skua", "Tern"].members.tolist()
+    ]

@@ -113,7 +113,15 @@ _SMALLER = (
     "less|fewer|cheaper|smaller|lighter|shorter|lower|thinner|faster|"
     "weniger|kürzer|kleiner|leichter|billiger|günstiger"
 )
+_OR_SO = r"\s+(?:\w+\s+)?(?:or|and|oder|und)\s+"
+_MORE_WORDS = "later|after|more|above|over|newer|younger|up|später|mehr|jünger"
+_LESS_WORDS = "earlier|before|less|fewer|below|under|older|früher|weniger|älter"
 VALUE_CUES: tuple[tuple[str, str], ...] = (
+    (
+        rf"\b(?:in |from |ab )?{_NUMBER}\s+(?:\w+\s+)?(?:or|and|oder|und)\s+(?:{_MORE_WORDS})\b",
+        ">=",
+    ),
+    (rf"\b(?:in )?{_NUMBER}\s+(?:\w+\s+)?(?:or|and|oder|und)\s+(?:{_LESS_WORDS})\b", "<="),
     (rf"\b(?:between|from|zwischen){_GAP}{_NUMBER}\s+(?:and|to|und|bis){_GAP}{_NUMBER}", "range"),
     (
         rf"\b(?:no more than|not more than|at most|up to|höchstens|bis zu){_GAP}{_NUMBER}",

@@ -81,6 +81,10 @@ def read_cues(text: str) -> Cues:
     yesno = bool(folded) and _yesno(folded, text)
     in_bounds = {place for bound in bounds for place in bound.words}
     comparative, extreme, measured = read_grades(folded, in_bounds, used)
+    two = {"than", "als", "or", "oder", "before", "after", "vor", "nach"} & set(folded)
+    if extreme is None and comparative is not None and not two and not bounds:
+        # "The larger budget", "the first to be born": of all.
+        comparative, extreme = None, comparative
     if measured is not None:
         wants, noun = "number", (measured,)
         used.add(measured)

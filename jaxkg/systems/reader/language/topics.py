@@ -12,6 +12,7 @@ from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.stems import alike, singular
 from jaxkg.systems.reader.language.vocabulary import ARTICLES, Vocabulary, key_of
+from jaxkg.words import relation_words
 
 _LONGEST = 9
 _PARTIAL = 4
@@ -86,8 +87,9 @@ class TopicFinder:
                 for word in key.split():
                     self._by_word[word].add(row)
         for kind in vocabulary.classes:
-            for wording in vocabulary.class_words(kind):
-                self._class_keys[key_of(wording)].append(kind)
+            for wording in vocabulary.class_names(kind):
+                if kind not in self._class_keys[key_of(relation_words(wording))]:
+                    self._class_keys[key_of(relation_words(wording))].append(kind)
         for relation in vocabulary.relations:
             for wording in relation.wordings:
                 self._schema_words.update(map(singular, split_words(wording).folded))
@@ -166,7 +168,8 @@ class TopicFinder:
                 score -= 0.03
             hints = set(split_words(name).folded) if "(" in name else set()
             for kind in self.vocabulary.class_of.get(row, ()):
-                hints.update(split_words(self.vocabulary.kg.name(kind)).folded)
+                for word in self.vocabulary.class_names(kind):
+                    hints.update(split_words(word).folded)
             told = [p for p in near if singular(cues.words.folded[p]) in map(singular, hints)]
             if told and len(rows) > 1:
                 score += 0.05

@@ -14,6 +14,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import Neighbourhood
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
+from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.systems.reader.language.stems import singular
 from jaxkg.words import relation_words
 
@@ -31,6 +32,7 @@ _BOTH_WAYS = re.compile(
 """Labels of relations that hold both ways whichever way they are written."""
 _META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
+_MEMBERS = 100
 _SAMPLE = 400
 """Ends of a relation that are looked at to tell what they are."""
 
@@ -58,7 +60,9 @@ class Vocabulary:
         around: its edges by node.
         values: its numbers and dates.
         relations: R relations in words.
-        classes: entity index of each class, with the entities of that class.
+        classes: entity index of each class, with the entities of that class; the sorts of what
+            has no class follow, numbered from the number of entities on.
+        sorts: these sorts.
         type_codes: relation codes that lead to a class.
         names: place in the graph of each surface key, see `key_of`.
     """
@@ -98,6 +102,22 @@ class Vocabulary:
         self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
         self._order, self._first = order, first
         self._keys: dict[str, np.ndarray] = {}
+        self._functional: dict[int, bool] = {}
+        self._class_words: dict[int, tuple[str, ...]] = {}
+        self.sorts: dict[int, Sort] = dict(enumerate(self._inferred(), start=kg.num_entities))
+        self.classes |= {kind: sort.members for kind, sort in self.sorts.items()}
+
+    def _inferred(self) -> list[Sort]:
+        typed = np.zeros(self.kg.num_entities, bool)
+        for kind, members in self.classes.items():
+            typed[members] = True
+            typed[kind] = True
+        plain = [c for c, r in enumerate(self.relations) if not r.role]
+        things = [c + self.kg.num_relations for c in plain if self.ends_kind(c) == "thing"]
+        return inferred_sorts(self.kg, [*plain, *things], self.domain, self._wordings, typed)
+
+    def _wordings(self, code: int) -> tuple[str, ...]:
+        return self.relations[code % self.kg.num_relations].wordings
 
     @functools.cached_property
     def is_value(self) -> np.ndarray:
@@ -124,7 +144,7 @@ class Vocabulary:
     def is_schema(self) -> np.ndarray:
         """[N] bool: relations and classes that stand among the entities."""
         mask = np.zeros(self.kg.num_entities, bool)
-        mask[list(self.classes)] = True
+        mask[[kind for kind in self.classes if kind not in self.sorts]] = True
         for code in self.type_codes:
             rows = self._rows(code)
             ends = self.kg.triples[rows, 2]
@@ -164,9 +184,24 @@ class Vocabulary:
         return found
 
     def class_words(self, kind: int) -> tuple[str, ...]:
-        """A class in words: its names."""
-        names = (self.kg.name(kind), *self.kg.aliases.get(kind, ()))
-        return tuple(dict.fromkeys(relation_words(name) for name in names))
+        """A class in words: its names, and "person" or "place" where its entities are such."""
+        if kind not in self._class_words:
+            if kind in self.sorts:
+                self._class_words[kind] = self.sorts[kind].words
+            else:
+                names = [relation_words(n) for n in self.class_names(kind)]
+                codes = self.around.ends(self.classes[kind][:_MEMBERS])
+                general = general_sort(self.kg, list(codes), self._wordings)
+                self._class_words[kind] = tuple(
+                    dict.fromkeys([*names, general] if general else names)
+                )
+        return self._class_words[kind]
+
+    def class_names(self, kind: int) -> tuple[str, ...]:
+        """Names of a class; the words of a sort."""
+        if kind in self.sorts:
+            return self.sorts[kind].words
+        return (self.kg.name(kind), *self.kg.aliases.get(kind, ()))
 
     def ends_kind(self, code: int) -> str:
         """What a relation code leads to, see `Relation`."""
@@ -193,6 +228,15 @@ class Vocabulary:
         source, ends = self.around.pairs(nodes, code)
         there = self.order_keys(self.ends_kind(code))[ends] != NONE_KEY
         return source[there], ends[there]
+
+    def functional(self, code: int) -> bool:
+        """Whether a relation code leads from everything to one thing at most."""
+        if code not in self._functional:
+            relation = code % self.kg.num_relations
+            facts = len(self._rows(relation))
+            both = relation in self.symmetric
+            self._functional[code] = not both and len(self.domain(code)) == facts > 0
+        return self._functional[code]
 
     def domain(self, code: int) -> np.ndarray:
         """[K] entities that a relation code leaves, ascending."""

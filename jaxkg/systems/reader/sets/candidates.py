@@ -8,12 +8,27 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from jaxkg.query import Compared, Count, Entities, Exists, Intersection, Node, Query, Step, Where
+from jaxkg.query import (
+    Compared,
+    Count,
+    Domain,
+    Entities,
+    Exists,
+    Intersection,
+    Node,
+    Query,
+    Step,
+    Where,
+)
 from jaxkg.systems.reader.alignment import Alignment
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.settings import ReaderSettings
+
+
+_LIKELY = 0.45
+"""Likeness from which on a sort may be meant that the question does not name."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -274,8 +289,10 @@ class Candidates:
                 )
         return found
 
-    def class_query(self, kind: int) -> Step:
-        """All entities of a class."""
+    def class_query(self, kind: int) -> Domain | Step:
+        """All entities of a class, or of a sort."""
+        if kind in self.vocabulary.sorts:
+            return Domain(tuple(map(self.kg.relation_name, self.vocabulary.sorts[kind].codes)))
         codes = self.vocabulary.type_codes
         return Step(
             Entities((self.kg.entity_ids[kind],)),
@@ -288,16 +305,11 @@ class Candidates:
         groups = {kind: self.vocabulary.class_words(kind) for kind in self.vocabulary.classes}
         if len(groups) <= 2_000:
             asked.alignment.prepare(groups.values())
-            near = sorted(
-                groups,
-                key=lambda k: (
-                    -max(
-                        asked.alignment.of(groups[k]).best_sem,
-                        asked.alignment.of(groups[k]).best_lex,
-                    )
-                ),
-            )
-            named.update(near[:3])
+            aligned = {kind: asked.alignment.of(words) for kind, words in groups.items()}
+            close = {kind: max(a.best_sem, a.best_lex) for kind, a in aligned.items()}
+            sorts = self.vocabulary.sorts
+            near = [kind for kind in groups if kind not in sorts or close[kind] >= _LIKELY]
+            named.update(sorted(near, key=lambda kind: -close[kind])[:3])
         return [
             Candidate(
                 query=self.class_query(kind),
@@ -317,10 +329,13 @@ class Candidates:
             for kind in kinds:
                 both = np.intersect1d(candidate.ends, self.vocabulary.classes[kind])
                 if 0 < len(both) < len(candidate.ends):
+                    node = candidate.node
                     kept.append(
                         dataclasses.replace(
                             candidate,
-                            query=Where(candidate.node, (codes[0],), "=", self.kg.entity_ids[kind]),
+                            query=Intersection((node, self.class_query(kind)))
+                            if kind in self.vocabulary.sorts
+                            else Where(node, (codes[0],), "=", self.kg.entity_ids[kind]),
                             ends=both,
                             classes=(kind,),
                         )

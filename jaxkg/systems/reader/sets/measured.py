@@ -175,6 +175,8 @@ class Measured:
             if not grade.largest:
                 counts = np.array([(source == node).sum() for node in base.ends])
                 nodes = base.ends
+            if len(nodes) < 2 or counts.min() == counts.max():
+                continue
             yield self._placed(
                 dataclasses.replace(
                     base,

@@ -86,7 +86,10 @@ class Operators:
         return [*classes, *[c for c in things if c.shape != "class"][:_BASES]]
 
     def _countable(self, base: Candidate) -> bool:
-        return not base.result and base.shape != "extreme"
+        """Not what can but be one: the referee of a match."""
+        once = all(self.vocabulary.functional(code) for code in base.relations)
+        alone = base.shape == "path" and len(base.topics) == 1 and once and not base.classes
+        return not base.result and base.shape != "extreme" and not alone
 
     def _count(self, asked: Asked, base: Candidate) -> Candidate:
         return dataclasses.replace(
@@ -167,6 +170,9 @@ class Operators:
     def _lacking(self, asked: Asked, bases: list[Candidate]) -> list[Candidate]:
         """Those of a set that have nothing of a relation: "which stops have no shelter"."""
         total, made = self.kg.num_relations, []
+        at = max(p for p in (asked.cues.except_at, asked.cues.negated, 0) if p is not None)
+        if any(mention.first > at for mention in asked.mentions):
+            return []
         for having in self.measured.having(asked):
             assert isinstance(having.query, Domain)
             code = self.kg.relation_code(having.query.relations[0])

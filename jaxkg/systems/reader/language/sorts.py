@@ -1,0 +1,194 @@
+"""Sorts of things in a graph that does not say what anything is: told by the relations they have.
+
+Relations belong together where the same entities have them (cosine of their sets of entities), and
+an entity is of the sort that most of its relations belong to; after characteristic sets (Neumann
+and Moerkotte, "Characteristic Sets", ICDE 2011). A sort is named by labels, names and ids.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.link.folding import split_words
+from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.sort_words import FEATURES, ROLES
+from jaxkg.systems.reader.language.stems import singular
+
+_LOOKED_AT = 6_000
+"""Entities that are looked at to tell sorts apart."""
+_TOGETHER = 0.4
+_PURE = 0.9
+_SHARED = 0.6
+_PARTICLE_WORDS = "by to from for in of at on with as under von aus bei im am"
+_PARTICLES = frozenset(_PARTICLE_WORDS.split())
+_HAVING = frozenset(["has", "have", "had", "is", "was", "are", "were", "hat", "ist"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Sort:
+    """Entities that are alike.
+
+    Attributes:
+        codes: whoever has one of these relation codes is of the sort.
+        members: [K] these entities, ascending.
+        words: what the sort may be called.
+        general: "person", "place" or "".
+    """
+
+    codes: tuple[int, ...]
+    members: np.ndarray
+    words: tuple[str, ...]
+    general: str = ""
+
+
+def inferred_sorts(
+    kg: KnowledgeGraph,
+    codes: Sequence[int],
+    domain: Callable[[int], np.ndarray],
+    wordings: Callable[[int], tuple[str, ...]],
+    typed: np.ndarray,
+) -> list[Sort]:
+    """The sorts of the entities that have no class.
+
+    Args:
+        kg: the graph.
+        codes: relation codes whose entities are things.
+        domain: entities that a relation code leaves.
+        wordings: a relation code in words.
+        typed: [N] bool, entities that have a class.
+    """
+    of_code = {code: domain(code) for code in codes}
+    bare = {c: rows for c, rows in of_code.items() if len(rows) and typed[rows].mean() < 0.5}
+    if not bare:
+        return []
+    kept = sorted(bare)
+    table = _incidence(kg, kept, bare)
+    group = _together(table)
+    # Every entity is of the group that most of its relations are in; of equals, the rarer one.
+    votes = np.stack([table[:, group == g].sum(axis=1) for g in range(group.max() + 1)], axis=1)
+    size = (votes > 0).sum(axis=0)
+    of_entity = np.argmax(votes - size / (1 + size.max()) / 2 * (votes > 0), axis=1)
+    of_entity = np.where(votes.max(axis=1) > 0, of_entity, -1)
+    found = []
+    for at in range(group.max() + 1):
+        mine = of_entity == at
+        share = table[mine].sum(axis=0) / np.maximum(table.sum(axis=0), 1)
+        pure = [kept[place] for place in np.flatnonzero(share >= _PURE)]
+        if not mine.any() or not pure:
+            continue
+        codes_of = _covering(pure, bare)
+        members = np.unique(np.concatenate([bare[code] for code in codes_of]))
+        named = [
+            kept[place] for place in np.flatnonzero((share >= 0.5) & (table[mine].any(axis=0)))
+        ]
+        general = general_sort(kg, named, wordings)
+        # "Father" names a few of all persons, "skill" all that anyone has.
+        wide = [c for c in named if c < kg.num_relations or len(bare[c]) >= _SHARED * len(members)]
+        words = _words(kg, members, wide, wordings)
+        words = (*words, general) if general and general not in words else words
+        if words:
+            found.append(Sort(codes_of, members, words, general))
+    return found
+
+
+def _incidence(
+    kg: KnowledgeGraph, kept: Sequence[int], of_code: dict[int, np.ndarray]
+) -> np.ndarray:
+    """[E, C] float32, 1 where an entity has a relation code, of some entities."""
+    each = max(5, _LOOKED_AT // len(kept))
+    some = [rows[:: max(1, len(rows) // each)] for rows in of_code.values()]
+    rows = np.unique(np.concatenate(some))
+    if kg.num_entities <= _LOOKED_AT:
+        rows = np.unique(np.concatenate(list(of_code.values())))
+    table = np.zeros((len(rows), len(kept)), np.float32)
+    for place, code in enumerate(kept):
+        table[np.isin(rows, of_code[code], assume_unique=True), place] = 1.0
+    return table
+
+
+def _together(table: np.ndarray) -> np.ndarray:
+    """[C] group of each relation code."""
+    shared = table.T @ table
+    size = np.sqrt(np.maximum(np.diag(shared), 1))
+    near = shared / size[:, None] / size[None] >= _TOGETHER
+    group = np.arange(len(near))
+    for place in range(len(near)):
+        for other in np.flatnonzero(near[place]):
+            group[group == group[other]] = group[place]
+    return np.unique(group, return_inverse=True)[1].reshape(-1)
+
+
+def _covering(codes: Sequence[int], of_code: dict[int, np.ndarray]) -> tuple[int, ...]:
+    """Few relation codes whose entities are all that any of these has."""
+    kept: list[int] = []
+    there = np.zeros(0, np.int64)
+    for code in sorted(codes, key=lambda c: (-len(of_code[c]), c)):
+        joined = np.union1d(there, of_code[code])
+        if len(joined) > len(there):
+            kept.append(code)
+            there = joined
+    return tuple(kept)
+
+
+def general_sort(
+    kg: KnowledgeGraph, codes: Sequence[int], wordings: Callable[[int], tuple[str, ...]]
+) -> str:
+    """Whether those who have these relations are persons or places, as far as labels tell.
+
+    The head of "born in" is a person and its tail a place; the tail of "project lead" is a person.
+    """
+    votes: Counter[str] = Counter()
+    for code in codes:
+        ahead = code < kg.num_relations
+        for wording in wordings(code):
+            words = split_words(wording).folded
+            told = {FEATURES.get(w) or FEATURES.get(singular(w)) for w in words} if ahead else set()
+            if not ahead and words:
+                told = {ROLES.get(singular(words[-1]))}
+                if words[-1] in ("in", "at") and len(words) > 1:
+                    told = {"place"} if FEATURES.get(words[-2]) else set()
+            votes.update(kind for kind in told if kind)
+    best = votes.most_common(2)
+    clear = best and (len(best) == 1 or best[0][1] > best[1][1])
+    return best[0][0] if clear else ""
+
+
+def _words(
+    kg: KnowledgeGraph,
+    members: np.ndarray,
+    codes: Sequence[int],
+    wordings: Callable[[int], tuple[str, ...]],
+) -> tuple[str, ...]:
+    """What a sort may be called: words of its names and ids, and of what leads to and from it."""
+    some = members[:: max(1, len(members) // 200)].tolist()
+    told: Counter[str] = Counter()
+    if len(some) > 2:
+        names: Counter[str] = Counter()
+        for row in some:
+            parts = {singular(w) for w in split_words(kg.name(row)).folded}
+            tag = re.search(r"(?:^|[/#:])([A-Za-z]{3,})[/_:#-]?\w*\d\w*$", kg.entity_ids[row])
+            names.update(parts | ({tag[1].lower()} if tag else set()))
+        told.update({w: 3 for w, n in names.items() if n >= _SHARED * len(some) and _says(w)})
+    heads: Counter[str] = Counter()
+    for code in codes:
+        for wording in wordings(code):
+            words = [w for w in split_words(wording).folded if w not in _HAVING]
+            if not words or words[-1] in _PARTICLES:
+                continue  # "reports to": no noun
+            if code >= kg.num_relations:
+                told.update({" ".join(words): 2} | ({words[-1]: 2} if _says(words[-1]) else {}))
+            elif len(words) > 1 and not set(words) & _PARTICLES:
+                heads[" ".join(words[:-1])] += 1
+    # A "project lead" is of a project; that a "birth date" is of no birth does little harm.
+    told.update(heads)
+    return tuple(word for word, _ in told.most_common(12))
+
+
+def _says(word: str) -> bool:
+    return word not in STOP and word not in LIGHT and len(word) > 2 and not word.isdigit()
