@@ -33,9 +33,14 @@ hometown birthplace headquarters capital venue stadium ground site area zone nei
 ort stadt land dorf raum gebäude straße insel hauptstadt sitz heimat
 """
 _LOCAL = """
-population elevation altitude inhabitants located situated capital mayor lies based headquartered
-einwohner liegt gelegen bürgermeister
+population elevation altitude inhabitants capital mayor einwohner bürgermeister
 """
+_SITUATED_WORDS = """
+born died buried lives live living resides located situated based headquartered lies hometown lebt
+wohnt liegt geboren gestorben gelegen
+"""
+SITUATED = frozenset(_SITUATED_WORDS.split())
+"""Words before an "in" that a place follows."""
 
 ROLES = {
     singular(word): kind

@@ -17,7 +17,7 @@ import numpy as np
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.sort_words import FEATURES, ROLES
+from jaxkg.systems.reader.language.sort_words import FEATURES, ROLES, SITUATED
 from jaxkg.systems.reader.language.stems import singular
 
 _LOOKED_AT = 6_000
@@ -152,7 +152,7 @@ def general_sort(
             if not ahead and words:
                 told = {ROLES.get(singular(words[-1]))}
                 if words[-1] in ("in", "at") and len(words) > 1:
-                    told = {"place"} if FEATURES.get(words[-2]) else set()
+                    told = {"place"} if words[-2] in SITUATED else set()
             votes.update(kind for kind in told if kind)
     best = votes.most_common(2)
     clear = best and (len(best) == 1 or best[0][1] > best[1][1])
@@ -168,7 +168,7 @@ def _words(
     """What a sort may be called: words of its names and ids, and of what leads to and from it."""
     some = members[:: max(1, len(members) // 200)].tolist()
     told: Counter[str] = Counter()
-    if len(some) > 2:
+    if len(some) > 1:
         names: Counter[str] = Counter()
         for row in some:
             parts = {singular(w) for w in split_words(kg.name(row)).folded}

@@ -26,7 +26,6 @@ from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.settings import ReaderSettings
 
-
 _LIKELY = 0.45
 """Likeness from which on a sort may be meant that the question does not name."""
 
