@@ -8,12 +8,18 @@ The folders are the pipeline:
     candidates  FIND      expand, follow, enumerate relation paths            (jit)
     score       SCORE     the planner and other scorers                       (jit)
     select      SELECT    beams, paths out of back-pointers                   (jit)
+    search                FIND, SCORE and SELECT in one jitted loop; query graphs (jit)
     adjudicate  ASK       the only folder that talks to a language model
     cite        CITE      paths to triples to sentences; `check` re-reads the graph
     evaluate    MEASURE   every published metric by its true name
     learn       TRAIN     supervision mined from answers, train steps
     systems               the published methods, each a composition of the above: `planned`,
-                          `llm_planned`, `pathhd`, `reknos`, `pathmind`, `ranked`, `guided`, `proh`
+                          `llm_planned`, `pathhd`, `reknos`, `pathmind`, `ranked`, `guided`, `proh`,
+                          and `reader`, which needs no training
+    show                  answers and reports as text, HTML and drawings
+    lm                    a language model that runs in this process
+    experiments           benchmarks, registry of systems, runs that resume
+    serve                 HTTP, MCP and a page
 
     >>> import jaxkg
     >>> kg = jaxkg.demo_graph()

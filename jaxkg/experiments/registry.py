@@ -57,7 +57,7 @@ class Entry:
 ENTRIES = (
     Entry("planner", "planned", trained="planner",
           about="a learned planner emits relation paths, executed exactly",
-          needs="nothing; trained on first use"),
+          needs="nothing; without `train planner`, made of relation labels"),
     Entry("reader", "reader.build",
           about="any graph, any words, with shipped weights"),
     Entry("pathhd", "pathhd.build", trained="planner",

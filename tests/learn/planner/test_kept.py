@@ -73,10 +73,12 @@ def test_another_graph_or_seed_gets_its_own(made):
     assert len(list((cache_folder() / "planners").iterdir())) == 3
 
 
-def test_the_demo_graph_has_questions_to_learn_from(made):
-    planner_for(demo_graph(), None)
-    planner_for(demo_graph(), None)
-    assert made == [("fit", len(demo_training_questions()), 0)]
+def test_the_demo_graphs_is_shipped_and_others_learn_from_its_questions(made):
+    shipped = planner_for(demo_graph(), None)
+    assert made == []
+    assert shipped.about["fit"]["questions"] == len(demo_training_questions())
+    assert planner_for(demo_graph(), None, seed=1).about == {"seed": 1}
+    assert made == [("fit", len(demo_training_questions()), 1)]
 
 
 def test_a_given_planner_is_opened_and_checked(made, tmp_path):
