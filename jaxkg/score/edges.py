@@ -127,6 +127,17 @@ def depth_log_probabilities(params: EdgeScorer, questions: jax.Array) -> jax.Arr
     return jax.nn.log_softmax(dense(params.depth, project_questions(params, questions)), axis=-1)
 
 
+def given_depth(params: EdgeScorer, hops: int) -> EdgeScorer:
+    """A scorer that is told the hop count: every question wants so many, whatever it reads.
+
+    Args:
+        params: weights.
+        hops: of every question, 1 … L.
+    """
+    known = jnp.where(jnp.arange(params.depth.bias.shape[0]) == hops - 1, 0.0, -1e9)
+    return params._replace(depth=Dense(jnp.zeros_like(params.depth.kernel), known))
+
+
 def project_questions(
     params: EdgeScorer, questions: jax.Array, *, dtype: DTypeLike = jnp.float32
 ) -> jax.Array:

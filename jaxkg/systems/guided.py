@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Literal
+from typing import ClassVar, Literal
 
 import jax
 import numpy as np
@@ -17,7 +17,7 @@ from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.edges.model import TrainedScorer
-from jaxkg.score.edges import EdgeTables, edge_tables
+from jaxkg.score.edges import EdgeScorer, EdgeTables, edge_tables, given_depth
 from jaxkg.search.edge_scores import BestTargets
 from jaxkg.search.guided import guided_paths
 from jaxkg.settings import Checked, Count, NotNegative, Share
@@ -51,6 +51,7 @@ class GuidedSettings(Checked):
             what a wrong path through a hub answers with, and cuts right answers off long lists:
             on MetaQA's dev questions 100 costs no F1, 30 costs 0.06 at three hops.
         margin: paths whose log chain score is this far below the best are dropped.
+        hops: the hop count, told as the paper does; None predicts it for each question.
         revisit: which nodes a path may return to; None takes what the scorer was trained with.
         dtype: of the scorer's products, float32 or bfloat16.
         batch_size: questions a batch.
@@ -62,9 +63,12 @@ class GuidedSettings(Checked):
     sample: Count | None = 4
     targets: Count | None = None
     margin: NotNegative = 5.0
+    hops: Count | None = None
     revisit: Revisit | None = None
     dtype: Literal["float32", "bfloat16"] = "float32"
     batch_size: Count = 256
+
+    presets: ClassVar = {"paper": {"threshold": 0.0, "sample": None, "targets": 30, "margin": 1e9}}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,8 +113,12 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
         """Put the parts together, and take the scorer's products with every node and relation.
 
         Raises:
-            JaxkgError: the scorer was trained with another encoder or for another graph.
+            JaxkgError: the scorer was trained with another encoder or for another graph, or takes
+                fewer hops than are told.
         """
+        if (settings.hops or 1) > scorer.sizes.hops:
+            most = scorer.sizes.hops
+            raise JaxkgError(f"the scorer takes {most} hops at most, not {settings.hops}")
         search = cls(
             kg, tensors or tensor_graph(kg), scorer, encoder, linker or Linker(kg), settings
         )
@@ -125,7 +133,12 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
     @functools.cached_property
     def _tables(self) -> EdgeTables:
         inputs = self.scorer.inputs(self.kg, self.encoder)
-        return jax.jit(edge_tables)(self.scorer.params, inputs)
+        return jax.jit(edge_tables)(self._params, inputs)
+
+    @functools.cached_property
+    def _params(self) -> EdgeScorer:
+        hops = self.settings.hops
+        return self.scorer.params if hops is None else given_depth(self.scorer.params, hops)
 
     @property
     def threshold(self) -> float:
@@ -139,7 +152,7 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
         vectors = self.encoder(distinct)[[place[text] for text in linked.masked]]
         plans = guided_paths(
             self.tensors,
-            self.scorer.params,
+            self._params,
             self._tables,
             vectors,
             linked.starts,
@@ -173,7 +186,7 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
             assert self.settings.targets is not None
             return BestTargets(
                 self.tensors.graph,
-                self.scorer.params,
+                self._params,
                 self._tables,
                 jax.device_put(paths.vectors[question]),
                 self.settings.targets,

@@ -61,7 +61,7 @@ ABLATIONS = (
     ("text", "context"),
     ("graph", "context"),
 )
-"""What each row leaves out; the first four and the last two are the paper's."""
+"""What each row leaves out; the fourth and the fifth are ours, the others the paper's."""
 
 
 class World(NamedTuple):

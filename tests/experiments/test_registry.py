@@ -8,9 +8,11 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import Parts, settings_from, settings_made, wishes_from
 from jaxkg.experiments.registry import build_system, systems_table
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.edges.train import EdgeConfig
 from jaxkg.learn.priority.train import PriorityConfig
 from jaxkg.settings import Checked, Count
 from jaxkg.systems.adjudicated import AdjudicatedQA
+from jaxkg.systems.guided import GuidedSettings
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.pathmind.system import PathMindSettings
@@ -103,6 +105,8 @@ def test_nested_settings_are_set_by_their_path():
 
 
 PAPERS = (
+    GuidedSettings,
+    EdgeConfig,
     PathMindSettings,
     PriorityConfig,
     PathHDSettings,

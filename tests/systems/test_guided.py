@@ -10,6 +10,7 @@ from programs import frontier_of
 
 from jaxkg.cite import grounded
 from jaxkg.errors import JaxkgError
+from jaxkg.experiments.parts import settings_made
 from jaxkg.kg import KnowledgeGraph, find_topics
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
@@ -173,6 +174,30 @@ def test_a_scorer_trained_from_answers_leads_to_cited_answers(world, trained, tm
     assert qa.revisit == scorer.about["revisit"] == "topic"
     back = dataclasses.replace(opened, about={**opened.about, "revisit": "any"})
     assert dataclasses.replace(qa, scorer=back).revisit == "any"
+
+
+def test_a_hop_count_that_is_told_is_taken(world, trained):
+    kg, tensors = world
+    encoder = HashingEncoder(buckets=256)
+    for hops in (1, 2):
+        settings = GuidedSettings(hops=hops, threshold=0.0)
+        qa = GuidedSearch.build(kg, trained, encoder, tensors=tensors, settings=settings)
+        answers = qa.answer(list(questions())[:9])
+        assert {len(path.citations) for answer in answers for path in answer.paths} == {hops}
+    with pytest.raises(JaxkgError, match="takes 2 hops at most, not 3"):
+        GuidedSearch.build(kg, trained, encoder, settings=GuidedSettings(hops=3))
+
+
+def test_the_papers_schedule_labels_and_hop_count_train(world):
+    paper = settings_made(EdgeConfig, {"preset": "paper"})
+    assert (paper.epochs, paper.learning_rate, paper.warm_up) == (50, 1e-4, 0)
+    config = dataclasses.replace(
+        CONFIG, labels="target", given_hops=True, learn_relations=False, warm_up=0
+    )
+    with jax.numpy_dtype_promotion("standard"):
+        scorer = fit(world, config)
+    assert scorer.about["held_out_f1"] > 0.9
+    assert scorer.about["config"]["labels"] == "target"
 
 
 def edge_logits(world, scorer, question):

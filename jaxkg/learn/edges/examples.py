@@ -33,6 +33,9 @@ class EdgeStates:
         relation: [S] int32 code that is right.
         offsets: [S + 1] int64, first node of each state.
         nodes: [K] int32.
+        targets: [G, 3] int64 ascending (question, hop, node), targets from which the rest of the
+            path leads to an answer: the only right ones. None calls every target of the right
+            relation right.
     """
 
     question: np.ndarray
@@ -40,6 +43,7 @@ class EdgeStates:
     relation: np.ndarray
     offsets: np.ndarray
     nodes: np.ndarray
+    targets: np.ndarray | None = None
 
 
 class EdgeBatch(NamedTuple):
@@ -186,6 +190,35 @@ def states_along(
     )
 
 
+def right_targets(
+    tensors: TensorGraph, answers: Sequence[Sequence[int]], paths: np.ndarray
+) -> np.ndarray:
+    """The nodes on right paths, hop by hop: those from which what is left leads to an answer.
+
+    They are found by following the path back from the answers.
+
+    Args:
+        tensors: the graph.
+        answers: nodes of each question.
+        paths: [Q, L] int32 codes, NULL past the end.
+
+    Returns:
+        [G, 3] int64 (question, hops taken before the edge, target), ascending.
+
+    Reference: Shrestha and Kim, Sec. III-B.2.
+    """
+    length = np.sum(paths != NULL, axis=1)
+    count = tensors.graph.num_relations
+    place = length[:, None] - 1 - np.arange(paths.shape[1])
+    back = np.take_along_axis(paths, np.maximum(place, 0), axis=1)
+    back = np.where(place >= 0, (back + count) % (2 * count), NULL).astype(np.int32)
+    found = states_along(tensors, answers, back, revisit="any", most_nodes=1 << 20)
+    state = np.repeat(np.arange(len(found.question)), np.diff(found.offsets))
+    question = found.question[state].astype(np.int64)
+    hop = length[question] - 1 - found.hop[state]
+    return np.unique(np.stack([question, hop, found.nodes], axis=1), axis=0)
+
+
 def draw_edges(
     tensors: TensorGraph, states: EdgeStates, size: int, draw: np.random.Generator
 ) -> EdgeBatch:
@@ -211,7 +244,11 @@ def draw_edges(
     run = (run_offsets[node] - begins)[state] + np.arange(len(state))
     edges = run_start[run + 1] - run_start[run]
     edge = run_start[run] + (draw.random(len(run)) * edges).astype(np.int64)
-    relation = tensors.relation[edge]
+    relation, target = tensors.relation[edge], tensors.tail[edge]
+    right = relation == states.relation[some[state]]
+    if states.targets is not None:
+        of = np.stack([states.question[some[state]], states.hop[some[state]], target], axis=1)
+        right &= _among(of, states.targets)
     return EdgeBatch(
         states.question[some],
         states.hop[some],
@@ -221,9 +258,17 @@ def draw_edges(
             for column in (
                 state,
                 relation,
-                tensors.tail[edge],
-                relation == states.relation[some[state]],
+                target,
+                right,
                 np.ones(len(state), bool),
             )
         ),
     )
+
+
+def _among(rows: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """[F] bool: which of [F, 3] rows are among [G, 3]."""
+    both = np.concatenate([table, rows.astype(np.int64)])
+    _, place = np.unique(both, axis=0, return_inverse=True)
+    place = place.ravel()
+    return np.isin(place[len(table) :], place[: len(table)])

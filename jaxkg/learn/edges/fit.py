@@ -12,7 +12,7 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker
-from jaxkg.learn.edges.examples import agreed_paths, states_along
+from jaxkg.learn.edges.examples import agreed_paths, right_targets, states_along
 from jaxkg.learn.edges.model import TrainedScorer, edge_inputs
 from jaxkg.learn.edges.train import EdgeConfig, train_edge_scorer
 from jaxkg.learn.mine import MinedPaths
@@ -88,6 +88,9 @@ def fit_edge_scorer(
     learning = paths.copy()
     learning[aside] = NULL
     states = states_along(tensors, starts, learning, revisit=revisit)
+    if config.labels == "target":
+        on_paths = right_targets(tensors, goals, learning)
+        states = dataclasses.replace(states, targets=on_paths)
     tick("encode names", 0, kg.num_entities)
     inputs = edge_inputs(kg, encoder, graph)
     tick("encode names", kg.num_entities, kg.num_entities)

@@ -1,8 +1,10 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.edges.examples import agreed_paths, draw_edges, states_along
+from jaxkg.learn.edges.examples import agreed_paths, draw_edges, right_targets, states_along
 from jaxkg.learn.mine import MinedPaths
 from jaxkg.tensors import tensor_graph
 
@@ -72,6 +74,27 @@ def test_every_edge_drawn_is_of_the_graph_and_labelled_by_its_relation(world):
     # Every relation of a state's node, once.
     assert [sorted(some) for some in seen] == [sorted(rows[v]) for v in batch.node.tolist()]
     assert not batch.right[~batch.valid].any()
+
+
+def test_labels_may_depend_on_the_target(world):
+    kg, tensors = world
+    path, found = states(world)
+    answers = [[kg.entity("2000")], [kg.entity("1995")], [kg.entity("1995")]]
+    paths = np.asarray([path, [-1, -1, -1], [path[2], -1, -1]], np.int32)
+    targets = right_targets(tensors, answers, paths)
+    told = {(q, h, kg.entity_ids[n]) for q, h, n in targets.tolist()}
+    assert told == {(0, 0, "Scott"), (0, 1, "Gladiator"), (0, 2, "2000"), (2, 0, "1995")}
+    found = dataclasses.replace(found, targets=targets)
+    batch = draw_edges(tensors, found, 400, np.random.default_rng(1))
+    right_relation = {(q, h): r for q, h, r in zip(found.question, found.hop, found.relation)}
+    seen = set()
+    for s, r, t, good in zip(*(column[batch.valid] for column in batch[3:7])):
+        at = int(batch.question[s]), int(batch.hop[s])
+        if r == right_relation[at]:
+            seen.add((*at, kg.entity_ids[t], bool(good)))
+    # Of one relation's targets the one that leads to an answer is right, the other is not.
+    assert {(0, 1, "Gladiator", True), (0, 1, "Alien", False)} <= seen
+    assert {(q, h, name) for q, h, name, good in seen if good} == told
 
 
 def test_edges_past_the_size_are_cut_off(world):
