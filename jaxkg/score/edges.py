@@ -128,12 +128,7 @@ def depth_log_probabilities(params: EdgeScorer, questions: jax.Array) -> jax.Arr
 
 
 def given_depth(params: EdgeScorer, hops: int) -> EdgeScorer:
-    """A scorer that is told the hop count: every question wants so many, whatever it reads.
-
-    Args:
-        params: weights.
-        hops: of every question, 1 … L.
-    """
+    """The scorer told that every question wants so many hops, 1 … L, whatever it reads."""
     known = jnp.where(jnp.arange(params.depth.bias.shape[0]) == hops - 1, 0.0, -1e9)
     return params._replace(depth=Dense(jnp.zeros_like(params.depth.kernel), known))
 

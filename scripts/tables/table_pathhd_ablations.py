@@ -216,8 +216,10 @@ def rows_of(table: str, case: Case) -> Iterator[tuple[str, Calibration | str | N
         yield "random symbols", None, {"query": "projection", "symbols": "random"}
     elif table == "order" and case.name == "webqsp":
         for query in ("ordered", "text"):
-            for operator in ORDERED if query == "ordered" else ORDERED[::2]:
-                yield f"{query}, {operator}", None, {"query": query, "operator": operator}
+            for operator in ORDERED:
+                for width in dict.fromkeys(bandwidth for bandwidth, _ in case.grid):
+                    changes = {"query": query, "operator": operator, "bandwidth": width}
+                    yield f"{query}, {operator}, bandwidth {width:g}", None, changes
     elif table == "calibration":
         yield "none", None, {}
         for alpha, beta, decay in PUBLISHED:
