@@ -183,6 +183,23 @@ class PlanCandidate:
 
 
 @dataclasses.dataclass(frozen=True)
+class TraceNode:
+    """What a system considered at one point on its way to an answer.
+
+    Attributes:
+        text: what it is.
+        score: as its stage scores; None where it does not.
+        kept: whether it was gone on from; None where nothing was chosen.
+        below: what it led to, best first.
+    """
+
+    text: str
+    score: float | None = None
+    kept: bool | None = None
+    below: tuple[TraceNode, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Usage:
     """What an answer cost.
 

@@ -13,12 +13,12 @@ import pytest
 from conformance_cases import CASES
 
 every_case = pytest.mark.parametrize("name", CASES)
-# Operation by operation each is a little program of its own, compiled anew in every run.
-every_case_eagerly = pytest.mark.parametrize(
+# What is composed of cores is large to compile; the cores themselves stand in the default tier.
+every_core = pytest.mark.parametrize(
     "name",
     [
         name
-        if name.startswith(("ops.", "candidates.", "select."))
+        if name.startswith(("ops.", "candidates.", "select.", "score."))
         else pytest.param(name, marks=pytest.mark.slow)
         for name in CASES
     ],
@@ -33,9 +33,9 @@ def compiled(name):
     assert shapes(one) == shapes(two)
     chex.clear_trace_counter()
     program = jax.jit(chex.assert_max_traces(lambda *args: case.function(*args), n=1))
-    with jax.transfer_guard("disallow"):
+    with jax.transfer_guard("disallow"), jax.checking_leaks():
         outputs = program(*one), program(*two), program(*one)
-    return one, two, outputs
+    return one, two, jax.device_get(outputs)
 
 
 def shapes(tree):
@@ -53,7 +53,7 @@ def assert_same(one, two, *, rtol=0.0):
 
 
 @every_case
-def test_one_program_serves_a_bucket_and_moves_nothing_and_repeats_itself(name):
+def test_one_program_serves_a_bucket_moves_and_leaks_nothing_and_repeats_itself(name):
     _, _, (first, second, again) = compiled(name)
     assert_same(first, again)
     assert shapes(first) == shapes(second)
@@ -61,25 +61,27 @@ def test_one_program_serves_a_bucket_and_moves_nothing_and_repeats_itself(name):
     assert any(not np.array_equal(a, b) for a, b in leaves), "the inputs do not matter"
 
 
-@every_case_eagerly
+# Operation by operation each is a little program of its own, compiled anew in every run.
+@pytest.mark.slow
+@every_case
 def test_compiled_and_eager_agree(name):
     one, _, (first, _, _) = compiled(name)
     assert_same(first, CASES[name].function(*one), rtol=1e-5)
 
 
-@every_case
+@every_core
 def test_a_batch_is_its_members(name):
     one, two, (first, second, _) = compiled(name)
-    stack = functools.partial(jax.tree.map, lambda *leaves: jnp.stack(leaves))
-    batched = jax.jit(jax.vmap(CASES[name].function))(*stack(one, two))
-    assert_same(batched, stack(first, second), rtol=1e-5)
+    batched = jax.jit(jax.vmap(CASES[name].function))(*stacked(one, two))
+    assert_same(batched, stacked(first, second), rtol=1e-5)
 
 
-@every_case
-def test_no_tracer_escapes(name):
-    one, _, _ = compiled(name)
-    with jax.checking_leaks():
-        jax.eval_shape(lambda *args: CASES[name].function(*args), *one)
+def stacked(one, two):
+    def stack(*leaves):
+        is_key = jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key)
+        return jnp.stack(leaves) if is_key else np.stack(jax.device_get(leaves))
+
+    return jax.tree.map(stack, one, two)
 
 
 def public_functions(module):
@@ -123,7 +125,7 @@ class TestHarness:
     def test_a_leak_is_seen(self):
         kept = []
         with jax.checking_leaks(), pytest.raises(Exception, match="Leaked"):
-            jax.eval_shape(lambda x: kept.append(x + 1), jnp.ones(2))
+            jax.jit(lambda x: kept.append(x + 1))(jnp.ones(2))
 
     def test_a_transfer_is_seen(self):
         program = jax.jit(lambda x: x + 1)

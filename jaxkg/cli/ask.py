@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -75,10 +74,6 @@ def ask(
     """
     if question != "-":
         checked_question(question)
-    if trace is not None and system is None:
-        system = "planner"
-    if trace is not None and system != "planner":
-        raise JaxkgError(f"--trace is of --system planner, not of {system!r}")
     if question == "-" and (trace is not None or svg is not None or sparql):
         raise JaxkgError("--trace, --svg and --sparql are of one answer; ask one question")
     wanted = ModelOptions(
@@ -112,7 +107,7 @@ def ask(
         if question == "-":
             withheld = _ask_all(warm, limit, as_json)
             sys.exit(1 if withheld else 0)
-        answer = warm.answer(question)
+        answer, stages = warm.traced(question)
     if sparql:
         print(_sparql(warm, answer))
     elif as_json:
@@ -122,14 +117,10 @@ def ask(
     sys.stdout.flush()
     # What is saved comes after what is printed: a full disk takes no answer away.
     if trace is not None:
+        from jaxkg.cli.replay import saved
         from jaxkg.storage import write_text
-        from jaxkg.systems.answering import as_question
-        from jaxkg.systems.trace import trace_question
 
-        # A model that judges is outermost.
-        planned: Any = getattr(warm.system, "inner", warm.system)
-        stages = {**trace_question(planned, as_question(question)), "answer": answer.to_dict()}
-        write_text(trace, json.dumps(stages, ensure_ascii=False, indent=1) + "\n")
+        write_text(trace, saved(answer, stages))
     if svg is not None:
         from jaxkg.show import svg as draw_svg
         from jaxkg.storage import write_text

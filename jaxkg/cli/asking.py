@@ -17,6 +17,7 @@ from jaxkg.experiments.registry import System, build_system, default_system, fau
 
 if TYPE_CHECKING:
     from jaxkg.answer import Answer
+    from jaxkg.records import TraceNode
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,12 +33,16 @@ class Session:
         Raises:
             JaxkgError: it is empty, is no text, or a citation does not hold.
         """
+        return self.traced(question)[0]
+
+    def traced(self, question: str) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """The same, and what the system tells of its stages."""
         from jaxkg.systems.answering import as_question
 
-        [answer] = self.system.answer([as_question(checked_question(question))])
+        answer, stages = self.system.traced(as_question(checked_question(question)))
         if wrong := faults(self.system, self.parts, answer):
             raise JaxkgError(f"the answer's citations do not hold, please report this: {wrong[0]}")
-        return answer
+        return answer, stages
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.experiments.registry import SYSTEMS, TRAINED, System, build_system
 from jaxkg.experiments.running import run_questions
 from jaxkg.experiments.side_by_side import Memory, Outcome, as_json, write_comparison
-from jaxkg.records import Question
+from jaxkg.records import Question, TraceNode
 
 if TYPE_CHECKING:
     from jaxkg.learn.planner.model import Planner
@@ -226,6 +226,10 @@ class _Told:
             return self.system.answer(questions, use_given=use_given)
         except JaxkgError as error:
             raise _Unfit(str(error)) from error
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """See `System`."""
+        return self.system.traced(question)
 
 
 def _built(name: str, parts: Parts) -> System:

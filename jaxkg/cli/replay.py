@@ -1,10 +1,10 @@
-"""A saved trace, told."""
+"""An answer with what was considered on the way to it, as a file, and told again."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from rich.tree import Tree
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
-from jaxkg.foreign_json import read_json
+from jaxkg.foreign_json import read_json, whole
+from jaxkg.records import TraceNode
 from jaxkg.show.render import rich_text
 from jaxkg.words import one_line
 
@@ -38,46 +39,47 @@ def read_trace(path: Path) -> dict[str, Any]:
     return trace
 
 
+def saved(answer: Answer, stages: Sequence[TraceNode]) -> str:
+    """A trace as the text of a file."""
+    raw = {
+        "format": _FORMAT,
+        "stages": [dataclasses.asdict(stage) for stage in stages],
+        "answer": answer.to_dict(),
+    }
+    return whole(json.dumps(raw, ensure_ascii=False, indent=1)) + "\n"
+
+
 def replay(trace: Mapping[str, Any], *, most: int) -> Tree:
-    """The stages of a trace as a tree.
+    """A trace as a tree: topics, reading, what every stage considered, the answer.
 
     Raises:
         JaxkgError: parts of it are missing.
     """
     try:
-        return _tree(trace, most)
+        answer = Answer.from_json(json.dumps(trace["answer"]))
+        tree = Tree(Text(one_line(answer.question)))
+        topics = tree.add("topic candidates")
+        for link in answer.topics:
+            mark = "chosen" if link.chosen else "passed over"
+            topics.add(Text(f"{one_line(link.name)}  {link.score:.2f}  {link.method}, {mark}"))
+        for stage in trace["stages"]:
+            _add(tree, stage, most)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, JaxkgError):
             raise
         raise JaxkgError(f"the trace is damaged ({error!r}); {_MAKE}") from error
-
-
-def _tree(trace: Mapping[str, Any], most: int) -> Tree:
-    tree = Tree(Text(one_line(trace["question"])))
-    topics = tree.add("topic candidates")
-    for link in trace["topics"]:
-        mark = "chosen" if link["chosen"] else "passed over"
-        topics.add(Text(f"{one_line(link['name'])}  {link['score']:.2f}  {link['method']}, {mark}"))
-    tree.add(Text(f"the planner read {trace['known_share']:.0%} known words"))
-    for hop in trace["hops"]:
-        branch = tree.add(f"hop {hop['hop']}")
-        for path in hop["paths"]:
-            told = one_line(" → ".join(path["path"])) or "(start)"
-            state = ", finished" if path["finished"] else ""
-            node = branch.add(Text(f"{told}  p = {math.exp(path['log_probability']):.3f}{state}"))
-            if path["stop"]:
-                node.add(_way("stop here", path["stop"]))
-            ways = path["continuations"]
-            for way in ways[:most]:
-                node.add(_way(way["relation"], way))
-            if len(ways) > most:
-                node.add(f"… and {len(ways) - most} more")
-    tree.add(rich_text(Answer.from_json(json.dumps(trace["answer"]))))
+    tree.add(rich_text(answer))
     return tree
 
 
-def _way(name: str, way: Mapping[str, Any]) -> Text:
-    text = Text(f"{one_line(name)}  p = {math.exp(way['log_probability']):.3f}")
-    if way["kept"]:
+def _add(tree: Tree, node: Mapping[str, Any], most: int) -> None:
+    text = Text(one_line(node["text"]))
+    if node["score"] is not None:
+        text.append(f"  {node['score']:.3f}")
+    if node["kept"]:
         text.append("  kept", style="green")
-    return text
+    branch = tree.add(text)
+    for below in node["below"][:most]:
+        _add(branch, below, most)
+    if len(node["below"]) > most:
+        branch.add(f"… and {len(node['below']) - most} more")

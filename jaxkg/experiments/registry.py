@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import Parts
-from jaxkg.records import Question
+from jaxkg.records import Question, TraceNode
 
 
 class System(Protocol):
@@ -23,6 +23,10 @@ class System(Protocol):
 
     def answer(self, questions: Sequence[Question], *, use_given: bool = True) -> list[Answer]:
         """An answer, or an abstention with its reason, for each question in order."""
+        ...
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer, and what its stages considered."""
         ...
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.one_shot import MOST_ENDS, MOST_TOKENS, adjudicate, offered
 from jaxkg.answer import Answer
-from jaxkg.records import Question
+from jaxkg.records import Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 
 
@@ -49,11 +49,19 @@ class AdjudicatedQA(QuestionAnswering):
         on_progress: Progress | None = None,
     ) -> list[Answer]:
         """Retrieve for all questions, then ask the model about all of them in one batch."""
-        found = self.inner.answer(questions, use_given=use_given, on_progress=on_progress)
-        found = [self._marked(answer) for answer in found]
+        return self._judged(
+            self.inner.answer(questions, use_given=use_given, on_progress=on_progress)
+        )
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer, and what the system that retrieves considered."""
+        answer, stages = self.inner.traced(question)
+        return self._judged([answer])[0], stages
+
+    def _judged(self, found: list[Answer]) -> list[Answer]:
         return adjudicate(
             self.backend,
-            found,
+            [self._marked(answer) for answer in found],
             top_k=self.top_k,
             single=self.single,
             most_ends=self.most_ends,

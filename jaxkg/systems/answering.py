@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from jaxkg.answer import Answer
 from jaxkg.kg import Topics
 from jaxkg.kg.questions.read import split_brackets
-from jaxkg.records import Question, Usage
+from jaxkg.records import Question, TraceNode, Usage
 
 OUTGROWN = "the search outgrew the largest bucket: answers may be missing"
 
@@ -42,6 +42,10 @@ class QuestionAnswering(abc.ABC):
     def ask(self, question: str | Question) -> Answer:
         """Answer one question."""
         return self.answer([as_question(question)])[0]
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer, and what the stages before it considered where a system tells of that."""
+        return self.answer([question])[0], ()
 
 
 def as_question(question: str | Question) -> Question:

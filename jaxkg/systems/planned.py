@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 from typing import Literal
 
+from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.planner.model import Planner
+from jaxkg.records import Question, TraceNode
 from jaxkg.search.plans import plan_paths
 from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.cited import Remarks
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
+from jaxkg.systems.trace import beam_hops
 from jaxkg.tensors import TensorGraph, tensor_graph
 
 _LABELS_NOTE = (
@@ -126,6 +129,16 @@ class PlannedQA(PathAnswering[RelationPaths]):
             confidence,
             [told] * len(linked.masked),
         )
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer and every hop of the beam behind it, pruned continuations too."""
+        linked, qa = self.link([question]), self
+        shown = beam_hops(
+            qa.kg, qa.tensors.graph, qa.planner, linked.masked[0], linked.starts[0],
+            width=qa.settings.width, margin=qa.settings.margin, revisit=qa.revisit,
+        )  # fmt: skip
+        share = f"the planner read {qa.planner.known_share(linked.masked[0]):.0%} known words"
+        return self.answer([question])[0], (TraceNode(share), *shown)
 
 
 def from_parts(parts: Parts) -> PlannedQA:

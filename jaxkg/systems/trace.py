@@ -1,72 +1,68 @@
-"""One question, step by step: every candidate of every stage with its score, pruned ones too."""
+"""The planner's beam for one question: every continuation of every hop, pruned ones too."""
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from jaxkg.candidates import start
-from jaxkg.kg import find_topics
-from jaxkg.kg.link.topics import masked_texts
-from jaxkg.records import Question
+from jaxkg.candidates import Revisit, start
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.planner.model import Planner
+from jaxkg.records import TraceNode
 from jaxkg.search.plans import planner_scorer
 from jaxkg.search.relation_beam import Beam, Layer, search_layers
-from jaxkg.systems.planned import PlannedQA
 from jaxkg.tensors import Capacities, rerun, starts_table
-from jaxkg.types import NULL
-
-TRACE_FORMAT = "jaxkg-trace"
+from jaxkg.types import NULL, Graph
 
 _FIRST_SLOTS = 1024
 
 
-def trace_question(qa: PlannedQA, question: Question, *, use_given: bool = True) -> dict[str, Any]:
-    """Answer a question and keep what every stage considered.
-
-    It is the search that `plan_paths` runs, with its layers kept.
+def beam_hops(
+    kg: KnowledgeGraph,
+    graph: Graph,
+    planner: Planner,
+    masked: str,
+    entities: Sequence[int],
+    *,
+    width: int,
+    margin: float,
+    revisit: Revisit,
+) -> tuple[TraceNode, ...]:
+    """The search that `plan_paths` runs, with its layers kept.
 
     Args:
-        qa: the system.
-        question: to be traced.
-        use_given: see `find_topics`.
+        kg: names of the relations.
+        graph: its tensors.
+        planner: scores the continuations.
+        masked: the question without its topics.
+        entities: topics; without any there are no hops.
+        width, margin, revisit: see `plan_paths`.
 
     Returns:
-        Plain values, ready for JSON: topics, masked text, share of known words, for every hop the
-        open paths with all their continuations and whether each was kept, and the answer.
+        For every hop its open paths with their probabilities, and below each its continuations
+        with theirs, best first, and whether the path so continued was kept; "stop here" ends it.
     """
-    [topics] = find_topics(qa.linker, [question], use_given=use_given)
-    [masked] = masked_texts([question], [topics])
-    answer = qa.answer([question], use_given=use_given)[0]
-    return {
-        "format": TRACE_FORMAT,
-        "question": question.text,
-        "topics": [dataclasses.asdict(link) for link in topics.links],
-        "masked": masked,
-        "known_share": qa.planner.known_share(masked),
-        "settings": {**dataclasses.asdict(qa.settings), "revisit": qa.revisit},
-        "hops": _hops(qa, masked, topics.entities) if topics.entities else [],
-        "answer": answer.to_dict(),
-    }
-
-
-def _hops(qa: PlannedQA, masked: str, entities: tuple[int, ...]) -> list[dict[str, Any]]:
-    planner = qa.planner
-    row, node = starts_table([entities], num_rows=1)
+    if not entities:
+        return ()
+    row, node = starts_table([tuple(entities)], num_rows=1)
 
     def run(slots: tuple[int, ...]) -> Layers:
         return _layers(
-            qa.tensors.graph, planner.params, planner.label_ngrams(), row, node,
-            planner.ngrams([masked]), qa.settings.margin,
-            width=qa.settings.width, hops=planner.hops, capacities=slots, revisit=qa.revisit,
+            graph, planner.params, planner.label_ngrams(), row, node,
+            planner.ngrams([masked]), margin,
+            width=width, hops=planner.hops, capacities=slots, revisit=revisit,
         )  # fmt: skip
 
     layers, beam, *_ = jax.device_get(rerun(run, Capacities((_FIRST_SLOTS,) * 3 * planner.hops)))
     after = [*(layer.beam for layer in layers[1:]), beam]
-    return [_read_hop(qa, hop, *pair) for hop, pair in enumerate(zip(layers, after))]
+    return tuple(
+        TraceNode(f"hop {hop}", below=_read_hop(kg, *pair))
+        for hop, pair in enumerate(zip(layers, after), start=1)
+    )
 
 
 class Layers(NamedTuple):
@@ -90,39 +86,35 @@ def _layers(
     return Layers(layers, last, last.needed, last.overflow)
 
 
-def _read_hop(qa: PlannedQA, hop: int, layer: Layer, after: Beam) -> dict[str, Any]:
+def _read_hop(kg: KnowledgeGraph, layer: Layer, after: Beam) -> tuple[TraceNode, ...]:
     """What one hop of the beam considered and what it kept, in names."""
     beam = layer.beam
     options, scores, relations, total = (
         column[0] for column in (layer.options, layer.scored.logits, beam.relations, beam.score)
     )
-    kept = {_path(qa, row) for row in after.relations[0][np.isfinite(after.score[0])]}
+    kept = {_path(kg, row) for row in after.relations[0][np.isfinite(after.score[0])]}
     paths = []
     for place in np.flatnonzero(np.isfinite(total)):
-        path = _path(qa, relations[place])
+        path = _path(kg, relations[place])
         finished = bool(beam.finished[0, place])
         ways = [
-            {
-                "relation": qa.kg.relation_name(int(code)),
-                "log_probability": float(scores[place, code]),
-                "kept": (*path, qa.kg.relation_name(int(code))) in kept,
-            }
+            TraceNode(name, float(np.exp(scores[place, code])), (*path, name) in kept)
             for code in np.flatnonzero(options[place])
+            for name in (kg.relation_name(int(code)),)
         ]
-        ways.sort(key=lambda way: -way["log_probability"])
+        ways.sort(key=lambda way: -(way.score or 0.0))
+        if path and not finished:
+            ways.insert(0, TraceNode("stop here", float(np.exp(scores[place, -1])), path in kept))
+        told = " → ".join(path) or "(start)"
         paths.append(
-            {
-                "path": list(path),
-                "log_probability": float(total[place]),
-                "finished": finished,
-                "continuations": ways,
-                "stop": None
-                if finished or not path
-                else {"log_probability": float(scores[place, -1]), "kept": path in kept},
-            }
+            TraceNode(
+                f"{told}, finished" if finished else told,
+                float(np.exp(total[place])),
+                below=tuple(ways),
+            )
         )
-    return {"hop": hop + 1, "paths": paths}
+    return tuple(paths)
 
 
-def _path(qa: PlannedQA, codes: jax.Array) -> tuple[str, ...]:
-    return tuple(qa.kg.relation_name(int(code)) for code in codes if code != NULL)
+def _path(kg: KnowledgeGraph, codes: jax.Array) -> tuple[str, ...]:
+    return tuple(kg.relation_name(int(code)) for code in codes if code != NULL)

@@ -51,10 +51,10 @@ def test_json_is_the_whole_answer_and_nothing_else(jaxkg):
 
 def test_a_trace_is_kept_and_told_again(jaxkg, tmp_path):
     file = tmp_path / "trace.json"
-    assert jaxkg("ask", ASKED, "--trace", file)[0] == 0
+    assert jaxkg("ask", ASKED, "--system", "planner", "--trace", file)[0] == 0
     code, out, _ = jaxkg("explain", file, "--most", 2)
     assert code == 0
-    told = [line for line in out.splitlines() if "directed_by  p = " in line]
+    told = [line for line in out.splitlines() if "directed_by  0." in line]
     assert told[0].endswith("kept")
     assert "… and 5 more" in out
     assert "stop here" in out

@@ -100,7 +100,6 @@ def test_a_failed_call_is_one_line(llm, serve, loopback, status, why):
         (["--set", "widht=3"], "--set widht=3: no such setting here; there are mode,"),
         (["--set", "width=three"], "--set width=three: it is a whole number"),
         (["--set", "mode=all"], "it is one of best, union"),
-        (["--trace", "{tmp}/t", "--system", "llm-planned"], "--trace is of --system planner"),
     ],
 )
 def test_options_that_cannot_be(jaxkg, tmp_path, arguments, why):

@@ -13,7 +13,7 @@ from jaxkg.cite.queries import query_answer
 from jaxkg.cite.query_words import query_words
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.records import Link, PlanCandidate, Question
+from jaxkg.records import Link, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.reader.confidence import confidence, confidence_cues
 from jaxkg.systems.reader.rank import rank_on_host
@@ -163,14 +163,30 @@ class Reader(QuestionAnswering):
         """See `QuestionAnswering.answer`."""
         found = []
         for number, question in enumerate(questions, start=1):
-            stages = Stages()
-            given = self._given(question) if use_given else ()
-            understood = self.understand(question.text, given)
-            stages.end("read")
-            found.append(self._answer(question, understood, stages))
+            found.append(self._read(question, use_given)[0])
             if on_progress is not None:
                 on_progress("answer", number, len(questions))
         return found
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer and the readings it was chosen from."""
+        answer, understood = self._read(question, use_given=True)
+        readings = tuple(
+            TraceNode(
+                f"{reading.words} → {self._preview(reading)}",
+                reading.confidence,
+                place == 0 and understood.sure,
+            )
+            for place, reading in enumerate(understood.readings)
+        )
+        return answer, (TraceNode("readings", below=readings),)
+
+    def _read(self, question: Question, use_given: bool) -> tuple[Answer, Understood]:
+        stages = Stages()
+        given = self._given(question) if use_given else ()
+        understood = self.understand(question.text, given)
+        stages.end("read")
+        return self._answer(question, understood, stages), understood
 
     def _given(self, question: Question) -> tuple[str, ...]:
         if question.topics:

@@ -14,7 +14,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.learn.planner.model import Planner
-from jaxkg.records import Question, RankedEntity
+from jaxkg.records import Question, RankedEntity, TraceNode
 from jaxkg.systems.answering import Progress
 from jaxkg.systems.cited import by_mass
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths, good_paths
@@ -125,6 +125,11 @@ class ReKnoS(PathAnswering[TracedPaths]):
         """Answers of `solve`, without the traces."""
         solved = self.solve(questions, use_given=use_given, on_progress=on_progress)
         return [each.answer for each in solved]
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer and the steps of its search."""
+        [solved] = self.solve([question])
+        return solved.answer, solved.trace.nodes()
 
     def solve(
         self,

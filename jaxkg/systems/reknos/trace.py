@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.kg.super_relations import SuperRelations
+from jaxkg.records import TraceNode
 from jaxkg.search.super_relations import BestPaths, SuperSearch
 from jaxkg.types import NULL
 
@@ -52,6 +53,18 @@ class Trace:
         """True where a best path takes what was second choice at an earlier step than its last."""
         first = [step.kept[0][0] for step in self.steps]
         return any(tuple(first[: len(names) - 1]) != names[:-1] for names, _ in self.paths)
+
+    def nodes(self) -> tuple[TraceNode, ...]:
+        """The steps and the paths, for a saved trace."""
+        steps = [
+            TraceNode(
+                f"step {number}: {step.candidates} super-relations to choose among",
+                below=tuple(TraceNode(name, weight, True) for name, weight in step.kept),
+            )
+            for number, step in enumerate(self.steps, start=1)
+        ]
+        paths = tuple(TraceNode(" → ".join(names), score) for names, score in self.paths)
+        return (*steps, TraceNode("best super-relation paths", below=paths))
 
     def __str__(self) -> str:
         lines = []
