@@ -44,3 +44,16 @@ def workshop() -> KnowledgeGraph:
         ("Dock East", "manager", "Per Lund"), ("Dock West", "manager", "Mona Frey"),
     ]  # fmt: skip
     return KnowledgeGraph.from_triples(facts)
+
+
+def kinsfolk() -> KnowledgeGraph:
+    """Three generations, by fathers and mothers alone."""
+    couples = {("Abe", "Bea"): ("Cyn", "Dov"), ("Dov", "Eve"): ("Fay", "Gus")}
+    facts = [
+        (child, relation, parent)
+        for couple, children in couples.items()
+        for relation, parent in zip(("father", "mother"), couple)
+        for child in children
+    ]
+    jobs = [("Cyn", "baker"), ("Fay", "smith"), ("Gus", "baker"), ("Abe", "miller")]
+    return KnowledgeGraph.from_triples([*facts, *((who, "trade", job) for who, job in jobs)])

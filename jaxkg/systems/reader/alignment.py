@@ -14,7 +14,7 @@ import numpy as np
 from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.cues import Cues
-from jaxkg.systems.reader.language.stems import alike
+from jaxkg.systems.reader.language.synonyms import meant
 from jaxkg.text import TextEncoder
 
 _PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"
@@ -152,7 +152,7 @@ class Alignment:
                 scores = [
                     0.0
                     if place in self.masked
-                    else alike(word, part)
+                    else meant(word, part)
                     if word not in STOP or len(parts) == 1
                     else 0.0
                     for place, word in enumerate(self.words)

@@ -11,6 +11,7 @@ from rapidfuzz import fuzz
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.alignment import Alignment, TextVectors
+from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.cues import Cues, read_cues
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
@@ -55,8 +56,20 @@ class Readings:
         mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
         mentions = self._told_once(mentions)
         masked = {p for m in mentions if m.score >= _CERTAIN for p in m.words}
+        cues = self._with_numbers(cues, mentions)
         alignment = Alignment(cues, masked, self.vectors)
         return Asked(cues, mentions, self.finder.classes(cues), alignment)
+
+    def _with_numbers(self, cues: Cues, mentions: list[Mention]) -> Cues:
+        """A number on its own is a value to be met, where the graph has it: "on floor 2"."""
+        taken = {place for mention in mentions for place in mention.words} | cues.used
+        bounds = []
+        for place, word in enumerate(cues.words.written):
+            rows = self.kg.entity_names.rows(word) if word[:1].isdigit() else ()
+            if place not in taken and any(self.vocabulary.is_value[int(row)] for row in rows):
+                bounds.append(Bound("=", word, "", (place,)))
+        used = cues.used | {bound.words[0] for bound in bounds}
+        return dataclasses.replace(cues, bounds=(*cues.bounds, *bounds), used=used)
 
     def _told_once(self, mentions: list[Mention]) -> list[Mention]:
         """Without what merely tells what stands beside it is: the "ferry" of "the ferry F1"."""

@@ -229,7 +229,7 @@ class Reader(QuestionAnswering):
     def _plan(self, understood: Understood) -> tuple[PlanCandidate, ...]:
         return tuple(
             PlanCandidate(
-                relations=tuple(self.kg.relation_name(c) for c in reading.candidate.relations),
+                relations=tuple(map(self.readings.find.told, reading.candidate.relations)),
                 probability=min(1.0, reading.confidence),
                 reached=len(reading.candidate.ends),
                 used=place == 0 and understood.sure,

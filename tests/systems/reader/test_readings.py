@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from reader_graphs import transit, workshop
+from reader_graphs import kinsfolk, transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
@@ -39,20 +39,31 @@ OPEN = {
     "What has a price of more than 12,500?": {"Skua", "Petrel"},
     "What is due on 11 June 2024?": {"Skua"},
     "Who is older than 45?": {"Una Holt", "Mona Frey"},
+    "Who is 38?": {"Per Lund"},
     "Is Una Holt older than Ivo Marsh?": {"yes"},
     "Who has more reports, Ivo Marsh or Mona Frey?": {"Ivo Marsh"},
     "Does Mona Frey have more reports than Ivo Marsh?": {"no"},
 }
 """About a graph without classes."""
 
+KIN = {
+    "Who are the parents of Fay?": {"Dov", "Eve"},
+    "Name Abe's grandchildren.": {"Fay", "Gus"},
+    "Does Cyn have siblings, and who are they?": {"Dov"},
+    "What trades do the children of Dov have?": {"smith", "baker"},
+}
+"""About kin that there is no relation for."""
+WORLDS = dict.fromkeys(OPEN, workshop) | dict.fromkeys(KIN, kinsfolk)
+ALL = [*zip(QUESTIONS, WANTED), *OPEN.items(), *KIN.items()]
+
 
 def answers(kg: KnowledgeGraph, candidate) -> set[str]:
     return {candidate.result} if candidate.result else {kg.name(e) for e in candidate.ends.tolist()}
 
 
-@pytest.mark.parametrize(("question", "wanted"), [*zip(QUESTIONS, WANTED), *OPEN.items()])
+@pytest.mark.parametrize(("question", "wanted"), ALL)
 def test_the_right_reading_is_among_those_found(question, wanted):
-    kg = workshop() if question in OPEN else transit()
+    kg = WORLDS.get(question, transit)()
     readings = Readings(kg, None, ReaderSettings())
     found = readings.of(readings.asked(question))
     assert any(answers(kg, candidate) == wanted for candidate in found)
@@ -70,9 +81,9 @@ def test_the_same_as_asks_for_what_shares_something():
     )
 
 
-@pytest.mark.parametrize("question", [*QUESTIONS, *OPEN])
+@pytest.mark.parametrize("question", [*QUESTIONS, *OPEN, *KIN])
 def test_what_a_reading_denotes_is_what_its_query_graph_executes_to(question):
-    kg = workshop() if question in OPEN else transit()
+    kg = WORLDS.get(question, transit)()
     readings, sets = Readings(kg, None, ReaderSettings(looked_at=150)), QuerySets(kg)
     for candidate in readings.of(readings.asked(question)):
         result = sets.execute(candidate.query)

@@ -11,6 +11,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.stems import alike, singular
+from jaxkg.systems.reader.language.synonyms import meant
 from jaxkg.systems.reader.language.vocabulary import ARTICLES, Vocabulary, key_of
 from jaxkg.words import relation_words
 
@@ -246,6 +247,6 @@ class TopicFinder:
 def soft_class(words: list[str], names: tuple[str, ...]) -> float:
     """How alike a noun and a class are by their letters."""
     return max(
-        (alike(word, part) for word in words for name in names for part in name.split()[-1:]),
+        (meant(word, part) for word in words for name in names for part in name.split()[-1:]),
         default=0.0,
     )

@@ -14,6 +14,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import Neighbourhood
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
+from jaxkg.systems.reader.language.kin import KIN, leads_to_parents
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.systems.reader.language.stems import singular
 from jaxkg.words import relation_words
@@ -114,9 +115,28 @@ class Vocabulary:
             typed[kind] = True
         plain = [c for c, r in enumerate(self.relations) if not r.role]
         things = [c + self.kg.num_relations for c in plain if self.ends_kind(c) == "thing"]
-        return inferred_sorts(self.kg, [*plain, *things], self.domain, self._wordings, typed)
+        return inferred_sorts(self.kg, [*plain, *things], self.domain, self.wordings, typed)
 
-    def _wordings(self, code: int) -> tuple[str, ...]:
+    @functools.cached_property
+    def kin(self) -> dict[str, tuple[int, ...]]:
+        """Relation codes that lead to parents, "p", and to children, "c"; {} for no such."""
+        parents: list[int] = []
+        for code, relation in enumerate(self.relations):
+            up = leads_to_parents(relation.wordings[0])
+            if up is not None and relation.tails == "thing":
+                parents.append(code if up else code + self.kg.num_relations)
+        total = self.kg.num_relations
+        children = [(code + total) % (2 * total) for code in parents]
+        return {"p": tuple(parents), "c": tuple(children)} if parents else {}
+
+    def kin_code(self, steps: str) -> int:
+        """A code for kin of several relations; past those of all relations and their inverses."""
+        return 4 * self.kg.num_relations + list(KIN).index(steps)
+
+    def wordings(self, code: int) -> tuple[str, ...]:
+        """A relation code in words; its direction is told elsewhere."""
+        if code >= 2 * self.kg.num_relations:
+            return list(KIN.values())[code - 4 * self.kg.num_relations]
         return self.relations[code % self.kg.num_relations].wordings
 
     @functools.cached_property
@@ -191,7 +211,7 @@ class Vocabulary:
             else:
                 names = [relation_words(n) for n in self.class_names(kind)]
                 codes = self.around.ends(self.classes[kind][:_MEMBERS])
-                general = general_sort(self.kg, list(codes), self._wordings)
+                general = general_sort(self.kg, list(codes), self.wordings)
                 self._class_words[kind] = tuple(
                     dict.fromkeys([*names, general] if general else names)
                 )
@@ -209,6 +229,8 @@ class Vocabulary:
 
     def role(self, code: int) -> str:
         """Role of a relation code, see `Relation`."""
+        if code >= 2 * self.kg.num_relations:
+            return ""
         return self.relations[code % self.kg.num_relations].role
 
     def orders(self, code: int) -> bool:

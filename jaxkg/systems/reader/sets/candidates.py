@@ -22,6 +22,7 @@ from jaxkg.query import (
 )
 from jaxkg.systems.reader.alignment import Alignment
 from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.kin import kin_steps
 from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -129,7 +130,12 @@ class Candidates:
 
     def wordings(self, code: int) -> tuple[str, ...]:
         """A relation code in words; its direction is told elsewhere."""
-        return self.vocabulary.relations[code % self.kg.num_relations].wordings
+        return self.vocabulary.wordings(code)
+
+    def told(self, code: int) -> str:
+        """A relation code by its name, or by the word for several."""
+        named = code < 2 * self.kg.num_relations
+        return self.kg.relation_name(code) if named else self.wordings(code)[0]
 
     def ends_classes(self, ends: np.ndarray) -> tuple[int, ...]:
         """Classes that most of the ends have."""
@@ -173,6 +179,8 @@ class Candidates:
                     legs=((place, ()),),
                 )
                 some += self.paths(asked, start, self.settings.hops)
+                for kin in self.kin(asked, start):
+                    some += [kin, *self.paths(asked, kin, 2)]
             if asked.cues.same:
                 some = [path for path in some if self._there_and_back(path)] or some
             paths.append(self.scored(asked, some))
@@ -228,6 +236,30 @@ class Candidates:
                     )
             found += [c for c in longer if self.kg.has_name(int(c.ends[0]))]
             level = [c for c in longer if self.vocabulary.ends_kind(c.last) == "thing"]
+        return found
+
+    def kin(self, asked: Asked, start: Candidate) -> list[Candidate]:
+        """The kin that the question names by a word of its own: "parents", "grandchildren"."""
+        found = []
+        for place, word in enumerate(asked.cues.words.folded):
+            steps = kin_steps(word) if self.vocabulary.kin else ""
+            if not steps or place in asked.alignment.masked:
+                continue
+            node, ends = start.node, start.ends
+            for step in steps:
+                codes = self.vocabulary.kin[step]
+                node = Step(node, tuple(map(self.kg.relation_name, codes)), returns=False)
+                reached = self.vocabulary.around.ends(ends)
+                ends = np.unique(np.concatenate([reached.get(code, ends[:0]) for code in codes]))
+                ends = np.setdiff1d(ends, start.ends)
+            code = self.vocabulary.kin_code(steps)
+            if len(ends):
+                legs = tuple((mention, (code,)) for mention, _ in start.legs)
+                found.append(
+                    dataclasses.replace(
+                        start, query=node, ends=ends, relations=(code,), last=code, legs=legs
+                    )
+                )
         return found
 
     def _there_and_back(self, path: Candidate) -> bool:

@@ -1,0 +1,105 @@
+"""Everyday words that mean nearly the same, in English and German."""
+
+from __future__ import annotations
+
+import functools
+
+from jaxkg.systems.reader.language.stems import alike, stem
+
+# One group a line; a line that is indented goes on with the one before.
+_GROUPS = """
+lead head manage run boss chief director manager leader command supervise oversee mayor captain
+  leitung leiten chef führen
+teach teacher instruct instructor train trainer tutor mentor coach lecture lecturer unterrichten
+  lehrer dozent
+learn study student pupil apprentice trainee attend attendee studieren schüler
+make maker create creator produce producer build builder construct manufacture craft herstellen
+  bauen schaffen
+write writer author compose composer pen schreiben verfasser autor
+paint painter draw artist maler malen
+invent inventor devise found founder establish set-up gründen gründer
+begin start open launch inaugurate commence beginnen anfangen eröffnen
+end finish close conclude complete expire enden schließen
+buy purchase acquire buyer customer client kaufen kunde
+sell seller vendor retail offer verkaufen anbieten
+supply supplier provide deliver provider liefern lieferant
+cost price fee charge fare expensive cheap kosten preis teuer
+pay salary wage earn income paid gehalt verdienen lohn
+money budget funds funding finance geld
+own owner possess belong property besitzen besitzer gehören
+keep store hold preserve house aufbewahren
+give donate donor gift donation grant present spenden
+live reside residence home dwell inhabit resident wohnen leben wohnort wohnsitz
+come origin native hail born birthplace stammen herkunft
+die death dead deceased died sterben tod gestorben
+marry married spouse wife husband partner wed verheiratet heiraten ehepartner ehefrau ehemann
+job occupation profession work career trade beruf
+work employ employer employee staff company hire arbeiten angestellt arbeitgeber
+place location site venue position situated located ort lage
+big large size area extent
+tall high height elevation altitude höhe
+heavy weigh weight mass gewicht wiegen
+long length distance länge
+old age born birth alter
+wide broad width breite
+language speak tongue spoken sprache sprechen
+borrow lend loan borrower ausleihen leihen
+treat treatment therapy cure behandeln behandlung
+doctor physician medic practitioner arzt
+illness disease condition ailment diagnosis krankheit
+drug medicine medication remedy medikament
+ingredient component contain consist made zutat enthalten
+serve stop call halt visit halten
+drive driver operate operator run fahren betreiben
+connect link join adjacent border neighbour verbinden
+fix repair mend patch solve reparieren
+maintain maintainer care look-after upkeep responsible betreuen
+need require depend dependency rely brauchen benötigen
+visitor spectator attendance audience crowd guest besucher zuschauer
+score goal points tor
+play player compete match game spielen spieler
+win winner victory champion gewinnen sieger
+move transfer relocate emigrate migrate umziehen wechseln
+name called title known heißen genannt
+team squad department group crew club abteilung gruppe
+room hall chamber raum zimmer saal
+floor storey level stockwerk etage
+deadline due until fällig frist
+movement style school genre stil
+exhibit show display exhibition ausstellen ausstellung
+publish publisher release issue veröffentlichen verlag
+capital seat hauptstadt
+inhabitant population people resident einwohner
+subject topic theme thema
+ship boat vessel schiff boot
+road street way straße
+picture painting canvas image bild gemälde
+"""
+
+
+@functools.cache
+def _groups() -> dict[str, frozenset[int]]:
+    found: dict[str, set[int]] = {}
+    for number, line in enumerate(_GROUPS.strip().replace("\n  ", " ").splitlines()):
+        for word in line.split():
+            found.setdefault(stem(word), set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+SYNONYM = 0.75
+"""How alike two synonyms are."""
+
+
+@functools.lru_cache(262_144)
+def meant(one: str, other: str) -> float:
+    """How alike two folded words are, in [0, 1]: by their letters, or as synonyms.
+
+    >>> meant("writes", "written"), meant("cost", "price"), meant("cost", "height")
+    (1.0, 0.75, 0.0)
+    """
+    close = alike(one, other)
+    if close >= SYNONYM:
+        return close
+    groups = _groups()
+    shared = groups.get(stem(one), frozenset()) & groups.get(stem(other), frozenset())
+    return SYNONYM if shared else close
