@@ -23,6 +23,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import FileOptions
 from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import progress_bars
+from jaxkg.experiments.stores import StoreOptions
 
 
 def ask(
@@ -31,7 +32,12 @@ def ask(
         typer.Argument(help="Brackets around the [topic] are accepted; - reads one a line."),
     ],
     system: options.System = None,
-    kg: options.Graph = None,
+    kg: options.GraphOrStore = None,
+    graph: options.EndpointGraph = None,
+    language: options.Language = "en",
+    label_property: options.LabelProperty = None,
+    endpoint: options.Endpoint = None,
+    reach: options.Around = None,
     names: options.Names = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
@@ -95,6 +101,7 @@ def ask(
             wanted,
             show,
             kg=kg,
+            stores=StoreOptions(graph, language, label_property, endpoint, reach),
             reading=FileOptions(names, format, encoding, columns, provenance=True),
             hypergraph=hypergraph,
             planner_folder=planner,

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from jaxkg.cli.models import ModelOptions, language_model
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import FileOptions, keep_compiled_programs, load_graph
+from jaxkg.experiments.loading import FileOptions, keep_compiled_programs
 from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import System, build_system, default_system, faults
+from jaxkg.experiments.stores import StoreOptions, parts_of
 
 if TYPE_CHECKING:
     from jaxkg.answer import Answer
@@ -51,15 +52,19 @@ def session(
     wanted: ModelOptions,
     show: Callable[[str, int, int], None],
     *,
-    kg: Path | None,
+    kg: str | Path | None,
     reading: FileOptions,
+    stores: StoreOptions | None = None,
     **options: Any,
 ) -> Iterator[Session]:
-    """Read the graph and build the system, None for the default; `options` are of `Parts`."""
+    """Read the graph and build the system, None for the default; `options` are of `Parts`.
+
+    Without `stores` the graph is read whole.
+    """
     with language_model(wanted) as model:
         keep_compiled_programs()
         backend = None if model is None else model.backend
-        parts = Parts(load_graph(kg, reading, show=show), show, backend=backend, **options)
+        parts = parts_of(kg, reading, stores, show, backend=backend, **options)
         yield Session(build_system(name or default_system(parts), parts), parts)
 
 

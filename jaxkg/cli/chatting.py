@@ -14,6 +14,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import FileOptions
 from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
+from jaxkg.experiments.stores import StoreOptions
 
 if TYPE_CHECKING:
     from jaxkg.answer import Answer
@@ -29,7 +30,12 @@ _RELATIONS = 30
 
 def chat(
     system: options.System = None,
-    kg: options.Graph = None,
+    kg: options.GraphOrStore = None,
+    graph: options.EndpointGraph = None,
+    language: options.Language = "en",
+    label_property: options.LabelProperty = None,
+    endpoint: options.Endpoint = None,
+    reach: options.Around = None,
     names: options.Names = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
@@ -55,6 +61,7 @@ def chat(
             ModelOptions(llm=llm, base_url=base_url),
             show,
             kg=kg,
+            stores=StoreOptions(graph, language, label_property, endpoint, reach),
             reading=reading,
             hypergraph=hypergraph,
             planner_folder=planner,

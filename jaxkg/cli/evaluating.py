@@ -12,11 +12,12 @@ from jaxkg.cli import options
 from jaxkg.cli.models import ModelOptions, language_model
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import material
-from jaxkg.experiments.loading import FileOptions, keep_compiled_programs, load_graph
-from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.loading import FileOptions, keep_compiled_programs
+from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.experiments.registry import HELP, build_system
 from jaxkg.experiments.running import run_questions
+from jaxkg.experiments.stores import StoreOptions, parts_of
 
 
 def evaluate(
@@ -28,7 +29,12 @@ def evaluate(
     ] = None,
     dataset: options.DatasetName = None,
     system: Annotated[str, typer.Option(help=HELP)] = "planner",
-    kg: options.Graph = None,
+    kg: options.GraphOrStore = None,
+    graph: options.EndpointGraph = None,
+    language: options.Language = "en",
+    label_property: options.LabelProperty = None,
+    endpoint: options.Endpoint = None,
+    reach: options.Around = None,
     names: options.Names = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
@@ -88,9 +94,10 @@ def evaluate(
     given = material(dataset, kg, names, questions, part="test")
     with language_model(wanted) as model, progress_bars() as show:
         keep_compiled_programs()
-        graph = load_graph(given.graph, FileOptions(given.names, format, encoding, columns))
-        parts = Parts(
-            graph,
+        parts = parts_of(
+            given.graph,
+            FileOptions(given.names, format, encoding, columns),
+            StoreOptions(graph, language, label_property, endpoint, reach),
             show,
             backend=None if model is None else model.backend,
             hypergraph=hypergraph,

@@ -1,4 +1,4 @@
-"""`jaxkg kg build`, `jaxkg kg stats` and `jaxkg kg synthesize`."""
+"""`jaxkg kg`: graphs are built, indexed, looked at and made up."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jaxkg.cli import options
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import FileOptions, load_graph
 from jaxkg.experiments.progress import progress_bars
+from jaxkg.experiments.stores import MAPPED_FROM, StoreOptions, load_store
 from jaxkg.words import one_line
 
 graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, rich_markup_mode=None)
@@ -31,6 +32,14 @@ def build(
     provenance: Annotated[
         bool, typer.Option(help="Keep the file and line of every triple of a text file.")
     ] = True,
+    indexed: Annotated[
+        bool | None,
+        typer.Option(
+            "--index/--no-index",
+            help="Index it, so that it is asked without being read whole; by default from "
+            f"{MAPPED_FROM:,} facts on.",
+        ),
+    ] = None,
 ) -> None:
     """Read a graph and save it in a form that opens at once.
 
@@ -42,15 +51,37 @@ def build(
     with progress_bars() as show:
         kg = load_graph(source, reading, show=show)
     save_graph(kg, output)
+    if indexed or (indexed is None and kg.num_triples >= MAPPED_FROM):
+        from jaxkg.kg.stores.arrays import save_index
+
+        save_index(output, kg)
     merged = f", {kg.duplicates:,} repeated triples merged" if kg.duplicates else ""
     print(f"{output}: {kg!r}{merged}")
+
+
+@graphs.command("index")
+def index(
+    folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
+) -> None:
+    """Index a saved graph, so that it is asked without being read whole: --kg mapped:FOLDER."""
+    from jaxkg.kg import open_graph
+    from jaxkg.kg.stores.arrays import save_index
+
+    kg = open_graph(folder)
+    save_index(folder, kg)
+    print(f"{folder}: {kg!r}, indexed")
 
 
 @graphs.command("stats")
 def stats(
     path: Annotated[
-        Path | None, typer.Argument(help="Graph file or folder; the demo graph without.")
+        str | None,
+        typer.Argument(help="Graph file or folder, mapped:FOLDER, sparql:URL; the demo without."),
     ] = None,
+    graph: options.EndpointGraph = None,
+    language: options.Language = "en",
+    label_property: options.LabelProperty = None,
+    endpoint: options.Endpoint = None,
     names: options.Names = None,
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
@@ -60,7 +91,11 @@ def stats(
     """Sizes, degrees, hubs, relations and names of a graph."""
     from jaxkg.kg.stats import graph_stats
 
-    found = graph_stats(load_graph(path, FileOptions(names, format, encoding, columns)))
+    store = load_store(path, StoreOptions(graph, language, label_property, endpoint))
+    if store is not None:
+        found = store.stats()
+    else:
+        found = graph_stats(load_graph(path, FileOptions(names, format, encoding, columns)))
     print(json.dumps(found, ensure_ascii=False, indent=1) if as_json else _lines(found))
 
 

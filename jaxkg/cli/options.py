@@ -19,6 +19,40 @@ System = Annotated[
 Graph = Annotated[
     Path | None, typer.Option("--kg", help="Graph file or folder; the demo graph without.")
 ]
+GraphOrStore = Annotated[
+    str | None,
+    typer.Option(
+        "--kg",
+        help="Graph file or folder; mapped:FOLDER, a saved graph that is not read whole; "
+        "sparql:URL, an endpoint. The demo graph without.",
+    ),
+]
+EndpointGraph = Annotated[
+    str | None, typer.Option("--graph", help="IRI of the named graph at --kg sparql:URL.")
+]
+Language = Annotated[str, typer.Option("--language", help="Of labels at --kg sparql:URL.")]
+LabelProperty = Annotated[
+    str | None,
+    typer.Option(
+        "--label-property",
+        help="IRI of what gives labels at --kg sparql:URL; rdfs:label and skos:prefLabel.",
+    ),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint",
+        help="How --kg sparql:URL is asked: timeout=60,batch=100,page=10000,requests=2000,"
+        "pause=0,keep=true.",
+    ),
+]
+Around = Annotated[
+    str | None,
+    typer.Option(
+        "--reach",
+        help="How far to look around topics in a store: hops=3,fan=2000,facts=50000.",
+    ),
+]
 Names = Annotated[Path | None, typer.Option("--names", help="Display names, id<TAB>name a line.")]
 Format = Annotated[
     str | None,

@@ -93,7 +93,7 @@ class Dataset:
         unknown: files that are not those of `jaxkg datasets`, byte by byte.
     """
 
-    graph: Path | None
+    graph: str | Path | None
     files: tuple[Path, ...]
     questions: tuple[Question, ...]
     names: Path | None = None
@@ -103,8 +103,8 @@ class Dataset:
     @property
     def hashed(self) -> list[Path]:
         """The files whose hashes say what was worked on."""
-        graph = [self.graph] if self.graph is not None and self.graph.is_file() else []
-        return [*self.files, *graph]
+        graph = None if self.graph is None else Path(self.graph)
+        return [*self.files, *([graph] if graph is not None and graph.is_file() else [])]
 
 
 def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
@@ -230,7 +230,7 @@ def _state(root: str | None, file: str) -> str:
 
 def material(
     name: str | None,
-    kg: Path | None,
+    kg: str | Path | None,
     names: Path | None,
     questions: Sequence[Path] | None,
     *,

@@ -35,7 +35,7 @@ class FileOptions:
 
 
 def load_graph(
-    path: Path | None,
+    path: str | Path | None,
     options: FileOptions = FileOptions(),
     *,
     names: Path | None = None,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from jaxkg.adjudicate import Backend
     from jaxkg.kg import KnowledgeGraph, Linker
     from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
+    from jaxkg.kg.stores.around import Reach
+    from jaxkg.kg.stores.store import Store
     from jaxkg.learn.planner.model import Planner
     from jaxkg.learn.planner.traces import PlanTrace
     from jaxkg.tensors import TensorGraph
@@ -43,6 +45,8 @@ class Parts:
         marks: what decides the answers of the system built, for a run's fingerprint.
         traces: what a planning model said, added to as the system answers.
         asked: the graph that is asked, where it is not `kg`.
+        store: where the graph is asked for what lies around topics; `kg` is its schema then.
+        reach: how far to look there; None for the default.
     """
 
     kg: KnowledgeGraph
@@ -58,6 +62,8 @@ class Parts:
     marks: dict[str, Any] = dataclasses.field(default_factory=dict)
     traces: list[PlanTrace] = dataclasses.field(default_factory=list)
     asked: KnowledgeHypergraph | None = None
+    store: Store | None = None
+    reach: Reach | None = None
 
     @property
     def graph(self) -> KnowledgeGraph | KnowledgeHypergraph:
@@ -78,6 +84,14 @@ class Parts:
         other.__dict__.update(
             {name: vars(self)[name] for name in ("tensors", "linker") if name in vars(self)}
         )
+        return other
+
+    def around(self, kg: KnowledgeGraph) -> Parts:
+        """Parts for the same system over a part of the store's graph; models are opened once."""
+        shared = {name: vars(self)[name] for name in ("planner", "encoder") if name in vars(self)}
+        wishes = {k: v for k, v in self.wishes.items() if k != "encoder" or k not in shared}
+        other = dataclasses.replace(self, kg=kg, store=None, wishes=wishes)
+        other.__dict__.update(shared)
         return other
 
     @functools.cached_property

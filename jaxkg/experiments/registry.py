@@ -10,12 +10,15 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import Parts
 from jaxkg.records import Question, TraceNode
+
+if TYPE_CHECKING:
+    from jaxkg.kg import KnowledgeGraph
 
 
 class System(Protocol):
@@ -113,6 +116,8 @@ def default_system(parts: Parts) -> str:
 
     planners = {"mode", "threshold"} & parts.wishes.keys()
     given = parts.planner_folder or parts.backend or parts.hypergraph or planners
+    if parts.store is not None:
+        return "planner" if parts.planner_folder else "reader"
     return "planner" if given or has_planner(parts.kg, seed=parts.seed) else "reader"
 
 
@@ -127,6 +132,8 @@ def build_system(name: str, parts: Parts) -> System:
     entry = SYSTEMS.get(name)
     if entry is None:
         raise JaxkgError(f"no system is called {name!r}; there are {', '.join(SYSTEMS)}")
+    if parts.store is not None:
+        return _stored(entry, parts)
     if entry.model == "needed" and parts.backend is None:
         raise JaxkgError(f"--system {name} needs a language model: --llm MODEL")
     if name != "proh" and parts.hypergraph is not None:
@@ -148,6 +155,33 @@ def build_system(name: str, parts: Parts) -> System:
                 repair=parts.repair,
             )
     return built
+
+
+def _stored(entry: Entry, parts: Parts) -> System:
+    """A system over a store: built anew of what lies around the topics of questions."""
+    from jaxkg.kg.stores.around import Reach
+    from jaxkg.systems.stored import StoredQA
+
+    name, store = entry.name, parts.store
+    if entry.trained == "planner" and parts.planner_folder is None:
+        raise JaxkgError(
+            f"--system {name} over a store needs a planner of the same relations: --planner FOLDER"
+        )
+    if name == "proh":
+        raise JaxkgError("--system proh wants its graph whole; a store has it in parts")
+    reach = parts.reach or Reach()
+
+    def build(kg: KnowledgeGraph) -> Any:
+        some = parts.around(kg)
+        built = build_system(name, some)
+        for made in ("planner", "encoder"):
+            if made in vars(some):
+                vars(parts)[made] = vars(some)[made]
+        return built
+
+    assert store is not None
+    parts.marks |= {"system": name, "reach": repr(reach), "wishes": repr(parts.wishes)}
+    return StoredQA(store, build, name=name, reach=reach, whole_schema=entry.trained is not None)
 
 
 def faults(system: System, parts: Parts, answer: Answer) -> tuple[str, ...]:

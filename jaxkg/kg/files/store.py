@@ -13,7 +13,7 @@ from jaxkg.words import relation_words
 
 FORMAT = "jaxkg-graph"
 VERSION = 2
-_LAYOUT = Layout(
+GRAPH_LAYOUT = Layout(
     FORMAT, VERSION, "saved graph", "open the folder given to save_graph, or one graph file"
 )
 
@@ -53,7 +53,7 @@ def save_graph(graph: KnowledgeGraph, folder: str | os.PathLike[str]) -> Path:
         "fingerprint": graph.fingerprint,
         "relation_fingerprint": graph.relation_fingerprint,
     }
-    return write_arrays(folder, arrays, notes, _LAYOUT)
+    return write_arrays(folder, arrays, notes, GRAPH_LAYOUT)
 
 
 def open_graph(folder: str | os.PathLike[str], *, verify: bool = True) -> KnowledgeGraph:
@@ -67,7 +67,7 @@ def open_graph(folder: str | os.PathLike[str], *, verify: bool = True) -> Knowle
     Raises:
         JaxkgError: no such folder, not a saved graph, written by a newer version, or damaged.
     """
-    saved = ArrayFolder(folder, _LAYOUT, verify=verify)
+    saved = ArrayFolder(folder, GRAPH_LAYOUT, verify=verify)
     meta = saved.meta
     try:
         tables = ["entity_ids", "aliases"]

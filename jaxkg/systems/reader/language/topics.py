@@ -79,10 +79,19 @@ class TopicFinder:
         self._schema_words: set[str] = set()
         small = kg.num_entities <= _MOST_FUZZY
         aside = vocabulary.is_schema | vocabulary.is_value | vocabulary.is_other_name
+        # Of a part of a larger graph, names that happen to lie around are no topics.
+        named = getattr(kg, "mentionable", None)
+        around = np.zeros(kg.num_entities, bool)
+        if named is not None:
+            around[:] = True
+            around[named] = False
         for name, row, other in vocabulary.surfaces():
             if aside[row]:
                 continue
             key = key_of(name)
+            if around[row]:
+                self.known.update(key.split())
+                continue
             self._by_key[key].append((row, other))
             if small:
                 for word in key.split():

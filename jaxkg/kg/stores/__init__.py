@@ -1,0 +1,1 @@
+"""Graphs that are asked for what lies around some entities, wherever they are kept."""

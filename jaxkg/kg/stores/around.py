@@ -1,0 +1,224 @@
+"""What lies around some entities of a store, as a small graph of its own.
+
+Facts are counted before they are fetched, few-facts relations first, and what is left out is told:
+an entity with ten million facts of one relation costs one count.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.names import AliasTable, NameTable
+from jaxkg.kg.stores.store import Facts, Runs, Store
+from jaxkg.settings import Checked, Count
+
+
+@dataclasses.dataclass(frozen=True)
+class Reach(Checked):
+    """How far to look around the topics of a question.
+
+    Attributes:
+        hops: facts between a topic and what is seen.
+        fan: facts of one entity by one relation; more of them are not fetched, but for a topic's
+            own.
+        facts: in all. Relations of few facts come first.
+    """
+
+    hops: Count = 3
+    fan: Count = 2_000
+    facts: Count = 50_000
+
+
+class Cut(NamedTuple):
+    """Facts of an entity that were counted and not fetched."""
+
+    node: int
+    relation: int
+    inverse: bool
+    size: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Facts around some entities.
+
+    Attributes:
+        topics: the entities.
+        facts: each once, by head, relation and tail.
+        cuts: what was left out.
+        full: whether facts were left out because there were too many in all.
+    """
+
+    topics: tuple[int, ...]
+    facts: Facts
+    cuts: tuple[Cut, ...]
+    full: bool
+
+
+def surroundings(store: Store, topics: Sequence[int], reach: Reach = Reach()) -> Surroundings:
+    """Fetch what lies around some entities, hop by hop.
+
+    Args:
+        store: any.
+        topics: its entities.
+        reach: how far to look.
+    """
+    seen = frontier = np.unique(np.asarray(topics, np.int64))
+    parts: list[Facts] = []
+    cuts: list[Cut] = []
+    room, full = reach.facts, False
+    for hop in range(reach.hops):
+        if not len(frontier):
+            break
+        runs = store.runs(frontier)
+        order = np.argsort(runs.size, kind="stable")
+        small = (runs.size[order] <= reach.fan) | (hop == 0)
+        taken = np.cumsum(runs.size[order])
+        fits = small & (taken <= room)
+        full |= bool((small & ~fits).any())
+        left = runs.take(order[~fits])
+        cuts += map(Cut, *(column.tolist() for column in left))
+        facts = store.fetch(runs.take(order[fits]))
+        room -= len(facts.rows)
+        parts.append(facts)
+        reached = np.unique(facts.triples[:, ::2])
+        frontier = reached[~np.isin(reached, seen)]
+        seen = np.union1d(seen, reached)
+    triples = np.concatenate([np.empty((0, 3), np.int64), *(part.triples for part in parts)])
+    triples, first = np.unique(triples, axis=0, return_index=True)
+    rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])[first]
+    missing = sum(part.missing for part in parts)
+    return Surroundings(tuple(topics), Facts(triples, rows, missing), tuple(cuts), full)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class TopicGraph(KnowledgeGraph):
+    """What lies around the topics of questions: a graph like any other.
+
+    Attributes:
+        mentionable: rows of the entities that a question may name; the others are but around.
+        rows: [T] the store's own number of each triple, -1 where it numbers none.
+        node_of: [N] the store's number of each entity.
+    """
+
+    mentionable: np.ndarray | None = None
+    rows: np.ndarray | None = None
+    node_of: np.ndarray | None = None
+
+
+def topic_graph(store: Store, found: Surroundings, *, whole_schema: bool = True) -> TopicGraph:
+    """Fetched facts as a graph.
+
+    Args:
+        store: they are of.
+        found: the facts.
+        whole_schema: keep all relations of the store, so that their codes are a model's; else
+            those alone that there are facts of.
+
+    Raises:
+        JaxkgError: the store does not know all of its relations, which a model needs.
+    """
+    if whole_schema and not store.closed:
+        raise JaxkgError(
+            f"{store.title} does not say what relations it has, and a trained model needs to know; "
+            "use --system reader"
+        )
+    head, code, tail = found.facts.triples.T
+    nodes = np.union1d(np.unique(found.facts.triples[:, ::2]), np.asarray(found.topics, np.int64))
+    told = store.described(nodes)
+    order = np.array(sorted(range(len(nodes)), key=told.ids.__getitem__), np.int64)
+    place = np.empty(len(nodes), np.int32)
+    place[order] = np.arange(len(nodes), dtype=np.int32)
+    schema = store.schema
+    used = np.arange(schema.num_relations) if whole_schema else np.unique(code)
+    names = [schema.relations[row] for row in used.tolist()]
+    by_name = np.array(sorted(range(len(used)), key=names.__getitem__), np.int64)
+    rank = np.zeros(max(schema.num_relations, 1), np.int32)
+    rank[used[by_name]] = np.arange(len(used), dtype=np.int32)
+    triples = np.stack(
+        [
+            place[np.searchsorted(nodes, head)],
+            rank[code],
+            place[np.searchsorted(nodes, tail)],
+        ],
+        axis=1,
+    ).astype(np.int32)
+    by_row = np.lexsort(triples.T[::-1])
+    rows = found.facts.rows[by_row]
+    sources = store.sources(rows)
+    ids = NameTable.from_names([told.ids[at] for at in order.tolist()], ascending=True)
+    shown = [told.names[at] for at in order.tolist()]
+    aliases = {int(place[at]): also for at, also in told.aliases.items()}
+    labels = [schema.relation_labels[row] for row in used[by_name].tolist()]
+    others = {
+        at: schema.relation_aliases.get(row, ()) for at, row in enumerate(used[by_name].tolist())
+    }
+    topics = np.unique(place[np.searchsorted(nodes, np.asarray(found.topics, np.int64))])
+    return TopicGraph(
+        entity_ids=ids,
+        entity_names=ids if told.names == told.ids else NameTable.from_names(shown),
+        relations=tuple(names[at] for at in by_name.tolist()),
+        triples=np.ascontiguousarray(triples[by_row]),
+        aliases=AliasTable.from_mapping(aliases),
+        provenance=None if sources is None else NameTable.from_names(sources),
+        relation_labels=tuple(labels),
+        relation_aliases=AliasTable.from_mapping(others),
+        mentionable=topics,
+        rows=rows,
+        node_of=nodes[order],
+    )
+
+
+def empty_graph(
+    relations: Sequence[str],
+    labels: Sequence[str] = (),
+    aliases: AliasTable | None = None,
+) -> KnowledgeGraph:
+    """A graph of relations and nothing else.
+
+    >>> empty_graph(["by"]).relation_labels
+    ('by',)
+    """
+    none = NameTable.from_names([], ascending=True)
+    return KnowledgeGraph(
+        entity_ids=none,
+        entity_names=none,
+        relations=tuple(relations),
+        triples=np.empty((0, 3), np.int32),
+        aliases=AliasTable.from_mapping({}),
+        relation_labels=tuple(labels),
+        relation_aliases=AliasTable.from_mapping({}) if aliases is None else aliases,
+    )
+
+
+def cut_words(store: Store, cuts: Sequence[Cut]) -> str:
+    """Facts that were left out, in words: the largest first, three of them.
+
+    Returns:
+        "" where there is none.
+    """
+    if not cuts:
+        return ""
+    largest = sorted(cuts, key=lambda cut: -cut.size)[:3]
+    names = store.described(np.array([cut.node for cut in largest], np.int64)).names
+    told = [
+        f"{'^' * cut.inverse}{store.schema.relations[cut.relation]} of {name} ({cut.size:,} facts)"
+        for cut, name in zip(largest, names)
+    ]
+    more = len(cuts) - len(told)
+    return ", ".join(told) + (f" and {more:,} more" if more else "")
+
+
+def runs_of_rows(node: np.ndarray, relation: np.ndarray, inverse: np.ndarray) -> Runs:
+    """Counts of facts from one (node, relation, inverse) a fact."""
+    if not len(node):
+        return Runs.of([])
+    table = np.stack([node, relation, inverse.astype(np.int64)], axis=1)
+    found, count = np.unique(table, axis=0, return_counts=True)
+    return Runs(found[:, 0], found[:, 1], found[:, 2].astype(bool), count)

@@ -1,0 +1,293 @@
+"""A graph of arrays as a store: in memory, or mapped from a folder and never read whole."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.array_folder import ArrayFolder, Layout, write_arrays
+from jaxkg.kg.files.store import GRAPH_LAYOUT, open_graph
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.stores.around import empty_graph, runs_of_rows
+from jaxkg.kg.stores.labels import Hashes, LabelIndex
+from jaxkg.kg.stores.store import Described, Facts, Runs
+
+INDEX = "index"
+"""Folder within a saved graph's."""
+_LAYOUT = Layout("jaxkg-index", 1, "index of a graph", "make it anew: `jaxkg kg index FOLDER`")
+_ARRAYS = ("first", "back", "back_first", "keys", "owners", "words", "word_owners")
+_READ_WHOLE = 4_096
+"""Facts of an entity in one direction that are read to count them; of more, the bounds of each
+relation are bisected."""
+_NAMESAKES = 30
+_NEAR = 8
+_NEAR_LEAST = 78.0
+_CHUNK = 1 << 18
+
+
+class GraphIndex(NamedTuple):
+    """What is computed once of a graph.
+
+    Attributes:
+        first: [N + 1] int64, first triple of each head.
+        back: [T] int32, rows of triples by tail, then relation.
+        back_first: [N + 1] int64, where each tail's begin in `back`.
+        labels: of names and aliases.
+    """
+
+    first: np.ndarray
+    back: np.ndarray
+    back_first: np.ndarray
+    labels: LabelIndex
+
+
+def index_of(kg: KnowledgeGraph) -> GraphIndex:
+    """Compute the index of a graph."""
+    triples, count = np.asarray(kg.triples), kg.num_entities
+    first, back_first = (
+        np.concatenate(([0], np.cumsum(np.bincount(triples[:, at], minlength=count))))
+        for at in (0, 2)
+    )
+    # Rows are by head, then relation: a stable sort by tail alone, after one by relation.
+    order = np.argsort(triples[:, 1], kind="stable").astype(np.int32)
+    back = order[np.argsort(triples[order, 2], kind="stable")]
+    hashes = Hashes()
+    for start in range(0, count, _CHUNK):
+        end = min(start + _CHUNK, count)
+        hashes.add(kg.entity_names[start:end], np.arange(start, end))
+    for start in range(0, len(kg.aliases.names), _CHUNK):
+        end = min(start + _CHUNK, len(kg.aliases.names))
+        hashes.add(kg.aliases.names[start:end], kg.aliases.owners[start:end])
+    return GraphIndex(first, back, back_first, hashes.index())
+
+
+def save_index(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> None:
+    """Write the index of a saved graph into its folder.
+
+    Raises:
+        JaxkgError: it cannot be written.
+    """
+    made = index_of(kg)
+    arrays = {name: getattr(made, name) for name in _ARRAYS[:3]}
+    arrays |= {name: getattr(made.labels, name) for name in _ARRAYS[3:]}
+    write_arrays(Path(folder) / INDEX, arrays, {"fingerprint": kg.fingerprint}, _LAYOUT)
+
+
+def has_index(folder: str | os.PathLike[str]) -> bool:
+    """Whether a saved graph has one."""
+    return (Path(folder) / INDEX / "meta.json").is_file()
+
+
+def facts_of(folder: str | os.PathLike[str]) -> int:
+    """How many facts a saved graph has, by its notes alone.
+
+    Raises:
+        JaxkgError: as `ArrayFolder`.
+    """
+    return int(ArrayFolder(folder, GRAPH_LAYOUT, verify=False).meta["triples"])
+
+
+class ArrayStore:
+    """A graph of arrays, asked for a part at a time; see `Store`.
+
+    Example:
+        >>> kg = KnowledgeGraph.from_triples([("Alien", "by", "Scott"), ("Legend", "by", "Scott")])
+        >>> store = ArrayStore(kg)
+        >>> store.search(["legend"]), store.runs(np.array([2])).size.tolist()
+        ([[1]], [2])
+    """
+
+    closed = True
+    numbered = True
+
+    def __init__(
+        self, kg: KnowledgeGraph, index: GraphIndex | None = None, title: str = ""
+    ) -> None:
+        """Take a graph, and its index where that is there already."""
+        self.kg = kg
+        self.title = title or "the graph"
+        self._index = index or index_of(kg)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> ArrayStore:
+        """A saved graph with its index; nothing is read but what is asked for.
+
+        Raises:
+            JaxkgError: no such folder, no index in it, or one of another graph; damaged.
+        """
+        if not has_index(folder):
+            raise JaxkgError(
+                f"{os.fspath(folder)}: no saved graph with an index; `jaxkg kg build --index` makes "
+                "one, `jaxkg kg index FOLDER` adds it"
+            )
+        kg = open_graph(folder, verify=False)
+        saved = ArrayFolder(Path(folder) / INDEX, _LAYOUT, verify=False)
+        stored = saved.load(_ARRAYS, ())
+        if saved.meta.get("fingerprint") != kg.fingerprint:
+            raise JaxkgError(f"{saved.path}: of another graph; {_LAYOUT.works}")
+        labels = LabelIndex(*(stored[name] for name in _ARRAYS[3:]))
+        index = GraphIndex(stored["first"], stored["back"], stored["back_first"], labels)
+        return cls(kg, index, str(folder))
+
+    @property
+    def schema(self) -> KnowledgeGraph:
+        """See `Store`; its fingerprint is the graph's."""
+        return self._schema
+
+    @functools.cached_property
+    def _schema(self) -> KnowledgeGraph:
+        kg = self.kg
+        made = empty_graph(kg.relations, kg.relation_labels, kg.relation_aliases)
+        made.__dict__["fingerprint"] = kg.fingerprint
+        return made
+
+    def find(self, name: str) -> list[int]:
+        """See `Store`."""
+        return list(self.kg.entity_ids.rows(name)) or [
+            row for row in self._index.labels.rows(name).tolist() if self.kg.name(row) == name
+        ]
+
+    def search(self, texts: Sequence[str]) -> list[list[int]]:
+        """See `Store`; of many namesakes those with most facts."""
+        return [self._first_few(self._index.labels.rows(text)) for text in texts]
+
+    def near(self, text: str) -> list[int]:
+        """See `Store`: those that share a rarer word and most letters."""
+        from rapidfuzz import fuzz, process
+
+        rows = self._index.labels.sharing(text).tolist()
+        names = [self.kg.name(row).lower() for row in rows]
+        found = process.extract(
+            text.lower(), names, scorer=fuzz.ratio, score_cutoff=_NEAR_LEAST, limit=_NEAR
+        )
+        return [rows[place] for _, _, place in found]
+
+    def _first_few(self, rows: np.ndarray) -> list[int]:
+        if len(rows) > _NAMESAKES:
+            index = self._index
+            degree = index.first[rows + 1] - index.first[rows]
+            degree = degree + index.back_first[rows + 1] - index.back_first[rows]
+            rows = np.sort(rows[np.argsort(-degree, kind="stable")[:_NAMESAKES]])
+        return rows.tolist()
+
+    def runs(self, nodes: np.ndarray) -> Runs:
+        """See `Store`."""
+        index, parts = self._index, []
+        for inverse, first in ((False, index.first), (True, index.back_first)):
+            start, end = first[nodes], first[nodes + 1]
+            few = end - start <= _READ_WHOLE
+            at = _spread(start[few], end[few])
+            relation = np.asarray(self.kg.triples[self._rows(at, inverse), 1], np.int64)
+            owner = np.repeat(nodes[few], end[few] - start[few])
+            parts.append(runs_of_rows(owner, relation, np.full(len(at), inverse)))
+            many = [
+                (int(node), relation, inverse, high - low)
+                for node, a, b in zip(nodes[~few], start[~few].tolist(), end[~few].tolist())
+                for relation, low, high in self._bounds(a, b, inverse)
+            ]
+            parts.append(Runs.of(many))
+        return Runs(*(np.concatenate(columns) for columns in zip(*parts)))
+
+    def fetch(self, runs: Runs) -> Facts:
+        """See `Store`."""
+        index = self._index
+        found = [np.empty(0, np.int64)]
+        for inverse, first in ((False, index.first), (True, index.back_first)):
+            some = runs.inverse == inverse
+            node, relation = runs.node[some], runs.relation[some]
+            start, end = first[node], first[node + 1]
+            small = end - start <= _READ_WHOLE
+            at = _spread(start[small], end[small])
+            rows = self._rows(at, inverse)
+            wanted = np.repeat(relation[small], end[small] - start[small])
+            found.append(rows[self.kg.triples[rows, 1] == wanted])
+            for a, b, code in zip(start[~small].tolist(), end[~small].tolist(), relation[~small]):
+                low, high = self._bound(a, b, int(code), inverse)
+                found.append(self._rows(np.arange(low, high), inverse))
+        rows = np.unique(np.concatenate(found))
+        return Facts(np.asarray(self.kg.triples[rows], np.int64), rows)
+
+    def _rows(self, at: np.ndarray, inverse: bool) -> np.ndarray:
+        return np.asarray(self._index.back[at], np.int64) if inverse else at
+
+    def _code(self, inverse: bool):
+        triples, back = self.kg.triples, self._index.back
+        return (lambda at: triples[back[at], 1]) if inverse else (lambda at: triples[at, 1])
+
+    def _bound(self, start: int, end: int, code: int, inverse: bool) -> tuple[int, int]:
+        places, key = range(start, end), self._code(inverse)
+        low = bisect.bisect_left(places, code, key=key)
+        return start + low, start + bisect.bisect_right(places, code, low, key=key)
+
+    def _bounds(self, start: int, end: int, inverse: bool) -> list[tuple[int, int, int]]:
+        """(relation, first, last) of each relation of a hub."""
+        key, found = self._code(inverse), []
+        while start < end:
+            code = int(key(start))
+            high = self._bound(start, end, code, inverse)[1]
+            found.append((code, start, high))
+            start = high
+        return found
+
+    def described(self, nodes: np.ndarray) -> Described:
+        """See `Store`."""
+        kg = self.kg
+        ids = kg.entity_ids.take(nodes).tolist()
+        names = ids if kg.entity_names is kg.entity_ids else kg.entity_names.take(nodes).tolist()
+        owners = kg.aliases.owners
+        low, high = np.searchsorted(owners, nodes), np.searchsorted(owners, nodes, "right")
+        some = np.flatnonzero(high > low).tolist()
+        return Described(
+            ids, names, {at: tuple(kg.aliases.names[low[at] : high[at]]) for at in some}
+        )
+
+    def sources(self, rows: np.ndarray) -> list[str] | None:
+        """See `Store`."""
+        told = self.kg.provenance
+        return None if told is None else told.take(rows).tolist()
+
+    def holds(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
+        """See `Store`."""
+        kg, found = self.kg, []
+        relation_of = {name: row for row, name in enumerate(kg.relations)}
+        for head, relation, tail in triples:
+            ends = kg.entity_ids.rows(head) + kg.entity_ids.rows(tail)
+            code = relation_of.get(relation)
+            known = len(ends) == 2 and code is not None
+            found.append(bool(known and kg.find(ends[0], code or 0, ends[1]) >= 0))
+        return found
+
+    def stats(self) -> dict[str, Any]:
+        """See `Store`; what takes a whole pass over names is left out."""
+        kg, index = self.kg, self._index
+        degree = np.diff(index.first) + np.diff(index.back_first)
+        counts = np.bincount(kg.triples[:, 1], minlength=kg.num_relations)
+        hub = int(np.argmax(degree)) if len(degree) else None
+        return {
+            "entities": kg.num_entities,
+            "relations": kg.num_relations,
+            "triples": kg.num_triples,
+            "aliases": len(kg.aliases.names),
+            "degree": {
+                "median": None if hub is None else float(np.median(degree)),
+                "max": None if hub is None else int(degree[hub]),
+                "hub": None if hub is None else kg.entity_ids[hub],
+            },
+            "relation_counts": {
+                kg.relations[row]: int(counts[row]) for row in np.argsort(-counts, kind="stable")
+            },
+        }
+
+
+def _spread(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """All integers of the ranges [first, last), end to end."""
+    count = last - first
+    before = np.cumsum(count) - count
+    return np.repeat(first - before, count) + np.arange(count.sum())

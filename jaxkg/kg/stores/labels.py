@@ -1,0 +1,152 @@
+"""Where names are looked up without loading them: sorted hashes of names and of their words.
+
+Two wordings share a key where they differ in case, punctuation, a leading article, a bracketed end
+or the plural of words. A key leads to rows that may be meant; who looks them up reads their names.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from jaxkg.kg.link.folding import MARK, word_key
+from jaxkg.kg.link.question_words import QUESTION_WORDS
+
+LONGEST = 9
+"""Words of a name that is looked for within a question."""
+_ARTICLES = frozenset(
+    ["the", "a", "an", "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen"]
+)
+_BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
+_COMMON = 2_000
+"""Rows that share a word beyond which the word finds nobody."""
+
+
+def search_words(name: str) -> list[str]:
+    """The words of a name as they are looked up.
+
+    >>> search_words("The Night Herons (lamp)") == search_words("night heron")
+    True
+    """
+    words = word_key(_BRACKETS.sub("", name) or name)[1:-1].split(MARK)
+    while len(words) > 1 and words[0] in _ARTICLES:
+        words = words[1:]
+    return [word[:-1] if len(word) > 3 and word[-1] == "s" else word for word in words]
+
+
+def hash_of(text: str) -> int:
+    """A 64-bit hash that is the same in every process."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+class Hashes:
+    """Hashes of names and words, gathered name by name."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self._keys: list[np.ndarray] = []
+        self._owners: list[np.ndarray] = []
+        self._words: list[np.ndarray] = []
+        self._word_owners: list[np.ndarray] = []
+
+    def add(self, names: Sequence[str], owners: np.ndarray) -> None:
+        """Take names and the row each belongs to."""
+        if len(self._known) > 1_000_000:
+            self._known.clear()
+        known = self._known
+        keys = np.empty(len(names), np.uint64)
+        words: list[int] = []
+        counts = np.empty(len(names), np.int64)
+        for place, name in enumerate(names):
+            found = search_words(name)
+            for word in found:
+                hashed = known.get(word)
+                if hashed is None:
+                    hashed = known[word] = hash_of(word)
+                words.append(hashed)
+            counts[place] = len(found)
+            keys[place] = known[found[0]] if len(found) == 1 else hash_of(" ".join(found))
+        self._keys.append(keys)
+        self._owners.append(np.asarray(owners, np.int32))
+        self._words.append(np.array(words, np.uint64))
+        self._word_owners.append(np.repeat(np.asarray(owners, np.int32), counts))
+
+    def index(self) -> LabelIndex:
+        """All of them, sorted; words that too many names have are left out."""
+        keys, owners = _sorted(self._keys, self._owners)
+        words, word_owners = _sorted(self._words, self._word_owners)
+        starts = np.flatnonzero(np.r_[True, words[1:] != words[:-1]]) if len(words) else words
+        sizes = np.diff(np.r_[starts.astype(np.int64), len(words)])
+        rare = np.repeat(sizes <= _COMMON, sizes)
+        return LabelIndex(keys, owners, words[rare], word_owners[rare])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LabelIndex:
+    """Rows by hashes of their names.
+
+    Example:
+        >>> index = label_index(["Alien", "The Night Heron", "Ridley Scott"])
+        >>> index.rows("night herons").tolist(), index.sharing("scot ridley").tolist()
+        ([1], [2])
+
+    Attributes:
+        keys, owners: [A] uint64 hashes of whole names, ascending, and int32 rows.
+        words, word_owners: [W] the same of their words.
+    """
+
+    keys: np.ndarray
+    owners: np.ndarray
+    words: np.ndarray
+    word_owners: np.ndarray
+
+    def rows(self, text: str) -> np.ndarray:
+        """Rows that may be so named."""
+        return _found(self.keys, self.owners, hash_of(" ".join(search_words(text))))
+
+    def sharing(self, text: str) -> np.ndarray:
+        """Rows whose names have one of the rarer words of a text."""
+        found = [_found(self.words, self.word_owners, hash_of(w)) for w in search_words(text)]
+        return np.unique(np.concatenate([np.empty(0, np.int32), *found]))
+
+
+def label_index(names: Iterable[str]) -> LabelIndex:
+    """The index of some names, each a row."""
+    listed = list(names)
+    hashes = Hashes()
+    hashes.add(listed, np.arange(len(listed)))
+    return hashes.index()
+
+
+def spans(words: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Stretches of a question that may be names: not question words alone.
+
+    Args:
+        words: folded.
+        texts: as written.
+    """
+    found = []
+    for first in range(len(words)):
+        for last in range(first, min(first + LONGEST, len(words))):
+            inside = words[first : last + 1]
+            said = any(word not in QUESTION_WORDS and len(word) > 1 for word in inside)
+            if said or any(text != text.lower() for text in texts[max(first, 1) : last + 1]):
+                found.append(" ".join(texts[first : last + 1]))
+    return list(dict.fromkeys(found))
+
+
+def _sorted(hashes: list[np.ndarray], owners: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    joined = np.concatenate([np.empty(0, np.uint64), *hashes])
+    owned = np.concatenate([np.empty(0, np.int32), *owners])
+    order = np.argsort(joined, kind="stable")
+    return joined[order], owned[order]
+
+
+def _found(hashes: np.ndarray, owners: np.ndarray, wanted: int) -> np.ndarray:
+    key = np.uint64(wanted)
+    low, high = np.searchsorted(hashes, key), np.searchsorted(hashes, key, "right")
+    return np.unique(owners[low:high])

@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.stores.around import Reach, cut_words, surroundings, topic_graph
+from jaxkg.kg.stores.arrays import ArrayStore
+from jaxkg.kg.stores.cuts import cuts_met
+from jaxkg.query import Count, Entities, Step
+from jaxkg.settings import SettingError
+
+TRIPLES = st.sets(
+    st.tuples(st.integers(0, 8), st.integers(0, 2), st.integers(0, 8)), min_size=1, max_size=30
+)
+
+
+def graph_of(triples):
+    return KnowledgeGraph.from_triples(
+        ((f"e{h}", f"r{r}", f"e{t}") for h, r, t in triples),
+        names={"e0": "Zero"},
+        aliases={"e1": ["Uno", "Eins"]},
+        provenance=[f"line {h}{r}{t}" for h, r, t in triples],
+        relation_names={"r0": ["nought", "null"]},
+    )
+
+
+def ball(triples, topic, hops):
+    """The facts within so many hops, by plain Python."""
+    near, found = {topic}, set()
+    for _ in range(hops):
+        found |= {triple for triple in triples if triple[0] in near or triple[2] in near}
+        near |= {end for head, _, tail in found for end in (head, tail)}
+    return found
+
+
+@given(TRIPLES, st.integers(1, 3))
+def test_all_within_reach_is_there(triples, hops):
+    kg = graph_of(triples)
+    store = ArrayStore(kg)
+    for row in range(kg.num_entities):
+        found = surroundings(store, [row], Reach(hops=hops))
+        part = topic_graph(store, found)
+        wanted = ball({kg.triple(t) for t in range(kg.num_triples)}, kg.entity_ids[row], hops)
+        assert {part.triple(t) for t in range(part.num_triples)} == wanted
+        assert (found.cuts, found.full, found.facts.missing) == ((), False, 0)
+        assert part.relations == kg.relations
+        assert part.relation_names == kg.relation_names
+        assert [part.entity_ids[at] for at in part.mentionable] == [kg.entity_ids[row]]
+        for place in range(part.num_entities):
+            whole = kg.entity(part.entity_ids[place])
+            assert part.name(place) == kg.name(whole)
+            assert part.aliases.get(place) == kg.aliases.get(whole)
+            assert part.node_of[place] == whole
+        for place, number in enumerate(part.rows.tolist()):
+            assert part.triple(place) == kg.triple(number)
+            assert part.source(place) == kg.source(number)
+
+
+@given(TRIPLES, st.integers(1, 4))
+def test_what_is_left_out_is_counted(triples, most):
+    kg = graph_of(triples)
+    store = ArrayStore(kg)
+    for row in range(kg.num_entities):
+        found = surroundings(store, [row], Reach(hops=2, fan=most, facts=most))
+        assert len(found.facts.rows) <= 2 * most  # one seen from both ends counts once
+        around = store.runs(np.array([row]))
+        fetched = {kg.triple(t) for t in found.facts.rows.tolist()}
+        for cut in found.cuts:
+            side = 2 if cut.inverse else 0
+            rows = kg.triples[:, side] == cut.node
+            assert cut.size == int((rows & (kg.triples[:, 1] == cut.relation)).sum())
+        cut_here = {cut for cut in found.cuts if cut.node == row}
+        told = sum(cut.size for cut in cut_here)
+        mine = {kg.triple(t) for t in range(kg.num_triples) if row in kg.triples[t, ::2]}
+        assert len(mine - fetched) <= told
+        if int(around.size.sum()) > most:
+            assert found.full
+            assert found.cuts
+
+
+def test_relations_alone_that_there_are_facts_of():
+    kg = graph_of({(0, 0, 1), (2, 2, 3)})
+    store = ArrayStore(kg)
+    found = surroundings(store, store.find("e2"))
+    assert topic_graph(store, found, whole_schema=False).relations == ("r2",)
+    assert topic_graph(store, found).relations == ("r0", "r2")
+
+
+def test_a_hub_costs_a_count_and_is_told():
+    facts = [(f"film{n}", "genre", "Drama") for n in range(50)]
+    kg = KnowledgeGraph.from_triples([*facts, ("film1", "by", "Mann"), ("film2", "by", "Mann")])
+    store = ArrayStore(kg)
+    found = surroundings(store, store.find("Mann"), Reach(fan=10))
+    graph = topic_graph(store, found)
+    assert graph.num_triples == 4
+    assert cut_words(store, found.cuts) == "^genre of Drama (50 facts)"
+    sets = QuerySets(graph)
+    by = Step(Entities(("Mann",)), ("^by",))
+    genre = Step(by, ("genre",))
+    again = Count(Step(genre, ("^genre",)))
+    for query, met in ((by, 0), (genre, 0), (again, 1)):
+        assert len(cuts_met(graph, sets, [query], found.cuts)) == met
+    # From the topic itself a hub is fetched.
+    mine = surroundings(store, store.find("Drama"), Reach(hops=1, fan=10))
+    assert len(mine.facts.rows) == 50
+    assert mine.cuts == ()
+
+
+def test_no_room_for_nothing():
+    with pytest.raises(SettingError, match="hops"):
+        Reach(hops=0)
