@@ -39,7 +39,7 @@ ARROWS: dict[str, set[str]] = {
     "candidates": {"types", "ops"},
     "score": {"types", "ops"},
     "select": {"types", "ops"},
-    "kg": set(),
+    "kg": {"adjudicate"},  # one set of manners towards endpoints
     "tensors": {"types", "kg"},
     "text": {"types"},
     "adjudicate": set(),

@@ -52,15 +52,14 @@ def load_store(where: str | None, options: StoreOptions) -> Store | None:
     kind, _, rest = (where or "").partition(":")
     if kind == "sparql":
         from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings
+        from jaxkg.kg.stores.patterns import Patterns
         from jaxkg.kg.stores.sparql import SparqlStore
 
         settings = settings_of(EndpointSettings, options.endpoint, "--endpoint")
-        return SparqlStore(
-            Endpoint(rest, settings),
-            graph=options.graph,
-            language=options.language,
-            label_properties=(options.label_property,) if options.label_property else None,
-        )
+        named = Patterns(options.graph, options.language.lower())
+        if options.label_property:
+            named = dataclasses.replace(named, labels=(options.label_property,), aliases=())
+        return SparqlStore(Endpoint(rest, settings), named)
     given = dataclasses.replace(options, reach=None)
     if given != StoreOptions():
         raise JaxkgError(

@@ -148,11 +148,7 @@ class StoredQA(QuestionAnswering):
     ) -> Answer:
         """With what was not fetched, and with the store's own numbers of facts."""
         notes = list(answer.notes)
-        if around.facts.missing:
-            notes.append(
-                f"{INCOMPLETE}: {self.store.title} counts {around.facts.missing:,} facts around "
-                "the topics that it did not send"
-            )
+        notes += [f"{INCOMPLETE}: {trouble}" for trouble in around.troubles]
         if cuts := cut_words(self.store, self._concerned(answer, graph, around.cuts, sets)):
             notes.append(f"{INCOMPLETE}: too many facts to look at, so left out: {cuts}")
         paths = answer.paths

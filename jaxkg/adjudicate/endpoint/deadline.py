@@ -32,8 +32,9 @@ class Deadline:
     Works with every client of the httpx family: call `watch` once, `start` before each request.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float, *, packed: int = _LARGEST_PACKED) -> None:
+        """Take the seconds of a reply, and the bytes of one that comes compressed."""
+        self._seconds, self._packed = seconds, packed
         self._local = threading.local()
 
     def start(self) -> None:
@@ -64,7 +65,7 @@ class Deadline:
     def _watch_body(self, response: Any) -> None:
         packed = response.headers.get("content-encoding", "").strip().lower() not in _PLAIN
         kind = _watched_kind(type(response.stream))
-        most = _LARGEST_PACKED if packed else LARGEST_REPLY
+        most = self._packed if packed else LARGEST_REPLY
         response.stream = kind(response.stream, self, most)
 
 

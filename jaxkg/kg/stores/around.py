@@ -53,12 +53,14 @@ class Surroundings:
         facts: each once, by head, relation and tail.
         cuts: what was left out.
         full: whether facts were left out because there were too many in all.
+        troubles: what the store was asked for and did not give.
     """
 
     topics: tuple[int, ...]
     facts: Facts
     cuts: tuple[Cut, ...]
     full: bool
+    troubles: tuple[str, ...] = ()
 
 
 def surroundings(store: Store, topics: Sequence[int], reach: Reach = Reach()) -> Surroundings:
@@ -93,8 +95,8 @@ def surroundings(store: Store, topics: Sequence[int], reach: Reach = Reach()) ->
     triples = np.concatenate([np.empty((0, 3), np.int64), *(part.triples for part in parts)])
     triples, first = np.unique(triples, axis=0, return_index=True)
     rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])[first]
-    missing = sum(part.missing for part in parts)
-    return Surroundings(tuple(topics), Facts(triples, rows, missing), tuple(cuts), full)
+    troubles = tuple(dict.fromkeys(store.troubles()))
+    return Surroundings(tuple(topics), Facts(triples, rows), tuple(cuts), full, troubles)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

@@ -124,8 +124,8 @@ class ArrayStore:
         """
         if not has_index(folder):
             raise JaxkgError(
-                f"{os.fspath(folder)}: no saved graph with an index; `jaxkg kg build --index` makes "
-                "one, `jaxkg kg index FOLDER` adds it"
+                f"{os.fspath(folder)}: no saved graph with an index; `jaxkg kg build --index` "
+                "makes one, `jaxkg kg index FOLDER` adds it"
             )
         kg = open_graph(folder, verify=False)
         saved = ArrayFolder(Path(folder) / INDEX, _LAYOUT, verify=False)
@@ -263,6 +263,10 @@ class ArrayStore:
             known = len(ends) == 2 and code is not None
             found.append(bool(known and kg.find(ends[0], code or 0, ends[1]) >= 0))
         return found
+
+    def troubles(self) -> list[str]:
+        """See `Store`; arrays have none."""
+        return []
 
     def stats(self) -> dict[str, Any]:
         """See `Store`; what takes a whole pass over names is left out."""

@@ -41,8 +41,6 @@ class Facts(NamedTuple):
     """[T, 3] int64: head, row of the relation, tail."""
     rows: np.ndarray
     """[T] int64, the store's own number of each fact; -1 where it numbers none."""
-    missing: int = 0
-    """How many that were counted did not come."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,6 +117,10 @@ class Store(Protocol):
 
     def holds(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
         """Whether it has each of these (head id, relation, tail id)."""
+        ...
+
+    def troubles(self) -> list[str]:
+        """What did not come though it was asked for, in words, since this was last called."""
         ...
 
     def stats(self) -> dict[str, Any]:

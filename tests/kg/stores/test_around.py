@@ -44,7 +44,7 @@ def test_all_within_reach_is_there(triples, hops):
         part = topic_graph(store, found)
         wanted = ball({kg.triple(t) for t in range(kg.num_triples)}, kg.entity_ids[row], hops)
         assert {part.triple(t) for t in range(part.num_triples)} == wanted
-        assert (found.cuts, found.full, found.facts.missing) == ((), False, 0)
+        assert (found.cuts, found.full, found.troubles) == ((), False, ())
         assert part.relations == kg.relations
         assert part.relation_names == kg.relation_names
         assert [part.entity_ids[at] for at in part.mentionable] == [kg.entity_ids[row]]

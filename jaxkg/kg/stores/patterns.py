@@ -1,0 +1,114 @@
+"""The queries that a store sends to a SPARQL endpoint."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.rdf import ALIASES, LABELS
+from jaxkg.kg.stores.terms import quoted, written
+
+
+@dataclasses.dataclass(frozen=True)
+class Patterns:
+    """Query texts over one graph at an endpoint; terms come as SPARQL writes them.
+
+    Attributes:
+        graph: IRI of a named graph; None for the default graph.
+        language: of labels; those without a language serve too.
+        labels, aliases: IRIs of what gives names to show first, and of what gives further ones.
+    """
+
+    graph: str | None = None
+    language: str = "en"
+    labels: tuple[str, ...] = LABELS
+    aliases: tuple[str, ...] = ALIASES
+
+    def __post_init__(self) -> None:
+        for iri in (*self.labels, *self.aliases, *filter(None, [self.graph])):
+            if not (written(iri) or "").startswith("<"):
+                raise JaxkgError(f"{iri!r} is no IRI; write one as http://example.org/films")
+
+    def relations(self) -> str:
+        """Every ?p, and how many facts ?n it has."""
+        return f"SELECT ?p (COUNT(*) AS ?n) WHERE {{ {self._facts} }} GROUP BY ?p"
+
+    def anything(self, most: int) -> str:
+        """So many facts of any kind."""
+        return f"SELECT ?s WHERE {{ {self._where('?s ?p ?o')} }} LIMIT {most}"
+
+    def mentioned(self, term: str) -> str:
+        """A row where a term is in some fact."""
+        ahead = "FILTER(false)" if term[0] == '"' else self._where(f"{term} ?x ?y")
+        behind = self._where(f"?y ?x {term}")
+        return f"SELECT ?x WHERE {{ {{ {ahead} }} UNION {{ {behind} }} }} LIMIT 1"
+
+    def named(self, texts: Iterable[str]) -> str:
+        """Every ?s that has one of these texts as a name ?l."""
+        literals = " ".join(
+            f"{quoted(text)}{tag}" for text in texts for tag in ("", f"@{self.language}")
+        )
+        return (
+            f"SELECT DISTINCT ?s ?l WHERE {{ VALUES ?l {{ {literals} }} "
+            f"{self._where('?s ?p ?l')} FILTER(?p IN ({self._names})) }}"
+        )
+
+    def counts(self, at: str, terms: str) -> str:
+        """Facts ?n of each relation ?p of these terms, which are the ?s or the ?o of them."""
+        return (
+            f"SELECT ?{at} ?p (COUNT(*) AS ?n) WHERE {{ VALUES ?{at} {{ {terms} }} "
+            f"{self._facts} }} GROUP BY ?{at} ?p"
+        )
+
+    def facts(self, at: str, pairs: str) -> str:
+        """Facts of (term, relation) pairs, the terms as in `counts`."""
+        return f"SELECT ?s ?p ?o WHERE {{ VALUES (?{at} ?p) {{ {pairs} }} {self._facts} }}"
+
+    def told(self, terms: str) -> str:
+        """Names ?l of these terms by ?p, in the language or in none."""
+        return (
+            f"SELECT ?s ?p ?l WHERE {{ VALUES ?s {{ {terms} }} {self._where('?s ?p ?l')} "
+            f"FILTER(?p IN ({self._names})) {self._in_language} }}"
+        )
+
+    def names(self, start: int, page: int) -> str:
+        """A page of all names."""
+        return (
+            f"SELECT ?s ?p ?l WHERE {{ {self._where('?s ?p ?l')} "
+            f"FILTER(?p IN ({self._names})) {self._in_language} }} "
+            f"ORDER BY ?s ?p ?l LIMIT {page} OFFSET {start}"
+        )
+
+    def labelled(self) -> str:
+        """How many entities ?n have a label."""
+        labels = " ".join(f"<{iri}>" for iri in self.labels)
+        return (
+            f"SELECT (COUNT(DISTINCT ?s) AS ?n) WHERE {{ VALUES ?p {{ {labels} }} "
+            f"{self._where('?s ?p ?l')} }}"
+        )
+
+    def held(self, facts: Iterable[tuple[str, ...]]) -> str:
+        """Those of these facts that there are."""
+        listed = " ".join(f"({' '.join(fact)})" for fact in facts)
+        return (
+            f"SELECT DISTINCT ?s ?p ?o WHERE {{ VALUES (?s ?p ?o) {{ {listed} }} "
+            f"{self._where('?s ?p ?o')} }}"
+        )
+
+    @property
+    def _names(self) -> str:
+        return ", ".join(f"<{iri}>" for iri in (*self.labels, *self.aliases))
+
+    @property
+    def _facts(self) -> str:
+        """Any fact; names are none."""
+        return f"{self._where('?s ?p ?o')} FILTER(!(?p IN ({self._names}) && isLiteral(?o)))"
+
+    @property
+    def _in_language(self) -> str:
+        mine = f"LANG(?l) = '' || LANGMATCHES(LANG(?l), {quoted(self.language)})"
+        return f"FILTER(isLiteral(?l) && ({mine}))"
+
+    def _where(self, pattern: str) -> str:
+        return f"{pattern} ." if self.graph is None else f"GRAPH <{self.graph}> {{ {pattern} }}"

@@ -1,0 +1,338 @@
+"""A graph behind a SPARQL 1.1 endpoint as a store: counted first, fetched in pages, kept."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.names import AliasTable
+from jaxkg.kg.stores.around import empty_graph
+from jaxkg.kg.stores.endpoint import Endpoint, Spent
+from jaxkg.kg.stores.patterns import Patterns
+from jaxkg.kg.stores.store import Described, Facts, Runs
+from jaxkg.kg.stores.terms import id_of, shown, tail, written
+from jaxkg.words import relation_words
+
+_FORGET = 2_000_000
+"""Facts held in memory beyond which all are forgotten."""
+
+Row: TypeAlias = dict[str, dict[str, str]]
+Key: TypeAlias = tuple[int, int, bool]
+"""(entity, relation, inverse) of a run."""
+
+
+class SparqlStore:
+    """A graph behind an endpoint; see `Store`.
+
+    An entity's id, its names and a relation's name are those that `jaxkg.kg.files.rdf` gives a file
+    with the same facts. Blank nodes are seen but not looked behind: no second query can name them.
+
+    Args:
+        endpoint: that is asked.
+        patterns: what it is asked.
+    """
+
+    numbered = False
+
+    def __init__(self, endpoint: Endpoint, patterns: Patterns = Patterns()) -> None:
+        self.endpoint, self.patterns = endpoint, patterns
+        self.title = endpoint.title
+        self._ids: list[str] = []
+        self._node: dict[str, int] = {}
+        self._values: dict[int, str] = {}
+        self._told: dict[int, tuple[str, ...]] = {}
+        self._runs: dict[int, list[tuple[int, int, bool, int]]] = {}
+        self._facts: dict[Key, list[tuple[int, int, int]]] = {}
+        self._held = 0
+        self._troubles: list[str] = []
+        self._iris: list[str] = []
+        self._names: list[str] = []
+        self._row: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
+
+    @property
+    def closed(self) -> bool:
+        """Whether the endpoint said what relations it has."""
+        return self._relations_read
+
+    @functools.cached_property
+    def _relations_read(self) -> bool:
+        try:
+            rows, whole = self._paged(self.patterns.relations(), "?p")
+        except JaxkgError as error:
+            _ = self._cap  # raises where nothing can be asked
+            self._troubles.append(f"its relations are not all known ({error})")
+            return False
+        counts = {id_of(row["p"]): int(row["n"]["value"]) for row in rows if "p" in row}
+        if not counts:
+            graph = self.patterns.graph
+            where = f"the graph {graph}" if graph else "the default graph"
+            raise JaxkgError(f"{self.title}: {where} has no facts; --graph IRI names another")
+        tails = Counter(map(tail, counts))
+        name = {iri: tail(iri) if tails[tail(iri)] == 1 else iri for iri in counts}
+        self._iris = sorted(counts, key=name.__getitem__)
+        self._names = [name[iri] for iri in self._iris]
+        self._row = {iri: row for row, iri in enumerate(self._iris)}
+        self._counts = {name[iri]: counts[iri] for iri in self._iris}
+        return whole
+
+    @property
+    def schema(self) -> KnowledgeGraph:
+        """See `Store`."""
+        return self._whole_schema if self.closed else empty_graph(self._names)
+
+    @functools.cached_property
+    def _whole_schema(self) -> KnowledgeGraph:
+        nodes = list(map(self._intern, self._iris))
+        self._tell(nodes)
+        told = [self._told.get(node, ()) for node in nodes]
+        labels = [some[0] if some else relation_words(n) for some, n in zip(told, self._names)]
+        others = AliasTable.from_mapping({row: some[1:] for row, some in enumerate(told) if some})
+        made = empty_graph(self._names, labels, others)
+        about = repr((self.endpoint.url, self.patterns, self._counts))
+        made.__dict__["fingerprint"] = hashlib.sha256(about.encode()).hexdigest()
+        return made
+
+    def find(self, name: str) -> list[int]:
+        """See `Store`."""
+        term = written(name)
+        if term is not None and self._answered(self.patterns.mentioned(term))[0]:
+            return [self._intern(name)]
+        return self._named({name: [name]}).get(name, [])
+
+    def search(self, texts: Sequence[str]) -> list[list[int]]:
+        """See `Store`; as written, in small letters, and with capitals."""
+        means: dict[str, list[str]] = {}
+        for text in dict.fromkeys(texts):
+            capital = text[:1].upper() + text[1:]
+            for said in dict.fromkeys((text, text.lower(), capital, text.title())):
+                means.setdefault(said, []).append(text)
+        found = self._named(means)
+        return [found.get(text, []) for text in texts]
+
+    def near(self, text: str) -> list[int]:
+        """See `Store`; without an index of labels nothing is near."""
+        return []
+
+    def _named(self, means: dict[str, list[str]]) -> dict[str, list[int]]:
+        """Entities whose name is one of the keys, by the texts it stands for."""
+        found: dict[str, dict[int, None]] = {}
+        for some in _batches(list(means), 2 * self.endpoint.settings.batch):
+            for row in self._answered(self.patterns.named(some), "?s ?l")[0]:
+                for text in means.get(row["l"]["value"], ()):
+                    found.setdefault(text, {})[self._intern(id_of(row["s"]))] = None
+        return {text: list(some) for text, some in found.items()}
+
+    def runs(self, nodes: np.ndarray) -> Runs:
+        """See `Store`."""
+        _ = self.closed
+        wanted = nodes.tolist()
+        partial: dict[int, list[tuple[int, int, bool, int]]] = {}
+        missing = [node for node in wanted if node not in self._runs]
+        for some in _batches(missing, self.endpoint.settings.batch):
+            counted: dict[int, list[tuple[int, int, bool, int]]] = {node: [] for node in some}
+            whole = True
+            for inverse, at in ((False, "s"), (True, "o")):
+                terms = self._terms(some, subjects=not inverse)
+                if not terms:
+                    continue
+                rows, complete = self._answered(self.patterns.counts(at, terms), f"?{at} ?p")
+                whole &= complete
+                for row in filter(lambda row: at in row, rows):
+                    node, relation = self._node.get(id_of(row[at])), self._relation(row["p"])
+                    if node in counted and relation is not None:
+                        counted[node].append((node, relation, inverse, int(row["n"]["value"])))
+            (self._runs if whole else partial).update(counted)
+        every = ((self._runs.get(node) or partial.get(node, ())) for node in wanted)
+        return Runs.of([run for some in every for run in some])
+
+    def fetch(self, runs: Runs) -> Facts:
+        """See `Store`."""
+        if self._held > _FORGET:
+            self._facts.clear()
+            self._held = 0
+        keys = list(zip(runs.node.tolist(), runs.relation.tolist(), runs.inverse.tolist()))
+        sizes = dict(zip(keys, runs.size.tolist()))
+        partial: dict[Key, list[tuple[int, int, int]]] = {}
+        for inverse in (False, True):
+            wanted = [key for key in keys if key[2] == inverse and key not in self._facts]
+            for some in self._together(wanted, sizes):
+                found, whole = self._fetched(some, sum(sizes[key] for key in some))
+                (self._facts if whole else partial).update(found)
+                self._held += sum(map(len, found.values()))
+        every = ((self._facts.get(key) or partial.get(key, ())) for key in keys)
+        table = np.array([fact for some in every for fact in some], np.int64).reshape(-1, 3)
+        return Facts(table, np.full(len(table), -1))
+
+    def _together(self, keys: Iterable[Key], sizes: dict[Key, int]) -> Iterator[list[Key]]:
+        """Runs that are asked for in one query."""
+        settings = self.endpoint.settings
+        some: list[Key] = []
+        total = 0
+        for key in keys:
+            if some and (total + sizes[key] > settings.page or len(some) >= settings.batch):
+                yield some
+                some, total = [], 0
+            some.append(key)
+            total += sizes[key]
+        if some:
+            yield some
+
+    def _fetched(
+        self, keys: list[Key], wanted: int
+    ) -> tuple[dict[Key, list[tuple[int, int, int]]], bool]:
+        """The facts of some runs of one direction, and whether all that were counted came."""
+        inverse = keys[0][2]
+        pairs = " ".join(
+            f"({written(self._ids[node])} <{self._iris[relation]}>)" for node, relation, _ in keys
+        )
+        rows, _ = self._answered(self.patterns.facts("o" if inverse else "s", pairs), "?s ?p ?o")
+        found: dict[Key, list[tuple[int, int, int]]] = {key: [] for key in keys}
+        for row in rows:
+            head, end = self._of(row["s"]), self._of(row["o"])
+            relation = self._relation(row["p"])
+            if relation is not None:
+                key = (end if inverse else head, relation, inverse)
+                found.setdefault(key, []).append((head, relation, end))
+        short = wanted - len(rows)
+        if short > 0:
+            self._troubles.append(f"{self.title} counted {short:,} facts that it did not send")
+        return found, short <= 0
+
+    def described(self, nodes: np.ndarray) -> Described:
+        """See `Store`."""
+        listed = nodes.tolist()
+        self._tell(listed)
+        ids = [self._ids[node] for node in listed]
+        told = [self._told.get(node, ()) for node in listed]
+        names = [
+            some[0] if some else shown(id, self._values.get(node))
+            for some, id, node in zip(told, ids, listed)
+        ]
+        return Described(ids, names, {at: some[1:] for at, some in enumerate(told) if some[1:]})
+
+    def _tell(self, nodes: Sequence[int]) -> None:
+        """Read the names of entities: in the language first, then in none, then other names."""
+        unknown = [node for node in nodes if node not in self._told]
+        rest = [node for node in unknown if not self._ids[node].startswith(('"', "_:"))]
+        for some in _batches(rest, 2 * self.endpoint.settings.batch):
+            terms = self._terms(some)
+            rows, whole = (
+                self._answered(self.patterns.told(terms), "?s ?p ?l") if terms else ([], True)
+            )
+            names: dict[int, list[tuple[int, str]]] = {}
+            for row in rows:
+                text, node = row["l"]["value"].strip(), self._node.get(id_of(row["s"]))
+                rank = 0 if row["l"].get("xml:lang") else 1
+                rank += 2 * (row["p"]["value"] in self.patterns.aliases)
+                if node is not None and text:
+                    names.setdefault(node, []).append((rank, text))
+            for node in some:
+                told = tuple(dict.fromkeys(text for _, text in sorted(names.get(node, ()))))
+                if told or whole:
+                    self._told[node] = told
+
+    def sources(self, rows: np.ndarray) -> list[str] | None:
+        """See `Store`: the endpoint."""
+        return [self.title] * len(rows)
+
+    def holds(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
+        """See `Store`; the endpoint is asked anew. A fact about a blank node cannot be."""
+        _ = self.closed
+        iri = dict(zip(self._names, self._iris))
+        facts = [(head, iri.get(relation, ""), end) for head, relation, end in triples]
+        blank = [any(term.startswith("_:") for term in fact) for fact in facts]
+        terms = [[written(term) for term in fact] for fact in facts]
+        asked = [tuple(term or "" for term in some) for some in terms if None not in some]
+        there: set[tuple[str, ...]] = set()
+        for some in _batches(asked, self.endpoint.settings.batch):
+            rows = self.endpoint.select(self.patterns.held(some), fresh=True).rows
+            there |= {tuple(id_of(row[at]) for at in ("s", "p", "o")) for row in rows}
+        return [skipped or fact in there for skipped, fact in zip(blank, facts)]
+
+    def troubles(self) -> list[str]:
+        """See `Store`."""
+        told, self._troubles = self._troubles, []
+        return told
+
+    def stats(self) -> dict[str, Any]:
+        """See `Store`."""
+        labelled, _ = self._answered(self.patterns.labelled()) if self.closed else ([], False)
+        counts = sorted(self._counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        found: dict[str, Any] = {
+            "endpoint": self.title,
+            "relations": len(self._names) if self.closed else None,
+            "triples": sum(self._counts.values()) if self.closed else None,
+            "labelled": int(labelled[0]["n"]["value"]) if labelled else None,
+            "relation_counts": dict(counts),
+        }
+        troubles = self.troubles()
+        return found | ({"incomplete": "; ".join(troubles)} if troubles else {})
+
+    @functools.cached_property
+    def _cap(self) -> int:
+        """Rows that the endpoint gives at a time: it need not say that there are more."""
+        rows = self.endpoint.select(self.patterns.anything(self.endpoint.settings.page)).rows
+        return max(len(rows), 1)
+
+    def _paged(self, query: str, order: str | None) -> tuple[list[Row], bool]:
+        """All rows of a query; page by page in an order, where more than one can come."""
+        rows, whole = self.endpoint.select(query)
+        if order is None or not whole or len(rows) < self._cap:
+            return rows, whole
+        found: list[Row] = []
+        while whole and len(rows) >= self._cap:
+            page = f"{query} ORDER BY {order} LIMIT {self._cap} OFFSET {len(found)}"
+            rows, whole = self.endpoint.select(page)
+            found += rows
+        return found, whole
+
+    def _answered(self, query: str, order: str | None = None) -> tuple[list[Row], bool]:
+        """Rows, and whether they are all; where they are not, that is told."""
+        try:
+            rows, whole = self._paged(query, order)
+        except Spent as error:
+            self._troubles.append(str(error))
+            return [], False
+        if not whole:
+            self._troubles.append(f"{self.title} answered in part (206)")
+        return rows, whole
+
+    def _terms(self, nodes: Sequence[int], *, subjects: bool = True) -> str:
+        ids = (self._ids[node] for node in nodes)
+        terms = (written(id) for id in ids if not (subjects and id.startswith('"')))
+        return " ".join(filter(None, terms))
+
+    def _intern(self, id: str) -> int:
+        node = self._node.setdefault(id, len(self._ids))
+        if node == len(self._ids):
+            self._ids.append(id)
+        return node
+
+    def _of(self, term: dict[str, str]) -> int:
+        node = self._intern(id_of(term))
+        if term["type"] not in ("uri", "bnode"):
+            self._values[node] = term["value"]
+        return node
+
+    def _relation(self, term: dict[str, str]) -> int | None:
+        """Row of a relation; one that is new to a schema that is not closed is added."""
+        iri = id_of(term)
+        row = self._row.get(iri)
+        if row is None and not self.closed:
+            row = self._row[iri] = len(self._iris)
+            self._iris.append(iri)
+            self._names.append(iri if tail(iri) in self._names else tail(iri))
+        return row
+
+
+def _batches(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
+    for first in range(0, len(items), size):
+        yield list(items[first : first + size])
