@@ -21,15 +21,9 @@ from jaxkg.score.edges import EdgeScorer, EdgeTables, edge_tables, given_depth
 from jaxkg.search.edge_scores import BestTargets
 from jaxkg.search.guided import guided_paths
 from jaxkg.settings import Checked, Count, NotNegative, Share
+from jaxkg.systems.following import Followed, Join, follow_paths
 from jaxkg.systems.parts import Parts
-from jaxkg.systems.paths import (
-    Followed,
-    Linked,
-    PathAnswering,
-    RelationPaths,
-    follow_paths,
-    good_paths,
-)
+from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 
@@ -52,6 +46,7 @@ class GuidedSettings(Checked):
             on MetaQA's dev questions 100 costs no F1, 30 costs 0.06 at three hops.
         margin: paths whose log chain score is this far below the best are dropped.
         hops: the hop count, told as the paper does; None predicts it for each question.
+        join: what several topics of a question come to, see `Join`.
         revisit: which nodes a path may return to; None takes what the scorer was trained with.
         dtype: of the scorer's products, float32 or bfloat16.
         batch_size: questions a batch.
@@ -64,6 +59,7 @@ class GuidedSettings(Checked):
     targets: Count | None = None
     margin: NotNegative = 5.0
     hops: Count | None = None
+    join: Join = "auto"
     revisit: Revisit | None = None
     dtype: Literal["float32", "bfloat16"] = "float32"
     batch_size: Count = 256
@@ -141,6 +137,11 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
         return self.scorer.params if hops is None else given_depth(self.scorer.params, hops)
 
     @property
+    def join(self) -> Join:
+        """See the settings."""
+        return self.settings.join
+
+    @property
     def threshold(self) -> float:
         """See the settings."""
         return self.settings.threshold
@@ -196,9 +197,10 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
 
         return follow_paths(
             self.tensors,
-            linked.starts,
+            linked.branches,
             paths.relations,
             paths.used,
+            join=self.join,
             revisit=self.revisit,
             keep=None if self.settings.targets is None else keep,
             on_progress=linked.telling("follow"),

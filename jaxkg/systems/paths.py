@@ -10,7 +10,7 @@ import abc
 import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath
-from jaxkg.search.plans import Keep, execute_paths
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, why_no_topic
 from jaxkg.systems.cited import Remarks, by_mass, cite_walks, cited_answer
+from jaxkg.systems.following import Followed, Join, follow_paths
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 
@@ -47,6 +47,11 @@ class Linked:
     def starts(self) -> list[tuple[int, ...]]:
         """The topic nodes of each question; a path is followed from all of them together."""
         return [some.entities for some in self.topics]
+
+    @property
+    def branches(self) -> list[tuple[tuple[int, ...], ...]]:
+        """The topic nodes of each question by topic: entities of one name are one topic."""
+        return [some.branches for some in self.topics]
 
     def telling(self, stage: str) -> Callable[[int, int], None]:
         """`tick` for one stage."""
@@ -74,89 +79,6 @@ class RelationPaths:
     complete: np.ndarray
     confidence: np.ndarray | None = None
     remarks: Sequence[Remarks] | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Followed:
-    """What relation paths reached: a walk for every node of every path, path by path.
-
-    Attributes:
-        question, place: [K] integers, ascending: whose path, and which of its W.
-        node: [K] int32, where the walk ends.
-        edges: [K, L] int32, NULL past its end.
-        used: [Q, W] bool, the paths whose walks are here.
-        sizes: [Q, W] integers, nodes each path reaches, NULL where it was not followed.
-        complete: [Q] bool, False where following outgrew the largest bucket.
-    """
-
-    question: np.ndarray
-    place: np.ndarray
-    node: np.ndarray
-    edges: np.ndarray
-    used: np.ndarray
-    sizes: np.ndarray
-    complete: np.ndarray
-
-    def only(self, used: np.ndarray) -> Self:
-        """The walks of some of the paths; `sizes` still tells of all.
-
-        Args:
-            used: [Q, W] bool.
-        """
-        kept = used[self.question, self.place]
-        return dataclasses.replace(
-            self,
-            question=self.question[kept],
-            place=self.place[kept],
-            node=self.node[kept],
-            edges=self.edges[kept],
-            used=used,
-        )
-
-
-def follow_paths(
-    tensors: TensorGraph,
-    starts: Sequence[Sequence[int]],
-    relations: np.ndarray,
-    used: np.ndarray,
-    *,
-    revisit: Revisit = "topic",
-    keep: Callable[[np.ndarray, np.ndarray], Keep] | None = None,
-    batch_size: int = 1024,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> Followed:
-    """Follow the used relation paths of each question from all of its topics.
-
-    Args:
-        tensors: the graph.
-        starts: topic nodes of each question.
-        relations, used: see `RelationPaths`.
-        keep: as of `execute_paths`, from [B] questions and [B] rows of the used paths.
-        revisit, batch_size, on_progress: see `execute_paths`.
-    """
-    question, place = np.nonzero(used)
-    reached = execute_paths(
-        tensors,
-        [starts[q] for q in question.tolist()],
-        relations[question, place],
-        revisit=revisit,
-        keep=None if keep is None else lambda rows: keep(question[rows], rows),
-        batch_size=batch_size,
-        on_progress=on_progress,
-    )
-    sizes = np.full(used.shape, NULL, np.int64)
-    sizes[question, place] = np.diff(reached.offsets)
-    complete = np.ones(len(used), bool)
-    np.logical_and.at(complete, question, reached.complete)
-    return Followed(
-        question[reached.row],
-        place[reached.row],
-        reached.node,
-        reached.edges,
-        used,
-        sizes,
-        complete,
-    )
 
 
 def good_paths(probability: np.ndarray, share: float) -> np.ndarray:
@@ -206,6 +128,11 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
     def revisit(self) -> Revisit:
         """Which nodes a path may return to."""
         return "topic"
+
+    @property
+    def join(self) -> Join:
+        """What several topics come to."""
+        return "auto"
 
     @property
     def threshold(self) -> float:
@@ -275,9 +202,10 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
         """What the used paths reach."""
         return follow_paths(
             self.tensors,
-            linked.starts,
+            linked.branches,
             paths.relations,
             paths.used,
+            join=self.join,
             revisit=self.revisit,
             batch_size=self.at_a_time,
             on_progress=linked.telling("follow"),
@@ -328,6 +256,8 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
                 f"the best relation path ({best}) has {self.measure} {found.confidence:.2f}, below "
                 f"the threshold of {self.threshold:.2f}"
             )
+        if self.join == "intersect" and len(found.topics.branches) > 1:
+            return "the relation paths reach no entity from each of the topics"
         return f"the relation path {best} leads nowhere but back to the topic"
 
     def remarks(self, linked: Linked, paths: Proposed, followed: Followed) -> Sequence[Remarks]:

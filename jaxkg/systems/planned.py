@@ -13,6 +13,7 @@ from jaxkg.records import Question, TraceNode
 from jaxkg.search.plans import plan_paths
 from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.cited import Remarks
+from jaxkg.systems.following import Join
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.systems.trace import beam_hops
@@ -35,6 +36,7 @@ class PlannedSettings(Checked):
             times the share of the question's words that the planner has seen in training.
         width: plans kept at every hop.
         margin: plans whose log-probability is this far below the best are dropped.
+        join: what several topics of a question come to, see `Join`.
         revisit: which nodes a path may return to; None takes what the planner was trained with.
         batch_size: questions a batch.
     """
@@ -44,6 +46,7 @@ class PlannedSettings(Checked):
     threshold: Share = 0.15
     width: Count = 4
     margin: NotNegative = 5.0
+    join: Join = "auto"
     revisit: Revisit | None = None
     batch_size: Count = 1024
 
@@ -90,6 +93,11 @@ class PlannedQA(PathAnswering[RelationPaths]):
     def revisit(self) -> Revisit:
         """The rule in force."""
         return self.settings.revisit or self.planner.about.get("revisit", "topic")
+
+    @property
+    def join(self) -> Join:
+        """See the settings."""
+        return self.settings.join
 
     @property
     def threshold(self) -> float:

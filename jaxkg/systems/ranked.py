@@ -22,8 +22,9 @@ from jaxkg.search.plans import Plans
 from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
 from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import by_mass
+from jaxkg.systems.following import Followed, Join
 from jaxkg.systems.parts import Parts
-from jaxkg.systems.paths import Followed, Found, Linked, PathAnswering, RelationPaths
+from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 from jaxkg.types import NULL
@@ -40,6 +41,7 @@ class RankedSettings(Checked):
         mention: how many times more probable an entity becomes where it, or the node its path goes
             through, is linked to something else that the question names ("who played *Ken Barlow*
             in [Coronation Street]"); 1 ignores such names.
+        join: what several topics of a question come to, see `Join`.
         revisit: which nodes a path may return to; None takes what the ranker was trained with.
         most_nodes: see `surrounding_paths`.
         batch_size: questions a batch.
@@ -49,6 +51,7 @@ class RankedSettings(Checked):
     temperature: Positive = 1.0
     share: Share = 0.35
     mention: NotNegative = 4.0
+    join: Join = "auto"
     revisit: Revisit | None = None
     most_nodes: Count = 20_000
     batch_size: Count = 64
@@ -95,6 +98,11 @@ class RankedPaths(PathAnswering[RelationPaths]):
     def revisit(self) -> Revisit:
         """The rule in force."""
         return self.settings.revisit or self.ranker.about.get("revisit", "topic")
+
+    @property
+    def join(self) -> Join:
+        """See the settings."""
+        return self.settings.join
 
     @property
     def at_a_time(self) -> int:

@@ -29,6 +29,14 @@ class Topics:
     spans: tuple[tuple[int, int], ...]
     missing: tuple[str, ...] = ()
 
+    @property
+    def branches(self) -> tuple[tuple[int, ...], ...]:
+        """The entities topic by topic: those of one name cannot be told apart, and are one."""
+        named: dict[str, list[int]] = {}
+        for link, entity in zip(self.links, self.entities):
+            named.setdefault(link.name, []).append(entity)
+        return tuple(map(tuple, named.values()))
+
 
 def find_topics(
     linker: Linker, questions: Sequence[Question], *, use_given: bool = True

@@ -24,9 +24,10 @@ from jaxkg.records import PlanCandidate
 from jaxkg.settings import Checked, Count
 from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import Remarks
+from jaxkg.systems.following import Followed, Join
 from jaxkg.systems.llm_planned.schema import WIDTH, PlanSchema, ReadPlan, ReadPlans
 from jaxkg.systems.parts import Parts
-from jaxkg.systems.paths import Followed, Found, Linked, PathAnswering, RelationPaths
+from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text.hashing import HashingEncoder
 from jaxkg.types import NULL
@@ -41,6 +42,7 @@ class LLMPlannedSettings(Checked):
         mode: answer with the "best" plan, the first that reaches anything, or with the "union" of
             all that hold.
         plans: plans of a reply to read at most.
+        join: what several topics of a question come to, see `Join`.
         revisit: which nodes a path may return to.
         offered: relations to tell the model of at most; those that leave the topic and those whose
             labels are like the question come first.
@@ -51,6 +53,7 @@ class LLMPlannedSettings(Checked):
     hops: Count = 3
     mode: Literal["best", "union"] = "best"
     plans: Count = 4
+    join: Join = "auto"
     revisit: Revisit = "topic"
     offered: Count = 100
     repair: bool = False
@@ -105,6 +108,11 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         """Put the parts together."""
         tensors = tensors or tensor_graph(kg)
         return cls(kg, tensors, backend, linker or Linker(kg), settings, on_trace)
+
+    @property
+    def join(self) -> Join:
+        """See the settings."""
+        return self.settings.join
 
     @property
     def revisit(self) -> Revisit:

@@ -9,19 +9,21 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import RankedEntity
-from jaxkg.systems.paths import Followed, Found, follow_paths
+from jaxkg.systems.following import Followed, Join, follow_paths
+from jaxkg.systems.paths import Found
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 
 
 def ground_schemas(
     tensors: TensorGraph,
-    topics: Sequence[Sequence[int]],
+    branches: Sequence[Sequence[Sequence[int]]],
     relations: np.ndarray,
     there: np.ndarray,
     named: np.ndarray,
     *,
     count: int,
+    join: Join,
     revisit: Revisit,
     batch_size: int,
 ) -> Followed:
@@ -32,11 +34,12 @@ def ground_schemas(
 
     Args:
         tensors: the graph.
-        topics: topic nodes of each question.
+        branches: nodes of each topic of each question.
         relations: [Q, K, L] candidates, best first.
         there: [Q, K] bool, real ones.
         named: [N] bool, nodes that can be answers.
         count: schemas wanted a question.
+        join: see `Join`.
         revisit, batch_size: see `execute_paths`.
 
     Returns:
@@ -56,7 +59,7 @@ def ground_schemas(
         if not more.any():
             continue
         found = follow_paths(
-            tensors, topics, relations, more, revisit=revisit, batch_size=batch_size
+            tensors, branches, relations, more, join=join, revisit=revisit, batch_size=batch_size
         )
         complete &= found.complete
         np.add.at(entities, (found.question, found.place), named[found.node])

@@ -10,6 +10,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
 from jaxkg.score.hdc.factored import MAX_LENGTH
 from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
+from jaxkg.systems.following import Join
 
 QueryKind = Literal["bundle", "plan", "ranked", "text", "ordered", "projection"]
 
@@ -49,6 +50,7 @@ class PathHDSettings(Checked):
         plans: plans a bundle is made of.
         threshold: least confidence of the planner to answer at all, see `PlannedSettings`; queries
             from text have none.
+        join: what several topics of a question come to, see `Join`.
         revisit: which nodes a path may return to; None takes what the planner was trained with.
         batch_size: questions a batch.
     """
@@ -73,6 +75,7 @@ class PathHDSettings(Checked):
     precision: Literal["float32", "bfloat16", "int8"] = "float32"
     plans: Count = 4
     threshold: Share = 0.15
+    join: Join = "auto"
     revisit: Revisit | None = None
     batch_size: Count = 256
 

@@ -23,6 +23,7 @@ from jaxkg.search.hypervectors import Nearest, retrieve_grown, retrieve_listed
 from jaxkg.search.plans import Plans, plan_paths
 from jaxkg.systems.answering import Progress, why_no_topic
 from jaxkg.systems.cited import Remarks
+from jaxkg.systems.following import Followed, Join
 from jaxkg.systems.pathhd.answers import best_entities, best_schemas, ground_schemas
 from jaxkg.systems.pathhd.calibration import Calibration
 from jaxkg.systems.pathhd.explain import explain_paths
@@ -31,7 +32,7 @@ from jaxkg.systems.pathhd.records import Asked, Retrieved, Schemas
 from jaxkg.systems.pathhd.refine import refine_schemas
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
 from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, listed_schemas
-from jaxkg.systems.paths import Followed, Found, Linked, PathAnswering
+from jaxkg.systems.paths import Found, Linked, PathAnswering
 from jaxkg.systems.ranked import RankedPaths, either_way
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
@@ -181,6 +182,11 @@ class PathHD(PathAnswering[Schemas]):
         if self.kind in ("text", "ordered"):
             return self.settings.length_weight[: self.hops]
         return (1.0,) * self.hops
+
+    @property
+    def join(self) -> Join:
+        """See the settings."""
+        return self.settings.join
 
     @property
     def threshold(self) -> float:
@@ -379,11 +385,12 @@ class PathHD(PathAnswering[Schemas]):
         """
         return ground_schemas(
             self.tensors,
-            [some.entities for some in topics],
+            [some.branches for some in topics],
             found.relations,
             np.isfinite(found.score),
             self.named,
             count=count,
+            join=self.join,
             revisit=self.revisit,
             batch_size=4 * self.settings.batch_size,
         )

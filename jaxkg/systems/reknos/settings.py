@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.settings import Checked, Count, NotNegative, Share
+from jaxkg.systems.following import Join
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +21,7 @@ class ReKnoSSettings(Checked):
         connection: candidates are connected to the set before them by a node the question has
             "reached", or by any node of the "graph" (Eq. 1 as printed).
         floor: a super-relation that scores below this share of its step's best is not kept.
+        join: what several topics of a question come to, see `Join`.
         revisit: "topic" never returns to a topic entity; the other rules allow it. None takes
             what a planner was trained with, or "topic".
         sufficient: without a language model, the probability of having the whole path that ends
@@ -46,6 +48,7 @@ class ReKnoSSettings(Checked):
     backward: bool = True
     connection: Literal["reached", "graph"] = "reached"
     floor: NotNegative = 0.0
+    join: Join = "auto"
     revisit: Revisit | None = None
     sufficient: Share = 0.9
     beam_width: Count = 8

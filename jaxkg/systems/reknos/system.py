@@ -17,6 +17,7 @@ from jaxkg.learn.planner.model import Planner
 from jaxkg.records import Question, RankedEntity, TraceNode
 from jaxkg.systems.answering import Progress
 from jaxkg.systems.cited import by_mass
+from jaxkg.systems.following import Join
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.systems.reknos.llm import NOTHING, SYSTEM, LLMScorer, solve_with_llm
 from jaxkg.systems.reknos.numeric import search_numerically
@@ -104,6 +105,11 @@ class ReKnoS(PathAnswering[TracedPaths]):
         if isinstance(self.scorer, PlannerScorer):
             trained = self.scorer.planner.about.get("revisit", "topic")
         return self.settings.revisit or trained
+
+    @property
+    def join(self) -> Join:
+        """See the settings."""
+        return self.settings.join
 
     @property
     def threshold(self) -> float:

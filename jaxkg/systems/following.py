@@ -1,0 +1,138 @@
+"""Relation paths of many questions followed from their topics, and what several topics come to."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Literal, Self, TypeAlias
+
+import numpy as np
+
+from jaxkg.candidates import Revisit
+from jaxkg.search.plans import Keep, execute_paths
+from jaxkg.tensors import TensorGraph
+from jaxkg.types import NULL
+
+Join: TypeAlias = Literal["auto", "union", "intersect"]
+"""What several topics of a question come to: all that is reached from any of them, only what is
+reached from each, or that where there is any ("auto")."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Followed:
+    """What relation paths reached: a walk for every node of every path, path by path.
+
+    Attributes:
+        question, place: [K] integers, ascending: whose path, and which of its W.
+        node: [K] int32, where the walk ends.
+        edges: [K, L] int32, NULL past its end.
+        used: [Q, W] bool, the paths whose walks are here.
+        sizes: [Q, W] integers, nodes of each path that the join of the topics keeps, NULL where it
+            was not followed.
+        complete: [Q] bool, False where following outgrew the largest bucket.
+    """
+
+    question: np.ndarray
+    place: np.ndarray
+    node: np.ndarray
+    edges: np.ndarray
+    used: np.ndarray
+    sizes: np.ndarray
+    complete: np.ndarray
+
+    def only(self, used: np.ndarray) -> Self:
+        """The walks of some of the paths; `sizes` still tells of all.
+
+        Args:
+            used: [Q, W] bool.
+        """
+        kept = used[self.question, self.place]
+        return dataclasses.replace(
+            self,
+            question=self.question[kept],
+            place=self.place[kept],
+            node=self.node[kept],
+            edges=self.edges[kept],
+            used=used,
+        )
+
+
+def follow_paths(
+    tensors: TensorGraph,
+    branches: Sequence[Sequence[Sequence[int]]],
+    relations: np.ndarray,
+    used: np.ndarray,
+    *,
+    join: Join = "union",
+    revisit: Revisit = "topic",
+    keep: Callable[[np.ndarray, np.ndarray], Keep] | None = None,
+    batch_size: int = 1024,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Followed:
+    """Follow the used relation paths of each question from its topics.
+
+    Args:
+        tensors: the graph.
+        branches: nodes of each topic of each question.
+        relations, used: see `RelationPaths`.
+        join: what several topics come to. For a union a path is followed from all of them together,
+            else from each by itself.
+        keep: as of `execute_paths`, from [B] questions and [B] rows of the used paths.
+        revisit, batch_size, on_progress: see `execute_paths`.
+    """
+    topics = [tuple(itertools.chain.from_iterable(some)) for some in branches]
+    starts = [
+        [of_all] if join == "union" or len(some) < 2 else list(some)
+        for of_all, some in zip(topics, branches)
+    ]
+    each = np.array([len(some) for some in starts], np.int64)
+    of_question, at = np.nonzero(used)
+    question, place = np.repeat(of_question, each[of_question]), np.repeat(at, each[of_question])
+    ends = np.cumsum(each[of_question])
+    branch = np.arange(len(question)) - np.repeat(ends - each[of_question], each[of_question])
+    reached = execute_paths(
+        tensors,
+        [starts[q][b] for q, b in zip(question.tolist(), branch.tolist())],
+        relations[question, place],
+        revisit=revisit,
+        keep=None if keep is None else lambda rows: keep(question[rows], rows),
+        batch_size=batch_size,
+        on_progress=on_progress,
+    )
+    who, row = question[reached.row], reached.row
+    there = np.ones(len(row), bool)
+    if revisit == "topic" and (each > 1).any():  # nor to another topic than its own
+        pairs = zip(who.tolist(), reached.node.tolist())
+        there = np.fromiter((node not in topics[q] for q, node in pairs), bool, len(row))
+    there[there] = _joined(who[there], branch[row][there], reached.node[there], each, join)
+    who, row, node = who[there], row[there], reached.node[there]
+    sizes = np.where(used, 0, NULL).astype(np.int64)
+    distinct = np.unique(np.stack([who, place[row], node]), axis=1)
+    np.add.at(sizes, (distinct[0], distinct[1]), 1)
+    complete = np.ones(len(used), bool)
+    np.logical_and.at(complete, question, reached.complete)
+    return Followed(who, place[row], node, reached.edges[there], used, sizes, complete)
+
+
+def _joined(
+    question: np.ndarray, branch: np.ndarray, node: np.ndarray, each: np.ndarray, join: Join
+) -> np.ndarray:
+    """[K] bool, the walks to what a join keeps.
+
+    Args:
+        question, branch, node: [K] integers, whose walk, from which of its topics, to where.
+        each: [Q] topics that the paths of each question are followed from.
+        join: see `Join`.
+    """
+    _, first, target = np.unique(
+        np.stack([question, node]), axis=1, return_index=True, return_inverse=True
+    )
+    pairs = np.unique(np.stack([target.reshape(-1), branch]), axis=1)[0]
+    shared = np.bincount(pairs, minlength=len(first)) == each[question[first]]
+    common = shared[target.reshape(-1)]
+    if join == "intersect":
+        return common
+    some = np.zeros(len(each), bool)
+    some[question[common]] = True
+    return common | ~some[question]
