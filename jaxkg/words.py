@@ -106,3 +106,24 @@ def mask_mentions(text: str, spans: Iterable[tuple[int, int]]) -> str:
             masked += text[done:start] + TOPIC_WORD
         done = max(done, end)
     return masked + text[done:]
+
+
+def mention_of(text: str, name: str) -> tuple[int, int] | None:
+    """Where a text mentions a name, or the longest run of its words; None where it does not.
+
+    >>> mention_of("What did Tupac star in?", "Tupac Shakur")
+    (9, 14)
+    """
+    folded = text.lower()
+    bare = re.sub(r"\s*\(.*?\)", "", name.lower()).strip()
+    words = bare.split()
+    runs = (
+        " ".join(words[first : first + size])
+        for size in range(len(words) - 1, 0, -1)
+        for first in range(len(words) - size + 1)
+    )
+    whole = (name.lower(), bare, bare.removeprefix("the "), bare.split(",")[0])
+    for wanted in (*whole, *(run for run in runs if len(run) > 4)):
+        if len(wanted) > 2 and (first := folded.find(wanted)) >= 0:
+            return first, first + len(wanted)
+    return None

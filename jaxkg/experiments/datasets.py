@@ -5,6 +5,7 @@
 | `metaqa-1`, `-2`, `-3` | `metaqa/kb.txt` | `metaqa/N-hop/qa_test.txt` | `qa_dev.txt` of all hops |
 | `pq-2h`, `pq-3h`, `pql-2h` | `pathquestion/` | a tenth, split by (subject, path) | eight tenths |
 | `webqsp` | `freebase_webqsp_cwq/kg_pooled.tsv` | `webqsp_test.jsonl` | `..._train_paths.jsonl` |
+| `cwq` | the same | `cwq_test.jsonl` | `question_graphs/cwq_train.jsonl`, `webqsp_train.jsonl` |
 
 The official MetaQA training questions are not needed: its dev questions are learnt from.
 `jaxkg datasets` prints where each comes from, the layout expected, and which files are there.
@@ -26,7 +27,8 @@ _PATHQUESTION = {
     "pq-3h": ("3H-kb.txt", "PQ-3H.txt"),
     "pql-2h": ("PQL2-KB.txt", "PQL-2H.txt"),
 }
-NAMES = ("metaqa-1", "metaqa-2", "metaqa-3", *_PATHQUESTION, "webqsp")
+NAMES = ("metaqa-1", "metaqa-2", "metaqa-3", *_PATHQUESTION, "webqsp", "cwq")
+_POOLED, _GRAPHS = "freebase_webqsp_cwq", "question_graphs"
 
 _SHA256 = {
     "metaqa/kb.txt": "f0d1bc0a5220078b800f9d3645fb95712352f9e7f49f3dd9582ec1eba93920c9",
@@ -44,6 +46,18 @@ _SHA256 = {
     "pathquestion/PQL2-KB.txt": "33962cedf418d2e02382a88496b0fd4b3f567ce07418e6cbb7a7dc830a0fcb7a",
     "freebase_webqsp_cwq/kg_pooled.tsv": (
         "91abcd161f5948a8701f14b01a6eb982ef675d432c3b0d917e5659bf24748180"
+    ),
+    "freebase_webqsp_cwq/cwq_test.jsonl": (
+        "f1dc988c5c468a14b85493f65a503f426c74aca69f07ff7e06ca38c30ed50603"
+    ),
+    "question_graphs/cwq_train.jsonl": (
+        "0b7f4596d3842d95eb47b42d7996cdcac8206c1d2f84318f1e7dde87b5be3bf8"
+    ),
+    "question_graphs/webqsp_train.jsonl": (
+        "7d942120e9cc53cf472a16323fb47f86465480381b04b8547d607ec506e112e1"
+    ),
+    "question_graphs/kg_train_subgraphs.tsv": (
+        "94d3f5a92646b49617ae3e05403e9b0ddc1194e950bd11648eca8650f5a0fee6"
     ),
     "freebase_webqsp_cwq/mid2name.tsv": (
         "b2fba499c1b09f95f3c0b25371cf2c379e463695b11005f5d3360fae75f6c33a"
@@ -73,7 +87,7 @@ pathquestion: PQ and PQL, subsets of Freebase (Zhou et al., COLING 2018; no lice
   asked  a line is question<TAB>answer(set)<TAB>head#relation#...#<end>#answer; there is no official
          split, so it is split here by (subject, path) with seed 0
 
-freebase_webqsp_cwq: WebQSP test questions over one pooled graph (Freebase is CC BY)
+freebase_webqsp_cwq: WebQSP and CWQ test questions over one pooled graph (Freebase is CC BY)
   from   no download: pooled from the Freebase triples that published systems left in their
          result files, joined on the official question ids (SubgraphRAG's labelled evidence,
          GNN-RAG, PoG, AoG and GraSP on GitHub). Do not compare with numbers on full Freebase.
@@ -81,6 +95,15 @@ freebase_webqsp_cwq: WebQSP test questions over one pooled graph (Freebase is CC
          mid2name.tsv, a line is mid<TAB>name
   asked  JSON lines {"id", "question", "q_entity": [...], "a_entity": [...], "gold_paths": [...]};
          for training {"id", "question", "linked": [{"concept"}], "answer": [...]}
+
+question_graphs: CWQ and WebQSP training questions with their gold query subgraphs
+  from   no download: the official questions, joined with the subgraphs that liyuanfang/mhqg,
+         jordane95/BART4KBQG and RUCKBReasoning/DSM on GitHub keep of their SPARQL
+  graph  kg_train_subgraphs.tsv, the union of the gold subgraphs; it is pooled with kg_pooled.tsv
+         to train on, and is no part of the graph that test questions are asked of
+  asked  JSON lines {"id", "question", "topics", "answers", "triples": [[head, relation, tail]]}
+         CWQ was made from WebQSP's questions, test ones too: what learnt from it tells nothing of
+         WebQSP's test questions
 """
 
 
@@ -91,6 +114,7 @@ class Dataset:
     Attributes:
         directed: False where gold paths leave the direction of relations open.
         unknown: files that are not those of `jaxkg datasets`, byte by byte.
+        evidence: triples behind the questions, to be pooled with the graph.
     """
 
     graph: str | Path | None
@@ -99,6 +123,7 @@ class Dataset:
     names: Path | None = None
     directed: bool = True
     unknown: tuple[Path, ...] = ()
+    evidence: Path | None = None
 
     @property
     def hashed(self) -> list[Path]:
@@ -129,7 +154,9 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
             "`jaxkg datasets` says where to get it"
         )
     graph, names, files = _files(name, part)
-    absent = [file for file in (graph, names, *files) if file and not (Path(root) / file).is_file()]
+    evidence = _evidence(name, part)
+    needed = [file for file in (graph, names, evidence, *files) if file]
+    absent = [file for file in needed if not (Path(root) / file).is_file()]
     if absent:
         raise JaxkgError(
             f"--dataset {name}: {root} has no {' and no '.join(absent)}; `jaxkg datasets` says "
@@ -141,7 +168,7 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
         questions = training if part == "train" else test
     else:
         questions = [question for path in paths for question in read_questions(path)]
-    unknown = [file for file in (graph, names, *files) if file and not _known(Path(root), file)]
+    unknown = [file for file in needed if not _known(Path(root), file)]
     if unknown:
         errors.print(
             f"{name}: {', '.join(unknown)}: other content than published numbers of jaxkg are of",
@@ -153,7 +180,8 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
         tuple(paths),
         tuple(questions),
         None if names is None else Path(root) / names,
-        directed=name != "webqsp",
+        directed=name not in ("webqsp", "cwq"),
+        evidence=None if evidence is None else Path(root) / evidence,
         unknown=tuple(Path(root) / file for file in unknown),
     )
 
@@ -199,7 +227,12 @@ def datasets() -> None:
 
 def _listed(name: str, part: Literal["train", "test"]) -> list[str]:
     graph, names, files = _files(name, part)
-    return [file for file in (graph, names, *files) if file]
+    return [file for file in (graph, names, *files, _evidence(name, part)) if file]
+
+
+def _evidence(name: str, part: Literal["train", "test"]) -> str | None:
+    """Triples to be pooled with the graph."""
+    return f"{_GRAPHS}/kg_train_subgraphs.tsv" if (name, part) == ("cwq", "train") else None
 
 
 def _files(name: str, part: Literal["train", "test"]) -> tuple[str, str | None, tuple[str, ...]]:
@@ -207,10 +240,13 @@ def _files(name: str, part: Literal["train", "test"]) -> tuple[str, str | None, 
     if name in _PATHQUESTION:
         graph, file = _PATHQUESTION[name]
         return f"pathquestion/{graph}", None, (f"pathquestion/{file}",)
-    if name == "webqsp":
-        pooled = "freebase_webqsp_cwq"
-        file = {"train": "webqsp_train_paths.jsonl", "test": "webqsp_test.jsonl"}[part]
-        return f"{pooled}/kg_pooled.tsv", f"{pooled}/mid2name.tsv", (f"{pooled}/{file}",)
+    if name in ("webqsp", "cwq"):
+        told = (f"{_POOLED}/{name}_test.jsonl",)
+        if part == "train" and name == "webqsp":
+            told = (f"{_POOLED}/webqsp_train_paths.jsonl",)
+        elif part == "train":
+            told = (f"{_GRAPHS}/cwq_train.jsonl", f"{_GRAPHS}/webqsp_train.jsonl")
+        return f"{_POOLED}/kg_pooled.tsv", f"{_POOLED}/mid2name.tsv", told
     hops = ("1", "2", "3") if part == "train" else (name[-1],)
     file = {"train": "qa_dev.txt", "test": "qa_test.txt"}[part]
     return "metaqa/kb.txt", None, tuple(f"metaqa/{hop}-hop/{file}" for hop in hops)

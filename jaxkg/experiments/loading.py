@@ -78,6 +78,27 @@ def load_graph(
     return kg
 
 
+def pooled(first: KnowledgeGraph, *others: KnowledgeGraph) -> KnowledgeGraph:
+    """One graph of the facts of several, entities being the same where their ids are.
+
+    >>> from jaxkg.kg import KnowledgeGraph
+    >>> graphs = [KnowledgeGraph.from_triples([("a", "r", end)]) for end in "bc"]
+    >>> pooled(*graphs).num_triples
+    2
+    """
+    from jaxkg.kg import KnowledgeGraph
+
+    graphs = (first, *others)
+    triples = (graph.triple(row) for graph in graphs for row in range(graph.num_triples))
+    names = {
+        id: name
+        for graph in reversed(graphs)
+        for id, name in zip(graph.entity_ids, graph.entity_names)
+        if id != name
+    }
+    return KnowledgeGraph.from_triples(triples, names=names)
+
+
 def columns_from(text: str) -> tuple[int | str, int | str, int | str]:
     """Head, relation and tail columns as an option says them.
 

@@ -4,7 +4,8 @@
 |---|---|---|
 | `metaqa` | `metaqa-1`, `metaqa-2`, `metaqa-3` | dev, test |
 | `pq-2h`, `pq-3h`, `pql-2h` | the same | train, validation, test: 8:1:1 by (subject, path) |
-| `webqsp` | `webqsp`; `cwq` has test questions only | train, validation, test |
+| `webqsp` | `webqsp` | train, graphs (gold subgraphs), validation, test |
+| | `cwq` | train, dev (gold subgraphs), test |
 
 Half of CWQ's test questions (2,131 of 3,531) were made from WebQSP's training questions: a model
 trained on these has not seen CWQ, but the questions that it was made from.
@@ -24,7 +25,7 @@ from jaxkg.records import Question
 if TYPE_CHECKING:
     from jaxkg.tensors import TensorGraph
 
-_POOLED = "freebase_webqsp_cwq"
+_POOLED, _GRAPHS = "freebase_webqsp_cwq", "question_graphs"
 _FAMILIES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
     "metaqa": (
         "metaqa/kb.txt",
@@ -41,10 +42,15 @@ _FAMILIES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
         {
             "webqsp": {
                 "train": f"{_POOLED}/webqsp_train_paths.jsonl",
+                "graphs": f"{_GRAPHS}/webqsp_train.jsonl",
                 "validation": f"{_POOLED}/webqsp_validation_paths.jsonl",
                 "test": f"{_POOLED}/webqsp_test.jsonl",
             },
-            "cwq": {"test": f"{_POOLED}/cwq_test.jsonl"},
+            "cwq": {
+                "train": f"{_GRAPHS}/cwq_train.jsonl",
+                "dev": f"{_GRAPHS}/cwq_dev.jsonl",
+                "test": f"{_POOLED}/cwq_test.jsonl",
+            },
         },
     ),
 }

@@ -138,3 +138,19 @@ def cited_answer(
         refused=remarks.refused,
         error=remarks.error,
     )
+
+
+def only_behind_answers(answer: Answer, *, directed: bool) -> Answer:
+    """An answer without the walks to what is no answer.
+
+    Args:
+        answer: with all walks.
+        directed: its plan tells the two directions of a relation apart.
+    """
+    shown = {path for entity in answer.entities for path in entity.paths}
+    paths = tuple(path for path in answer.paths if path.id in shown)
+    behind = {path.relation_path for path in paths}
+    if not directed:
+        behind = {tuple(step.removeprefix("^") for step in names) for names in behind}
+    plan = tuple(dataclasses.replace(some, used=some.relations in behind) for some in answer.plan)
+    return dataclasses.replace(answer, paths=paths, plan=plan)

@@ -27,6 +27,7 @@ class Followed:
         question, place: [K] integers, ascending: whose path, and which of its W.
         node: [K] int32, where the walk ends.
         edges: [K, L] int32, NULL past its end.
+        branch: [K] integers, which topic it left, where they are followed one by one; else 0.
         used: [Q, W] bool, the paths whose walks are here.
         sizes: [Q, W] integers, nodes of each path that the join of the topics keeps, NULL where it
             was not followed.
@@ -37,6 +38,7 @@ class Followed:
     place: np.ndarray
     node: np.ndarray
     edges: np.ndarray
+    branch: np.ndarray
     used: np.ndarray
     sizes: np.ndarray
     complete: np.ndarray
@@ -54,6 +56,7 @@ class Followed:
             place=self.place[kept],
             node=self.node[kept],
             edges=self.edges[kept],
+            branch=self.branch[kept],
             used=used,
         )
 
@@ -65,6 +68,7 @@ def follow_paths(
     used: np.ndarray,
     *,
     join: Join = "union",
+    topic: np.ndarray | None = None,
     revisit: Revisit = "topic",
     keep: Callable[[np.ndarray, np.ndarray], Keep] | None = None,
     batch_size: int = 1024,
@@ -78,12 +82,14 @@ def follow_paths(
         relations, used: see `RelationPaths`.
         join: what several topics come to. For a union a path is followed from all of them together,
             else from each by itself.
+        topic: [Q, W] int, the one topic that each path leaves; None lets it leave any.
         keep: as of `execute_paths`, from [B] questions and [B] rows of the used paths.
         revisit, batch_size, on_progress: see `execute_paths`.
     """
     topics = [tuple(itertools.chain.from_iterable(some)) for some in branches]
+    together = join == "union" and topic is None
     starts = [
-        [of_all] if join == "union" or len(some) < 2 else list(some)
+        [of_all] if together or len(some) < 2 else list(some)
         for of_all, some in zip(topics, branches)
     ]
     each = np.array([len(some) for some in starts], np.int64)
@@ -91,6 +97,9 @@ def follow_paths(
     question, place = np.repeat(of_question, each[of_question]), np.repeat(at, each[of_question])
     ends = np.cumsum(each[of_question])
     branch = np.arange(len(question)) - np.repeat(ends - each[of_question], each[of_question])
+    if topic is not None:
+        own = branch == topic[question, place]
+        question, place, branch = question[own], place[own], branch[own]
     reached = execute_paths(
         tensors,
         [starts[q][b] for q, b in zip(question.tolist(), branch.tolist())],
@@ -105,14 +114,22 @@ def follow_paths(
     if revisit == "topic" and (each > 1).any():  # nor to another topic than its own
         pairs = zip(who.tolist(), reached.node.tolist())
         there = np.fromiter((node not in topics[q] for q, node in pairs), bool, len(row))
-    there[there] = _joined(who[there], branch[row][there], reached.node[there], each, join)
+    if join != "union":
+        there[there] = _joined(who[there], branch[row][there], reached.node[there], each, join)
     who, row, node = who[there], row[there], reached.node[there]
     sizes = np.where(used, 0, NULL).astype(np.int64)
     distinct = np.unique(np.stack([who, place[row], node]), axis=1)
     np.add.at(sizes, (distinct[0], distinct[1]), 1)
     complete = np.ones(len(used), bool)
     np.logical_and.at(complete, question, reached.complete)
-    return Followed(who, place[row], node, reached.edges[there], used, sizes, complete)
+    edges = reached.edges[there]
+    return Followed(who, place[row], node, edges, branch[row], used, sizes, complete)
+
+
+def both_ways(relations: np.ndarray, num_relations: int) -> np.ndarray:
+    """[..., L, 2] int32 codes of [..., L] relations below R: each step along an edge or against."""
+    back = np.where(relations == NULL, NULL, relations + num_relations)
+    return np.stack([relations, back], axis=-1).astype(np.int32)
 
 
 def _joined(

@@ -71,6 +71,7 @@ class RelationPaths:
         confidence: [Q] float, told where a question is not answered for want of it; None where the
             method has none.
         remarks: on each question; None where there are none.
+        topic: [Q, W] int, which of its question's topics each path leaves; None for any.
     """
 
     relations: np.ndarray
@@ -79,6 +80,7 @@ class RelationPaths:
     complete: np.ndarray
     confidence: np.ndarray | None = None
     remarks: Sequence[Remarks] | None = None
+    topic: np.ndarray | None = None
 
 
 def good_paths(probability: np.ndarray, share: float) -> np.ndarray:
@@ -95,6 +97,7 @@ class Found(NamedTuple):
     place: np.ndarray  # [K], see `Followed`
     node: np.ndarray  # [K]
     edges: np.ndarray  # [K, L]
+    branch: np.ndarray  # [K]
     paths: Sequence[SupportingPath]  # K, the same walks, cited
 
 
@@ -206,6 +209,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
             paths.relations,
             paths.used,
             join=self.join,
+            topic=paths.topic,
             revisit=self.revisit,
             batch_size=self.at_a_time,
             on_progress=linked.telling("follow"),
@@ -282,6 +286,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
                 followed.place[first:last],
                 followed.node[first:last],
                 followed.edges[first:last],
+                followed.branch[first:last],
                 cited[first:last],
             )
             for i, (first, last) in enumerate(itertools.pairwise(bounds))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -20,9 +21,10 @@ from jaxkg.learn.ranker.paths import surrounding_paths
 from jaxkg.records import PlanCandidate, Question, RankedEntity
 from jaxkg.search.plans import Plans
 from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
+from jaxkg.systems import stepped
 from jaxkg.systems.answering import why_no_topic
-from jaxkg.systems.cited import by_mass
-from jaxkg.systems.following import Followed, Join
+from jaxkg.systems.cited import by_mass, only_behind_answers
+from jaxkg.systems.following import Followed, Join, both_ways
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
@@ -160,11 +162,10 @@ class RankedPaths(PathAnswering[RelationPaths]):
 
     def follow(self, linked: Linked, paths: RelationPaths) -> Followed:
         """Walk each hop either way, unless the ranker is directed."""
-        steps = paths.relations[..., None]
         if not self.ranker.directed:
-            back = np.where(steps == NULL, NULL, steps + self.kg.num_relations)
-            steps = np.concatenate([steps, back], axis=-1).astype(np.int32)
-        return super().follow(linked, dataclasses.replace(paths, relations=steps))
+            steps = both_ways(paths.relations, self.kg.num_relations)
+            paths = dataclasses.replace(paths, relations=steps)
+        return super().follow(linked, paths)
 
     def entities(self, found: Found) -> tuple[RankedEntity, ...]:
         """The most probable entities, those raised that fit what else the question names."""
@@ -210,15 +211,7 @@ class RankedPaths(PathAnswering[RelationPaths]):
 
     def finish(self, answer: Answer) -> Answer:
         """Nothing is shown of paths whose entities are not probable enough."""
-        shown = {path for entity in answer.entities for path in entity.paths}
-        paths = tuple(path for path in answer.paths if path.id in shown)
-        behind = {path.relation_path for path in paths}
-        if not self.ranker.directed:
-            behind = {tuple(step.removeprefix("^") for step in names) for names in behind}
-        plan = tuple(
-            dataclasses.replace(some, used=some.relations in behind) for some in answer.plan
-        )
-        return dataclasses.replace(answer, paths=paths, plan=plan)
+        return only_behind_answers(answer, directed=self.ranker.directed)
 
 
 def either_way(plans: Plans, num_relations: int) -> tuple[np.ndarray, np.ndarray]:
@@ -245,15 +238,22 @@ def either_way(plans: Plans, num_relations: int) -> tuple[np.ndarray, np.ndarray
     )
 
 
-def from_parts(parts: Parts) -> RankedPaths:
-    """The system as the command builds it."""
-    ranked = ranked_from_parts(parts, "ranked")
+def from_parts(parts: Parts) -> PathAnswering[RelationPaths]:
+    """The system as the command builds it; the model says whether paths are read step by step."""
+    folder = parts.folder("ranked", "ranked")
+    if stepped.reads(folder):
+        return stepped.from_folder(parts, folder)
+    ranked = _from_folder(parts, folder)
     return dataclasses.replace(ranked, settings=parts.settings(RankedSettings))
 
 
 def ranked_from_parts(parts: Parts, system: str) -> RankedPaths:
     """A path ranker at work for some system, with settings of its own."""
-    ranker = PathRanker.open(parts.folder("ranked", system))
+    return _from_folder(parts, parts.folder("ranked", system))
+
+
+def _from_folder(parts: Parts, folder: str | Path) -> RankedPaths:
+    ranker = PathRanker.open(folder)
     parts.marks["ranker"] = dict(ranker.about)
     return RankedPaths.build(
         parts.kg, ranker, parts.encoder, tensors=parts.tensors, linker=parts.linker

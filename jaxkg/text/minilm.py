@@ -86,7 +86,7 @@ class MiniLM:
             JaxkgError: no weights are found, a library is missing, or the model is another kind.
         """
         folder = find_weights(source)
-        tokenizer = _read_tokenizer(folder / "tokenizer.json")
+        tokenizer, revision = tokenizer_of(folder)
         config = BertConfig.from_dict(read_json(folder / "config.json"))
         _check_pooling(folder)
         tensors = read_tensors(folder / "model.safetensors")
@@ -94,14 +94,11 @@ class MiniLM:
         longest = config.max_position_embeddings
         if limits.exists():
             longest = min(longest, int(read_json(limits).get("max_seq_length") or longest))
-        digest = hashlib.sha256()
-        for file in ("tokenizer.json", "model.safetensors"):
-            digest.update((folder / file).read_bytes())
         return cls(
             load_bert(config, tensors, dtype=jnp.dtype(dtype)),
             tokenizer,
             name=MINILM if source is None else os.fspath(source),
-            revision=f"{digest.hexdigest()[:16]}-{dtype}",
+            revision=f"{revision}-{dtype}",
             longest=longest,
         )
 
@@ -115,7 +112,7 @@ class MiniLM:
             return np.zeros((0, self.dimension), np.float32)
         ids = [found.ids for found in self._tokenizer.encode_batch(list(texts))]
         flying = []
-        for rows, count, width in _batches([len(some) for some in ids], self.longest):
+        for rows, count, width in text_batches([len(some) for some in ids], self.longest):
             table = np.zeros((count, width), np.int32)
             lengths = np.ones(count, np.int32)
             for place, row in enumerate(rows):
@@ -138,7 +135,7 @@ def _compiled(model: Bert) -> tuple[Callable[..., jax.Array], nnx.State]:
     return forward, weights
 
 
-def _batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray, int, int]]:
+def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray, int, int]]:
     """Texts of similar length together: (rows, padded number of rows, padded number of tokens)."""
     widths = [*(width for width in _WIDTHS if width < longest), longest]
     order = np.argsort(lengths, kind="stable")[::-1]
@@ -151,6 +148,18 @@ def _batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray,
         some = order[first : min(first + full, max(similar, first + 1))]
         yield some, next(size for size in (*_ROWS, full) if size >= len(some)), width
         first += len(some)
+
+
+def tokenizer_of(folder: Path) -> tuple[Tokenizer, str]:
+    """The tokenizer of a folder of weights, and a digest of both.
+
+    Raises:
+        JaxkgError: the library is missing, or the file is damaged.
+    """
+    digest = hashlib.sha256()
+    for file in ("tokenizer.json", "model.safetensors"):
+        digest.update((folder / file).read_bytes())
+    return _read_tokenizer(folder / "tokenizer.json"), digest.hexdigest()[:16]
 
 
 def _read_tokenizer(path: Path) -> Tokenizer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,7 +19,7 @@ from jaxkg.cli.training.planner import (
 )
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import material
-from jaxkg.experiments.loading import load_graph
+from jaxkg.experiments.loading import load_graph, pooled
 from jaxkg.experiments.parts import encoder_kept
 
 Encoder = Annotated[str, typer.Option(help="Of texts: minilm, or hashing, which needs no weights.")]
@@ -33,21 +33,37 @@ def ranked(
     kg: options.Graph = None,
     names: options.Names = None,
     encoder: Encoder = "minilm",
-    hops: Annotated[int, typer.Option(min=1, max=3, help="Longest path.")] = 2,
+    by: Annotated[
+        Literal["paths", "steps"],
+        typer.Option(
+            help="Rank whole paths; or read the question token by token (MiniLM) and say a path of "
+            "each topic step by step, for questions of several topics and more hops."
+        ),
+    ] = "paths",
+    hops: Annotated[
+        int | None, typer.Option(min=1, max=4, help="Longest path; 2, or 4 by steps.")
+    ] = None,
     either_way: Annotated[
         bool, typer.Option(help="The questions' own paths leave the direction of relations open.")
     ] = False,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 10,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs; 10, or 5 by steps.")] = None,
     settings: Settings = None,
     fresh: Fresh = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
-    """Learn to rank relation paths by their texts, for `--system ranked --set model=FOLDER`."""
+    """Learn to rank relation paths by their texts, for `--system ranked --set model=FOLDER`.
+
+    Right are the paths that a question brings (its own, or those of its gold subgraph), else those
+    that lead from its topics to its answers.
+    """
     from jaxkg.learn.ranker.fit import fit_ranker
     from jaxkg.learn.ranker.train import RankerConfig
     from jaxkg.tensors import tensor_graph
 
-    config = config_from(RankerConfig, settings, epochs=epochs)
+    if by == "steps":
+        _steps(output, dataset, kg, names, questions, encoder, hops, epochs, settings, fresh, seed)
+        return
+    config = config_from(RankerConfig, settings, epochs=epochs or RankerConfig().epochs)
     found = material(dataset, kg, names, questions, part="train")
     with trained_into(output, "ranker.json", fresh) as (state, show):
         graph = load_graph(found.graph, names=found.names)
@@ -56,7 +72,7 @@ def ranked(
             tensor_graph(graph),
             found.questions,
             encoder_kept(encoder),
-            hops=hops,
+            hops=hops or 2,
             directed=found.directed and not either_way,
             config=config,
             folder=state,
@@ -66,9 +82,58 @@ def ranked(
     made.save(output)
     about = made.about
     print(
-        f"{output}: a ranker of the paths along {len(graph.relations)} relations, up to {hops} hops"
+        f"{output}: a ranker of the paths along {len(graph.relations)} relations, up to "
+        f"{made.hops} hops"
     )
     print(f"trained on {about['with_paths']:,} of {about['questions']:,} questions")
+
+
+def _steps(
+    output: Path,
+    name: str | None,
+    kg: Path | None,
+    names: Path | None,
+    questions: list[Path] | None,
+    encoder: str,
+    hops: int | None,
+    epochs: int | None,
+    settings: list[str] | None,
+    fresh: bool,
+    seed: int,
+) -> None:
+    from jaxkg.learn.ranker.step_training import StepConfig, fit_steps
+    from jaxkg.tensors import tensor_graph
+    from jaxkg.text.states import TokenReader
+
+    config = config_from(StepConfig, settings, epochs=epochs or StepConfig().epochs)
+    found = material(name, kg, names, questions, part="train")
+    with trained_into(output, "steps.json", fresh) as (state, show):
+        graph = load_graph(found.graph, names=found.names)
+        if found.evidence:
+            graph = pooled(graph, load_graph(found.evidence))
+        made = fit_steps(
+            graph,
+            tensor_graph(graph),
+            found.questions,
+            TokenReader.open(),
+            encoder_kept(encoder),
+            hops=hops or 4,
+            config=config,
+            folder=state,
+            seed=seed,
+            on_progress=show,
+        )
+    made.save(output)
+    about = made.about
+    left = about["questions"] - about["with_paths"]
+    print(
+        f"{output}: a reader of paths along {len(graph.relations)} relations, up to {made.hops} "
+        "hops, step by step"
+    )
+    print(
+        f"trained on {about['with_paths']:,} questions with {about['branches']:,} topics; left out "
+        f"{left:,} of which no relation path of up to {made.hops} steps is known"
+    )
 
 
 @training.command("guided")

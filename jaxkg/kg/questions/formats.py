@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
+from jaxkg.kg.questions.subgraphs import named_in, shortest_paths
 from jaxkg.records import Question
 
 METAQA_RELATIONS = {
@@ -220,6 +221,35 @@ def _freebase_topics(path: Path, number: int, row: dict[str, Any]) -> tuple[str,
         )
     except (TypeError, KeyError, AttributeError):
         _bad(path, number, "'linked' without concepts", '"linked": [{"concept": name}, ...]')
+
+
+def subgraphs(path: Path, lines: Sequence[str]) -> Iterator[Question]:
+    """JSON objects with a gold subgraph; its relation paths from topics to answers are the paths.
+
+    Entities that it names in the question are topics too.
+    """
+    for number, line in _numbered(lines):
+        row = json_object(path, number, line)
+        text = _string(path, number, row, "question").strip()
+        facts = _paths(path, number, row, "triples")
+        if any(len(fact) != 3 for fact in facts):
+            _bad(path, number, "'triples' of other than three parts", "[head, relation, tail]")
+        triples = [(head, relation, tail) for head, relation, tail in facts]
+        answers = _strings(path, number, row, "answers")
+        ends = {*answers, *_strings(path, number, row, "answer_ids")}
+        given = _strings(path, number, row, "topics")
+        no_topics = ends | set(_strings(path, number, row, "literals"))
+        topics = _unique((*given, *named_in(text, triples, but=no_topics)))
+        paths = (some for topic in topics for some in shortest_paths(triples, topic, ends))
+        spans = (_find(text, topic) for topic in topics)
+        yield Question(
+            id=_string(path, number, row, "id"),
+            text=text,
+            topics=topics,
+            answers=answers,
+            paths=tuple(dict.fromkeys(paths)),
+            mention=next((span for span in spans if span), None) if len(topics) == 1 else None,
+        )
 
 
 def own(path: Path, lines: Sequence[str]) -> Iterator[Question]:

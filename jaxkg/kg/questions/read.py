@@ -5,6 +5,7 @@
 | `metaqa` | `text with [topic]<TAB>answer\\|answer` | two tab-separated fields |
 | `pathquestion` | `text<TAB>answer(set)<TAB>topic#relation#...` | three tab-separated fields |
 | `freebase` | JSON object with `q_entity` or `gold_paths` (WebQSP, CWQ) | those keys |
+| `subgraphs` | JSON object with `triples`, the gold subgraph, and `topics`, `answers` | `triples` |
 | `jsonl` | JSON object `{"id", "question", "topics", "answers", "paths", "mention"}` | `.jsonl` |
 | | further keys are left out with a warning | |
 | `csv` | a table with a header: `question`, perhaps `id`, `topics`, `answers` (parted by `\\|`) | |
@@ -41,7 +42,7 @@ __all__ = [
     "write_questions",
 ]
 
-FORMATS = ("metaqa", "pathquestion", "freebase", "jsonl", "csv", "text")
+FORMATS = ("metaqa", "pathquestion", "freebase", "subgraphs", "jsonl", "csv", "text")
 
 
 def read_questions(
@@ -87,6 +88,8 @@ def read_questions(
         questions = list(formats.pathquestion(path, lines))
     elif chosen == "freebase":
         questions = list(formats.freebase(path, lines, answer_field))
+    elif chosen == "subgraphs":
+        questions = list(formats.subgraphs(path, lines))
     elif chosen == "jsonl":
         questions = list(formats.own(path, lines))
     elif chosen == "csv":
@@ -155,6 +158,8 @@ def _detect(path: Path, lines: Sequence[str]) -> str:
     first = next((line for line in lines if line.strip()), "")
     if path.suffix in (".jsonl", ".json") or first.lstrip().startswith("{"):
         row = formats.json_object(path, lines.index(first) + 1, first)
+        if "triples" in row:
+            return "subgraphs"
         return "freebase" if {"q_entity", "gold_paths"} & row.keys() else "jsonl"
     if path.suffix.lower() == ".csv":
         return "csv"

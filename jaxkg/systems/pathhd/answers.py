@@ -50,7 +50,7 @@ def ground_schemas(
     entities = np.zeros((size, places), np.int64)
     complete = np.ones(size, bool)
     nothing = np.zeros(0, np.int64)
-    walks = [(nothing, nothing, nothing, np.zeros((0, hops), np.int32))]
+    walks = [(nothing, nothing, nothing, np.zeros((0, hops), np.int32), nothing)]
     tried, step = 0, count
     while tried < places:
         more = there & (np.arange(places) >= tried) & (np.arange(places) < tried + step)
@@ -65,14 +65,15 @@ def ground_schemas(
         np.add.at(entities, (found.question, found.place), named[found.node])
         used |= more & (entities > 0)
         used &= np.cumsum(used, axis=1) <= count
-        walks.append((found.question, found.place, found.node, found.edges))
-    question, place, node, edges = (np.concatenate(column) for column in zip(*walks))
+        walks.append((found.question, found.place, found.node, found.edges, found.branch))
+    question, place, node, edges, branch = (np.concatenate(column) for column in zip(*walks))
     order = np.lexsort((place, question))
     every = Followed(
         question[order],
         place[order],
         node[order],
         edges[order],
+        branch[order],
         used,
         np.where(used, entities, NULL),
         complete,
