@@ -32,7 +32,8 @@ NAMES = (
     "class named", "spread", "asked class", "asked class missed", "noun fit",
     "noun sem class", "noun lex class", "noun sem last", "noun lex last",
     "wants person", "wants place", "wants date", "wants number", "number for thing",
-    "log size", "single", "quick",
+    "log size", "single", "plural met", "plural missed", "singular missed", "quick",
+    "asked person met", "asked person missed", "asked place met", "asked place missed",
     *(f"shape {shape}" for shape in _SHAPES),
     "count cue met", "count cue missed", "count uncalled", "number for count", "yesno met",
     "yesno missed", "yesno uncalled", "extreme met", "extreme missed", "extreme uncalled",
@@ -258,7 +259,7 @@ class _View:
             kind = "number"
         wants = cues.wants
         if wants in ("person", "place"):
-            told = names or label
+            told = names or (label if ahead else ())
             if told and vectors.encoder is not None:
                 near = (
                     vectors(list(told))
@@ -272,6 +273,10 @@ class _View:
                 found[f"wants {wants}"] = gap - 0.5 * (kind != "thing")
             else:
                 found[f"wants {wants}"] = -0.5 * (kind != "thing")
+            general = {self.vocabulary.general(known) for known in self.kinds}
+            found[f"asked {wants} met"] = wants in general
+            other = general & {"person", "place"} - {wants}
+            found[f"asked {wants} missed"] = bool(other) or kind != "thing"
         elif wants in ("date", "number"):
             found[f"wants {wants}"] = 1.0 if kind == wants else -1.0
         elif kind != "thing" and not candidate.result:
@@ -320,5 +325,9 @@ class _View:
         size = len(candidate.ends) if not candidate.result else 1
         found["log size"] = float(np.log1p(size))
         found["single"] = size == 1
+        sets = shape not in ("count", "compare") and not candidate.result
+        found["plural met"] = sets and cues.plural is True and size > 1
+        found["plural missed"] = sets and cues.plural is True and size == 1
+        found["singular missed"] = sets and cues.plural is False and size > 1
         found["quick"] = candidate.quick
         return found

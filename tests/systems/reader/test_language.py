@@ -119,3 +119,11 @@ def test_sorts_are_told_by_relations_and_named_by_labels():
     assert [words.classes[mention.kind].tolist() for mention in asked] == [
         sorts["Gannet", "Petrel", "Skua", "Tern"].members.tolist()
     ]
+
+
+def test_whether_several_are_asked_for():
+    told = {
+        "List all cities in Halvor.": True, "Which boats are blue?": True, "Who are they?": True,
+        "Which boat is blue?": False, "Who is the captain?": False, "Who built it?": None,
+    }  # fmt: skip
+    assert {text: read_cues(text).plural for text in told} == told

@@ -110,3 +110,37 @@ def test_a_hub_is_cut_and_told():
     asked = readings.asked("What is the Kiosk near?")
     readings.of(asked)
     assert asked.cut
+
+
+def test_what_can_never_be_shared_is_not_asked_for():
+    kg = KnowledgeGraph.from_triples(
+        [
+            ("M1", "home", "Oxes"),
+            ("M1", "away", "Owls"),
+            ("M2", "home", "Owls"),
+            ("M2", "away", "Ibex"),
+        ]
+    )
+    readings = Readings(kg, None, ReaderSettings())
+    found = readings.of(readings.asked("Have Oxes met Owls at home?"))
+    assert any(c.result == "yes" for c in found)
+    # A match has one home team: that no match has both says nothing.
+    assert not any(c.result == "no" and c.relations == (kg.relation_code("^home"),) for c in found)
+
+
+def test_views_tell_persons_from_places_and_one_from_several():
+    readings = Readings(workshop(), None, ReaderSettings())
+    asked = readings.asked("Who is the manager of Dock East?")
+    found = readings.of(asked)
+    seen = views(asked, found, readings.find)
+    at = {name: place for place, name in enumerate(NAMES)}
+    for row, candidate in zip(seen, found):
+        names = answers(readings.kg, candidate)
+        if names == {"Per Lund"}:
+            assert row[at["asked person met"]] == 1
+            assert row[at["singular missed"]] == 0
+        if names == {"Hull"}:
+            assert row[at["asked person missed"]] == 1
+        if names == {"Tern", "Gannet"}:
+            assert row[at["singular missed"]] == 1
+    assert seen[:, at["asked person met"]].any()

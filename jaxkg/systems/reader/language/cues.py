@@ -21,6 +21,7 @@ from jaxkg.systems.reader.language.cue_words import (
     STOP,
 )
 from jaxkg.systems.reader.language.grades import Grade, read_grades
+from jaxkg.systems.reader.language.stems import singular
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Cues:
         negated: word of a "not".
         content: [words] what each word weighs, 0 for function words.
         used: words that are cues themselves.
+        plural: whether several are asked for; None where the wording does not tell.
     """
 
     words: Words
@@ -58,6 +60,7 @@ class Cues:
     negated: int | None = None
     content: tuple[float, ...] = ()
     used: frozenset[int] = frozenset()
+    plural: bool | None = None
 
 
 def read_cues(text: str) -> Cues:
@@ -118,6 +121,7 @@ def read_cues(text: str) -> Cues:
         negated=negated_at,
         content=tuple(content),
         used=frozenset(used),
+        plural=_plural(folded, noun),
     )
 
 
@@ -166,6 +170,19 @@ def _asked(folded: list[str]) -> tuple[str, tuple[int, ...]]:
         return kind, tuple(noun)
     first = next((i for i, w in enumerate(folded) if w not in STOP and w not in LIGHT), None)
     return "", () if first is None else (first,)
+
+
+def _plural(folded: list[str], noun: tuple[int, ...]) -> bool | None:
+    """Whether the noun asked for, or the verb that follows, is in the plural."""
+    for word in folded[:3]:
+        if word in ("are", "were", "sind", "waren", "all", "alle"):
+            return True
+        if word in ("is", "was", "ist", "war", "has", "hat") and folded[0] not in AUXILIARY:
+            return None if word == "was" and folded[0] == "was" else False
+    if noun:
+        last = folded[noun[-1]]
+        return singular(last) != last
+    return None
 
 
 def _yesno(folded: list[str], text: str) -> bool:

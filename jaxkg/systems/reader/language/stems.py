@@ -85,7 +85,7 @@ def alike(one: str, other: str) -> float:
         return 0.85
     if len(short) >= 5 and short in long:
         return 0.7
-    if len(short) >= 5:
+    if min(len(one), len(other)) >= 6:
         from rapidfuzz import fuzz
 
         close = fuzz.ratio(one, other) / 100

@@ -33,7 +33,7 @@ live reside residence home dwell inhabit resident wohnen leben wohnort wohnsitz
 come origin native hail born birthplace stammen herkunft
 die death dead deceased died sterben tod gestorben
 marry married spouse wife husband partner wed verheiratet heiraten ehepartner ehefrau ehemann
-job occupation profession work career trade beruf
+job occupation profession career trade beruf
 work employ employer employee staff company hire arbeiten angestellt arbeitgeber
 place location site venue position situated located ort lage
 big large size area extent

@@ -217,6 +217,11 @@ class Vocabulary:
                 )
         return self._class_words[kind]
 
+    def general(self, kind: int) -> str:
+        """ "person" or "place" where the entities of a class are such, else ""."""
+        last = self.class_words(kind)[-1]
+        return last if last in ("person", "place") else ""
+
     def class_names(self, kind: int) -> tuple[str, ...]:
         """Names of a class; the words of a sort."""
         if kind in self.sorts:
@@ -253,6 +258,8 @@ class Vocabulary:
 
     def functional(self, code: int) -> bool:
         """Whether a relation code leads from everything to one thing at most."""
+        if code >= 2 * self.kg.num_relations:
+            return False
         if code not in self._functional:
             relation = code % self.kg.num_relations
             facts = len(self._rows(relation))

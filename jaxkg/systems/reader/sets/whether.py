@@ -96,6 +96,9 @@ class Whether:
             for b in singles:
                 if a.relations != b.relations or a.topics[0][0] >= b.topics[0][0]:
                     continue
+                total = self.kg.num_relations
+                if self.vocabulary.functional((a.last + total) % (2 * total)):
+                    continue  # no match has two home teams: it goes without saying
                 both = np.intersect1d(a.ends, b.ends)
                 if not len(both):
                     reading = dataclasses.replace(
