@@ -192,13 +192,13 @@ def reads(folder: str | Path) -> bool:
 
 def from_folder(parts: Parts, folder: str | Path) -> SteppedPaths:
     """The system as the command builds it, where the model is a step ranker."""
-    ranker = StepRanker.open(folder)
+    ranker, encoder = StepRanker.open(folder), parts.encoder
     parts.marks["ranker"] = dict(ranker.about)
     return SteppedPaths.build(
         parts.kg,
         ranker,
-        TokenReader.open(),
-        parts.encoder,
+        TokenReader.open(encoder.name),
+        encoder,
         tensors=parts.tensors,
         linker=parts.linker,
         settings=parts.settings(SteppedSettings),

@@ -107,6 +107,7 @@ def _steps(
 
     config = config_from(StepConfig, settings, epochs=epochs or StepConfig().epochs)
     found = material(name, kg, names, questions, part="train")
+    texts = encoder_kept(encoder)
     with trained_into(output, "steps.json", fresh) as (state, show):
         graph = load_graph(found.graph, names=found.names)
         if found.evidence:
@@ -115,8 +116,8 @@ def _steps(
             graph,
             tensor_graph(graph),
             found.questions,
-            TokenReader.open(),
-            encoder_kept(encoder),
+            TokenReader.open(texts.name),
+            texts,
             hops=hops or 4,
             config=config,
             folder=state,

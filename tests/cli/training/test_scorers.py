@@ -1,6 +1,7 @@
 """Scorers and embeddings are trained from the command line, and what they leave is usable."""
 
 import pytest
+from tiny_bert import write_tiny_bert
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
@@ -80,6 +81,29 @@ def test_a_ranker_is_trained_and_asked(jaxkg, tmp_path, films):
     assert answer.system == "ranked"
     assert answer.paths[0].citations[0].head == "film3"
     assert jaxkg(*train, "--encoder", "words", "-o", tmp_path / "r2")[0] == 2
+
+
+def test_a_reader_of_steps_is_trained_and_asked(jaxkg, tmp_path, films, monkeypatch):
+    pytest.importorskip("tokenizers")
+    pytest.importorskip("safetensors.numpy")
+    monkeypatch.undo()
+    (tmp_path / "bert").mkdir()
+    bert = write_tiny_bert(tmp_path / "bert", ["who", "made", *(f"film{i}" for i in range(15))])
+    common, questions = films
+    train = ["train", "ranked", "--by", "steps", *common, *questions, "--epochs", 2]
+    code, out, err = jaxkg(*train, "--encoder", bert, "-o", tmp_path / "steps")
+    assert code == 0, err
+    assert "a reader of paths along 2 relations, up to 4 hops" in out
+    assert "trained on 15 questions with 15 topics; left out 0 " in out
+    ask = ["ask", "--system", "ranked", *common, "--set", f"model={tmp_path / 'steps'}"]
+    code, out, err = jaxkg(*ask, "--set", f"encoder={bert}", "--json", "who made [film3]?")
+    assert code == 0, err
+    answer = Answer.from_json(out)
+    assert answer.system == "ranked"
+    assert answer.paths[0].citations[0].head == "film3"
+    code, _, err = jaxkg(*ask, "--set", "encoder=hashing", "who made [film3]?")
+    assert code == 2
+    assert "no weights of" in err
 
 
 def test_path_priorities_ask_for_the_encoder_they_were_trained_with(jaxkg, tmp_path, films):
