@@ -5,6 +5,7 @@
 | `metaqa` | `text with [topic]<TAB>answer\\|answer` | two tab-separated fields |
 | `pathquestion` | `text<TAB>answer(set)<TAB>topic#relation#...` | three tab-separated fields |
 | `freebase` | JSON object with `q_entity` or `gold_paths` (WebQSP, CWQ) | those keys |
+| `official` | CWQ, WebQSP, GrailQA, LC-QuAD, QALD (`.json`), SimpleQuestions | their keys |
 | `subgraphs` | JSON object with `triples`, the gold subgraph, and `topics`, `answers` | `triples` |
 | `jsonl` | JSON object `{"id", "question", "topics", "answers", "paths", "mention"}` | `.jsonl` |
 | | further keys are left out with a warning | |
@@ -30,6 +31,7 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.questions import formats
 from jaxkg.kg.questions.formats import split_brackets
+from jaxkg.kg.questions.official import is_official, official
 from jaxkg.records import Question
 from jaxkg.storage import write_lines
 
@@ -42,7 +44,7 @@ __all__ = [
     "write_questions",
 ]
 
-FORMATS = ("metaqa", "pathquestion", "freebase", "subgraphs", "jsonl", "csv", "text")
+FORMATS = ("metaqa", "pathquestion", "freebase", "official", "subgraphs", "jsonl", "csv", "text")
 
 
 def read_questions(
@@ -75,6 +77,8 @@ def read_questions(
     lines = formats.read_lines(path)
     if not any(map(str.strip, lines)):
         raise JaxkgError(f"{path}: no questions in it, the file is blank")
+    if format == "official" or (format is None and is_official(path, lines)):
+        return _distinct(path, official(path, lines))
     if path.suffix == ".json" and next(filter(str.strip, lines)).lstrip().startswith("["):
         lines = formats.of_array(path, lines)
     chosen = format or _detect(path, lines)
@@ -96,12 +100,16 @@ def read_questions(
         questions = list(formats.table(path, lines))
     else:
         questions = list(formats.text(path, lines))
-    seen: set[str] = set()
+    return _distinct(path, questions)
+
+
+def _distinct(path: Path, questions: Iterable[Question]) -> list[Question]:
+    found: dict[str, Question] = {}
     for question in questions:
-        if question.id in seen:
+        if question.id in found:
             raise JaxkgError(f"{path}: id {question.id!r} is given twice; ids must be unique")
-        seen.add(question.id)
-    return questions
+        found[question.id] = question
+    return list(found.values())
 
 
 def write_questions(questions: Iterable[Question], path: str | os.PathLike[str]) -> None:
