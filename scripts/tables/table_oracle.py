@@ -1,0 +1,340 @@
+"""All methods with a model in the loop: hits, calls and tokens against how often it is right.
+
+`pq-2h`, `pq-3h`: a model with a dial (`jaxkg.experiments.oracle`, over the OpenAI protocol) plays
+every part: PathHD's one call, ReKnoS's scores and checks, PathMind's reasoner, PRoH's plans,
+weights and answers, and the plan of planned search; beside them it answers alone, and from the
+triples that are most like the question (which need not hang together: they are cited, but no path
+from a topic). It is right in a share p of its replies and decides by chance in the others; in two
+blocks p is 1 and a fifth of the replies cannot be read, or name what was never offered. PathHD's
+query is a planner's, PathMind's priority is trained, both on the training questions' answers.
+`musique`: PRoH from plan to answer with p = 1, whose plan and answers are the gold decomposition's:
+F1, similarity of what was retrieved to the gold passages, states and cost. Each question is asked
+over its own twenty passages, read by rules; words are hashed. A quarter of an hour each.
+
+    python scripts/tables/table_oracle.py pq-2h --plot oracle.png
+    python scripts/tables/table_oracle.py musique
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxkg.adjudicate import Backend, Message, Prompted, ask, connect
+from jaxkg.adjudicate.calls.proh import FinalAnswer
+from jaxkg.adjudicate.delimit import block
+from jaxkg.answer import Answer
+from jaxkg.cite import grounded
+from jaxkg.errors import JaxkgError
+from jaxkg.evaluate import Estimate, evaluate
+from jaxkg.evaluate.curves import save_curve_plot
+from jaxkg.evaluate.metrics.published import mrqa_f1
+from jaxkg.evaluate.metrics.retrieval import retrieval_similarity, support_recall_at_k
+from jaxkg.experiments.measure import lines_of, share
+from jaxkg.experiments.oracle import Known, Oracle, OracleServer
+from jaxkg.experiments.parts import encoder_kept
+from jaxkg.experiments.record import Record, arguments
+from jaxkg.experiments.sets import Sets, sets
+from jaxkg.kg import KnowledgeGraph, find_topics
+from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
+from jaxkg.kg.hypergraph.text import hypergraph_of_text
+from jaxkg.learn.planner.fit import fit_planner
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.planner.train import PlannerConfig
+from jaxkg.learn.priority.fit import fit_priority
+from jaxkg.learn.priority.train import PriorityConfig
+from jaxkg.records import Question, RankedEntity
+from jaxkg.systems.adjudicated import AdjudicatedQA
+from jaxkg.systems.answering import Progress, QuestionAnswering
+from jaxkg.systems.cited import by_mass, cite_walks, cited_answer
+from jaxkg.systems.llm_planned.system import LLMPlannedQA
+from jaxkg.systems.pathhd import PathHD, PathHDSettings
+from jaxkg.systems.pathmind.build import Retrieving
+from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
+from jaxkg.systems.proh.settings import PROH, PROH_L, ProhSettings
+from jaxkg.systems.proh.system import ProhQA
+from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
+from jaxkg.text import HashingEncoder, label_words
+
+ALONE = "You answer a question from memory, with names alone; give no answer where you know none."
+
+
+@dataclasses.dataclass(frozen=True)
+class Alone(QuestionAnswering):
+    """The model and nothing else."""
+
+    kg: KnowledgeGraph
+    backend: Backend
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
+        """One call a question; nothing is cited."""
+        asked = [
+            Prompted(
+                messages=(Message("system", ALONE), Message("user", block([q.text], "question"))),
+                schema=FinalAnswer,
+                question=q.id,
+                stage="answer",
+            )
+            for q in questions
+        ]
+        return [self._told(*each) for each in zip(questions, ask(self.backend, asked))]
+
+    def _told(self, question: Question, outcome: Any) -> Answer:
+        names = outcome.value.answers if outcome.value else ()
+        ids = self.kg.entity_ids
+        entities = tuple(RankedEntity(n, n, 1.0, ()) for n in names if ids.rows(n))
+        return Answer(
+            question=question.text,
+            question_id=question.id,
+            entities=entities,
+            usage=outcome.usage,
+            abstained=None if entities else "no answer",
+            system="alone",
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class DenseTriples(QuestionAnswering):
+    """The triples most like the question, each a path of one edge."""
+
+    world: Sets
+    count: int = 20
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
+        """No call; `AdjudicatedQA` around it asks one."""
+        kg, tensors, encode = self.world.kg, self.world.tensors, HashingEncoder()
+        edges = np.flatnonzero(tensors.tail >= 0)
+        head = np.asarray(tensors.graph.head)[edges]
+        names = [kg.name(row) for row in range(kg.num_entities)]
+        told = [
+            f"{names[h]} {label_words(kg.relations[r % kg.num_relations])} {names[t]}"
+            for h, r, t in zip(head, tensors.relation[edges], tensors.tail[edges])
+        ]
+        near = encode([question.text for question in questions]) @ encode(told).T
+        out = []
+        topics = find_topics(self.world.linker, questions)
+        for question, some, row in zip(questions, topics, near):
+            best = np.argsort(-row, kind="stable")[: self.count]
+            walks = edges[best].astype(np.int32)[:, None]
+            paths = cite_walks(kg, tensors, walks, np.zeros(len(best), int), row[best])
+            ends = tensors.tail[walks[:, 0]].tolist()
+            out.append(
+                cited_answer(
+                    question, some, by_mass(kg, ends, paths, named=True), paths,
+                    system="dense triples", why_not="nothing is like it", complete=True,
+                )
+            )  # fmt: skip
+        return out
+
+
+def reached(kg: KnowledgeGraph, start: Sequence[str], relation: str) -> list[str]:
+    """Names one relation leads to."""
+    inverse, name = relation.startswith("^"), relation.removeprefix("^")
+    code = kg.relations.index(name)
+    rows = {row for id in start for row in kg.entity_ids.rows(id)}
+    mine = kg.triples[kg.triples[:, 1] == code]
+    ends, starts = (mine[:, 0], mine[:, 2]) if inverse else (mine[:, 2], mine[:, 0])
+    found = ends[np.isin(starts, list(rows))]
+    return [kg.entity_ids[row] for row in dict.fromkeys(found.tolist())]
+
+
+def known_of(kg: KnowledgeGraph, question: Question) -> Known:
+    """A question of a graph as the oracle knows it: its path is its plan."""
+    [path, *_], told, now = question.paths, {}, list(question.topics)
+    steps = []
+    for number, relation in enumerate(path):
+        words = label_words(relation.removeprefix("^"))
+        steps.append(f"{words} of {question.topics[0] if not number else f'{{{number}}}'}?")
+        for id in now:
+            told[f"{words} of {id}?"] = tuple(reached(kg, [id], relation))
+        now = reached(kg, now, relation)
+    return Known(
+        question.text, question.answers or (), question.topics, tuple(path), tuple(steps), told
+    )
+
+
+def systems(
+    world: Sets, backend: Backend, planner: Planner, pathmind: PathMind
+) -> Iterator[tuple[str, QuestionAnswering]]:
+    """Every method with the model where it has a use for it, after the baselines."""
+    kg, shared, words = world.kg, world.shared, HashingEncoder()
+    yield "model alone", Alone(kg, backend)
+    yield "dense triples", AdjudicatedQA(DenseTriples(world), backend)
+    three = PathHDSettings(top_k=3, threshold=0.0)
+    yield "PathHD", AdjudicatedQA(PathHD.build(kg, planner, settings=three, **shared), backend)
+    yield "ReKnoS", ReKnoS.build(kg, LLMScorer(backend), settings=ReKnoSSettings(), **shared)
+    yield "PathMind", AdjudicatedQA(Retrieving(pathmind), backend)
+    yield "planned search", LLMPlannedQA.build(kg, backend, **shared)
+    yield "PRoH-L", ProhQA.build(kg, words, backend=backend, settings=PROH_L)
+
+
+def checking(kg: KnowledgeGraph, system: QuestionAnswering) -> Callable[[Answer], bool]:
+    """Whether an answer's citations hold: PRoH's in its hypergraph, all others' in the graph."""
+    if isinstance(system, ProhQA):
+        return lambda answer: not system.check(answer)
+    return lambda answer: grounded(kg, answer)
+
+
+def curves(record: Record, options: argparse.Namespace) -> None:
+    """Each system at each setting of the dial."""
+    world = sets(options.set, options.data)
+    kg, questions = world.kg, world.questions(options.set)
+    drawn = np.random.default_rng(options.seed).permutation(len(questions))[: options.questions]
+    questions = [questions[i] for i in sorted(drawn.tolist())]
+    training = world.questions(options.set, "train")
+    model, _ = fit_priority(
+        kg, world.tensors, training, config=PriorityConfig(epochs=6), hops=int(options.set[3]),
+        linker=world.linker, seed=options.seed,
+    )  # fmt: skip
+    planner, _ = fit_planner(
+        kg, world.tensors, training, config=PlannerConfig(epochs=6), seed=options.seed
+    )
+    settings = PathMindSettings(threshold=0.0)
+    pathmind = PathMind.build(kg, model, settings=settings, **world.shared)
+    book = [known_of(kg, question) for question in questions]
+    heads = ("hits_at_1", "f1", "grounded", "calls", "tokens", "failed")
+    table = record.table("p", "malformed", "invented", "system", *heads)
+    record.note(f"{len(questions)} test questions; calls and tokens are means a question")
+    panels: dict[str, dict[str, list[tuple[float, Estimate]]]] = {}
+    dials = [(p, 0.0, 0.0) for p in options.p] + [(1.0, 0.2, 0.0), (1.0, 0.0, 0.2)]
+    with (
+        OracleServer(Oracle(book)) as server,
+        connect("oracle", base_url=server.url, api_key="none", concurrency=4) as backend,
+    ):
+        every = list(systems(world, backend, planner, pathmind))
+        for p, malformed, invented in dials:
+            server.oracle = Oracle(
+                book, p=p, malformed=malformed, invented=invented, seed=options.seed
+            )
+            for name, system in every:
+                answers = system.answer(questions)
+                lines = lines_of(questions, answers, kg, checking(kg, system))
+                found = evaluate(lines, directed=True, seed=options.seed)
+                usage = [answer.usage for answer in answers]
+                calls = share([each.calls for each in usage])
+                tokens = share([each.prompt_tokens + each.completion_tokens for each in usage])
+                hits = found.metrics["hits_at_1"]
+                failed = sum(answer.error is not None for answer in answers)
+                cells = hits, found.metrics["f1"], found.metrics.get("grounded"), calls, tokens
+                table.add(p, malformed, invented, name, *cells, failed)
+                if not (malformed or invented):
+                    for what, value in (("hits_at_1", hits), ("calls", calls), ("tokens", tokens)):
+                        panels.setdefault(what, {}).setdefault(name, []).append((p, value))
+            record.save()
+    if options.plot:
+        save_curve_plot(panels, options.plot, x="share of right replies", y="mean a question")
+
+
+def decomposed(raw: dict[str, Any]) -> Known:
+    """A MuSiQue question as the oracle knows it: its gold decomposition is its plan."""
+    answers = [step["answer"] for step in raw["question_decomposition"]]
+    texts = [step["question"] for step in raw["question_decomposition"]]
+    told = {
+        re.sub(r"#(\d+)", lambda m: answers[int(m[1]) - 1], text): (answer,)
+        for text, answer in zip(texts, answers)
+    }
+    steps = tuple(re.sub(r"#(\d+)", r"{\1}", text) for text in texts)
+    final = (raw["answer"], *raw["answer_aliases"])
+    return Known(raw["question"], final, (), (), steps, {**told})
+
+
+def musique(record: Record, options: argparse.Namespace) -> None:
+    """PRoH end to end, a row for each way to search."""
+    file = options.data / "multihop_text" / "musique_200.json"
+    if not file.is_file():
+        raise JaxkgError(f"{file} is not there: name the folder of benchmark data by --data")
+    raws = json.loads(file.read_text("utf-8"))[: options.questions]
+    encode, judge = HashingEncoder(), encoder_kept(options.encoder)
+    book = [decomposed(raw) for raw in raws]
+    arms: dict[str, ProhSettings] = {
+        "PRoH-L": PROH_L,
+        "PRoH": PROH,
+        "PRoH-L, breadth first": dataclasses.replace(PROH_L, order="breadth"),
+    }
+    heads = ("F1", "answered", "R-S", "support recall", "states", "calls", "tokens")
+    table = record.table("settings", "hops", *heads)
+    record.note("R-S: cosine of what was retrieved and the gold passages, by " + judge.name)
+    hops = np.array([len(raw["question_decomposition"]) for raw in raws])
+    graphs = [hypergraph_of_text(passages(raw)) for raw in raws]
+    with (
+        OracleServer(Oracle(book, p=options.p[-1], seed=options.seed)) as server,
+        connect("oracle", base_url=server.url, api_key="none") as backend,
+    ):
+        for name in options.arms or arms:
+            rows = []
+            for raw, graph in zip(raws, graphs):
+                rows.append(one(raw, graph, encode, judge, backend, arms[name]))
+            columns = np.array(rows)
+            for label, mine in [("all", hops > 0), *((f"{h}", hops == h) for h in (2, 3, 4))]:
+                if mine.any():
+                    table.add(name, label, *(share(column) for column in columns[mine].T))
+            record.save()
+
+
+def passages(raw: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(p["title"], p["paragraph_text"]) for p in raw["paragraphs"]]
+
+
+def one(
+    raw: dict[str, Any],
+    graph: KnowledgeHypergraph,
+    encode: Any,
+    judge: Any,
+    backend: Backend,
+    settings: ProhSettings,
+) -> list[float]:
+    """F1, answered, R-S, support recall, states, calls and tokens of one question."""
+    qa = ProhQA.build(graph, encode, backend=backend, settings=settings)
+    answer, trace = qa.trace(Question(raw["id"], raw["question"]))
+    said = answer.entities[0].name if answer.entities else ""
+    gold = [p for p in raw["paragraphs"] if p["is_supporting"]]
+    texts = [p["paragraph_text"] for p in gold]
+    there = [passage.text for passage in answer.passages]
+    known = [text.strip() for text in texts]
+    recall = support_recall_at_k(known, [text.strip() for text in there], max(1, len(there)))
+    return [
+        mrqa_f1([raw["answer"], *raw["answer_aliases"]], said) if said else 0.0,
+        float(bool(said)),
+        retrieval_similarity(judge, [path.sentence for path in answer.paths], texts),
+        recall,
+        float(len(trace["states"])),
+        float(answer.usage.calls),
+        float(answer.usage.prompt_tokens + answer.usage.completion_tokens),
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("set", choices=("pq-2h", "pq-3h", "musique"))
+    parser.add_argument("--questions", type=int, default=40, help="of the set")
+    parser.add_argument("--p", type=float, nargs="+", default=[0.0, 0.5, 0.8, 1.0])
+    parser.add_argument("--arms", nargs="+", help="of MuSiQue, by name")
+    parser.add_argument("--encoder", default="minilm", help="that compares retrieved and gold")
+    parser.add_argument("--plot", type=Path, help="draw the curves to this file")
+    options = parser.parse_args(argv)
+    record = Record(__file__, options, part=options.set)
+    (musique if options.set == "musique" else curves)(record, options)
+    record.save()
+
+
+if __name__ == "__main__":
+    main()
