@@ -163,21 +163,29 @@ def commit(folder: Path) -> str:
 
 
 def section(told: dict[str, Any], folder: Path) -> str:
-    """A result in Markdown: what it is, its tables, its notes, and where they come from."""
-    about = told.get("about") or _docstring(folder, told["name"].partition("-")[0])
+    """A result in Markdown: what it is, its tables, its notes, and where they come from.
+
+    A table that was written by hand has no command, and no line that says how it was made.
+    """
+    parts = [
+        f"## {told['name']}",
+        told.get("about") or _docstring(folder, told["name"].partition("-")[0]),
+        *map(Table.text, told["tables"]),
+        "\n".join(f"- {note}" for note in told["notes"]),
+        _made(told) if "command" in told else "",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _made(told: dict[str, Any]) -> str:
     seed = "" if told["seed"] is None else f"; seed {told['seed']}"
     versions = ", ".join(
         f"{name} {told['versions'][name]}" for name in ("python", "jax") if name in told["versions"]
     )
-    parts = [
-        f"## {told['name']}",
-        about,
-        *map(Table.text, told["tables"]),
-        "\n".join(f"- {note}" for note in told["notes"]),
+    return (
         f"`{told['command']}` at {told['commit']}, {told['date']}; {told['device']}; "
-        f"{versions}{seed}",
-    ]
-    return "\n\n".join(filter(None, parts))
+        f"{versions}{seed}"
+    )
 
 
 def page(text: str, results: Sequence[dict[str, Any]], folder: Path) -> str:

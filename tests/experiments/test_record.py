@@ -89,6 +89,21 @@ def test_a_new_section_goes_in_by_its_name(folder):
     assert places == sorted(places)
 
 
+def test_a_table_by_hand_has_its_place_and_no_command(folder):
+    table = {"title": "A method", "columns": ["paper", "here"], "rows": [["one", "two"]]}
+    told = {"name": "deviations", "about": "Where it is not as printed.", "tables": [table]}
+    told["notes"] = ["A note."]
+    (folder / "results").mkdir(exist_ok=True)
+    (folder / "results" / "deviations.json").write_text(json.dumps(told))
+    run(folder, "--record")
+    text = (folder / "README.md").read_text()
+    section, _, rest = text.partition("<!-- end -->")
+    assert "## deviations\n\nWhere it is not as printed.\n\nA method" in section
+    assert "| one | two |" in section
+    assert section.rstrip().endswith("- A note.")
+    assert "table_things" in rest
+
+
 def test_a_page_is_the_same_when_written_twice(folder):
     run(folder, "--record")
     before = (folder / "README.md").read_text()
