@@ -78,7 +78,11 @@ def build(
     if synonyms is not None:
         from jaxkg.systems.proh.synonyms import with_synonyms
 
-        made = with_synonyms(made, encoder_named(synonyms))
+        made = with_synonyms(
+            made,
+            encoder_named(synonyms),
+            on_left_out=lambda told: errors.print(told, markup=False, highlight=False),
+        )
     save_hypergraph(made, output)
     print(f"{output}: {made!r}")
 

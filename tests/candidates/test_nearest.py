@@ -72,6 +72,11 @@ def test_synonyms_are_confirmed_by_a_stricter_threshold_or_by_a_model():
         return [found.hyperedge(e).entities for e in found.rows_of_kind("synonym").tolist()]
 
     assert groups() == [("a", "b", "c")]
+    told = []
+    assert groups(largest=2, on_left_out=told.append) == []
+    assert told == [
+        "1 groups of more than 2 near names are left out, the largest of 3: raise the threshold"
+    ]
     assert groups(confirm=0.95) == [("a", "c")]
     model = Scripted(lambda request: json.dumps({"groups": [[1, 2], [3], [9, 1]]}))
     assert groups(confirm=model) == [("a", "b")]

@@ -84,6 +84,7 @@ def with_synonyms(
     confirm: float | Backend | None = None,
     largest: int = 50,
     on_progress: Callable[[int, int], None] | None = None,
+    on_left_out: Callable[[str], None] | None = None,
 ) -> KnowledgeHypergraph:
     """The hypergraph with a synonym hyperedge for every confirmed group of near names.
 
@@ -95,6 +96,7 @@ def with_synonyms(
             the groups as they are.
         largest: bigger groups are left out.
         on_progress: told blocks done and in all.
+        on_left_out: told, in a sentence, where groups were too big.
 
     Reference: PRoH, Section 4.1.
     """
@@ -104,6 +106,12 @@ def with_synonyms(
         pairs = pairs[cosine >= confirm]
     groups = components(pairs, graph.num_entities)
     edges = synonym_edges(graph, groups, largest=largest)
+    sizes = np.bincount(groups)
+    if on_left_out and (big := sizes[sizes > largest]).size:
+        on_left_out(
+            f"{len(big)} groups of more than {largest} near names are left out, the largest of "
+            f"{big.max():,}: raise the threshold"
+        )
     if confirm is not None and not isinstance(confirm, float | int) and edges:
         groups = _confirmed(graph, confirm, [edge.entities for edge in edges])
         edges = synonym_edges(graph, groups, largest=largest)
