@@ -10,6 +10,7 @@ planning and embedding-guided search", Sec. III-B.
 """
 
 import dataclasses
+import functools
 from typing import NamedTuple
 
 import chex
@@ -83,6 +84,7 @@ class EdgeInputs(NamedTuple):
     relation_graph: jax.Array  # [2R, G] float32
 
 
+@functools.partial(jax.jit, static_argnames="sizes")
 def init_edge_scorer(sizes: EdgeSizes = EdgeSizes(), *, key: jax.Array) -> EdgeScorer:
     """Random weights; output layers start at 0, so that at first no gate, edge or depth stands out.
 

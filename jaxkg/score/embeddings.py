@@ -11,6 +11,7 @@ bases", 2015 (DistMult); Trouillon et al., "Complex embeddings for simple link p
 2019.
 """
 
+import functools
 import math
 from typing import Literal, NamedTuple
 
@@ -48,6 +49,7 @@ def relation_width(model: Model, dimension: int) -> int:
     return dimension // 2 if model == "rotate" else dimension
 
 
+@functools.partial(jax.jit, static_argnames=("model", "num_entities", "num_relations", "dimension"))
 def init_embeddings(
     model: Model, num_entities: int, num_relations: int, *, dimension: int, key: jax.Array
 ) -> Embeddings:

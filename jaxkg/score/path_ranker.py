@@ -5,6 +5,7 @@ what text alone says (the cosines of a question with each relation of the path) 
 there: maps of the text vectors, a vector for each relation, and n-grams of the wording.
 """
 
+import functools
 from typing import NamedTuple
 
 import chex
@@ -32,6 +33,10 @@ class RankerParams(NamedTuple):
     scale: jax.Array  # [] float32
 
 
+@functools.partial(
+    jax.jit,
+    static_argnames=("num_relations", "dimension", "views", "width", "hidden", "buckets", "hops"),
+)
 def init_ranker(
     num_relations: int,
     *,

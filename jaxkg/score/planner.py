@@ -5,6 +5,7 @@ the vectors of their own labels' n-grams, through the same table as the question
 training never showed can still be found by its words.
 """
 
+import functools
 from typing import NamedTuple
 
 import chex
@@ -27,6 +28,7 @@ class PlannerParams(NamedTuple):
     label_gate: jax.Array  # [2] float32, weight of label words, forward and inverse
 
 
+@functools.partial(jax.jit, static_argnames=("num_relations", "hops", "width", "buckets"))
 def init_planner(
     num_relations: int, *, hops: int, width: int, buckets: int, key: jax.Array
 ) -> PlannerParams:

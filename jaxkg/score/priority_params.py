@@ -1,6 +1,7 @@
 """Weights of the path priority, part by part, and how each part begins."""
 
 import dataclasses
+import functools
 from typing import NamedTuple
 
 import jax
@@ -166,6 +167,7 @@ def init_readout(sizes: PrioritySizes, *, key: jax.Array) -> Readout:
     )
 
 
+@functools.partial(jax.jit, static_argnames=("num_relations", "sizes"))
 def init_priority(num_relations: int, sizes: PrioritySizes, *, key: jax.Array) -> PriorityParams:
     """Random weights, such that at first the mass alone decides.
 

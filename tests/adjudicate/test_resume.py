@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from jaxkg import adjudicate
 from jaxkg.adjudicate.around.store import ReplyStore
 
@@ -56,6 +58,7 @@ def answer(body):
     return json.dumps({"indices": [number]})
 
 
+@pytest.mark.slow
 def test_killed_and_started_again(serve, tmp_path):
     whole, cache = tmp_path / "whole.json", tmp_path / "replies.sqlite"
     undisturbed = serve(answer)

@@ -81,14 +81,10 @@ def targets(seed):
     return Targets(table[:, 0], table[:, 1], count)
 
 
-init_weights = jax.jit(
-    lambda key: planner.init_planner(CODES // 2, hops=HOPS, width=DIM, buckets=BUCKETS, key=key)
-)
-init_priority = jax.jit(priority_params.init_priority, static_argnums=(0, 1))
-
-
 def weights(seed):
-    return init_weights(jax.random.key(seed))
+    return planner.init_planner(
+        CODES // 2, hops=HOPS, width=DIM, buckets=BUCKETS, key=jax.random.key(seed)
+    )
 
 
 def reading(seed):
@@ -152,7 +148,7 @@ def priorities(seed):
         hidden=4,
         text=5,
     )
-    params = init_priority(CODES // 2, sizes, key=jax.random.key(seed))
+    params = priority_params.init_priority(CODES // 2, sizes, key=jax.random.key(seed))
     return params._replace(
         readout=params.readout._replace(out=floats(seed, 4)),
         future=params.future._replace(out=floats(seed, 4, 4)),

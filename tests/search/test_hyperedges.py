@@ -59,7 +59,10 @@ def beams_of(result, row, settings):
     return beams
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in ("mean", "max"))) for name in SETTINGS],
+)
 def test_the_beam_is_its_brute_force_twin(name):
     settings = SETTINGS[name]
     steps = 0

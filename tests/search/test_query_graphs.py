@@ -1,4 +1,3 @@
-import jax
 import numpy as np
 import pytest
 from query_twin import Twin
@@ -119,13 +118,15 @@ def test_no_query_graph_is_no_result():
 
 
 def test_a_mixed_batch_runs_in_few_programs():
-    jax.clear_caches()
+    from jaxkg.search.plans import execute_batch
+    from jaxkg.search.query_rounds import PROGRAMS
+
+    programs = (*PROGRAMS, execute_batch)
+    for program in programs:
+        program.clear_cache()
     executor = QueryGraphs(FILMS)
     films = Step(BY, ("^directed_by",))
     years = Extreme(films, ("release_year",), True)
     shapes = [films, Count(films), Intersection((films, films)), years, Difference(films, years)]
     executor.execute(shapes * 20)
-    from jaxkg.search.plans import execute_batch
-    from jaxkg.search.query_rounds import PROGRAMS
-
-    assert sum(program._cache_size() for program in (*PROGRAMS, execute_batch)) <= 4
+    assert sum(program._cache_size() for program in programs) <= 4

@@ -53,6 +53,7 @@ def test_the_beam_is_told_hop_by_hop_and_ends_in_the_plan(qa):
     assert seen["directed_by → born_in"] == pytest.approx(best.probability, rel=0.2)
 
 
+@pytest.mark.slow
 def test_a_small_bucket_is_outgrown_in_silence_by_none(qa, monkeypatch):
     question = as_question("who directed [Alien]?")
     whole = qa.traced(question)[1]

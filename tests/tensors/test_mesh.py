@@ -109,6 +109,7 @@ def test_a_beam_search_finds_its_paths(mesh, rng):
     check(mesh, run, (graph, weights), (place_graph(graph, mesh), weights), shards)
 
 
+@pytest.mark.slow
 def test_hypervector_paths_are_scored(mesh):
     algebra = hdc.operator("ghrr-haar", 64)
     table = algebra.random((6,), key=jax.random.key(0))
@@ -147,6 +148,7 @@ def guided(shared, own):
     )
 
 
+@pytest.mark.slow
 def test_a_guided_search_takes_its_paths(both_ways, rng):
     mesh = both_ways
     graph = random_graph_from(3).graph
@@ -182,6 +184,7 @@ def prioritised(shared, own):
     )
 
 
+@pytest.mark.slow
 def test_messages_are_passed_and_entities_prioritised(both_ways, rng):
     mesh = both_ways
     graph = random_graph_from(5).graph
@@ -226,6 +229,7 @@ def explored(shared, own):
     )
 
 
+@pytest.mark.slow
 def test_hyperedges_are_explored():
     mesh = device_mesh(data=2, graph=4)
     made = [random_hypergraph_from(seed) for seed in range(mesh.shape["data"])]

@@ -22,6 +22,7 @@ def test_bert_equals_its_twin_and_padding_takes_no_part():
         np.testing.assert_allclose(found, expected, atol=2e-6)
 
 
+@pytest.mark.slow
 def test_bfloat16_products_stay_near():
     tensors = checkpoint(CONFIG)
     model = load_bert(CONFIG, tensors, dtype="bfloat16")

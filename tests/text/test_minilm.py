@@ -42,6 +42,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_texts_of_all_lengths_equal_the_twin(folder):
     encode = MiniLM.open(folder)
     texts = ["who wrote alien", "", "a b c d e the film", "a " * 40, "who wrote alien", "zebra"]

@@ -122,6 +122,7 @@ def write_rows(path, rows):
     return path
 
 
+@pytest.mark.slow
 def test_a_language_model_is_taught_and_then_told_what_is_better(jaxkg, tmp_path):
     colours = ["red", "blue", "green"]
     sft = write_rows(

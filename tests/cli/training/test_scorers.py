@@ -66,6 +66,7 @@ def films(tmp_path, monkeypatch):
     return ["--kg", tmp_path / "kg.tsv"], ["--questions", tmp_path / "q.jsonl"]
 
 
+@pytest.mark.slow
 def test_a_ranker_is_trained_and_asked(jaxkg, tmp_path, films):
     common, questions = films
     train = ["train", "ranked", *common, *questions, "--epochs", 3]
@@ -83,6 +84,7 @@ def test_a_ranker_is_trained_and_asked(jaxkg, tmp_path, films):
     assert jaxkg(*train, "--encoder", "words", "-o", tmp_path / "r2")[0] == 2
 
 
+@pytest.mark.slow
 def test_a_reader_of_steps_is_trained_and_asked(jaxkg, tmp_path, films, monkeypatch):
     pytest.importorskip("tokenizers")
     pytest.importorskip("safetensors.numpy")
@@ -106,6 +108,7 @@ def test_a_reader_of_steps_is_trained_and_asked(jaxkg, tmp_path, films, monkeypa
     assert "no weights of" in err
 
 
+@pytest.mark.slow
 def test_path_priorities_ask_for_the_encoder_they_were_trained_with(jaxkg, tmp_path, films):
     common, questions = films
     train = ["train", "pathmind", *common, *questions, "--epochs", 1, "--hops", 1]

@@ -22,7 +22,7 @@ def index():
 
 
 def test_questions_together_find_what_they_find_alone(index):
-    retriever = Retriever(index)
+    retriever = Retriever(index, SETTINGS)
     together = retriever.retrieve(QUESTIONS)
     for question, found in zip(QUESTIONS, together):
         [alone] = retriever.retrieve([question])
@@ -36,7 +36,7 @@ def test_questions_together_find_what_they_find_alone(index):
 
 def test_anchors_are_names_in_the_question_and_similar_hyperedges(index):
     graph = index.graph
-    [found] = Retriever(index).anchor([QUESTION])
+    [found] = Retriever(index, SETTINGS).anchor([QUESTION])
     assert [graph.name(row) for row in found.topics] == ["Alien"]
     near = [graph.tell(edge) for edge in found.targets]
     assert near[0] in (
