@@ -22,13 +22,37 @@ from typing import Literal
 from jaxkg.errors import JaxkgError
 from jaxkg.records import Question
 
-_PATHQUESTION = {
-    "pq-2h": ("2H-kb.txt", "PQ-2H.txt"),
-    "pq-3h": ("3H-kb.txt", "PQ-3H.txt"),
-    "pql-2h": ("PQL2-KB.txt", "PQL-2H.txt"),
+POOLED, GRAPHS = "freebase_webqsp_cwq", "question_graphs"
+FAMILIES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
+    "metaqa": (
+        "metaqa/kb.txt",
+        {
+            f"metaqa-{hop}": {part: f"metaqa/{hop}-hop/qa_{part}.txt" for part in ("dev", "test")}
+            for hop in (1, 2, 3)
+        },
+    ),
+    "pq-2h": ("pathquestion/2H-kb.txt", {"pq-2h": {"all": "pathquestion/PQ-2H.txt"}}),
+    "pq-3h": ("pathquestion/3H-kb.txt", {"pq-3h": {"all": "pathquestion/PQ-3H.txt"}}),
+    "pql-2h": ("pathquestion/PQL2-KB.txt", {"pql-2h": {"all": "pathquestion/PQL-2H.txt"}}),
+    "webqsp": (
+        f"{POOLED}/kg_pooled.tsv",
+        {
+            "webqsp": {
+                "train": f"{POOLED}/webqsp_train_paths.jsonl",
+                "graphs": f"{GRAPHS}/webqsp_train.jsonl",
+                "validation": f"{POOLED}/webqsp_validation_paths.jsonl",
+                "test": f"{POOLED}/webqsp_test.jsonl",
+            },
+            "cwq": {
+                "train": f"{GRAPHS}/cwq_train.jsonl",
+                "dev": f"{GRAPHS}/cwq_dev.jsonl",
+                "test": f"{POOLED}/cwq_test.jsonl",
+            },
+        },
+    ),
 }
-NAMES = ("metaqa-1", "metaqa-2", "metaqa-3", *_PATHQUESTION, "webqsp", "cwq")
-_POOLED, _GRAPHS = "freebase_webqsp_cwq", "question_graphs"
+"""Of each family its graph, and of each question set in it the file of each part."""
+NAMES = tuple(name for _, sets in FAMILIES.values() for name in sets)
 
 _SHA256 = {
     "metaqa/kb.txt": "f0d1bc0a5220078b800f9d3645fb95712352f9e7f49f3dd9582ec1eba93920c9",
@@ -163,7 +187,7 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
             "where to get it"
         )
     paths = [Path(root) / file for file in files]
-    if name in _PATHQUESTION:
+    if name.startswith("pq"):
         training, _, test = split_questions(read_questions(paths[0]), seed=0)
         questions = training if part == "train" else test
     else:
@@ -232,24 +256,19 @@ def _listed(name: str, part: Literal["train", "test"]) -> list[str]:
 
 def _evidence(name: str, part: Literal["train", "test"]) -> str | None:
     """Triples to be pooled with the graph."""
-    return f"{_GRAPHS}/kg_train_subgraphs.tsv" if (name, part) == ("cwq", "train") else None
+    return f"{GRAPHS}/kg_train_subgraphs.tsv" if (name, part) == ("cwq", "train") else None
 
 
 def _files(name: str, part: Literal["train", "test"]) -> tuple[str, str | None, tuple[str, ...]]:
     """Graph, names and question files, within the folder of benchmark data."""
-    if name in _PATHQUESTION:
-        graph, file = _PATHQUESTION[name]
-        return f"pathquestion/{graph}", None, (f"pathquestion/{file}",)
-    if name in ("webqsp", "cwq"):
-        told = (f"{_POOLED}/{name}_test.jsonl",)
-        if part == "train" and name == "webqsp":
-            told = (f"{_POOLED}/webqsp_train_paths.jsonl",)
-        elif part == "train":
-            told = (f"{_GRAPHS}/cwq_train.jsonl", f"{_GRAPHS}/webqsp_train.jsonl")
-        return f"{_POOLED}/kg_pooled.tsv", f"{_POOLED}/mid2name.tsv", told
-    hops = ("1", "2", "3") if part == "train" else (name[-1],)
-    file = {"train": "qa_dev.txt", "test": "qa_test.txt"}[part]
-    return "metaqa/kb.txt", None, tuple(f"metaqa/{hop}-hop/{file}" for hop in hops)
+    graph, sets = next(family for family in FAMILIES.values() if name in family[1])
+    parts = sets[name]
+    names = f"{POOLED}/mid2name.tsv" if graph.startswith(POOLED) else None
+    if name == "cwq" and part == "train":
+        return graph, names, (parts["train"], sets["webqsp"]["graphs"])
+    if "dev" in parts and part == "train":
+        return graph, names, tuple(each["dev"] for each in sets.values())
+    return graph, names, (parts.get(part) or parts["all"],)
 
 
 def _known(root: Path, file: str) -> bool:

@@ -1,4 +1,6 @@
-"""The benchmarks that tables are measured on: a graph each, and question sets by name and part.
+"""The benchmarks as scripts ask for them: a graph each, and all its question sets by part.
+
+The command's `--dataset` is one set, a training and a test part, see `datasets`.
 
 | family | sets | parts |
 |---|---|---|
@@ -19,41 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jaxkg.errors import JaxkgError
+from jaxkg.experiments.datasets import FAMILIES, POOLED
 from jaxkg.kg import KnowledgeGraph, Linker, read_graph, read_questions, split_questions
 from jaxkg.records import Question
 
 if TYPE_CHECKING:
     from jaxkg.tensors import TensorGraph
 
-_POOLED, _GRAPHS = "freebase_webqsp_cwq", "question_graphs"
-_FAMILIES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
-    "metaqa": (
-        "metaqa/kb.txt",
-        {
-            f"metaqa-{hop}": {part: f"metaqa/{hop}-hop/qa_{part}.txt" for part in ("dev", "test")}
-            for hop in (1, 2, 3)
-        },
-    ),
-    "pq-2h": ("pathquestion/2H-kb.txt", {"pq-2h": {"all": "pathquestion/PQ-2H.txt"}}),
-    "pq-3h": ("pathquestion/3H-kb.txt", {"pq-3h": {"all": "pathquestion/PQ-3H.txt"}}),
-    "pql-2h": ("pathquestion/PQL2-KB.txt", {"pql-2h": {"all": "pathquestion/PQL-2H.txt"}}),
-    "webqsp": (
-        f"{_POOLED}/kg_pooled.tsv",
-        {
-            "webqsp": {
-                "train": f"{_POOLED}/webqsp_train_paths.jsonl",
-                "graphs": f"{_GRAPHS}/webqsp_train.jsonl",
-                "validation": f"{_POOLED}/webqsp_validation_paths.jsonl",
-                "test": f"{_POOLED}/webqsp_test.jsonl",
-            },
-            "cwq": {
-                "train": f"{_GRAPHS}/cwq_train.jsonl",
-                "dev": f"{_GRAPHS}/cwq_dev.jsonl",
-                "test": f"{_POOLED}/cwq_test.jsonl",
-            },
-        },
-    ),
-}
 _SPLITS = ("train", "validation", "test")
 LINKS = ("UMLS", "FB15k-237", "WN18RR")
 PATHQUESTION = ("pq-2h", "pq-3h", "pql-2h")
@@ -137,10 +111,10 @@ def sets(family: str, data: Path, *, names: bool = False) -> Sets:
     Raises:
         JaxkgError: there is no such family, or its graph is not there.
     """
-    if family not in _FAMILIES:
-        raise JaxkgError(f"no benchmark is called {family!r}; there are {', '.join(_FAMILIES)}")
-    graph, files = _FAMILIES[family]
-    shown = _there(data, f"{_POOLED}/mid2name.tsv") if names else None
+    if family not in FAMILIES:
+        raise JaxkgError(f"no benchmark is called {family!r}; there are {', '.join(FAMILIES)}")
+    graph, files = FAMILIES[family]
+    shown = _there(data, f"{POOLED}/mid2name.tsv") if names else None
     return Sets(data, read_graph(_there(data, graph), names=shown), files)
 
 
