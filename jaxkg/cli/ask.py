@@ -18,35 +18,21 @@ from jaxkg.cli.asking import (
     print_answer,
     session,
 )
-from jaxkg.cli.models import ModelOptions
+from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import FileOptions
-from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import progress_bars
-from jaxkg.experiments.stores import StoreOptions
 
 
+@spread
 def ask(
     question: Annotated[
         str,
         typer.Argument(help="Brackets around the [topic] are accepted; - reads one a line."),
     ],
+    source: StoreGraphOptions,
+    parts: SystemOptions,
+    wanted: ModelOptions,
     system: options.System = None,
-    kg: options.GraphOrStore = None,
-    graph: options.EndpointGraph = None,
-    language: options.Language = "en",
-    label_property: options.LabelProperty = None,
-    endpoint: options.Endpoint = None,
-    reach: options.Around = None,
-    names: options.Names = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
-    hypergraph: options.Hypergraph = None,
-    planner: options.PlannerFolder = None,
-    mode: options.PlanMode = None,
-    threshold: options.Threshold = None,
-    settings: options.Settings = None,
     limit: Annotated[int, typer.Option(min=1, help="Answers and paths to print.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON.")] = False,
     trace: Annotated[
@@ -56,18 +42,8 @@ def ask(
     sparql: Annotated[
         bool, typer.Option(help="Print the SPARQL 1.1 of what was executed, not the answer.")
     ] = False,
-    llm: options.LLM = None,
-    base_url: options.BaseURL = None,
-    show_prompts: options.ShowPrompts = False,
     top_k: options.TopK = 50,
     repair: options.Repair = False,
-    budget_calls: options.BudgetCalls = None,
-    budget_tokens: options.BudgetTokens = None,
-    budget_price: options.BudgetPrice = None,
-    replies: options.Replies = None,
-    no_cache: options.NoCache = False,
-    replay: options.Replay = False,
-    timeout: options.Timeout = 120.0,
     seed: Annotated[int, typer.Option(help="Of a planner made on first use.")] = 0,
 ) -> None:
     """Ask one question; print ranked answers with the triples that prove them.
@@ -82,33 +58,10 @@ def ask(
         checked_question(question)
     if question == "-" and (trace is not None or svg is not None or sparql):
         raise JaxkgError("--trace, --svg and --sparql are of one answer; ask one question")
-    wanted = ModelOptions(
-        llm=llm,
-        base_url=base_url,
-        show_prompts=show_prompts,
-        budget_calls=budget_calls,
-        budget_tokens=budget_tokens,
-        budget_price=budget_price,
-        replies=replies,
-        no_cache=no_cache,
-        replay=replay,
-        timeout=timeout,
-    )
     with (
         progress_bars() as show,
         session(
-            system,
-            wanted,
-            show,
-            kg=kg,
-            stores=StoreOptions(graph, language, label_property, endpoint, reach),
-            reading=FileOptions(names, format, encoding, columns, provenance=True),
-            hypergraph=hypergraph,
-            planner_folder=planner,
-            wishes=wishes_from(settings or (), mode=mode, threshold=threshold),
-            top_k=top_k,
-            repair=repair,
-            seed=seed,
+            system, wanted, show, source, top_k=top_k, repair=repair, seed=seed, **parts.given()
         ) as warm,
     ):
         if question == "-":

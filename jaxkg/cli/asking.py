@@ -6,15 +6,15 @@ import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.cli.blocks import GraphOptions, ModelOptions
+from jaxkg.cli.models import language_model
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import FileOptions, keep_compiled_programs
+from jaxkg.experiments.loading import keep_compiled_programs
 from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import System, build_system, default_system, faults
-from jaxkg.experiments.stores import StoreOptions, parts_of
+from jaxkg.experiments.stores import parts_of
 
 if TYPE_CHECKING:
     from jaxkg.answer import Answer
@@ -51,20 +51,14 @@ def session(
     name: str | None,
     wanted: ModelOptions,
     show: Callable[[str, int, int], None],
-    *,
-    kg: str | Path | None,
-    reading: FileOptions,
-    stores: StoreOptions | None = None,
+    graph: GraphOptions,
     **options: Any,
 ) -> Iterator[Session]:
-    """Read the graph and build the system, None for the default; `options` are of `Parts`.
-
-    Without `stores` the graph is read whole.
-    """
+    """Read the graph and build the system, None for the default; `options` are of `Parts`."""
     with language_model(wanted) as model:
         keep_compiled_programs()
         backend = None if model is None else model.backend
-        parts = parts_of(kg, reading, stores, show, backend=backend, **options)
+        parts = parts_of(graph.kg, graph.reading, graph.stores, show, backend=backend, **options)
         yield Session(build_system(name or default_system(parts), parts), parts)
 
 

@@ -9,12 +9,9 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.asking import Session, lines_of_input, print_answer, session
-from jaxkg.cli.models import ModelOptions
+from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import FileOptions
-from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
-from jaxkg.experiments.stores import StoreOptions
 
 if TYPE_CHECKING:
     from jaxkg.answer import Answer
@@ -28,46 +25,21 @@ Anything else is a question."""
 _RELATIONS = 30
 
 
+@spread
 def chat(
+    source: StoreGraphOptions,
+    parts: SystemOptions,
+    wanted: ModelOptions,
     system: options.System = None,
-    kg: options.GraphOrStore = None,
-    graph: options.EndpointGraph = None,
-    language: options.Language = "en",
-    label_property: options.LabelProperty = None,
-    endpoint: options.Endpoint = None,
-    reach: options.Around = None,
-    names: options.Names = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
-    hypergraph: options.Hypergraph = None,
-    planner: options.PlannerFolder = None,
-    mode: options.PlanMode = None,
-    threshold: options.Threshold = None,
-    settings: options.Settings = None,
-    llm: options.LLM = None,
-    base_url: options.BaseURL = None,
     seed: Annotated[int, typer.Option(help="Of a planner made on first use.")] = 0,
 ) -> None:
     """Ask one question after another; graph and system stay loaded, `:help` says what else.
 
     Example: jaxkg chat --kg films.tsv
     """
-    reading = FileOptions(names, format, encoding, columns, provenance=True)
     with (
         progress_bars() as show,
-        session(
-            system,
-            ModelOptions(llm=llm, base_url=base_url),
-            show,
-            kg=kg,
-            stores=StoreOptions(graph, language, label_property, endpoint, reach),
-            reading=reading,
-            hypergraph=hypergraph,
-            planner_folder=planner,
-            wishes=wishes_from(settings or (), mode=mode, threshold=threshold),
-            seed=seed,
-        ) as warm,
+        session(system, wanted, show, source, seed=seed, **parts.given()) as warm,
     ):
         show("ready", 1, 1)
         _prompt()

@@ -14,7 +14,8 @@ import typer
 
 from jaxkg.answer import Answer
 from jaxkg.cli import options
-from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.cli.blocks import ModelOptions, spread
+from jaxkg.cli.models import language_model
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import NAMES, Dataset, benchmarks, concerns, dataset, material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
@@ -33,6 +34,7 @@ OWN = "questions"
 _WITH_LLM = "+llm"
 
 
+@spread
 def compare(
     systems: Annotated[
         str,
@@ -44,6 +46,7 @@ def compare(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder, a run folder per system within.")
     ],
+    wanted: ModelOptions,
     questions: Annotated[
         list[Path] | None, typer.Option(help="Question files with answers; the demo's without.")
     ] = None,
@@ -85,18 +88,8 @@ def compare(
     limit: Annotated[int | None, typer.Option(min=1, help="First questions only.")] = None,
     fresh: Annotated[bool, typer.Option(help="Start anew in existing folders.")] = False,
     to_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
-    llm: options.LLM = None,
-    base_url: options.BaseURL = None,
     top_k: options.TopK = 50,
     repair: options.Repair = False,
-    budget_calls: options.BudgetCalls = None,
-    budget_tokens: options.BudgetTokens = None,
-    budget_price: options.BudgetPrice = None,
-    replies: options.Replies = None,
-    no_cache: options.NoCache = False,
-    replay: options.Replay = False,
-    concurrency: options.Concurrency = 16,
-    timeout: options.Timeout = 120.0,
     seed: Annotated[int, typer.Option(help="Of intervals and of a planner made here.")] = 0,
 ) -> None:
     """Run systems side by side: quality with paired differences, calls, tokens, seconds, memory.
@@ -110,7 +103,7 @@ def compare(
 
     from jaxkg.evaluate import provenance
 
-    chosen = _chosen(systems, llm)
+    chosen = _chosen(systems, wanted.llm)
     sets = (OWN,) if datasets is None else tuple(benchmarks(datasets))
     wishes = {name: _wishes(settings or (), chosen, name, sets) for name in sets}
     trained = {name: _trained(parts_in, name) for name in sets}
@@ -123,18 +116,6 @@ def compare(
         raise JaxkgError("--dataset brings its graph and questions; give it or your own")
     else:
         given = {name: dataset(name) for name in sets}
-    wanted = ModelOptions(
-        llm=llm,
-        base_url=base_url,
-        budget_calls=budget_calls,
-        budget_tokens=budget_tokens,
-        budget_price=budget_price,
-        replies=replies,
-        no_cache=no_cache,
-        replay=replay,
-        concurrency=concurrency,
-        timeout=timeout,
-    )
     files = list(dict.fromkeys(file for each in given.values() for file in each.hashed))
     about = provenance(seed=seed, data=files, command=["jaxkg", *sys.argv[1:]])
     about["unknown_data"] = [str(file) for each in given.values() for file in each.unknown]

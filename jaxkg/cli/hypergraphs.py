@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.models import ModelOptions, language_model
+from jaxkg.cli.blocks import ModelOptions
+from jaxkg.cli.models import language_model
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import encoder_named
 from jaxkg.experiments.progress import errors, progress_bars

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from jaxkg.cli import options
+from jaxkg.cli.blocks import ModelOptions
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.progress import errors
 
@@ -19,25 +20,6 @@ if TYPE_CHECKING:
     from jaxkg.adjudicate import Backend, Meter
 
 models = typer.Typer(help="Language models.", no_args_is_help=True, rich_markup_mode=None)
-
-
-@dataclasses.dataclass(frozen=True)
-class ModelOptions:
-    """What the options of a subcommand say about the model; see `jaxkg.cli.options`."""
-
-    llm: str | None = None
-    base_url: str | None = None
-    show_prompts: bool = False
-    budget_calls: int | None = None
-    budget_tokens: int | None = None
-    budget_price: float | None = None
-    question_calls: int | None = None
-    replies: Path | None = None
-    no_cache: bool = False
-    replay: bool = False
-    retry: bool = False
-    concurrency: int = 16
-    timeout: float = 120.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,8 +31,12 @@ class Model:
 
 
 @contextmanager
-def language_model(wanted: ModelOptions) -> Iterator[Model | None]:
+def language_model(wanted: ModelOptions, *, retry: bool = False) -> Iterator[Model | None]:
     """Connect for as long as the block runs; None where no model is named.
+
+    Args:
+        wanted: what the options say.
+        retry: ask again what failed before.
 
     Raises:
         JaxkgError: options that need a model come without one, or contradict each other.
@@ -65,13 +51,13 @@ def language_model(wanted: ModelOptions) -> Iterator[Model | None]:
         return
     from jaxkg.adjudicate import Echo
 
-    meter = _connected(wanted)
+    meter = _connected(wanted, retry)
     with meter:
         backend = Echo(meter, _show) if wanted.show_prompts else meter
         yield Model(backend, meter)
 
 
-def _connected(wanted: ModelOptions) -> Meter:
+def _connected(wanted: ModelOptions, retry: bool) -> Meter:
     from jaxkg.adjudicate import Budget, Caps, Meter, Replay, connect
 
     if wanted.no_cache and (wanted.replay or wanted.replies is not None):
@@ -98,7 +84,7 @@ def _connected(wanted: ModelOptions) -> Meter:
         wanted.llm,
         base_url=wanted.base_url,
         cache=replies,
-        retry=wanted.retry,
+        retry=retry,
         run=None if run == Caps() else run,
         question=None if question == Caps() else question,
         concurrency=wanted.concurrency,

@@ -19,6 +19,9 @@ System = Annotated[
 Graph = Annotated[
     Path | None, typer.Option("--kg", help="Graph file or folder; the demo graph without.")
 ]
+AnyGraph = Annotated[
+    str | None, typer.Option("--kg", help="Graph file or folder; the demo graph without.")
+]
 GraphOrStore = Annotated[
     str | None,
     typer.Option(

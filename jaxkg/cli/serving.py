@@ -9,27 +9,19 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.asking import session
-from jaxkg.cli.models import ModelOptions
+from jaxkg.cli.blocks import GraphOptions, ModelOptions, SystemOptions, spread
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import FileOptions
-from jaxkg.experiments.parts import wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
 
 _EXTRA = "pip install 'jaxkg[serve]', or from a check-out: pip install '.[serve]'"
 
 
+@spread
 def serve(
+    graph: GraphOptions,
+    parts: SystemOptions,
+    wanted: ModelOptions,
     system: options.System = None,
-    kg: options.Graph = None,
-    names: options.Names = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
-    planner: options.PlannerFolder = None,
-    settings: options.Settings = None,
-    llm: options.LLM = None,
-    base_url: options.BaseURL = None,
-    replies: options.Replies = None,
     host: Annotated[
         str, typer.Option(help="Address to bind; any but loopback wants JAXKG_TOKEN.")
     ] = "127.0.0.1",
@@ -53,22 +45,12 @@ def serve(
     from jaxkg.serve.guard import checked_token
 
     token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
-    wanted = ModelOptions(llm=llm, base_url=base_url, replies=replies)
-    reading = FileOptions(names, format, encoding, columns, provenance=True)
     with (
         progress_bars() as show,
-        session(
-            system,
-            wanted,
-            show,
-            kg=kg,
-            reading=reading,
-            planner_folder=planner,
-            wishes=wishes_from(settings or ()),
-        ) as asked,
+        session(system, wanted, show, graph, **parts.given()) as asked,
     ):
         # A model is paid by the question: nothing is asked of it that nobody wants to know.
-        warm = demo_questions()[:8] if kg is None and llm is None else ()
+        warm = demo_questions()[:8] if graph.kg is None and wanted.llm is None else ()
         app = service(
             Facts.of(asked.parts.kg, asked.parts.linker),
             asked.system.answer,
@@ -89,15 +71,11 @@ def serve(
         )
 
 
+@spread
 def mcp(
+    graph: GraphOptions,
+    parts: SystemOptions,
     system: options.System = None,
-    kg: options.Graph = None,
-    names: options.Names = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
-    planner: options.PlannerFolder = None,
-    settings: options.Settings = None,
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(help="stdio, or streamable HTTP on loopback.")
     ] = "stdio",
@@ -113,18 +91,9 @@ def mcp(
         raise JaxkgError(f"mcp needs {error.name}: {_EXTRA}") from error
     from jaxkg.serve.facts import Facts
 
-    reading = FileOptions(names, format, encoding, columns, provenance=True)
     with (
         progress_bars() as show,
-        session(
-            system,
-            ModelOptions(),
-            show,
-            kg=kg,
-            reading=reading,
-            planner_folder=planner,
-            wishes=wishes_from(settings or ()),
-        ) as asked,
+        session(system, ModelOptions(), show, graph, **parts.given()) as asked,
     ):
         tools = server(Facts.of(asked.parts.kg, asked.parts.linker), asked.system.answer)
     if transport == "stdio":

@@ -1,0 +1,140 @@
+"""Blocks of options that several subcommands take, each a record that is stated once."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+from jaxkg.cli import options
+from jaxkg.experiments.loading import FileOptions
+from jaxkg.experiments.parts import wishes_from
+from jaxkg.experiments.stores import StoreOptions
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphOptions:
+    """The graph that is asked, and how its file is read."""
+
+    kg: options.AnyGraph = None
+    names: options.Names = None
+    format: options.Format = None
+    encoding: options.Encoding = "utf-8"
+    columns: options.Columns = None
+
+    @property
+    def reading(self) -> FileOptions:
+        """File and line of every triple are kept: they are cited."""
+        return FileOptions(self.names, self.format, self.encoding, self.columns, provenance=True)
+
+    @property
+    def stores(self) -> StoreOptions | None:
+        """None: the graph is read whole."""
+        return None
+
+
+@dataclasses.dataclass(frozen=True)
+class StoreGraphOptions(GraphOptions):
+    """The same, or a store that is asked for what lies around topics."""
+
+    kg: options.GraphOrStore = None
+    graph: options.EndpointGraph = None
+    language: options.Language = "en"
+    label_property: options.LabelProperty = None
+    endpoint: options.Endpoint = None
+    reach: options.Around = None
+
+    @property
+    def stores(self) -> StoreOptions:
+        """How it is asked."""
+        return StoreOptions(
+            self.graph, self.language, self.label_property, self.endpoint, self.reach
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class SystemOptions:
+    """What a system is made of."""
+
+    hypergraph: options.Hypergraph = None
+    planner: options.PlannerFolder = None
+    mode: options.PlanMode = None
+    threshold: options.Threshold = None
+    settings: options.Settings = None
+
+    def given(self) -> dict[str, Any]:
+        """As `Parts` takes them.
+
+        Raises:
+            JaxkgError: a setting is not written NAME=VALUE.
+        """
+        return {
+            "hypergraph": self.hypergraph,
+            "planner_folder": self.planner,
+            "wishes": wishes_from(self.settings or (), mode=self.mode, threshold=self.threshold),
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelOptions:
+    """What is said about the language model."""
+
+    llm: options.LLM = None
+    base_url: options.BaseURL = None
+    show_prompts: options.ShowPrompts = False
+    budget_calls: options.BudgetCalls = None
+    budget_tokens: options.BudgetTokens = None
+    budget_price: options.BudgetPrice = None
+    question_calls: options.QuestionCalls = None
+    replies: options.Replies = None
+    no_cache: options.NoCache = False
+    replay: options.Replay = False
+    concurrency: options.Concurrency = 16
+    timeout: options.Timeout = 120.0
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """A subcommand whose parameters of a block's type are that block's options.
+
+    >>> def ask(question: str, graph: GraphOptions) -> None:
+    ...     print(question, graph.kg, graph.encoding)
+    >>> asked = spread(ask)
+    >>> asked(question="who?", kg="films.tsv", encoding="cp1252", names=None, format=None,
+    ...       columns=None)
+    who? films.tsv cp1252
+    >>> list(inspect.signature(asked).parameters)[:3]
+    ['question', 'kg', 'names']
+    """
+    hints = get_type_hints(command, include_extras=True)
+    blocks: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        kind = hints[parameter.name]
+        if not dataclasses.is_dataclass(kind):
+            taken = parameter.replace(annotation=kind, kind=parameter.KEYWORD_ONLY)
+            parameters.append(taken)
+            continue
+        blocks[parameter.name] = kind
+        own = get_type_hints(kind, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                field.name,
+                parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=own[field.name],
+            )
+            for field in dataclasses.fields(kind)
+        ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        for name, kind in blocks.items():
+            own = {field.name: given.pop(field.name) for field in dataclasses.fields(kind)}
+            given[name] = kind(**own)
+        command(**given)
+
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    vars(run)["__signature__"] = inspect.Signature(parameters)
+    return run
