@@ -122,7 +122,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
             inspect.Parameter(
                 field.name,
                 parameter.KEYWORD_ONLY,
-                default=field.default,
+                default=parameter.empty if field.default is dataclasses.MISSING else field.default,
                 annotation=own[field.name],
             )
             for field in dataclasses.fields(kind)

@@ -11,8 +11,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from jaxkg.cli import options
+from jaxkg.cli.blocks import spread
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.datasets import material
+from jaxkg.experiments.datasets import Dataset, material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph
 from jaxkg.experiments.parts import encoder_kept, settings_made, wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
@@ -34,6 +35,24 @@ Settings = Annotated[
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Start anew where the folder holds a model or its state.")
 ]
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingOptions:
+    """What is learned from questions and answers, from what, and into which folder."""
+
+    output: Output
+    questions: Questions = None
+    dataset: options.DatasetName = None
+    kg: options.Graph = None
+    names: options.Names = None
+    settings: Settings = None
+    fresh: Fresh = False
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0
+
+    def material(self) -> Dataset:
+        """The graph and the questions."""
+        return material(self.dataset, self.kg, self.names, self.questions, part="train")
 
 
 @training.callback()
@@ -92,29 +111,23 @@ def left_out(*counts: tuple[str, int]) -> None:
 
 
 @training.command("planner")
+@spread
 def planner(
-    output: Output,
-    questions: Questions = None,
-    dataset: options.DatasetName = None,
-    kg: options.Graph = None,
-    names: options.Names = None,
+    given: TrainingOptions,
     hops: Annotated[int, typer.Option(min=1, max=4, help="Longest relation path.")] = 3,
     epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 8,
     held_out: Annotated[
         float, typer.Option(min=0, max=0.9, help="Share that only chooses the epoch.")
     ] = 0.1,
-    settings: Settings = None,
-    fresh: Fresh = False,
-    seed: Annotated[int, typer.Option(help="Of split, weights and order.")] = 0,
 ) -> None:
     """Learn which relation paths questions mean, from questions and answers alone."""
     from jaxkg.learn.planner.fit import fit_planner
     from jaxkg.learn.planner.train import PlannerConfig
     from jaxkg.tensors import tensor_graph
 
-    config = config_from(PlannerConfig, settings, hops=hops, epochs=epochs)
-    found = material(dataset, kg, names, questions, part="train")
-    with trained_into(output, "planner.json", fresh) as (state, show):
+    config = config_from(PlannerConfig, given.settings, hops=hops, epochs=epochs)
+    found = given.material()
+    with trained_into(given.output, "planner.json", given.fresh) as (state, show):
         graph = load_graph(found.graph, names=found.names)
         made, report = fit_planner(
             graph,
@@ -123,11 +136,13 @@ def planner(
             held_out=held_out,
             config=config,
             folder=state,
-            seed=seed,
+            seed=given.seed,
             on_progress=show,
         )
-    made.save(output)
-    print(f"{output}: a planner for {len(graph.relations)} relations, up to {config.hops} hops")
+    made.save(given.output)
+    print(
+        f"{given.output}: a planner for {len(graph.relations)} relations, up to {config.hops} hops"
+    )
     print(f"trained on {report.questions:,} questions, revisit rule {made.about['revisit']!r}")
     left_out(
         ("without a topic in the graph", report.without_topic),
@@ -140,12 +155,9 @@ def planner(
 
 
 @training.command("pathmind")
+@spread
 def pathmind(
-    output: Output,
-    questions: Questions = None,
-    dataset: options.DatasetName = None,
-    kg: options.Graph = None,
-    names: options.Names = None,
+    given: TrainingOptions,
     hops: Annotated[int, typer.Option(min=1, max=4, help="Longest walk.")] = 3,
     encoder: Annotated[
         str | None,
@@ -158,18 +170,18 @@ def pathmind(
     checkpoints: Annotated[
         Path | None, typer.Option(help="Folder for the training's state; one in the model's.")
     ] = None,
-    settings: Settings = None,
-    fresh: Fresh = False,
-    seed: Annotated[int, typer.Option(help="Of draw, weights and order.")] = 0,
 ) -> None:
     """Learn which entities around a topic answer, for `--system pathmind --set model=FOLDER`."""
     from jaxkg.learn.priority.fit import fit_priority
     from jaxkg.learn.priority.train import PriorityConfig
     from jaxkg.tensors import tensor_graph
 
-    config = config_from(PriorityConfig, settings, epochs=epochs)
-    found = material(dataset, kg, names, questions, part="train")
-    with trained_into(output, "priority.json", fresh, state=checkpoints) as (state, show):
+    config = config_from(PriorityConfig, given.settings, epochs=epochs)
+    found = given.material()
+    with trained_into(given.output, "priority.json", given.fresh, state=checkpoints) as (
+        state,
+        show,
+    ):
         graph = load_graph(found.graph, names=found.names)
         model, report = fit_priority(
             graph,
@@ -180,11 +192,13 @@ def pathmind(
             encoder=None if encoder is None else encoder_kept(encoder),
             use_paths=paths,
             checkpoints=state,
-            seed=seed,
+            seed=given.seed,
             on_progress=show,
         )
-    model.save(output)
-    print(f"{output}: path priorities for {len(graph.relations)} relations, up to {hops} hops")
+    model.save(given.output)
+    print(
+        f"{given.output}: path priorities for {len(graph.relations)} relations, up to {hops} hops"
+    )
     print(f"trained on {report.trained_on:,} of {report.questions:,} questions")
     left_out(
         ("without a topic in the graph", report.without_topic),

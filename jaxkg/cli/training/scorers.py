@@ -8,17 +8,17 @@ from typing import Annotated, Literal
 import typer
 
 from jaxkg.cli import options
+from jaxkg.cli.blocks import spread
 from jaxkg.cli.training.planner import (
     Fresh,
     Output,
-    Questions,
     Settings,
+    TrainingOptions,
     config_from,
     trained_into,
     training,
 )
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import load_graph, pooled
 from jaxkg.experiments.parts import encoder_kept
 
@@ -26,12 +26,9 @@ Encoder = Annotated[str, typer.Option(help="Of texts: minilm, or hashing, which 
 
 
 @training.command("ranked")
+@spread
 def ranked(
-    output: Output,
-    questions: Questions = None,
-    dataset: options.DatasetName = None,
-    kg: options.Graph = None,
-    names: options.Names = None,
+    given: TrainingOptions,
     encoder: Encoder = "minilm",
     by: Annotated[
         Literal["paths", "steps"],
@@ -47,9 +44,6 @@ def ranked(
         bool, typer.Option(help="The questions' own paths leave the direction of relations open.")
     ] = False,
     epochs: Annotated[int | None, typer.Option(min=1, help="Epochs; 10, or 5 by steps.")] = None,
-    settings: Settings = None,
-    fresh: Fresh = False,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
     """Learn to rank relation paths by their texts, for `--system ranked --set model=FOLDER`.
 
@@ -61,11 +55,11 @@ def ranked(
     from jaxkg.tensors import tensor_graph
 
     if by == "steps":
-        _steps(output, dataset, kg, names, questions, encoder, hops, epochs, settings, fresh, seed)
+        _steps(given, encoder, hops, epochs)
         return
-    config = config_from(RankerConfig, settings, epochs=epochs or RankerConfig().epochs)
-    found = material(dataset, kg, names, questions, part="train")
-    with trained_into(output, "ranker.json", fresh) as (state, show):
+    config = config_from(RankerConfig, given.settings, epochs=epochs or RankerConfig().epochs)
+    found = given.material()
+    with trained_into(given.output, "ranker.json", given.fresh) as (state, show):
         graph = load_graph(found.graph, names=found.names)
         made = fit_ranker(
             graph,
@@ -76,39 +70,27 @@ def ranked(
             directed=found.directed and not either_way,
             config=config,
             folder=state,
-            seed=seed,
+            seed=given.seed,
             on_progress=show,
         )
-    made.save(output)
+    made.save(given.output)
     about = made.about
     print(
-        f"{output}: a ranker of the paths along {len(graph.relations)} relations, up to "
-        f"{made.hops} hops"
+        f"{given.output}: a ranker of the paths along {len(graph.relations)} relations, "
+        f"up to {made.hops} hops"
     )
     print(f"trained on {about['with_paths']:,} of {about['questions']:,} questions")
 
 
-def _steps(
-    output: Path,
-    name: str | None,
-    kg: Path | None,
-    names: Path | None,
-    questions: list[Path] | None,
-    encoder: str,
-    hops: int | None,
-    epochs: int | None,
-    settings: list[str] | None,
-    fresh: bool,
-    seed: int,
-) -> None:
+def _steps(given: TrainingOptions, encoder: str, hops: int | None, epochs: int | None) -> None:
     from jaxkg.learn.ranker.step_training import StepConfig, fit_steps
     from jaxkg.tensors import tensor_graph
     from jaxkg.text.states import TokenReader
 
-    config = config_from(StepConfig, settings, epochs=epochs or StepConfig().epochs)
-    found = material(name, kg, names, questions, part="train")
+    config = config_from(StepConfig, given.settings, epochs=epochs or StepConfig().epochs)
+    found = given.material()
     texts = encoder_kept(encoder)
-    with trained_into(output, "steps.json", fresh) as (state, show):
+    with trained_into(given.output, "steps.json", given.fresh) as (state, show):
         graph = load_graph(found.graph, names=found.names)
         if found.evidence:
             graph = pooled(graph, load_graph(found.evidence))
@@ -121,15 +103,15 @@ def _steps(
             hops=hops or 4,
             config=config,
             folder=state,
-            seed=seed,
+            seed=given.seed,
             on_progress=show,
         )
-    made.save(output)
+    made.save(given.output)
     about = made.about
     left = about["questions"] - about["with_paths"]
     print(
-        f"{output}: a reader of paths along {len(graph.relations)} relations, up to {made.hops} "
-        "hops, step by step"
+        f"{given.output}: a reader of paths along {len(graph.relations)} relations, "
+        f"up to {made.hops} hops, step by step"
     )
     print(
         f"trained on {about['with_paths']:,} questions with {about['branches']:,} topics; left out "
@@ -138,12 +120,9 @@ def _steps(
 
 
 @training.command("guided")
+@spread
 def guided(
-    output: Output,
-    questions: Questions = None,
-    dataset: options.DatasetName = None,
-    kg: options.Graph = None,
-    names: options.Names = None,
+    given: TrainingOptions,
     encoder: Encoder = "minilm",
     embeddings: Annotated[
         Path | None,
@@ -153,9 +132,6 @@ def guided(
     ] = None,
     hops: Annotated[int, typer.Option(min=1, max=4, help="Longest path.")] = 3,
     epochs: Annotated[int | None, typer.Option(min=1, help="Epochs at most.")] = None,
-    settings: Settings = None,
-    fresh: Fresh = False,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
 ) -> None:
     """Learn which edges a question takes, for `--system guided --set model=FOLDER`."""
     from jaxkg.learn.edges.fit import fit_edge_scorer
@@ -164,9 +140,9 @@ def guided(
     from jaxkg.learn.embeddings.fit import TrainedEmbeddings
     from jaxkg.tensors import tensor_graph
 
-    config = config_from(EdgeConfig, settings, epochs=epochs)
-    found = material(dataset, kg, names, questions, part="train")
-    with trained_into(output, "edges.json", fresh) as (state, show):
+    config = config_from(EdgeConfig, given.settings, epochs=epochs)
+    found = given.material()
+    with trained_into(given.output, "edges.json", given.fresh) as (state, show):
         graph = load_graph(found.graph, names=found.names)
         made = fit_edge_scorer(
             graph,
@@ -179,12 +155,12 @@ def guided(
             config=config,
             hops=hops,
             folder=state,
-            seed=seed,
+            seed=given.seed,
             on_progress=show,
         )
-    made.save(output)
+    made.save(given.output)
     about = made.about
-    print(f"{output}: a scorer of edges, up to {hops} hops")
+    print(f"{given.output}: a scorer of edges, up to {hops} hops")
     print(f"trained on {about['learned_from']:,} of {about['questions']:,} questions")
     if about["held_out_f1"] is not None:
         print(f"F1 of its search on held-out questions {about['held_out_f1']:.4f}")
