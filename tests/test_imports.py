@@ -17,6 +17,7 @@ FREE = {
     "words",
     "foreign_json",
     "storage",
+    "lock",
     "cache",
     "settings",
     "records",
@@ -26,6 +27,7 @@ FREE = {
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "storage": set(),
+    "lock": set(),
     "cache": set(),
     "settings": set(),
     "words": set(),

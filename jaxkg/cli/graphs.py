@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jaxkg.cli import options
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import FileOptions, load_graph
-from jaxkg.experiments.progress import progress_bars
+from jaxkg.experiments.loading import FileOptions, columns_from, load_graph
+from jaxkg.experiments.progress import note, progress_bars
 from jaxkg.experiments.stores import MAPPED_FROM, StoreOptions, load_store
 from jaxkg.words import one_line
+
+if TYPE_CHECKING:
+    from jaxkg.kg.edit import Edited
 
 graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -32,6 +35,11 @@ def build(
     provenance: Annotated[
         bool, typer.Option(help="Keep the file and line of every triple of a text file.")
     ] = True,
+    big: Annotated[
+        bool,
+        typer.Option("--big", help="Sort on disk, whatever the size (needs the extra `big`)."),
+    ] = False,
+    memory: Annotated[str, typer.Option(help="That --big may sort in.")] = "2GB",
     indexed: Annotated[
         bool | None,
         typer.Option(
@@ -47,6 +55,24 @@ def build(
     """
     from jaxkg.kg import save_graph
 
+    if big:
+        from jaxkg.kg.files.big import build_big
+
+        with progress_bars() as show:
+            kg = build_big(
+                source,
+                output,
+                format=format,
+                columns=None if columns is None else columns_from(columns),
+                names=names,
+                encoding=encoding,
+                skip_bad=skip_bad,
+                memory=memory,
+                on_progress=lambda done, total: show("read", done, total),
+                on_stage=note,
+            )
+        print(f"{output}: {kg!r}, indexed")
+        return
     reading = FileOptions(names, format, encoding, columns, skip_bad, provenance)
     with progress_bars() as show:
         kg = load_graph(source, reading, show=show)
@@ -70,6 +96,67 @@ def index(
     kg = open_graph(folder)
     save_index(folder, kg)
     print(f"{folder}: {kg!r}, indexed")
+
+
+@graphs.command("add")
+def add(
+    folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
+    source: Annotated[Path, typer.Argument(help="Facts to add, a graph file of any kind.")],
+    format: options.Format = None,
+    names: options.Names = None,
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Add facts to a saved graph; nothing is rebuilt, and the next answer sees them.
+
+    Example: jaxkg kg add films new.tsv
+    """
+    from jaxkg.kg import edit
+
+    reading = FileOptions(names, format, encoding, columns, provenance=True)
+    done = edit.add(folder, load_graph(source, reading))
+    _say(folder, "added", done, "new to it", as_json)
+
+
+@graphs.command("remove")
+def remove(
+    folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
+    source: Annotated[Path, typer.Argument(help="Facts to remove, a graph file of any kind.")],
+    format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Remove facts from a saved graph, all of them or none; the next answer sees it."""
+    from jaxkg.kg import edit
+
+    done = edit.remove(folder, load_graph(source, FileOptions(None, format, encoding, columns)))
+    _say(folder, "removed", done, "gone from it", as_json)
+
+
+@graphs.command("compact")
+def compact(
+    folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
+) -> None:
+    """Save a graph anew with all that was added and removed in it."""
+    from jaxkg.kg import edit
+
+    print(f"{folder}: {edit.compact(folder)!r}")
+
+
+def _say(folder: Path, what: str, done: Edited, new: str, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({what: done.facts, "merged": done.merged, "relations": done.relations}))
+        return
+    merged = f", {done.merged:,} were there before" if done.merged else ""
+    schema = (
+        f"; relations {new}: {', '.join(map(one_line, done.relations))}: models trained on the "
+        "graph before do not fit it"
+        if done.relations
+        else ""
+    )
+    print(f"{folder}: {done.facts:,} facts {what}{merged}{schema}")
 
 
 @graphs.command("stats")

@@ -65,12 +65,13 @@ def load_store(where: str | None, options: StoreOptions) -> Store | None:
         raise JaxkgError(
             "--graph, --language, --label-property and --endpoint are of --kg sparql:URL"
         )
-    from jaxkg.kg.stores.arrays import ArrayStore, facts_of, has_index
+    from jaxkg.kg.stores.arrays import facts_of, has_index
+    from jaxkg.kg.stores.changed import open_store
 
     if kind == "mapped":
-        return ArrayStore.open(rest)
+        return open_store(rest)
     if where is not None and has_index(where) and facts_of(where) >= MAPPED_FROM:
-        return ArrayStore.open(where)
+        return open_store(where)
     return None
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import EncodedTriples, TripleEncoder, checked, used
-from jaxkg.kg.names import AliasTable, NameTable, checked_names, nearest
+from jaxkg.kg.names import AliasTable, NameTable, checked_names, digest_array, nearest
 from jaxkg.words import relation_words
 
 _OPAQUE_ID = re.compile(r"/?(?:m[./]0|g[./]1)[0-9a-z_]+|_:.+")
@@ -385,10 +385,10 @@ class KnowledgeGraph:
         digest = hashlib.sha256()
         relations = NameTable.from_names(self.relations)
         for table in (self.entity_ids, self.entity_names, relations, self.aliases.names):
-            digest.update(table.offsets.astype("<i8").tobytes())
-            digest.update(table.blob.tobytes())
-        digest.update(self.triples.astype("<i4").tobytes())
-        digest.update(self.aliases.owners.astype("<i4").tobytes())
+            digest_array(digest, table.offsets, "<i8")
+            digest_array(digest, table.blob, "u1")
+        digest_array(digest, self.triples, "<i4")
+        digest_array(digest, self.aliases.owners, "<i4")
         if named := self.relation_names:
             digest.update(json.dumps(named, sort_keys=True).encode())
         return digest.hexdigest()

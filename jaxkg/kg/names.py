@@ -9,11 +9,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
 from jaxkg.errors import JaxkgError
+
+_PART = 1 << 22
 
 
 class NameTable(Sequence[str]):
@@ -241,3 +243,9 @@ def checked_names(what: str, also: Iterable[str]) -> list[str]:
     if isinstance(also, str) or not all(isinstance(name, str) and name.strip() for name in listed):
         raise JaxkgError(f"{what} must be a list of non-blank names, got {also!r}")
     return listed
+
+
+def digest_array(digest: Any, array: np.ndarray, kind: str) -> None:
+    """Take an array's bytes, a part at a time: it may be mapped, and larger than memory."""
+    for start in range(0, len(array), _PART):
+        digest.update(array[start : start + _PART].astype(kind).tobytes())

@@ -29,9 +29,9 @@ from jaxkg.evaluate.runs.lines import (
     read_predictions,
     status,
 )
-from jaxkg.evaluate.runs.lock import FolderLock
 from jaxkg.evaluate.runs.report import Report, evaluate
 from jaxkg.foreign_json import read_json
+from jaxkg.lock import FolderLock
 from jaxkg.records import Question
 from jaxkg.storage import write_text, writing
 

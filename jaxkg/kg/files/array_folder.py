@@ -7,6 +7,7 @@ arrays.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import json
@@ -40,10 +41,18 @@ def write_arrays(
     arrays: Mapping[str, np.ndarray | NameTable],
     notes: Mapping[str, Any],
     layout: Layout,
+    *,
+    beside: Callable[[Path], object] | None = None,
 ) -> Path:
     """Write arrays and notes; a folder of the same format that was there is replaced.
 
     The folder appears by renaming once everything is on disk.
+
+    Args:
+        folder: to write.
+        arrays, notes: what is in it.
+        layout: what it is.
+        beside: writes what else shall be in it, before it appears.
 
     Returns:
         The folder.
@@ -66,9 +75,12 @@ def write_arrays(
         meta["sha256"] = _meta_sha256(meta)
         text = json.dumps(meta, ensure_ascii=False, indent=1)
         _synced(fresh / _META, lambda file: file.write(text.encode()))
-        if folder.exists():
+        if beside is not None:
+            beside(fresh)
+        if folder.exists() and not _exchanged(fresh, folder):
             os.replace(folder, retired)
-        os.replace(fresh, folder)
+        if fresh.exists() and not folder.exists():
+            os.replace(fresh, folder)
     except OSError as error:
         if retired.exists() and not folder.exists():
             os.replace(retired, folder)
@@ -77,6 +89,19 @@ def write_arrays(
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(retired, ignore_errors=True)
     return folder
+
+
+def _exchanged(one: Path, two: Path) -> bool:
+    """Let two folders take each other's name in one step; False where the system knows none.
+
+    Between two renames a process that is killed would leave no folder at all.
+    """
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):  # not on Linux
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return rename(here, os.fsencode(one), here, os.fsencode(two), exchange) == 0
 
 
 class ArrayFolder:

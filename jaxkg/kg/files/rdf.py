@@ -55,13 +55,13 @@ def read_rdf(
             column.clear()
 
     with open_bytes(path, on_progress) as file:
-        for subject, predicate, value, literal in _statements(path, file, format, bad):
+        for subject, predicate, value, literal in statements(path, file, format, bad):
             if literal is not None and predicate in LABELS + ALIASES:
                 text, language = literal
                 if predicate in ALIASES:
                     names.alias(subject, text)
                 else:
-                    labels.setdefault(subject, []).append((_preference(language), text))
+                    labels.setdefault(subject, []).append((label_rank(language), text))
                 continue
             if literal is not None:
                 names.label(value, literal[0])
@@ -79,16 +79,16 @@ def read_rdf(
             names.label(entity, text)
     for entity in encoder.entities:
         if entity not in names.display and not entity.startswith(('"', "_:")):
-            names.label(entity, _tail(entity))
-    tails = Counter(map(_tail, encoder.relations))
-    called = {iri: _tail(iri) if tails[_tail(iri)] == 1 else iri for iri in encoder.relations}
+            names.label(entity, tail_of(entity))
+    tails = Counter(map(tail_of, encoder.relations))
+    called = {iri: tail_of(iri) if tails[tail_of(iri)] == 1 else iri for iri in encoder.relations}
     for iri, relation in called.items():
         if told := [*texts.get(iri, ()), *names.aliases.get(iri, ())]:
             names.relations[relation] = list(dict.fromkeys(told))
     encoder.rename_relations(called)
 
 
-def _statements(
+def statements(
     path: Path, file: IO[bytes], format: str, bad: BadLines
 ) -> Iterator[tuple[str, str, str, tuple[str, str | None] | None]]:
     """Yield (subject, predicate, object, (text, language) of a literal object)."""
@@ -129,12 +129,14 @@ def _term(path: Path, term: Any) -> str:
     raise JaxkgError(f"{path}: statements about statements are not read: {term}")
 
 
-def _preference(language: str | None) -> int:
+def label_rank(language: str | None) -> int:
+    """0 for English, 1 for no language, 2 for any other."""
     if language is None:
         return 1
     return 0 if re.fullmatch(r"en(-.*)?", language) else 2
 
 
-def _tail(iri: str) -> str:
+def tail_of(iri: str) -> str:
+    """The last part of an IRI, as people read it."""
     tail = re.split(r"[/#]", iri.rstrip("/#"))[-1]
     return unquote(tail).strip() or iri

@@ -97,7 +97,7 @@ def read_graph(
             malformed line beyond `skip_bad`, wrong encoding, or no triples at all.
     """
     path = existing(path)
-    format = _format(path, format, encoding)
+    format = graph_format(path, format, encoding)
     if format == "saved":
         _refuse(path, format, columns=columns, names=names, provenance=provenance)
         return open_graph(path)
@@ -194,14 +194,15 @@ def read_graph(
     return graph
 
 
-def _format(path: Path, format: str | None, encoding: str) -> str:
+def graph_format(path: Path, format: str | None, encoding: str) -> str:
+    """The format of a file: as named, else by its name, else by its first line."""
     if format is not None:
         if format not in FORMATS:
             raise JaxkgError(f"no format {format!r}; there are {', '.join(FORMATS)}")
         return format
     if path.is_dir():
         return "saved"
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
     if suffixes and suffixes[-1] in SUFFIXES:
         return SUFFIXES[suffixes[-1]]
     for first, lines in line_blocks(path, encoding=encoding):

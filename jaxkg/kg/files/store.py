@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.array_folder import ArrayFolder, Layout, write_arrays
+from jaxkg.kg.files.changes import read_changes
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable
 from jaxkg.words import relation_words
@@ -18,10 +20,20 @@ GRAPH_LAYOUT = Layout(
 )
 
 
-def save_graph(graph: KnowledgeGraph, folder: str | os.PathLike[str]) -> Path:
+def save_graph(
+    graph: KnowledgeGraph,
+    folder: str | os.PathLike[str],
+    *,
+    beside: Callable[[Path], object] | None = None,
+) -> Path:
     """Write a graph to a folder, whole or not at all.
 
     A graph saved there before is replaced; anything else in the way is left alone.
+
+    Args:
+        graph: to save.
+        folder: to save it to.
+        beside: writes what else shall be in the folder, before it appears.
 
     Returns:
         The folder.
@@ -53,16 +65,19 @@ def save_graph(graph: KnowledgeGraph, folder: str | os.PathLike[str]) -> Path:
         "fingerprint": graph.fingerprint,
         "relation_fingerprint": graph.relation_fingerprint,
     }
-    return write_arrays(folder, arrays, notes, GRAPH_LAYOUT)
+    return write_arrays(folder, arrays, notes, GRAPH_LAYOUT, beside=beside)
 
 
-def open_graph(folder: str | os.PathLike[str], *, verify: bool = True) -> KnowledgeGraph:
+def open_graph(
+    folder: str | os.PathLike[str], *, verify: bool = True, changed: bool = True
+) -> KnowledgeGraph:
     """Open a saved graph; its arrays stay on disk until they are read.
 
     Args:
         folder: as given to `save_graph`.
         verify: read every byte and compare it with the recorded SHA-256 (a second for a gigabyte).
             False checks the files' sizes and the arrays' shapes alone.
+        changed: with what was added and removed since it was saved.
 
     Raises:
         JaxkgError: no such folder, not a saved graph, written by a newer version, or damaged.
@@ -104,4 +119,5 @@ def open_graph(folder: str | os.PathLike[str], *, verify: bool = True) -> Knowle
         graph.__dict__["fingerprint"] = meta["fingerprint"]
     except (KeyError, TypeError, AttributeError) as error:
         raise JaxkgError(f"{saved.path}: damaged: {error!r}") from error
-    return graph
+    changes = read_changes(saved.path, graph.fingerprint) if changed else None
+    return graph if changes is None else changes.applied(graph)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
-from jaxkg.errors import JaxkgError
+from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.names import nearest
 
 Progress = Callable[[int, int], None]
@@ -22,6 +22,7 @@ Progress = Callable[[int, int], None]
 _BLOCK = 1 << 17
 """Bytes at a time. Few rows alive at once read twice as fast: there is less to collect."""
 _CLIP = 120
+_ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 class BadLines:
@@ -75,17 +76,21 @@ def existing(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[bytes]]:
-    """Open a file, unpacking it where it starts like gzip data, whatever its name.
+    """Open a file, unpacking it where it starts like gzip or zstd data, whatever its name.
 
     Raises:
         JaxkgError: it cannot be opened, or its gzip data breaks off or is damaged.
     """
     try:
         with open(path, "rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
+            magic = raw.read(4)
             raw.seek(0)
             watched = io.BufferedReader(_Watched(raw, on_progress), _BLOCK) if on_progress else raw
-            if not packed:
+            if magic == _ZSTD:
+                with _unpacked(path, watched) as unpacked:
+                    yield unpacked
+                return
+            if magic[:2] != b"\x1f\x8b":
                 yield watched
                 return
             with gzip.GzipFile(fileobj=watched) as unpacked:
@@ -94,6 +99,15 @@ def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[b
         raise JaxkgError(f"{path}: damaged or incomplete gzip data ({error})") from error
     except OSError as error:
         raise JaxkgError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def _unpacked(path: Path, file: IO[bytes]) -> IO[bytes]:
+    """A file packed by zstd."""
+    try:
+        import pyarrow
+    except ModuleNotFoundError as error:
+        raise JaxkgError(f"{path}: zstd data; {how_to_install('parquet')}") from error
+    return io.BufferedReader(pyarrow.CompressedInputStream(file, "zstd"))  # pyright: ignore
 
 
 class _Watched(io.RawIOBase):

@@ -27,8 +27,6 @@ _READ_WHOLE = 4_096
 """Facts of an entity in one direction that are read to count them; of more, the bounds of each
 relation are bisected."""
 _NAMESAKES = 30
-_NEAR = 8
-_NEAR_LEAST = 78.0
 _CHUNK = 1 << 18
 
 
@@ -127,7 +125,7 @@ class ArrayStore:
                 f"{os.fspath(folder)}: no saved graph with an index; `jaxkg kg build --index` "
                 "makes one, `jaxkg kg index FOLDER` adds it"
             )
-        kg = open_graph(folder, verify=False)
+        kg = open_graph(folder, verify=False, changed=False)
         saved = ArrayFolder(Path(folder) / INDEX, _LAYOUT, verify=False)
         stored = saved.load(_ARRAYS, ())
         if saved.meta.get("fingerprint") != kg.fingerprint:
@@ -160,14 +158,7 @@ class ArrayStore:
 
     def near(self, text: str) -> list[int]:
         """See `Store`: those that share a rarer word and most letters."""
-        from rapidfuzz import fuzz, process
-
-        rows = self._index.labels.sharing(text).tolist()
-        names = [self.kg.name(row).lower() for row in rows]
-        found = process.extract(
-            text.lower(), names, scorer=fuzz.ratio, score_cutoff=_NEAR_LEAST, limit=_NEAR
-        )
-        return [rows[place] for _, _, place in found]
+        return self._index.labels.near(text, self.kg.name)
 
     def _first_few(self, rows: np.ndarray) -> list[int]:
         if len(rows) > _NAMESAKES:

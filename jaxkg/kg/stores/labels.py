@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -22,6 +22,8 @@ _ARTICLES = frozenset(
     ["the", "a", "an", "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen"]
 )
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
+_NEAR = 8
+_NEAR_LEAST = 78.0
 _COMMON = 2_000
 """Rows that share a word beyond which the word finds nobody."""
 
@@ -107,6 +109,22 @@ class LabelIndex:
     def rows(self, text: str) -> np.ndarray:
         """Rows that may be so named."""
         return _found(self.keys, self.owners, hash_of(" ".join(search_words(text))))
+
+    def near(self, text: str, name_of: Callable[[int], str]) -> list[int]:
+        """Rows whose names share a rarer word and most letters with a text, the nearest first.
+
+        Args:
+            text: misspelt, perhaps.
+            name_of: the name of a row.
+        """
+        from rapidfuzz import fuzz, process
+
+        rows = self.sharing(text).tolist()
+        names = [name_of(row).lower() for row in rows]
+        found = process.extract(
+            text.lower(), names, scorer=fuzz.ratio, score_cutoff=_NEAR_LEAST, limit=_NEAR
+        )
+        return [rows[place] for _, _, place in found]
 
     def sharing(self, text: str) -> np.ndarray:
         """Rows whose names have one of the rarer words of a text."""

@@ -42,7 +42,7 @@ def test_the_second_of_two_runs_in_one_folder_is_told_and_damages_nothing(tmp_pa
         run.write(line_of(QUESTIONS[0]))
         before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
         for options in ({}, {"fresh": True}, {"retry": ("answered",)}):
-            with pytest.raises(JaxkgError, match="another run is writing in this folder"):
+            with pytest.raises(JaxkgError, match="another process is writing in this folder"):
                 open_run(tmp_path, QUESTIONS, **options)
         assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
         run.write(line_of(QUESTIONS[1]))

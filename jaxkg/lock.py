@@ -33,12 +33,12 @@ class FolderLock:
             holder = os.pread(self._file, 20, 0).decode("ascii", "replace").strip() or "unknown"
             os.close(self._file)
             raise JaxkgError(
-                f"{folder}: another run is writing in this folder (process {holder}); wait for it, "
-                "or name another folder"
+                f"{folder}: another process is writing in this folder (process {holder}); wait "
+                "for it, or name another folder"
             ) from None
         except OSError as error:
             warnings.warn(
-                f"{folder}: cannot be locked ({error.strerror}): let no second run write here",
+                f"{folder}: cannot be locked ({error.strerror}): let nothing else write here",
                 stacklevel=2,
             )
         os.ftruncate(self._file, 0)

@@ -1,0 +1,130 @@
+"""A saved graph changed where it lies: nothing is rebuilt, and the next answer sees it.
+
+Read with the module's name: `edit.add(folder, kg)`, `edit.remove(folder, kg)`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.changes import Changes, Triple, change_graph
+from jaxkg.kg.files.store import open_graph, save_graph
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.stores.arrays import has_index, save_index
+from jaxkg.lock import FolderLock
+
+
+class Edited(NamedTuple):
+    """What a change did.
+
+    Attributes:
+        facts: that were added or removed.
+        merged: that were there before.
+        relations: that are new to the graph, or that have no fact any more.
+    """
+
+    facts: int
+    merged: int
+    relations: tuple[str, ...]
+
+
+def add(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> Edited:
+    """Add a graph's facts, names and aliases to a saved graph.
+
+    Args:
+        folder: of the saved graph.
+        kg: what to add; an entity is the same where its id is.
+
+    Raises:
+        JaxkgError: no saved graph there, another process is changing it, or it cannot be written.
+    """
+    saved = open_graph(folder, verify=False, changed=False)
+    found = [0, 0]
+    fresh: list[str] = []
+
+    def change(changes: Changes) -> dict[str, Any]:
+        triples = [kg.triple(row) for row in range(kg.num_triples)]
+        there = _there(saved, changes, triples)
+        rows = [row for row, held in enumerate(there) if not held]
+        found[:] = len(rows), len(triples) - len(rows)
+        known = {*saved.relations, *(relation for _, relation, _ in changes.added)}
+        fresh[:] = sorted({triples[row][1] for row in rows} - known)
+        named = [at for at in range(kg.num_entities) if kg.name(at) != kg.entity_ids[at]]
+        return {
+            "add": [triples[row] for row in rows],
+            "sources": [kg.source(row) or "" for row in rows] if kg.provenance else [],
+            "names": {kg.entity_ids[at]: kg.name(at) for at in named},
+            "aliases": {kg.entity_ids[at]: list(also) for at, also in kg.aliases.items()},
+        }
+
+    change_graph(folder, lambda: _fingerprint(folder, saved), change)
+    return Edited(found[0], found[1], tuple(fresh))
+
+
+def remove(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> Edited:
+    """Remove a graph's facts from a saved graph; all of them or none.
+
+    Raises:
+        JaxkgError: as `add`; or one of them is not in the saved graph.
+    """
+    saved = open_graph(folder, verify=False, changed=False)
+    triples = [kg.triple(row) for row in range(kg.num_triples)]
+
+    def change(changes: Changes) -> dict[str, Any]:
+        for fact, held in zip(triples, _there(saved, changes, triples)):
+            if not held:
+                raise JaxkgError(f"{fact} is not in {os.fspath(folder)}; nothing was removed")
+        return {"remove": triples}
+
+    change_graph(folder, lambda: _fingerprint(folder, saved), change)
+    now = open_graph(folder, verify=False) if saved.num_triples < 1_000_000 else None
+    gone = () if now is None else tuple(sorted({*kg.relations} - {*now.relations}))
+    return Edited(len(triples), 0, gone)
+
+
+def compact(folder: str | os.PathLike[str]) -> KnowledgeGraph:
+    """Save a graph anew with its changes in it; the folder is the old one or the new one, whole.
+
+    Raises:
+        JaxkgError: as `add`, or the graph is damaged.
+    """
+    open_graph(folder, verify=False, changed=False)
+    lock = FolderLock(Path(folder))
+    try:
+        graph = open_graph(folder)
+        indexed = has_index(folder)
+        index = (lambda fresh: save_index(fresh, graph)) if indexed else None
+        save_graph(graph, folder, beside=index)
+    finally:
+        lock.close()
+    return graph
+
+
+def _there(saved: KnowledgeGraph, changes: Changes, triples: Sequence[Triple]) -> list[bool]:
+    """Whether the graph as it is now has each of these facts."""
+    row = {name: code for code, name in enumerate(saved.relations)}
+    found = []
+    for fact in triples:
+        head, relation, tail = fact
+        if fact in changes.added or fact in changes.removed or relation not in row:
+            found.append(fact in changes.added)
+            continue
+        ends = saved.entity_ids.rows(head), saved.entity_ids.rows(tail)
+        found.append(all(ends) and int(saved.find(ends[0][0], row[relation], ends[1][0])) >= 0)
+    return found
+
+
+def _fingerprint(folder: str | os.PathLike[str], saved: KnowledgeGraph) -> str:
+    """That of the graph saved there.
+
+    Raises:
+        JaxkgError: it was saved anew since it was opened.
+    """
+    now = open_graph(folder, verify=False, changed=False).fingerprint
+    if now != saved.fingerprint:
+        raise JaxkgError(f"{os.fspath(folder)}: was saved anew just now; try again")
+    return now

@@ -1,0 +1,301 @@
+"""Graphs larger than memory: read once, sorted on disk by DuckDB, saved with their index.
+
+Needs the extra `big`. What is in memory at a time: a batch of lines, the relations, and as much as
+DuckDB is allowed; the arrays are mapped files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
+from jaxkg.kg.files.parquet import read_parquet
+from jaxkg.kg.files.rdf import RDF_FORMATS, tail_of
+from jaxkg.kg.files.read import graph_format
+from jaxkg.kg.files.spill import SpilledNames, SpilledTriples, libraries, spill_rdf
+from jaxkg.kg.files.store import save_graph
+from jaxkg.kg.files.textfile import BadLines, Progress, existing
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.names import AliasTable, NameTable
+from jaxkg.kg.stores.arrays import save_index
+from jaxkg.words import relation_words
+
+_ROWS = 1 << 20
+
+
+def build_big(
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    names: str | os.PathLike[str] | None = None,
+    encoding: str = "utf-8",
+    skip_bad: int = 0,
+    memory: str = "2GB",
+    on_progress: Progress | None = None,
+    on_stage: Callable[[str], None] | None = None,
+) -> KnowledgeGraph:
+    """Read a graph and save it with its index, whatever its size.
+
+    The same graph as `read_graph` and `save_graph` make, but that it is not told where its facts
+    were read. What is on the way lies beside `folder` and needs several times the graph's room.
+
+    Args:
+        path: TSV, CSV, `a|b|c`, Parquet, or RDF; gzip or zstd may pack all but Parquet.
+        folder: to save it to.
+        format, columns, names, encoding, skip_bad: see `read_graph`.
+        memory: that sorting may take, as "2GB".
+        on_progress: told of the bytes that are read.
+        on_stage: told what is done now.
+
+    Returns:
+        The graph, on disk.
+
+    Raises:
+        JaxkgError: as `read_graph` and `save_graph`; or the extra is missing.
+    """
+    duckdb, _ = libraries()
+    path, folder = existing(path), Path(folder)
+    format = graph_format(path, format, encoding)
+    say = on_stage or (lambda stage: None)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".build", dir=folder.parent))
+    try:
+        say("reading")
+        facts, told, bad = SpilledTriples(work), SpilledNames(work), BadLines(skip_bad)
+        if names is not None:
+            told.rank = 0
+            read_names(existing(names), told, bad, encoding=encoding)
+            told.rank = 1
+        _read(path, format, facts, told, bad, columns, encoding, on_progress)
+        if not len(facts):
+            raise JaxkgError(f"{path}: no triples in it (read as {format})")
+        facts.facts.flush()
+        told.names.flush()
+        with duckdb.connect(str(work / "sorting.duckdb")) as database:
+            database.execute(f"SET memory_limit = '{memory}'")
+            database.execute(f"SET temp_directory = '{work / 'sorting'}'")
+            kg = _sorted(database, work, facts, told, format in RDF_FORMATS, bad, say)
+        say("saving")
+        save_graph(kg, folder, beside=lambda fresh: save_index(fresh, kg))
+    except duckdb.Error as error:
+        raise JaxkgError(f"{path}: cannot be sorted: {str(error).splitlines()[0]}") from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return kg
+
+
+def _read(
+    path: Path,
+    format: str,
+    facts: SpilledTriples,
+    names: SpilledNames,
+    bad: BadLines,
+    columns: Columns | None,
+    encoding: str,
+    on_progress: Progress | None,
+) -> None:
+    if format in RDF_FORMATS:
+        spill_rdf(path, format, facts, names, bad, on_progress)
+    elif format in SEPARATORS:
+        read_delimited(
+            path,
+            format,
+            facts,
+            bad,
+            columns=columns,
+            provenance=False,
+            encoding=encoding,
+            on_progress=on_progress,
+        )
+    elif format == "parquet":
+        read_parquet(path, facts, bad, columns=columns, provenance=False, on_progress=on_progress)
+    else:
+        raise JaxkgError(
+            f"{path}: {format} is read whole, not on disk; write it as TSV, Parquet or N-Triples"
+        )
+
+
+def _sorted(
+    database: Any,
+    work: Path,
+    facts: SpilledTriples,
+    told: SpilledNames,
+    rdf: bool,
+    bad: BadLines,
+    say: Callable[[str], None],
+) -> KnowledgeGraph:
+    """Spilled facts and names as a graph of mapped arrays."""
+    run = database.execute
+    say("numbering entities")
+    run(f"CREATE VIEW facts AS SELECT * FROM read_parquet('{facts.facts.files}')")
+    run(
+        "CREATE TABLE entities AS SELECT id FROM (SELECT DISTINCT head AS id FROM facts UNION "
+        "SELECT DISTINCT tail FROM facts) ORDER BY id"
+    )
+    relations, called = _relations(run, rdf)
+    run("CREATE TABLE relations (relation VARCHAR, code INTEGER)")
+    code = {name: row for row, name in enumerate(relations)}
+    database.executemany(
+        "INSERT INTO relations VALUES (?, ?)", [[iri, code[name]] for iri, name in called.items()]
+    )
+    say("sorting facts")
+    run(
+        "CREATE TABLE triples AS SELECT DISTINCT h.rowid::INTEGER AS h, r.code AS r, "
+        "t.rowid::INTEGER AS t FROM facts f JOIN entities h ON f.head = h.id "
+        "JOIN entities t ON f.tail = t.id JOIN relations r ON f.relation = r.relation "
+        "ORDER BY 1, 2, 3"
+    )
+    count = run("SELECT count(*) FROM triples").fetchone()[0]
+    triples = _mapped(work / "triples.npy", np.int32, (count, 3))
+    place = 0
+    for batch in _batches(run, work, "SELECT h, r, t FROM triples ORDER BY rowid"):
+        for at in range(3):
+            triples[place : place + len(batch), at] = batch.column(at).to_numpy()
+        place += len(batch)
+    say("naming")
+    ids = _packed(
+        work / "ids",
+        _strings(run, work, "SELECT id FROM entities ORDER BY rowid"),
+        ascending=True,
+    )
+    names, aliases = ids, AliasTable.from_mapping({})
+    labels: dict[str, list[str]] = {}
+    if told.names.rows:
+        run(f"CREATE VIEW names AS SELECT * FROM read_parquet('{told.names.files}')")
+        names, aliases = _names(run, work, rdf)
+        labels = _relation_names(run, called)
+    elif rdf:
+        names = _packed(work / "names", (_shown(ids[row]) for row in range(len(ids))))
+    return KnowledgeGraph(
+        entity_ids=ids,
+        entity_names=names,
+        relations=relations,
+        triples=triples,
+        aliases=aliases,
+        duplicates=len(facts) - count,
+        skipped=tuple(bad.messages),
+        relation_labels=tuple(labels.get(r, [relation_words(r)])[0] for r in relations),
+        relation_aliases=AliasTable.from_mapping(
+            {row: labels[name][1:] for row, name in enumerate(relations) if name in labels}
+        ),
+    )
+
+
+def _relations(run: Callable[..., Any], rdf: bool) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The names of relations, ascending, and that of each as it was read."""
+    read = [row[0] for row in run("SELECT DISTINCT relation FROM facts").fetchall()]
+    for name in read:
+        if name.startswith("^"):
+            raise JaxkgError(
+                f"the relation {name!r} starts with '^', which marks the inverse of a relation; "
+                "rename it"
+            )
+    called = {name: name for name in read}
+    if rdf:
+        tails = Counter(map(tail_of, read))
+        called = {iri: tail_of(iri) if tails[tail_of(iri)] == 1 else iri for iri in read}
+    return tuple(sorted(called.values())), called
+
+
+def _names(run: Callable[..., Any], work: Path, rdf: bool) -> tuple[NameTable, AliasTable]:
+    """Display names and other names of the entities."""
+    run(
+        "CREATE TABLE named AS SELECT e.rowid::INTEGER AS entity, n.name AS name, "
+        "min(n.rank::BIGINT * 1000000000000 + n.number) AS place, "
+        "min((n.rank % 9)::BIGINT * 1000000000000 + n.number) AS turn "
+        "FROM names n JOIN entities e ON n.id = e.id "
+        "GROUP BY 1, 2"
+    )
+    run(
+        "CREATE TABLE shown AS SELECT entity, arg_min(name, place) AS name, min(place) AS place "
+        "FROM named WHERE place < 9000000000000 GROUP BY entity"
+    )
+    default = _shown if rdf else str
+    rows = (
+        "SELECT e.id, s.name FROM entities e LEFT JOIN shown s ON s.entity = e.rowid "
+        "ORDER BY e.rowid"
+    )
+    names = (
+        default(id) if name is None else name
+        for batch in _batches(run, work, rows)
+        for id, name in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist())
+    )
+    table = _packed(work / "names", names)
+    run(
+        "CREATE TABLE others AS SELECT n.entity, n.name FROM named n LEFT JOIN shown s "
+        "USING (entity) WHERE s.name IS NULL OR s.name <> n.name ORDER BY n.entity, n.turn"
+    )
+    count = run("SELECT count(*) FROM others").fetchone()[0]
+    owners = _mapped(work / "owners.npy", np.int32, (count,))
+    place = 0
+    for batch in _batches(run, work, "SELECT entity FROM others ORDER BY rowid"):
+        owners[place : place + len(batch)] = batch.column(0).to_numpy()
+        place += len(batch)
+    rows = "SELECT name FROM others ORDER BY rowid"
+    others = _packed(work / "aliases", _strings(run, work, rows))
+    return table, AliasTable(owners, others)
+
+
+def _relation_names(run: Callable[..., Any], called: dict[str, str]) -> dict[str, list[str]]:
+    rows = run(
+        "SELECT r.relation, n.name FROM names n JOIN relations r ON n.id = r.relation "
+        "ORDER BY n.rank, n.number"
+    ).fetchall()
+    found: dict[str, dict[str, None]] = {}
+    for iri, name in rows:
+        found.setdefault(called[iri], {})[name] = None
+    return {name: list(told) for name, told in found.items()}
+
+
+def _shown(id: str) -> str:
+    """What an RDF term without a label is called."""
+    return id if id.startswith(('"', "_:")) else tail_of(id)
+
+
+def _batches(run: Callable[..., Any], work: Path, query: str) -> Iterator[Any]:
+    """The rows of a query in order, some at a time."""
+    from pyarrow import parquet
+
+    path = work / "rows.parquet"
+    run(f"COPY ({query}) TO '{path}' (FORMAT parquet, COMPRESSION lz4)")
+    with parquet.ParquetFile(path) as file:
+        yield from file.iter_batches(_ROWS)
+    path.unlink()
+
+
+def _strings(run: Callable[..., Any], work: Path, query: str) -> Iterator[str]:
+    for batch in _batches(run, work, query):
+        yield from batch.column(0).to_pylist()
+
+
+def _packed(path: Path, names: Iterator[str], *, ascending: bool = False) -> NameTable:
+    """Strings as a table of names on disk."""
+    lengths: list[np.ndarray] = [np.zeros(1, np.int64)]
+    with open(path.with_suffix(".blob"), "wb") as file:
+        while True:
+            some = [name.encode() for _, name in zip(range(_ROWS), names)]
+            if not some:
+                break
+            file.write(b"".join(some))
+            lengths.append(np.fromiter(map(len, some), np.int64, len(some)))
+    offsets = np.cumsum(np.concatenate(lengths))
+    empty = np.zeros(0, np.uint8)
+    blob = np.memmap(path.with_suffix(".blob"), np.uint8, "r") if offsets[-1] else empty
+    return NameTable(np.asarray(blob), offsets, ascending=ascending)
+
+
+def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> np.ndarray:
+    if not shape[0]:
+        return np.zeros(shape, kind)
+    return np.asarray(np.lib.format.open_memmap(path, "w+", kind, shape))

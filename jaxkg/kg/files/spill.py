@@ -1,0 +1,150 @@
+"""Facts and names put on the disk as they are read, for `jaxkg.kg.files.big` to sort."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jaxkg.errors import JaxkgError, how_to_install
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.rdf import ALIASES, LABELS, label_rank, statements
+from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
+from jaxkg.kg.names import NameCollector
+
+_BATCH = 1 << 19
+
+
+def libraries() -> tuple[Any, Any]:
+    """DuckDB and PyArrow.
+
+    Raises:
+        JaxkgError: they are not installed.
+    """
+    try:
+        import duckdb
+        import pyarrow
+    except ModuleNotFoundError as error:
+        raise JaxkgError(f"a graph is sorted on disk by DuckDB: {how_to_install('big')}") from error
+    return duckdb, pyarrow
+
+
+class Spill:
+    """Rows written to Parquet files as they come.
+
+    Args:
+        folder: for the files.
+        name: theirs.
+        columns: names of their columns.
+    """
+
+    def __init__(self, folder: Path, name: str, columns: Sequence[str]) -> None:
+        self.folder, self.name = folder, name
+        self.rows = 0
+        self._columns: dict[str, list[Any]] = {column: [] for column in columns}
+        self._files = 0
+
+    def extend(self, *columns: Sequence[Any]) -> None:
+        """Take rows, column by column."""
+        for held, more in zip(self._columns.values(), columns, strict=True):
+            held.extend(more)
+        self.rows += len(columns[0])
+        if len(next(iter(self._columns.values()))) >= _BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held."""
+        import pyarrow
+        from pyarrow import parquet
+
+        if any(self._columns.values()):
+            table = pyarrow.table(self._columns)
+            path = self.folder / f"{self.name}-{self._files:05}.parquet"
+            parquet.write_table(table, path, compression="lz4")
+            self._files += 1
+            for held in self._columns.values():
+                held.clear()
+
+    @property
+    def files(self) -> str:
+        """A pattern of the files; there may be none."""
+        return str(self.folder / f"{self.name}-*.parquet")
+
+
+class SpilledTriples(TripleEncoder):
+    """Takes triples as `TripleEncoder` does, and keeps none; sources are not taken."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.facts = Spill(folder, "facts", ("head", "relation", "tail"))
+
+    def __len__(self) -> int:
+        return self.facts.rows
+
+    def add(
+        self,
+        heads: Sequence[str],
+        relations: Sequence[str],
+        tails: Sequence[str],
+        sources: Sequence[str] | None = None,
+    ) -> None:
+        """Take a batch of triples."""
+        self.facts.extend(heads, relations, tails)
+
+
+class SpilledNames(NameCollector):
+    """Takes names as `NameCollector` does, and keeps none.
+
+    The first label by rank, then by order of reading, is the name to show.
+
+    Attributes:
+        rank: of the labels that come now; lower goes first.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.rank = 1
+        self.names = Spill(folder, "names", ("id", "rank", "number", "name"))
+
+    def label(self, entity: str, name: str) -> None:
+        """Take a display name."""
+        self.put(entity, name, self.rank)
+
+    def alias(self, entity: str, name: str) -> None:
+        """Take another name."""
+        self.put(entity, name, ALIAS)
+
+    def put(self, entity: str, name: str, rank: int) -> None:
+        """Take a name of some rank."""
+        self.names.extend([entity], [rank], [self.names.rows], [name])
+
+
+ALIAS = 9
+"""Rank of names that are never shown first."""
+
+
+def spill_rdf(
+    path: Path,
+    format: str,
+    facts: SpilledTriples,
+    names: SpilledNames,
+    bad: BadLines,
+    on_progress: Progress | None = None,
+) -> None:
+    """Read an RDF file as `jaxkg.kg.files.rdf.read_rdf` does; relations keep their whole IRIs."""
+    columns: tuple[list[str], ...] = ([], [], [])
+    with open_bytes(path, on_progress) as file:
+        for subject, predicate, value, literal in statements(path, file, format, bad):
+            if literal is not None and predicate in LABELS + ALIASES:
+                rank = ALIAS if predicate in ALIASES else 2 + label_rank(literal[1])
+                names.put(subject, literal[0], rank)
+                continue
+            if literal is not None:
+                names.put(value, literal[0], 1)
+            for column, term in zip(columns, (subject, predicate, value)):
+                column.append(term)
+            if len(columns[0]) == 1 << 16:
+                facts.add(*columns)
+                for column in columns:
+                    column.clear()
+    facts.add(*columns)

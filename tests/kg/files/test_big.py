@@ -1,0 +1,123 @@
+"""A graph sorted on disk is the graph that is read whole."""
+
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import open_graph, read_graph
+from jaxkg.kg.files.big import build_big
+from jaxkg.kg.stores.arrays import ArrayStore
+
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+ALSO = "http://www.w3.org/2004/02/skos/core#altLabel"
+RDF = f"""
+<http://a/m1> <http://a/by> <http://a/p1> .
+<http://a/m1> <http://a/by> <http://a/p1> .
+<http://a/m2> <http://b/by> <http://a/p%C3%A9> .
+<http://a/m2> <http://a/year> "1995"^^<http://www.w3.org/2001/XMLSchema#gYear> .
+<http://a/m2> <http://a/said> "oui"@fr .
+<http://a/m2> <http://a/with> _:b .
+<http://a/m1> <{LABEL}> "Der Eine"@de .
+<http://a/m1> <{LABEL}> "One"@en .
+<http://a/m1> <{LABEL}> "Uno" .
+<http://a/m1> <{ALSO}> "Eins" .
+<http://a/p1> <{ALSO}> "Only an alias" .
+<http://a/year> <{LABEL}> "year of release"@en .
+<http://a/nobody> <{LABEL}> "without facts" .
+"""
+
+
+def lines(rng, separator, count=400):
+    ends = [f"Größe {n}" if n % 7 == 0 else f"e{n}" for n in range(40)]
+    return "\n".join(
+        separator.join((ends[h], f"r{r}", ends[t]))
+        for h, r, t in zip(*(rng.integers(0, most, count).tolist() for most in (40, 3, 40)))
+    )
+
+
+def same(one, two):
+    assert one.fingerprint == two.fingerprint
+    assert one.relation_names == two.relation_names
+    assert (one.duplicates, one.skipped) == (two.duplicates, two.skipped)
+    assert dict(one.aliases) == dict(two.aliases)
+
+
+@pytest.mark.parametrize("pack", [None, "gz", "zst"])
+@pytest.mark.parametrize(("separator", "suffix"), [("\t", "tsv"), (",", "csv"), ("|", "txt")])
+def test_lines(rng, tmp_path, separator, suffix, pack):
+    text = lines(rng, separator)
+    path = tmp_path / (f"facts.{suffix}" + (f".{pack}" if pack else ""))
+    data = text.encode()
+    if pack == "gz":
+        data = gzip.compress(data)
+    elif pack == "zst":
+        data = pyarrow.compress(data, "zstd", asbytes=True)
+    path.write_bytes(data)
+    names = tmp_path / "names.tsv"
+    names.write_text("e1\tEins\ne1\tUno\ne2\tZwei\nnobody\tNiemand\n", encoding="utf-8")
+    whole = read_graph(path, names=names)
+    build_big(path, tmp_path / "big", names=names)
+    same(open_graph(tmp_path / "big"), whole)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted({"big", "names.tsv", path.name})
+    store = ArrayStore.open(tmp_path / "big")
+    assert store.search(["eins"]) == [[whole.entity("e1")]]
+    nodes = np.arange(whole.num_entities)
+    assert all(map(np.array_equal, store.runs(nodes), ArrayStore(whole).runs(nodes)))
+
+
+def test_parquet(rng, tmp_path):
+    rows = [line.split("|") for line in lines(rng, "|").split("\n")]
+    path = tmp_path / "facts.parquet"
+    columns = dict(zip(("head", "relation", "tail"), map(list, zip(*rows))))
+    parquet.write_table(pyarrow.table(columns), path)
+    build_big(path, tmp_path / "big", memory="500MB")
+    same(open_graph(tmp_path / "big"), read_graph(path))
+
+
+def test_ntriples(tmp_path):
+    path = tmp_path / "facts.nt"
+    path.write_text(RDF, encoding="utf-8")
+    build_big(path, tmp_path / "big")
+    same(open_graph(tmp_path / "big"), read_graph(path))
+    path.write_text("<http://a/1> <http://a/r> <http://a/2> .\n", encoding="utf-8")
+    build_big(path, tmp_path / "big")
+    same(open_graph(tmp_path / "big"), read_graph(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("a\tb\n", "2 fields"), ("", "no triples|blank"), ("a\t^b\tc\n", "starts with")],
+)
+def test_bad_input_leaves_nothing_behind(tmp_path, text, told):
+    path = tmp_path / "facts.tsv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(JaxkgError, match=told):
+        build_big(path, tmp_path / "big")
+    assert [p.name for p in tmp_path.iterdir()] == ["facts.tsv"]
+    path.write_text("a\tb\tc\n", encoding="utf-8")
+    with pytest.raises(JaxkgError, match="cannot be sorted"):
+        build_big(path, tmp_path / "big", memory="a lot")
+
+
+def test_without_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    path = tmp_path / "facts.tsv"
+    path.write_text("a\tb\tc\n", encoding="utf-8")
+    with pytest.raises(JaxkgError, match=r"jaxkg\[big\]"):
+        build_big(path, tmp_path / "big")
+
+
+@pytest.mark.slow
+def test_the_command(tmp_path):
+    path = tmp_path / "facts.tsv"
+    path.write_text("a\tb\tc\n", encoding="utf-8")
+    command = [sys.executable, "-m", "jaxkg", "kg", "build", str(path), "-o", str(tmp_path / "g")]
+    done = subprocess.run([*command, "--big"], capture_output=True, text=True, check=True)
+    assert "1 triple" in done.stdout
+    assert open_graph(tmp_path / "g").num_triples == 1
