@@ -86,8 +86,9 @@ ENTRIES = (
     Entry("proh", "proh.parts", model="inside",
           about="planning and retrieval over a knowledge hypergraph, or over a graph's facts",
           needs="an LLM for its planning; `hypergraph build` for texts"),
-    Entry("llm-planned", "llm_planned.system", model="needed",
-          about="a language model plans in one call, the plan is checked, then executed",
+    Entry("llm-planned", "llm_planned.graphs", model="needed",
+          about="a language model plans in one call, the plan is checked, then executed; "
+          "`--set ask=graph` for query graphs",
           needs="`--llm`"),
 )  # fmt: skip
 SYSTEMS: dict[str, Entry] = {entry.name: entry for entry in ENTRIES}

@@ -38,6 +38,8 @@ class LLMPlannedSettings(Checked):
     """Knobs of planned search.
 
     Attributes:
+        ask: what the model is asked for: relation "paths", or a query "graph" with conditions,
+            orders, counts and yes or no; of a graph, only `offered` and `repair` are of use.
         hops: longest plan; how many a question takes is the model's to say.
         mode: answer with the "best" plan, the first that reaches anything, or with the "union" of
             all that hold.
@@ -50,6 +52,7 @@ class LLMPlannedSettings(Checked):
         batch_size: plans executed at a time.
     """
 
+    ask: Literal["paths", "graph"] = "paths"
     hops: Count = 3
     mode: Literal["best", "union"] = "best"
     plans: Count = 4
@@ -213,10 +216,22 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         self, linked: Linked
     ) -> tuple[list[Outcome[PlanReply] | None], list[tuple[int, ...]]]:
         """Outcomes of the calls, None for a question without topics, and what each was offered."""
+        wanted, offers = self.wanted(linked)
+        there = [i for i, some in enumerate(linked.topics) if some.entities]
+        found: list[Outcome[PlanReply] | None] = [None] * len(linked.questions)
+        made = plan_relations(
+            self.backend, wanted, hops=self.settings.hops, repair=self.settings.repair
+        )
+        for i, outcome in zip(there, made, strict=True):
+            found[i] = outcome
+        return found, offers
+
+    def wanted(self, linked: Linked) -> tuple[list[Wanted], list[tuple[int, ...]]]:
+        """What a model is told of each question that has topics, and what all are offered."""
         questions, topics = linked.questions, linked.topics
         offers = self.offer(linked.masked, topics)
         there = [i for i, some in enumerate(topics) if some.entities]
-        wanted = [
+        return [
             Wanted(
                 questions[i].text,
                 questions[i].id,
@@ -224,14 +239,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
                 tuple(self._told[relation] for relation in offers[i]),
             )
             for i in there
-        ]
-        found: list[Outcome[PlanReply] | None] = [None] * len(questions)
-        made = plan_relations(
-            self.backend, wanted, hops=self.settings.hops, repair=self.settings.repair
-        )
-        for i, outcome in zip(there, made, strict=True):
-            found[i] = outcome
-        return found, offers
+        ], offers
 
     def _read(
         self, outcome: Outcome[PlanReply] | None, topics: Topics, offered: Candidates
@@ -307,7 +315,7 @@ def _why_no_plan(reply: ReadPlans) -> str:
     return "the model finds no relations that answer"
 
 
-def from_parts(parts: Parts) -> LLMPlannedQA:
+def planned_from_parts(parts: Parts) -> LLMPlannedQA:
     """The system as the command builds it."""
     assert parts.backend is not None
     return LLMPlannedQA.build(
