@@ -2,7 +2,8 @@
 
 What is called PRoH-L here is not the paper's: every entity weighs 1 x rarity, relevance flows as in
 PageRank, one step deep, and dense chunks are mixed in; the paper weighs by similarity and overlap
-over three steps, which is the row "as printed"; `--ablations` takes parts away. Half an hour on two CPU cores.
+over three steps, which is the row "as printed"; `--ablations` takes parts away. Half an hour on two
+CPU cores.
 
     python scripts/tables/table_proh.py
 """
