@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -28,8 +30,42 @@ class Neighbourhood:
         nodes = np.arange(kg.num_entities + 1)
         self._first = np.searchsorted(triples[:, 0], nodes)
         # By tail, then relation, as the rows themselves are by head, then relation.
-        self._back = np.lexsort((triples[:, 1], triples[:, 2]))
-        self._back_first = np.searchsorted(triples[self._back, 2], nodes)
+        key = triples[:, 2].astype(np.int64) * kg.num_relations + triples[:, 1]
+        self._back = np.argsort(key, kind="stable")
+        self._behind = key[self._back]
+        self._back_first = np.searchsorted(self._behind, nodes * np.int64(kg.num_relations))
+
+    @functools.cached_property
+    def _ahead(self) -> np.ndarray:
+        triples = self.kg.triples
+        return triples[:, 0].astype(np.int64) * self.kg.num_relations + triples[:, 1]
+
+    def walks(
+        self, nodes: np.ndarray, codes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Every edge of these relation codes out of these nodes.
+
+        Args:
+            nodes: [n] entity indices.
+            codes: [c] relation codes.
+
+        Returns:
+            Of each edge its end [e] int32, its step [e] int64, 2 * row of the triple, plus 1 where
+            it is walked backwards, and the place of its source in `nodes` [e].
+        """
+        back, relation = np.divmod(codes.astype(np.int64), self.kg.num_relations)
+        parts = []
+        for at in (0, 1):
+            some = relation[back == at]
+            key = (nodes.astype(np.int64)[:, None] * self.kg.num_relations + some).ravel()
+            keys = self._behind if at else self._ahead
+            low, high = np.searchsorted(keys, key), np.searchsorted(keys, key, "right")
+            rows = _spread(low, high)
+            rows = self._back[rows] if at else rows
+            place = np.repeat(np.arange(len(key)) // max(len(some), 1), high - low)
+            parts.append((self.kg.triples[rows, 0 if at else 2], 2 * rows + at, place))
+        ends, steps, places = map(np.concatenate, zip(*parts))
+        return ends.astype(np.int32), steps, places
 
     def degree(self, nodes: npt.ArrayLike) -> int:
         """Edges that leave a node, or several, in both directions."""
@@ -78,7 +114,7 @@ class Neighbourhood:
         _, codes, ends, _ = self.edges(nodes)
         if not len(codes):
             return {}
-        keys = np.unique(codes.astype(np.int64) * self.kg.num_entities + ends)
+        keys = distinct(codes.astype(np.int64) * self.kg.num_entities + ends)
         codes, ends = np.divmod(keys, self.kg.num_entities)
         cuts = np.flatnonzero(np.diff(codes)) + 1
         return {
@@ -95,6 +131,18 @@ class Neighbourhood:
     def _rows(self, node: int) -> tuple[np.ndarray, np.ndarray]:
         ahead = np.arange(self._first[node], self._first[node + 1])
         return ahead, self._back[self._back_first[node] : self._back_first[node + 1]]
+
+
+def distinct(values: np.ndarray) -> np.ndarray:
+    """Integers ascending, each once: as `np.unique`, and faster where they are many.
+
+    >>> distinct(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    ordered = np.sort(values, axis=None)
+    return (
+        ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
+    )
 
 
 def _spread(first: np.ndarray, last: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.rules import ends_at, refuse_unsound, side_kind, topics_of, where_window
 from jaxkg.kg.queries.values import NONE, Values
 from jaxkg.query import (
@@ -99,18 +100,21 @@ class QuerySets:
         2
     """
 
-    def __init__(self, kg: KnowledgeGraph, values: Values | None = None):
-        """Sort the graph's triples by relation and by either end."""
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        values: Values | None = None,
+        around: Neighbourhood | None = None,
+    ):
+        """Over a graph.
+
+        Args:
+            kg: the graph.
+            values, around: of the graph, where they are there already.
+        """
         self.kg = kg
         self.values = values or Values(kg)
-        head, relation, tail = kg.triples.T.astype(np.int64)
-        row = np.arange(kg.num_triples, dtype=np.int64)
-        start = np.concatenate([head, tail])
-        code = np.concatenate([relation, relation + kg.num_relations])
-        end, step = np.concatenate([tail, head]), np.concatenate([2 * row, 2 * row + 1])
-        key = code * kg.num_entities + start
-        order = np.lexsort((end, key))
-        self._key, self._end, self._step = key[order], end[order].astype(np.int32), step[order]
+        self.around = around or Neighbourhood(kg)
 
     def execute(self, query: Query) -> Result:
         """Execute one query graph.
@@ -152,12 +156,7 @@ class QuerySets:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Every edge of these relations out of `nodes`: ends, steps, place of each in `nodes`."""
         codes = np.array([self.kg.relation_code(name) for name in relations], np.int64)
-        keys = (codes * self.kg.num_entities + nodes.astype(np.int64)[:, None]).ravel()
-        low, high = np.searchsorted(self._key, keys), np.searchsorted(self._key, keys, "right")
-        count = high - low
-        which = np.repeat(np.arange(len(keys)), count)
-        edge = np.arange(len(which)) - np.repeat(np.cumsum(count) - count - low, count)
-        return self._end[edge], self._step[edge], which // max(len(codes), 1)
+        return self.around.walks(nodes, codes)
 
     def walks_along(self, node: int, path: Sequence[str]) -> list[tuple[int, ...]]:
         """A walk from an entity to everything that a relation path leads to; steps as `Derived`."""
@@ -233,7 +232,10 @@ def start_of(values: Values, node: Entities | Domain) -> Derived:
         rows = np.flatnonzero(values.kg.triples[:, 1] == code)
         starts.append(values.kg.triples[rows, 2 if back else 0])
         steps.append(2 * rows.astype(np.int64) + back)
-    nodes, first = np.unique(np.concatenate(starts), return_index=True)
+    every = np.concatenate(starts)
+    order = np.argsort(every, kind="stable")
+    nodes = distinct(every)
+    first = order[np.searchsorted(every[order], nodes)]
     return Derived(node, nodes.astype(np.int32), np.concatenate(steps)[first, None])
 
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.queries.literals import DATES, NUMBERS, XSD, as_date, as_number, as_truth, literal
 from jaxkg.query import Comparison, Value
 
@@ -35,6 +36,7 @@ NONE = np.iinfo(np.int32).min
 """The key of an entity without a value of that kind."""
 
 _NEARLY_ALL = 0.95
+_SOME = 60
 _TYPED = KINDS[:3]
 _LAST = np.iinfo(np.int32).max
 
@@ -102,7 +104,7 @@ class Values:
         ends = np.searchsorted(kg.triples[order, 1], np.arange(kg.num_relations + 1))
         typed = self._read_literals(stores)
         for code, name in enumerate(kg.relations):
-            tails = np.unique(kg.triples[order[ends[code] : ends[code + 1]], 2])
+            tails = distinct(kg.triples[order[ends[code] : ends[code + 1]], 2])
             kind = self._column(name, tails, typed, stores)
             if kind:
                 self.relation_kinds[name] = kind
@@ -164,6 +166,8 @@ class Values:
             if kind not in _TYPED:
                 break
             enough = 0 if name in self._overruled else _NEARLY_ALL * len(rows)
+            if enough and not _said_by_some(self.kg, kind, plain, len(rows) - len(plain)):
+                continue
             said = sum(typed.get(row) == kind for row in rows)
             told: dict[int, Any] = {}
             misses = 0
@@ -308,13 +312,24 @@ class Values:
         if relation not in self._ends:
             inverse, code = divmod(self.kg.relation_code(relation), self.kg.num_relations)
             rows = self.kg.triples[:, 1] == code
-            self._ends[relation] = np.unique(self.kg.triples[rows, 0 if inverse else 2])
+            self._ends[relation] = distinct(self.kg.triples[rows, 0 if inverse else 2])
         return self._ends[relation]
 
     def kind_along(self, relations: Sequence[str]) -> str | None:
         """What all these relations lead to: a kind, or None for entities or where they differ."""
         kinds = {self.relation_kinds.get(name) for name in relations}
         return kinds.pop() if len(kinds) == 1 else None
+
+
+def _said_by_some(kg: KnowledgeGraph, kind: str, rows: Sequence[int], others: int) -> bool:
+    """Whether a sample of a long column looks like one of a kind; most columns are of names.
+
+    Of 60 names evenly spaced, half: a column of values has all but a twentieth.
+    """
+    if others or len(rows) <= 2 * _SOME:
+        return True
+    some = [kg.name(row) for row in rows[:: len(rows) // _SOME]]
+    return 2 * sum(_parsed(kind, text) is not None for text in some) >= len(some)
 
 
 _OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in")

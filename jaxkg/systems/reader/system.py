@@ -125,23 +125,25 @@ class Reader(QuestionAnswering):
         seen = views(asked, found, self.readings.find)
         standard = (seen - self.weights.mean) * self.weights.scale * self._kept
         scores = rank_on_host(self.weights.params, standard)
-        answers = [self._answers(candidate) for candidate in found]
+        answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]
         told = confidence_cues(scores, list(answers), seen)
         sure = confidence(self.weights.confidence, told)
         least = self.settings.threshold
         least = self.weights.threshold if least is None else least
         order = np.argsort(-scores, kind="stable")
         kept: list[Reading] = []
+        taken: set[str | bytes] = set()
         chances = np.exp(scores - scores.max())
         for place in order.tolist():
-            if all(answers[place] != reading.answers for reading in kept):
+            if answers[place] not in taken:
+                taken.add(answers[place])
                 share = sure * float(chances[place])
                 kept.append(
                     Reading(
                         found[place],
                         query_words(self.kg, found[place].query),
                         share,
-                        answers[place],
+                        self._answers(found[place]),
                     )
                 )
             if len(kept) == 1 + self.settings.readings:
@@ -224,7 +226,8 @@ class Reader(QuestionAnswering):
     @functools.cached_property
     def sets(self) -> QuerySets:
         """Executes the query graphs of the graph."""
-        return QuerySets(self.kg)
+        vocabulary = self.readings.vocabulary
+        return QuerySets(self.kg, vocabulary.values, vocabulary.around)
 
     def _plan(self, understood: Understood) -> tuple[PlanCandidate, ...]:
         return tuple(

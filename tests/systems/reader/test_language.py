@@ -127,3 +127,33 @@ def test_whether_several_are_asked_for():
         "Which boat is blue?": False, "Who is the captain?": False, "Who built it?": None,
     }  # fmt: skip
     assert {text: read_cues(text).plural for text in told} == told
+
+
+def test_names_of_a_large_graph_are_looked_up_as_they_are_asked_for(monkeypatch):
+    graphs = [transit(), workshop()]
+    graphs.append(
+        KnowledgeGraph.from_triples(
+            [
+                ("Amélie", "by", "Žižek Ünal"),
+                ("Lord of the Rings", "by", "Ring"),
+                ("Йод", "by", "B"),
+            ],
+            aliases={"Ring": ["The Precious One"]},
+        )
+    )
+    questions = [
+        "who runs line 1", "Who heads Velmora Tarms?", "Where does the Island Ferry stop?",
+        "Who heads Velmora?", "Who owns the Castle?", "Is Una Holt older than Ivo Mars?",
+        "lord of the rings and amelie", "Who is Zizek Ünal?", "the precious one", "What is Йод?",
+    ]  # fmt: skip
+    for kg in graphs:
+        words = Vocabulary(kg)
+        at_once = TopicFinder(words)
+        with monkeypatch.context() as patched:
+            patched.setattr("jaxkg.systems.reader.language.topics._AT_ONCE", 0)
+            patched.setattr("jaxkg.systems.reader.language.topics._COMMON", 2)
+            on_demand = TopicFinder(words)
+            for question in questions:
+                cues = read_cues(question)
+                assert on_demand.mentions(cues) == at_once.mentions(cues), question
+    assert [kg.name(o.entity) for m in at_once.mentions(read_cues(questions[6])) for o in m.options]

@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
+from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.sort_words import FEATURES, ROLES, SITUATED
 from jaxkg.systems.reader.language.stems import singular
@@ -82,8 +83,8 @@ def inferred_sorts(
         pure = [kept[place] for place in np.flatnonzero(share >= _PURE)]
         if not mine.any() or not pure:
             continue
-        codes_of = _covering(pure, bare)
-        members = np.unique(np.concatenate([bare[code] for code in codes_of]))
+        codes_of = _covering(pure, bare, kg.num_entities)
+        members = distinct(np.concatenate([bare[code] for code in codes_of]))
         named = [
             kept[place] for place in np.flatnonzero((share >= 0.5) & (table[mine].any(axis=0)))
         ]
@@ -103,12 +104,14 @@ def _incidence(
     """[E, C] float32, 1 where an entity has a relation code, of some entities."""
     each = max(5, _LOOKED_AT // len(kept))
     some = [rows[:: max(1, len(rows) // each)] for rows in of_code.values()]
-    rows = np.unique(np.concatenate(some))
     if kg.num_entities <= _LOOKED_AT:
-        rows = np.unique(np.concatenate(list(of_code.values())))
+        some = list(of_code.values())
+    rows = distinct(np.concatenate(some))
     table = np.zeros((len(rows), len(kept)), np.float32)
     for place, code in enumerate(kept):
-        table[np.isin(rows, of_code[code], assume_unique=True), place] = 1.0
+        there = of_code[code]
+        at = np.minimum(np.searchsorted(there, rows), len(there) - 1)
+        table[there[at] == rows, place] = 1.0
     return table
 
 
@@ -117,22 +120,27 @@ def _together(table: np.ndarray) -> np.ndarray:
     shared = table.T @ table
     size = np.sqrt(np.maximum(np.diag(shared), 1))
     near = shared / size[:, None] / size[None] >= _TOGETHER
-    group = np.arange(len(near))
+    group = np.full(len(near), -1)
     for place in range(len(near)):
-        for other in np.flatnonzero(near[place]):
-            group[group == group[other]] = group[place]
-    return np.unique(group, return_inverse=True)[1].reshape(-1)
+        if group[place] >= 0:
+            continue
+        reached, before = near[place], 0
+        while before < (before := int(reached.sum())):
+            reached = near[reached].any(axis=0)
+        group[reached] = group.max() + 1
+    return group
 
 
-def _covering(codes: Sequence[int], of_code: dict[int, np.ndarray]) -> tuple[int, ...]:
+def _covering(
+    codes: Sequence[int], of_code: dict[int, np.ndarray], entities: int
+) -> tuple[int, ...]:
     """Few relation codes whose entities are all that any of these has."""
     kept: list[int] = []
-    there = np.zeros(0, np.int64)
+    there = np.zeros(entities, bool)
     for code in sorted(codes, key=lambda c: (-len(of_code[c]), c)):
-        joined = np.union1d(there, of_code[code])
-        if len(joined) > len(there):
+        if not there[of_code[code]].all():
             kept.append(code)
-            there = joined
+            there[of_code[code]] = True
     return tuple(kept)
 
 

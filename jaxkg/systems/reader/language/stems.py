@@ -38,7 +38,7 @@ def singular(word: str) -> str:
     ('mystery', 'box', 'stop', 'bus')
     """
     if not word.isascii():
-        word = "".join(c for c in unicodedata.normalize("NFKD", word) if c.isascii())
+        word = "".join(c for c in unicodedata.normalize("NFKD", word) if c.isascii()) or word
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses", "zes")):
@@ -58,7 +58,7 @@ def stem(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if not word.isascii():
         word = word.replace("ß", "ss")
-        word = "".join(c for c in unicodedata.normalize("NFKD", word) if c.isascii())
+        word = "".join(c for c in unicodedata.normalize("NFKD", word) if c.isascii()) or word
     for _ in range(2):
         for suffix in _SUFFIXES:
             if word.endswith(suffix) and len(word) - len(suffix) >= 4:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
+from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.name_search import NameSearch
 from jaxkg.systems.reader.language.stems import alike, singular
 from jaxkg.systems.reader.language.synonyms import meant
 from jaxkg.systems.reader.language.vocabulary import ARTICLES, Vocabulary, key_of
@@ -19,8 +23,10 @@ _LONGEST = 9
 _PARTIAL = 4
 """Entities that a part of a name may stand for, at most."""
 _FUZZY = 78.0
-_MOST_FUZZY = 300_000
-"""Names beyond which slips of the pen are not looked for."""
+_AT_ONCE = 30_000
+"""Entities beyond which only the names that share a word with a question are read."""
+_COMMON = 3_000
+"""Names that share a word from which on it takes another word to look at one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +68,19 @@ class ClassMention:
     score: float = 1.0
 
 
+@dataclasses.dataclass(frozen=True)
+class _Index:
+    """Entities by the key of a name and by its words, and all words that are known."""
+
+    by_key: dict[str, list[tuple[int, bool]]]
+    by_word: dict[str, set[int]]
+    known: set[str]
+
+    @functools.cached_property
+    def keys(self) -> list[str]:
+        return list(self.by_key)
+
+
 class TopicFinder:
     """Finds mentions by name, other name, plural, part of a name or misspelling.
 
@@ -72,30 +91,8 @@ class TopicFinder:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         kg = vocabulary.kg
-        self._by_key: dict[str, list[tuple[int, bool]]] = defaultdict(list)
-        self._by_word: dict[str, set[int]] = defaultdict(set)
         self._class_keys: dict[str, list[int]] = defaultdict(list)
-        self.known: set[str] = set()
         self._schema_words: set[str] = set()
-        small = kg.num_entities <= _MOST_FUZZY
-        aside = vocabulary.is_schema | vocabulary.is_value | vocabulary.is_other_name
-        # Of a part of a larger graph, names that happen to lie around are no topics.
-        named = getattr(kg, "mentionable", None)
-        around = np.zeros(kg.num_entities, bool)
-        if named is not None:
-            around[:] = True
-            around[named] = False
-        for name, row, other in vocabulary.surfaces():
-            if aside[row]:
-                continue
-            key = key_of(name)
-            if around[row]:
-                self.known.update(key.split())
-                continue
-            self._by_key[key].append((row, other))
-            if small:
-                for word in key.split():
-                    self._by_word[word].add(row)
         for kind in vocabulary.classes:
             for wording in vocabulary.class_names(kind):
                 if kind not in self._class_keys[key_of(relation_words(wording))]:
@@ -105,13 +102,60 @@ class TopicFinder:
                 self._schema_words.update(map(singular, split_words(wording).folded))
         for key in self._class_keys:
             self._schema_words.update(key.split())
-        self.known |= self._schema_words
-        for key in (*self._by_key, *self._class_keys):
-            self.known.update(key.split())
-        self._keys = list(self._by_key) if small else []
+        self._aside = vocabulary.is_schema | vocabulary.is_value | vocabulary.is_other_name
+        # Of a part of a larger graph, names that happen to lie around are no topics.
+        self._around = np.zeros(kg.num_entities, bool)
+        if (named := getattr(kg, "mentionable", None)) is not None:
+            self._around[:] = True
+            self._around[named] = False
         self._degree = np.bincount(
             np.asarray(kg.triples)[:, ::2].ravel(), minlength=kg.num_entities
         )
+        self._all = None if kg.num_entities > _AT_ONCE else self._indexed(vocabulary.surfaces())
+
+    def _indexed(self, surfaces: Iterable[tuple[str, int, bool]]) -> _Index:
+        index = _Index(defaultdict(list), defaultdict(set), set(self._schema_words))
+        for name, row, other in surfaces:
+            if self._aside[row]:
+                continue
+            key = key_of(name)
+            index.known.update(key.split())
+            if not self._around[row]:
+                index.by_key[key].append((row, other))
+                for word in key.split():
+                    index.by_word[word].add(row)
+        return index
+
+    @functools.cached_property
+    def _searches(self) -> tuple[NameSearch, NameSearch]:
+        kg = self.vocabulary.kg
+        return NameSearch(kg.entity_names), NameSearch(kg.aliases.names)
+
+    def _index_for(self, cues: Cues) -> _Index:
+        """All names, or of a large graph those that share a word with the question."""
+        if self._all is not None:
+            return self._all
+        rows, aliases = (self._sharing(search, cues) for search in self._searches)
+        return self._indexed(self.vocabulary.surfaces(rows, aliases))
+
+    def _sharing(self, search: NameSearch, cues: Cues) -> list[int]:
+        """Names that share a word; of a word that thousands share, with another word, or alone."""
+        found: list[np.ndarray] = []
+        common: list[np.ndarray] = []
+        for place, word in enumerate(cues.words.folded):
+            if word in STOP or (cues.content[place] == 0 and not word.isalnum()):
+                continue
+            stem = singular(word)
+            rows = search.rows(stem[:-1] if stem.endswith("y") and len(stem) > 3 else stem)
+            if not len(rows):
+                # A slip of the pen, hardly in the first letters.
+                rows = search.rows(stem[:4])
+                rows = rows if len(rows) <= _COMMON or len(stem) < 6 else search.rows(stem[:5])
+            (common if len(rows) > _COMMON else found).append(rows)
+        if common:
+            rows, shared = np.unique(np.concatenate([*common, *found]), return_counts=True)
+            found.append(rows[(shared > 1) | (search.words(rows) == 1)])
+        return distinct(np.concatenate(found)).tolist() if found else []
 
     def classes(self, cues: Cues) -> list[ClassMention]:
         """Classes named in a question."""
@@ -125,12 +169,13 @@ class TopicFinder:
 
     def mentions(self, cues: Cues) -> list[Mention]:
         """Things named in a question, in order of place; none within another."""
-        found = self._exact(cues)
+        index = self._index_for(cues)
+        found = self._exact(cues, index)
         taken = {place for mention in found for place in mention.words}
-        found += self._loose(cues, taken)
+        found += self._loose(cues, taken, index)
         return sorted(found, key=lambda mention: mention.first)
 
-    def _exact(self, cues: Cues) -> list[Mention]:
+    def _exact(self, cues: Cues, index: _Index) -> list[Mention]:
         folded, written = cues.words.folded, cues.words.written
         single = [singular(word) for word in folded]
         spans = []
@@ -138,7 +183,7 @@ class TopicFinder:
             if folded[first] in ARTICLES and first + 1 < len(folded) and len(folded[first]) > 1:
                 continue
             for last in range(first, min(first + _LONGEST, len(folded))):
-                rows = self._by_key.get(" ".join(single[first : last + 1]))
+                rows = index.by_key.get(" ".join(single[first : last + 1]))
                 if rows and self._meant(cues, first, last, rows):
                     spans.append((last - first, -first, first, last, rows))
         found, taken = [], set()
@@ -177,7 +222,7 @@ class TopicFinder:
             if not other and name != text and name.lower() != text.lower():
                 score -= 0.03
             hints = set(split_words(name).folded) if "(" in name else set()
-            for kind in self.vocabulary.class_of.get(row, ()):
+            for kind in self.vocabulary.kinds_of(row):
                 for word in self.vocabulary.class_names(kind):
                     hints.update(split_words(word).folded)
             told = [p for p in near if singular(cues.words.folded[p]) in map(singular, hints)]
@@ -190,7 +235,7 @@ class TopicFinder:
         order = sorted(options.values(), key=lambda o: (-o.score, -self._degree[o.entity]))
         return Mention(first, last, tuple(order[:6]), tuple(sorted(beside)))
 
-    def _loose(self, cues: Cues, taken: set[int]) -> list[Mention]:
+    def _loose(self, cues: Cues, taken: set[int], index: _Index) -> list[Mention]:
         """Parts of names and slips of the pen, outside of what was found exactly."""
         folded, written = cues.words.folded, cues.words.written
         free = [
@@ -203,10 +248,10 @@ class TopicFinder:
                 if not (free[first] and free[last]) or taken & set(range(first, last + 1)):
                     continue
                 words = [singular(w) for w in folded[first : last + 1]]
-                options = self._partial(words, written[first : last + 1], first)
-                unknown = [w for w in words if w not in STOP and not self._familiar(w)]
+                options = self._partial(words, written[first : last + 1], first, index)
+                unknown = [w for w in words if w not in STOP and not self._familiar(w, index)]
                 if unknown:
-                    options += self._misspelt(" ".join(words))
+                    options += self._misspelt(" ".join(words), index)
                 if options:
                     best: dict[int, Option] = {}
                     for option in options:
@@ -220,36 +265,40 @@ class TopicFinder:
                 kept.append(mention)
         return kept
 
-    def _familiar(self, word: str) -> bool:
+    def _familiar(self, word: str, index: _Index) -> bool:
         """Whether a word is one of the graph's, or a form of one that speaks of its schema."""
-        return word in self.known or any(alike(word, known) >= 0.85 for known in self._schema_words)
+        return word in index.known or any(
+            alike(word, known) >= 0.85 for known in self._schema_words
+        )
 
-    def _partial(self, words: list[str], written: list[str], first: int) -> list[Option]:
+    def _partial(
+        self, words: list[str], written: list[str], first: int, index: _Index
+    ) -> list[Option]:
         """Names that all these words are part of, where there are few such names."""
-        sets = [self._by_word.get(word, set()) for word in words if word not in STOP]
+        sets = [index.by_word.get(word, set()) for word in words if word not in STOP]
         rows = set.intersection(*sets) if sets and all(sets) else set()
         if all(word in self._schema_words or word in STOP for word in words):
             return []
         capital = first > 0 and any(word != word.lower() for word in written)
         if rows and len(rows) <= _PARTIAL:
             return [Option(row, 0.8 if capital else 0.62, "part") for row in sorted(rows)]
-        if len(words) == 1 and len(words[0]) >= 6 and capital and words[0] not in self._by_word:
-            near = [k for k in self._keys if k[:5] == words[0][:5] and " " not in k]
-            return [Option(row, 0.7, "form") for k in near[:3] for row, _ in self._by_key[k][:2]]
+        if len(words) == 1 and len(words[0]) >= 6 and capital and words[0] not in index.by_word:
+            near = [k for k in index.keys if k[:5] == words[0][:5] and " " not in k]
+            return [Option(row, 0.7, "form") for k in near[:3] for row, _ in index.by_key[k][:2]]
         return []
 
-    def _misspelt(self, text: str) -> list[Option]:
-        if len(text) < 5 or not self._keys:
+    def _misspelt(self, text: str, index: _Index) -> list[Option]:
+        if len(text) < 5 or not index.keys:
             return []
         from rapidfuzz import fuzz, process
 
-        found = process.extract(text, self._keys, scorer=fuzz.ratio, score_cutoff=_FUZZY, limit=3)
+        found = process.extract(text, index.keys, scorer=fuzz.ratio, score_cutoff=_FUZZY, limit=3)
         digits = [c for c in text if c.isdigit()]
         return [
             Option(row, percent / 100 * 0.95, "fuzzy")
             for key, percent, _ in found
             if [c for c in key if c.isdigit()] == digits
-            for row, _ in self._by_key[key][:3]
+            for row, _ in index.by_key[key][:3]
         ]
 
 

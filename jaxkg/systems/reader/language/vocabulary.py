@@ -6,12 +6,13 @@ import dataclasses
 import functools
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
-from jaxkg.kg.neighbourhood import Neighbourhood
+from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
 from jaxkg.systems.reader.language.kin import KIN, leads_to_parents
@@ -88,11 +89,15 @@ class Vocabulary:
         grouped: dict[int, list[np.ndarray]] = defaultdict(list)
         for code in self.type_codes:
             rows = order[first[code] : first[code + 1]]
-            ends = triples[rows, 2]
-            for kind in np.unique(ends).tolist():
+            rows = rows[np.argsort(triples[rows, 2], kind="stable")]
+            cuts = np.flatnonzero(np.diff(triples[rows, 2])) + 1
+            for some in np.split(rows, cuts) if len(rows) else ():
+                kind = int(triples[some[0], 2])
                 if not _META.search(kg.entity_ids[kind]):
-                    grouped[kind].append(triples[rows[ends == kind], 0])
-        self.classes = {kind: np.unique(np.concatenate(some)) for kind, some in grouped.items()}
+                    grouped[kind].append(triples[some, 0])
+        self.classes = {kind: distinct(np.concatenate(some)) for kind, some in grouped.items()}
+        self.sorts: dict[int, Sort] = {}
+        self._kinds: dict[int, tuple[int, ...]] = {}
         self.symmetric = {
             code
             for code, relation in enumerate(self.relations)
@@ -103,9 +108,11 @@ class Vocabulary:
         self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
         self._order, self._first = order, first
         self._keys: dict[str, np.ndarray] = {}
+        self._domains: dict[int, np.ndarray] = {}
         self._functional: dict[int, bool] = {}
         self._class_words: dict[int, tuple[str, ...]] = {}
-        self.sorts: dict[int, Sort] = dict(enumerate(self._inferred(), start=kg.num_entities))
+        self.sorts = dict(enumerate(self._inferred(), start=kg.num_entities))
+        self._kinds.clear()
         self.classes |= {kind: sort.members for kind, sort in self.sorts.items()}
 
     def _inferred(self) -> list[Sort]:
@@ -178,30 +185,53 @@ class Vocabulary:
         """Whether heads and tails of triples are of one class, or the graph has no classes."""
         if not self.classes:
             return True
-        of = self.class_of
-        return any(set(of.get(head, ())) & set(of.get(tail, ())) for head, _, tail in some.tolist())
+        of = self.kinds_of
+        return any(set(of(head)) & set(of(tail)) for head, _, tail in some.tolist())
 
     def _rows(self, code: int) -> np.ndarray:
         return self._order[self._first[code] : self._first[code + 1]]
 
-    def surfaces(self) -> list[tuple[str, int, bool]]:
-        """(name, entity, whether it is another name) of everything that a question may mention."""
-        found = [(name, row, False) for row, name in enumerate(self.kg.entity_names.tolist())]
-        owners = self.kg.aliases.owners.tolist()
-        found += [(name, row, True) for row, name in zip(owners, self.kg.aliases.names.tolist())]
+    def surfaces(
+        self, rows: Sequence[int] | None = None, aliases: Sequence[int] = ()
+    ) -> list[tuple[str, int, bool]]:
+        """(name, entity, whether it is another name) of what a question may mention.
+
+        Args:
+            rows: of these entities alone; None for everything.
+            aliases: rows of the graph's aliases, beside these.
+        """
+        if rows is None:
+            rows, aliases = range(self.kg.num_entities), range(len(self.kg.aliases.names))
+        names, owners = self.kg.entity_names, self.kg.aliases.owners
+        every = names.tolist() if len(rows) == len(names) else [names[row] for row in rows]
+        found = [(name, int(row), False) for name, row in zip(every, rows)]
+        others = self.kg.aliases.names
+        found += [(others[row], int(owners[row]), True) for row in aliases]
         for code in self._alias_codes:
-            for head, _, tail in self.kg.triples[self._rows(code)].tolist():
-                found.append((self.kg.name(tail), head, True))
+            if len(rows) == self.kg.num_entities:
+                pairs = self.kg.triples[self._rows(code)][:, ::2].tolist()
+            else:
+                back = code + self.kg.num_relations
+                pairs = zip(
+                    *(p.tolist() for p in self.around.pairs(np.array(rows, np.int64), back)[::-1])
+                )
+            found += [(self.kg.name(tail), head, True) for head, tail in pairs]
         return found
 
-    @functools.cached_property
-    def class_of(self) -> dict[int, list[int]]:
-        """Classes of each entity."""
-        found: dict[int, list[int]] = defaultdict(list)
-        for kind, members in self.classes.items():
-            for member in members.tolist():
-                found[member].append(kind)
-        return found
+    def kinds_of(self, node: int) -> tuple[int, ...]:
+        """Classes of an entity, or its sorts."""
+        if node not in self._kinds:
+            told: dict[int, None] = {}
+            for code in self.type_codes:
+                rows = self.around.triples(node, code)
+                told.update(dict.fromkeys(self.kg.triples[rows, 2].tolist()))
+            kinds = [kind for kind in told if kind in self.classes]
+            for kind, sort in self.sorts.items():
+                place = int(np.searchsorted(sort.members, node))
+                if place < len(sort.members) and sort.members[place] == node:
+                    kinds.append(kind)
+            self._kinds[node] = tuple(kinds)
+        return self._kinds[node]
 
     def class_words(self, kind: int) -> tuple[str, ...]:
         """A class in words: its names, and "person" or "place" where its entities are such."""
@@ -270,7 +300,10 @@ class Vocabulary:
     def domain(self, code: int) -> np.ndarray:
         """[K] entities that a relation code leaves, ascending."""
         back, relation = divmod(code, self.kg.num_relations)
-        return np.unique(self.kg.triples[self._rows(relation), 2 if back else 0])
+        if code not in self._domains:
+            rows = self._rows(relation)
+            self._domains[code] = distinct(self.kg.triples[rows, 2 if back else 0])
+        return self._domains[code]
 
 
 def key_of(text: str) -> str:

@@ -142,7 +142,7 @@ class Candidates:
         if not self.vocabulary.classes or not len(ends):
             return ()
         some = ends[:20].tolist()
-        of = [set(self.vocabulary.class_of.get(end, ())) for end in some]
+        of = [set(self.vocabulary.kinds_of(end)) for end in some]
         return tuple(set.intersection(*of)) if of else ()
 
     def step(self, node: Node, code: int, *, returns: bool = True) -> Step:
@@ -358,7 +358,7 @@ class Candidates:
         kinds = {mention.kind for mention in asked.classes}
         for candidate in found:
             for kind in kinds:
-                both = np.intersect1d(candidate.ends, self.vocabulary.classes[kind])
+                both = _within(candidate.ends, self.vocabulary.classes[kind])
                 if 0 < len(both) < len(candidate.ends):
                     node = candidate.node
                     kept.append(
@@ -378,3 +378,9 @@ class Candidates:
         if asked.mentions:
             return []
         return [path for some in classes for path in self.paths(asked, some, 1)]
+
+
+def _within(ends: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Those of some ends that are of many ascending members; ascending."""
+    place = np.minimum(np.searchsorted(members, ends), len(members) - 1)
+    return np.sort(ends[members[place] == ends])

@@ -80,7 +80,7 @@ class Whether:
         if node not in self._codes:
             around = self.vocabulary.around
             found = set(around.ends(np.array([node])))
-            for kind in self.vocabulary.class_of.get(node, ()):
+            for kind in self.vocabulary.kinds_of(node):
                 found |= set(around.ends(self.vocabulary.classes[kind][:_MEMBERS]))
             for code in self.vocabulary.symmetric:
                 if found & {code, code + self.kg.num_relations}:
