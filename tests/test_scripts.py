@@ -16,10 +16,6 @@ STARTED = sorted(
 TIME = re.compile(r"\b(seconds?|minutes?|hours?)\b", re.IGNORECASE)
 
 
-def test_the_readme_is_short():
-    assert len((SCRIPTS.parent / "README.md").read_text("utf-8").splitlines()) <= 150
-
-
 def test_there_are_scripts():
     assert len(STARTED) > 15
 

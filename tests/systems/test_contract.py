@@ -26,7 +26,7 @@ from jaxkg.text import HashingEncoder, NgramHasher
 R = FILMS.num_relations
 HASHER = NgramHasher(buckets=64)
 SEEN = np.ones(64, bool)
-ENCODER = HashingEncoder()
+ENCODER = HashingEncoder(buckets=64)
 NOWHERE = asked("who is it", "Nobody", id="nowhere")
 UNLINKED = asked("zzz qqq", id="unlinked")
 QUESTIONS = [
@@ -118,10 +118,11 @@ def built(request, trained):
     """A method's row, the method, what it was built of, and its model."""
     name = request.param.partition(" ")[0]
     backend = Scripted(plan) if SYSTEMS[name].model == "needed" else None
-    vectors = ["encoder=hashing"] if request.param in SENTENCE_VECTORS else []
-    wishes = wishes_from([*ROWS[request.param], *vectors])
+    wishes = wishes_from(ROWS[request.param])
     parts = Parts(FILMS, lambda *step: None, backend, trained=trained[0], wishes=wishes)
     parts.__dict__["planner"] = trained[1]
+    if request.param in SENTENCE_VECTORS:
+        parts.__dict__["encoder"] = ENCODER
     return request.param, build_system(name, parts), parts, backend
 
 

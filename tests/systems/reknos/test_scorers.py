@@ -28,6 +28,11 @@ from jaxkg.systems.reknos.scorers import (
 )
 from jaxkg.text import NgramHasher
 
+# Operation by operation each would be a little program of its own.
+begin = jax.jit(init, static_argnames=("num_questions", "width", "hops"))
+grouped = jax.jit(group_scores, static_argnums=3)
+staying = jax.jit(within, static_argnums=3)
+stopping, over_options = jax.jit(stop_share), jax.jit(probabilities)
 RELATIONS = ("film.film.directed_by", "people.person.place_of_birth", "location.country.languages")
 
 
@@ -40,16 +45,20 @@ def beam_of(relations, score=None, finished=None):
     """A beam with these [B, W, L] paths."""
     relations = np.asarray(relations, np.int32)
     batch, width, hops = relations.shape
-    beam = init(frontier_of([[0]] * batch), num_questions=batch, width=width, hops=hops)
+    beam = begin(frontier_of([[0]] * batch), num_questions=batch, width=width, hops=hops)
     score = np.zeros((batch, width), np.float32) if score is None else np.float32(score)
     finished = np.zeros((batch, width), bool) if finished is None else np.asarray(finished)
     return beam._replace(relations=relations, score=score, finished=finished)
 
 
 def logits_of(scorer, reading, beam):
-    return scorer.beam_scorer(scorer.weights(), reading)(beam, None).logits
+    def logits(weights, reading, beam):
+        return scorer.beam_scorer(weights, reading)(beam, None).logits
+
+    return jax.jit(logits)(scorer.weights(), reading, beam)
 
 
+@jax.jit
 def ranked(weights, reading, beam):
     return ranker_scorer(weights, reading)(beam, None).logits
 
@@ -110,11 +119,11 @@ def test_confidence_is_the_planners_own_in_the_whole_path_and_the_words_it_knows
     paths = np.asarray([[2, 4], [0, -1], [-1, -1]], np.int32)
     got = scorer.confidence(questions, topics, paths)
     params, label_ngrams = scorer.weights()
-    labels = label_vectors(params, label_ngrams)
+    labels = jax.jit(label_vectors)(params, label_ngrams)
     for row, steps in enumerate([[2, 4, 6], [0, 6]]):  # the last code is to stop
-        reading = read_question(params, scorer.read(questions, topics)[row])
+        reading = jax.jit(read_question)(params, scorer.read(questions, topics)[row])
         taken = np.pad(paths[row], (0, 1), constant_values=-1)
-        told = next_relation_logits(params, labels, reading, taken)
+        told = jax.device_get(jax.jit(next_relation_logits)(params, labels, reading, taken))
         expected = np.exp(sum(told[hop, code] for hop, code in enumerate(steps)))
         share = known.known_share(questions[row].text)
         assert got[row] == pytest.approx(expected * share, rel=1e-4)
@@ -125,7 +134,7 @@ def test_probabilities_are_over_what_can_be_done():
     logits = np.asarray([[[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [9.0, 9.0, 9.0]]], np.float32)
     options = np.asarray([[[True, False], [True, True], [False, False]]])
     may_stop = np.asarray([[True, False, False]])
-    got = np.exp(probabilities(logits, options, may_stop))
+    got = np.exp(over_options(logits, options, may_stop))
     e = np.exp([1.0, 3.0])
     np.testing.assert_allclose(got[0, 0], [e[0] / e.sum(), 0, e[1] / e.sum()], rtol=1e-6)
     np.testing.assert_allclose(got[0, 1], [0.5, 0.5, 0], rtol=1e-6)
@@ -137,16 +146,16 @@ def test_a_super_relation_scores_the_probability_of_its_members():
         np.full((1, 3, 2), -1), score=np.log([[0.5, 0.25, 0.25]]), finished=[[False, False, True]]
     )
     table = np.log(np.float32([[[0.1, 0.2, 0.3, 0.4, 0.9]] * 2 + [[1.0] * 5]]))
-    got = group_scores(beam, table, np.asarray([0, 1, 1, 2], np.int32), 3)
+    got = grouped(beam, table, np.asarray([0, 1, 1, 2], np.int32), 3)
     # Relative to the best open path: 1 and 1/2; the finished one goes nowhere.
     np.testing.assert_allclose(got[0], 1.5 * np.asarray([0.1, 0.5, 0.4]), rtol=1e-6)
 
 
 def test_nothing_is_scored_where_nothing_is_open():
     beam = beam_of(np.full((1, 2, 2), -1), score=[[-np.inf, -np.inf]])
-    got = group_scores(beam, np.full((1, 2, 5), -np.inf, np.float32), np.int32([0, 1, 2, 3]), 4)
+    got = grouped(beam, np.full((1, 2, 5), -np.inf, np.float32), np.int32([0, 1, 2, 3]), 4)
     assert (np.asarray(got) == 0).all()
-    assert float(stop_share(beam, np.full((1, 2, 5), -np.inf, np.float32))[0]) == 0
+    assert float(stopping(beam, np.full((1, 2, 5), -np.inf, np.float32))[0]) == 0
 
 
 def test_the_share_of_paths_that_are_whole():
@@ -155,7 +164,7 @@ def test_the_share_of_paths_that_are_whole():
     )
     stop = np.log(np.float32([0.5, 0.9, 0.25]))
     scores = np.concatenate([np.full((3, 4), -1, np.float32), stop[:, None]], axis=1)[None]
-    assert float(stop_share(beam, scores)[0]) == pytest.approx(0.25 + 0.3 + 0.05)
+    assert float(stopping(beam, scores)[0]) == pytest.approx(0.25 + 0.3 + 0.05)
 
 
 def test_relation_paths_stay_within_super_relation_paths(rng):
@@ -168,7 +177,7 @@ def test_relation_paths_stay_within_super_relation_paths(rng):
     reach = rng.integers(0, 4, (3, 5))
     paths[np.arange(3) >= reach[..., None]] = -1
     paths[0, 0] = [*group[beams[0, 0, : length[0, 0]]], *[-1] * (3 - length[0, 0])]
-    along, whole = within(beam_of(beams), paths.astype(np.int32), group, 4)
+    along, whole = staying(beam_of(beams), paths.astype(np.int32), group, 4)
     for b, w in itertools.product(range(3), range(4)):
         taken = [int(group[code]) for code in beams[b, w] if code != -1]
         chosen = [[int(g) for g in path if g != -1] for path in paths[b]]
