@@ -147,6 +147,8 @@ class TopicFinder:
                 continue
             stem = singular(word)
             rows = search.rows(stem[:-1] if stem.endswith("y") and len(stem) > 3 else stem)
+            if not stem.isascii():  # bytes alone tell no capital of other scripts
+                rows = distinct(np.concatenate([rows, search.rows(stem.capitalize())]))
             if not len(rows):
                 # A slip of the pen, hardly in the first letters.
                 rows = search.rows(stem[:4])
