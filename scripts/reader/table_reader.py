@@ -104,7 +104,7 @@ def own_graphs(record: Record, reader_of, half: str, title: str, folders: Sequen
 
 def benchmarks(record: Record, reader_of, data: Path, sample: int, only: Sequence[str]) -> None:
     """hits@1 of the best reading, nothing withheld, topics linked (WebQSP: given)."""
-    table = record.table("set", "questions", "hits@1", "exact", "right", "wrong", "ms")
+    table = record.table("set", "questions", "hits@1", "exact", "right", "wrong", "ECE", "ms")
     readers: dict[str, tuple[KnowledgeGraph, Reader]] = {}
     for name in BENCHMARKS:
         if only and name not in only:
@@ -120,6 +120,7 @@ def benchmarks(record: Record, reader_of, data: Path, sample: int, only: Sequenc
         if sample:
             questions = [questions[i] for i in sorted(drawn[:sample].tolist())]
         hits, exact, out, began = 0.0, 0, np.zeros(2, int), time.perf_counter()
+        share, good = [], []
         for question in questions:
             understood = reader.understand(question.text, given_topics(question))
             ids, names = names_of(kg, understood)
@@ -128,13 +129,16 @@ def benchmarks(record: Record, reader_of, data: Path, sample: int, only: Sequenc
             hits += max(len(some & gold) / len(some) if some else 0.0 for some in (ids, names))
             right = gold in (ids, names)
             exact += right
+            share.append(understood.confidence)
+            good.append(right)
             if understood.sure:
                 out[0 if right else 1] += 1
         count = len(questions)
         spent = (time.perf_counter() - began) / count * 1e3
         table.add(
             name, count, round(hits / count, 3), round(exact / count, 3),
-            *(round(float(x) / count, 3) for x in out), round(spent),
+            *(round(float(x) / count, 3) for x in out),
+            round(calibration_error(np.array(share), np.array(good)), 3), round(spent),
         )  # fmt: skip
 
 

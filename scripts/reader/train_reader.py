@@ -1,17 +1,20 @@
 """Makes the weights that the reader ships with, from public questions.
 
+    python scripts/reader/train_reader.py phrases --encoder minilm -o FOLDER
     python scripts/reader/train_reader.py examples --encoder minilm --source lcquad -o FOLDER
     python scripts/reader/train_reader.py fit --encoder minilm -o FOLDER
 
-`examples` reads the questions of one source (grailqa, lcquad, simple, freebase), builds worlds
-around them and keeps the views of all readings; `fit` trains the ranker on what was kept, fits the
-confidence on graphs that it was not trained on (`--own`, `--held`), and writes the weights. Keeping
-the views takes minutes a source, `fit` a minute.
+`phrases` trains the maps of phrases and labels, on questions of their own; `examples` reads the
+questions of one source (grailqa, lcquad, simple, made-up, spoken, freebase), builds worlds around
+them and keeps the views of all readings; `fit` trains the ranker and the second look on what was
+kept, fits the confidence on graphs that they were not trained on (`--own`, `--held`), and writes
+the weights. Keeping the views takes a minute or two a source, the others some minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import random
 import time
@@ -22,8 +25,10 @@ from typing import Any
 import numpy as np
 
 from jaxkg.experiments.loading import load_graph
+from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES
+from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.examples import (
@@ -33,15 +38,19 @@ from jaxkg.systems.reader.training.examples import (
     no_examples,
     told_apart,
 )
-from jaxkg.systems.reader.training.fit import fit_confidence, fit_ranker
+from jaxkg.systems.reader.training.fit import fit_confidence, fit_rankers, padded
+from jaxkg.systems.reader.training.fit_phrases import Spoke, fit_phrases
+from jaxkg.systems.reader.training.fit_second import fit_second
 from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.training.sources import grailqa, lcquad, simple_questions
+from jaxkg.systems.reader.training.spoken import spoken_world
 from jaxkg.systems.reader.training.worlds import grouped, make_world
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text import HashingEncoder, TextEncoder
 
-VERSION = "2026.11-2"
+VERSION = "2026.11-3"
+HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
 WORLDS = ("grailqa", "lcquad", "simple", "made-up")
 
 
@@ -71,8 +80,17 @@ def groups_of(source: str, data: Path) -> list[list[Mapping[str, Any]]]:
 def world_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
     for number, group in enumerate(groups_of(args.source, args.data)[: args.groups]):
         alone = args.source == "made-up"
-        world = make_world(group, number + 500 * alone, made_up=30 if alone else 8, alone=alone)
-        yield make_examples(world.kg, [(one, ()) for one in world.asked], encoder, ReaderSettings())
+        seed, made_up = number + 500 * alone, 30 if alone else 8
+        world = make_world(group, seed, made_up=made_up, alone=alone, longer=args.longer)
+        questions = [(one, ()) for one in world.asked]
+        yield make_examples(world.kg, questions, encoder, ReaderSettings(), maps_of(args))
+
+
+def spoken_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
+    for number in range(args.groups):
+        kg, asked = spoken_world(number, 20)
+        questions = [(one, ()) for one in asked]
+        yield make_examples(kg, questions, encoder, ReaderSettings(), maps_of(args))
 
 
 def freebase_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
@@ -97,14 +115,83 @@ def freebase_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterato
     random.Random(2).shuffle(asked)
     settings = ReaderSettings(expanded=30, looked_at=300)
     for first in range(0, len(asked), 100):
-        yield make_examples(kg, asked[first : first + 100], encoder, settings)
+        yield make_examples(kg, asked[first : first + 100], encoder, settings, maps_of(args))
+
+
+def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
+    """Questions to measure on: of MetaQA's dev part, of PathQuestion's train parts, own graphs'."""
+    questions: list[tuple[Asked, tuple[str, ...]]] = []
+    if args.source == "own":
+        for name, kg, asked in own_choose(args):
+            print(name, len(asked), flush=True)
+            pairs = [(one, ()) for one in asked if one.answers]
+            yield make_examples(kg, pairs, encoder, ReaderSettings(), maps_of(args))
+        return
+    world = sets("metaqa" if args.source.startswith("metaqa") else args.source, args.data)
+    part = "dev" if args.source.startswith("metaqa") else "train"
+    drawn = world.questions(args.source, part)
+    for one in random.Random(9).sample(drawn, 5 * args.groups):
+        told = (one.text[slice(*one.mention)],) if one.mention is not None else ()
+        asked = Asked(one.text, frozenset(one.answers or ()))
+        questions.append((asked, one.topics or told))
+    yield make_examples(world.kg, questions, encoder, ReaderSettings(), maps_of(args))
+
+
+def own_choose(
+    args: argparse.Namespace,
+) -> Iterator[tuple[str, KnowledgeGraph, list[Asked]]]:
+    """The own graphs with the questions that may be looked at."""
+    for folder in sorted(args.own.iterdir()) if args.own else ():
+        if (folder / "choose.jsonl").exists() and folder.name not in args.unfitted:
+            lines = (folder / "choose.jsonl").read_text(encoding="utf-8").splitlines()
+            some = [Asked(o["question"], frozenset(o["answers"])) for o in map(json.loads, lines)]
+            yield folder.name, load_graph(next(folder.glob("facts.*"))), some
+
+
+def spoke_of(args: argparse.Namespace) -> Iterator[Spoke]:
+    """Phrases and labels of questions that the ranker is not trained on."""
+    file = args.data / "question_graphs/simplequestions_train.jsonl"
+    simple = simple_questions(file, count=6_000, seed=1)
+    groups = [list(some) for some in grouped(simple, size=24, seed=1)]
+    worlds = [make_world(group, 30_000 + n, made_up=0) for n, group in enumerate(groups)]
+    graphs = [(world.kg, world.asked) for world in worlds]
+    graphs += [spoken_world(5_000 + number, 15) for number in range(100)]
+    for kg, asked in graphs:
+        readings = Readings(kg, None, ReaderSettings())
+        label = dict(zip(kg.relations, (r.wordings[0] for r in readings.vocabulary.relations)))
+        for one in asked:
+            right = {label[name] for name in one.relations}
+            wrong = sorted(set(label.values()) - right)
+            phrases = readings.asked(one.text).alignment.texts()[:-1]
+            if phrases:
+                yield Spoke(tuple(phrases), tuple(sorted(right)), tuple(wrong))
+
+
+def phrases(args: argparse.Namespace) -> None:
+    spoke = list(spoke_of(args))
+    print("questions", len(spoke), flush=True)
+    ask, tell = fit_phrases(
+        spoke, encoder_of(args.encoder, args.output), seed=args.seed, told=print
+    )
+    np.savez(args.output / f"{args.encoder}-phrases.npz", ask=ask, tell=tell)
+
+
+def maps_of(args: argparse.Namespace) -> tuple[np.ndarray, np.ndarray] | None:
+    """What `phrases` made, if it did."""
+    path = args.output / f"{args.encoder}-phrases.npz"
+    if not path.exists():
+        return None
+    with np.load(path) as file:
+        return file["ask"], file["tell"]
 
 
 def make(args: argparse.Namespace) -> None:
     args.output.mkdir(parents=True, exist_ok=True)
     encoder = encoder_of(args.encoder, args.output)
     began = time.time()
-    found = freebase_examples if args.source == "freebase" else world_examples
+    kinds = {"freebase": freebase_examples, "spoken": spoken_examples}
+    kinds |= dict.fromkeys(HELD, held_examples)
+    found = kinds.get(args.source, world_examples)
     parts: list[Examples] = []
     for number, part in enumerate(found(args, encoder), start=1):
         parts.append(part)
@@ -120,103 +207,110 @@ def make(args: argparse.Namespace) -> None:
 
 
 def keep(args: argparse.Namespace, some: Examples) -> None:
-    np.savez(
-        args.output / f"{args.encoder}-{args.source}.npz",
-        views=some.views,
-        right=some.right,
-        offsets=some.offsets,
-        lost=some.lost,
-    )
+    some.save(args.output / f"{args.encoder}-{args.source}.npz")
 
 
-def fit(args: argparse.Namespace) -> None:
+def learned(args: argparse.Namespace, encoder: TextEncoder) -> ReaderWeights:
+    """The ranker and the second look, without a confidence yet."""
     examples, data = no_examples(), {}
     for source in args.sources.split(","):
-        with np.load(args.output / f"{args.encoder}-{source}.npz") as file:
-            part = Examples(file["views"], file["right"], file["offsets"], int(file["lost"]))
+        part = Examples.open(args.output / f"{args.encoder}-{source}.npz")
         data[source] = len(part.offsets) - 1
         examples = examples + part
-    print("questions", data)
+    print("questions", data, flush=True)
     kept = kept_views(args.without)
-    params, mean, scale = fit_ranker(
-        examples,
-        kept=kept,
-        epochs=args.epochs,
-        seed=args.seed,
-        told=lambda e, loss: print(e, round(loss, 4)) if e % 10 == 9 else None,
+    seeds = range(args.seed, args.seed + args.seeds)
+    params, mean, scale = fit_rankers(
+        *padded(examples, 64), kept=kept, epochs=args.epochs, seeds=seeds
     )
+    second = None
+    if "second look" not in args.without:
+        maps = args.encoder != "hashing" and "maps" not in args.without
+        second = fit_second(
+            examples, encoder, kept=kept, maps=maps, epochs=args.epochs, seeds=seeds
+        )
     about = {
         "version": args.version,
         "encoder": args.encoder,
         "trained on": data,
         "without": args.without,
     }
-    weights = ReaderWeights(params, mean, scale, np.zeros(len(CUES), np.float32), 0.5, about)
-    cues, right = [], []
+    line = np.zeros(len(CUES), np.float32)
+    return ReaderWeights(params, mean, scale, line, 0.5, about, second, maps_of(args))
+
+
+def foreign(args: argparse.Namespace) -> Iterator[tuple[str, KnowledgeGraph, Sequence[Asked]]]:
+    """Graphs and questions that the ranker was not trained on, some of them without an answer."""
+    for source in ("grailqa", "lcquad", "simple"):
+        groups = groups_of(source, args.data)[-args.held :]
+        for number, group in enumerate(groups):
+            world = make_world(group, 10_000 + number, made_up=6, gone=0.2, longer=0.3)
+            yield f"{source} {number}", world.kg, world.asked
+        # One world of all their domains: a large schema, as Freebase has.
+        whole = make_world([one for some in groups for one in some], 20_000, made_up=0, gone=0.2)
+        yield f"{source} large", whole.kg, whole.asked[:: max(1, len(whole.asked) // 60)]
+    for number in range(2 * args.held):
+        kg, asked = spoken_world(10_000 + number, 15, gone=0.2)
+        yield f"spoken {number}", kg, asked
+    for name, kg, asked in own_choose(args):
+        yield f"own {name}", kg, asked
+
+
+def fit(args: argparse.Namespace) -> None:
     encoder = encoder_of(args.encoder, args.output)
-    for source in args.held_out.split(","):
-        for number, group in enumerate(
-            groups_of(source, args.data)[-args.held :] if args.held else ()
-        ):
-            world = make_world(group, 10_000 + number, gone=0.15)
-            reader = Reader.build(world.kg, encoder, weights=weights)
-            told = told_apart(reader, world.asked)
-            cues.append(told[0])
-            right.append(told[1])
-    for folder in sorted(args.own.iterdir()) if args.own else ():
-        if folder.is_dir():
-            kg = load_graph(next(folder.glob("facts.*")))
-            lines = (folder / "choose.jsonl").read_text(encoding="utf-8").splitlines()
-            told = told_apart(
-                Reader.build(kg, encoder, weights=weights),
-                [
-                    Asked(one["question"], frozenset(one["answers"]))
-                    for one in map(json.loads, lines)
-                ],
-            )
-            cues.append(told[0])
-            right.append(told[1])
+    weights = learned(args, encoder)
+    cues, right, names = [], [], []
+    for name, kg, asked in foreign(args):
+        told, good = told_apart(Reader.build(kg, encoder, weights=weights), asked)
+        cues.append(told)
+        right.append(good)
+        names += [name.split()[0]] * len(good)
+        print(name, len(good), round(float(good.mean()), 3), flush=True)
     told, good = np.concatenate(cues), np.concatenate(right)
+    np.savez(args.output / f"{args.encoder}-told.npz", cues=told, right=good, names=names)
     line = fit_confidence(told, good)
-    print("held out", len(good), "right", round(float(good.mean()), 3))
     sure = 1 / (1 + np.exp(-told @ line))
     for least in (0.3, 0.4, 0.5, 0.6, 0.7):
-        print(
-            "threshold",
-            least,
-            "right",
-            round(float((good & (sure >= least)).mean()), 3),
-            "wrong",
-            round(float((~good & (sure >= least)).mean()), 3),
-        )
-    about["held out"] = {"questions": len(good), "right": round(float(good.mean()), 4)}
-    ReaderWeights(params, mean, scale, line, args.threshold, about).save(args.weights)
+        answered = sure >= least
+        shares = (round(float((some & answered).mean()), 3) for some in (good, ~good))
+        print("threshold", least, "right, wrong", *shares)
+    about = {
+        **weights.about,
+        "held out": {"questions": len(good), "right": round(float(good.mean()), 4)},
+    }
+    dataclasses.replace(weights, confidence=line, threshold=args.threshold, about=about).save(
+        args.weights
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["examples", "fit"])
+    parser.add_argument("what", choices=["phrases", "examples", "fit"])
     parser.add_argument("--encoder", choices=["minilm", "hashing"], default="minilm")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--source", default="grailqa", choices=[*WORLDS, "freebase"])
-    parser.add_argument("--sources", default="grailqa,made-up,lcquad")
-    parser.add_argument("--held-out", default="grailqa,lcquad")
-    parser.add_argument("--held", type=int, default=0, help="worlds a source for the confidence")
+    parser.add_argument(
+        "--source", default="grailqa", choices=[*WORLDS, "spoken", "freebase", *HELD]
+    )
+    parser.add_argument("--sources", default="spoken,grailqa,made-up,lcquad,simple")
+    parser.add_argument("--held", type=int, default=6, help="worlds a source for the confidence")
     parser.add_argument(
         "--groups", type=int, default=32, help="worlds to build; times 20 questions"
     )
+    parser.add_argument("--longer", type=float, default=0.5, help="share of longer questions")
     parser.add_argument("--own", type=Path, help="own graphs: `choose` halves for the confidence")
+    parser.add_argument("--unfitted", nargs="*", default=[], help="own graphs to leave out")
     parser.add_argument("--without", default="")
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=3, help="rankers put together as one")
     parser.add_argument("--threshold", type=float, default=0.6)
     parser.add_argument("--version", default=VERSION)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of examples")
     parser.add_argument("--weights", type=Path, default=Path("reader.npz"))
     args = parser.parse_args(argv)
-    make(args) if args.what == "examples" else fit(args)
+    {"phrases": phrases, "examples": make, "fit": fit}[args.what](args)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,7 @@
 
 What is called PRoH-L here is not the paper's: every entity weighs 1 x rarity, relevance flows as in
 PageRank, one step deep, and dense chunks are mixed in; the paper weighs by similarity and overlap
-over three steps, which is the row "as printed"; `--ablations` takes parts away. Half an hour on two
-CPU cores.
+over three steps. `--ablations` has its rows. Half an hour on two CPU cores.
 
     python scripts/tables/table_proh.py
 """
@@ -23,7 +22,7 @@ from scipy import sparse
 
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
-from jaxkg.experiments.parts import encoder_kept, settings_made
+from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.seconds import Laps
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
@@ -271,9 +270,6 @@ def table(name: str, task: Task, encode: Any, options: argparse.Namespace, recor
         best, ranking = tuned(task, arms, half)
         rows.add(best, lambda: ranking)
     rows.add("PRoH-L retrieval", lambda: retrieved(index, task.questions, settings))
-    printed = settings_made(RetrievalSettings, {"preset": "paper"})
-    names = hyper_index(graph, encode, chunk_share=printed.chunk_share)
-    rows.add("as printed (EWO)", lambda: retrieved(names, task.questions, printed))
     if task.steps:
         rows.add(
             "dense, gold sub-questions",

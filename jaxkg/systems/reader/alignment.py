@@ -23,10 +23,19 @@ _PHRASE = 3
 
 
 class TextVectors:
-    """Vectors of short texts, each encoded once in a process."""
+    """Vectors of short texts, each encoded once in a process.
 
-    def __init__(self, encoder: TextEncoder | None) -> None:
+    Args:
+        encoder: of texts; None for letters alone.
+        maps: [D, E] of phrases of a question and [D, E] of labels of a graph; their cosines then
+            tell whether a phrase speaks of a label. Without them the vectors are as they are.
+    """
+
+    def __init__(
+        self, encoder: TextEncoder | None, maps: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> None:
         self.encoder = encoder
+        self._maps = maps
         self._known: dict[str, np.ndarray] = {}
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
@@ -39,6 +48,13 @@ class TextVectors:
         if not len(texts):
             return np.zeros((0, self.encoder.dimension), np.float32)
         return np.stack([self._known[text] for text in texts])
+
+    def mapped(self, vectors: np.ndarray, *, asked: bool) -> np.ndarray:
+        """[T, E] vectors of phrases of a question, or of labels, to compare with one another."""
+        if self._maps is None or not vectors.shape[1]:
+            return vectors
+        made = vectors @ self._maps[0 if asked else 1]
+        return made / np.maximum(np.linalg.norm(made, axis=1, keepdims=True), 1e-9)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +107,7 @@ class Alignment:
                 if self._is_phrase(first, last):
                     self.phrases.append((first, last))
         found = vectors(self.texts())
-        self._phrase_vectors, self._whole = found[:-1], found[-1]
+        self._phrase_vectors, self._whole = vectors.mapped(found[:-1], asked=True), found[-1]
         self._aligned: dict[tuple[str, ...], Aligned] = {}
 
     def texts(self) -> list[str]:
@@ -111,8 +127,10 @@ class Alignment:
 
     def _is_phrase(self, first: int, last: int) -> bool:
         places = range(first, last + 1)
-        if any(place in self.masked for place in places) or self.cues.content[first] < 1.0:
+        if any(place in self.masked for place in places) or self.cues.content[first] <= 0.0:
             return False
+        if first == last and self.cues.content[first] < 1.0:
+            return False  # "kind" alone says little, "kind of film" does not
         ends = self.words[last]
         return self.cues.content[last] == 1.0 or (first < last and ends in _PARTICLES)
 
@@ -135,7 +153,8 @@ class Alignment:
         whole = 0.0
         if labels.shape[1]:
             if len(self.phrases):
-                cosines = (self._phrase_vectors @ labels.T).max(axis=1)
+                told = self.vectors.mapped(labels, asked=False)
+                cosines = (self._phrase_vectors @ told.T).max(axis=1)
             whole = float((labels @ self._whole).max())
         alone = {first: c for (first, last), c in zip(self.phrases, cosines) if first == last}
         for (first, last), cosine in zip(self.phrases, cosines.tolist()):

@@ -6,26 +6,41 @@ that the ranker was not trained on, unanswerable ones among them.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 
 from jaxkg.systems.reader.views import NAMES
 
 _TOLD = (
     "unexplained", "share", "worst word", "share by letters", "least fit", "least lex", "least sem",
-    "topic score", "unused names", "loose name", "measure fit", "direction",
+    "topic score", "unused names", "loose name", "measure fit", "direction", "turn least",
+    "turn mean", "turn unexplained", "turn backwards", "groups less steps", "groups apart",
+    "groups", "names", "graph has classes", "graph has many relations", "one step", "two steps",
+    "three steps", "mean whole", "noun fit", "log size", "answers itself", "there and back",
 )  # fmt: skip
 _PLACES = [NAMES.index(name) for name in _TOLD]
-CUES = ("bias", "chance", "margin", "readings", *_TOLD)
+_RANKING = ("bias", "chance", "margin", "readings", "looks agree", "spread of chance", "crowd")
+_WHOLE = ("phrase sem", "sequence sem", "phrase adapted", "sequence adapted", "adapted margin")
+CUES = (*_RANKING, *_WHOLE, *_TOLD)
 """What the line reads, in order."""
 
 
-def confidence_cues(scores: np.ndarray, answers: list[object], views: np.ndarray) -> np.ndarray:
+def confidence_cues(
+    scores: np.ndarray,
+    answers: list[object],
+    views: np.ndarray,
+    first: np.ndarray | None = None,
+    whole: np.ndarray | None = None,
+) -> np.ndarray:
     """What the line reads of a question.
 
     Args:
         scores: [C] of its readings.
         answers: C, alike where two readings answer the same.
         views: [C, F], as they are, not standardised.
+        first: [C] scores of the first look, where there was a second.
+        whole: [C, 6] of `whole_views`; None without a second look.
 
     Returns:
         [K] float32, as `CUES`.
@@ -33,11 +48,23 @@ def confidence_cues(scores: np.ndarray, answers: list[object], views: np.ndarray
     chance = np.exp(scores - scores.max())
     chance /= chance.sum()
     best = int(np.argmax(scores))
-    mine = sum(c for c, answer in zip(chance, answers) if answer == answers[best])
-    other = max((c for c, answer in zip(chance, answers) if answer != answers[best]), default=0.0)
+    by_answer: dict[object, float] = defaultdict(float)
+    for share, answer in zip(chance.tolist(), answers):
+        by_answer[answer] += share
+    mine = by_answer.pop(answers[best])
+    shares = np.array([mine, *by_answer.values()])
+    other = max(by_answer.values(), default=0.0)
+    entropy = -float((shares * np.log(shares + 1e-9)).sum())
+    agrees = first is None or answers[int(np.argmax(first))] == answers[best]
+    crowd = float(np.log1p((shares > 0.02).sum()))
+    ranking = [1.0, mine, mine - other, np.log1p(len(scores)) / 5, float(agrees), entropy, crowd]
+    alike = [0.0] * len(_WHOLE)
+    if whole is not None:
+        others = [whole[c, 2:4].sum() for c in range(len(scores)) if answers[c] != answers[best]]
+        ahead = float(whole[best, 2:4].sum() - max(others, default=0.0))
+        alike = [*whole[best, :4].tolist(), ahead]
     told = views[best, _PLACES]
-    head = [1.0, float(mine), float(mine - other), np.log1p(len(scores)) / 5]
-    return np.concatenate([np.array(head, np.float32), told.astype(np.float32)])
+    return np.concatenate([np.array([*ranking, *alike], np.float32), told.astype(np.float32)])
 
 
 def confidence(line: np.ndarray, cues: np.ndarray) -> float:

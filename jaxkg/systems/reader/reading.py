@@ -32,15 +32,20 @@ class Readings:
         kg: the graph.
         encoder: of texts; None for letters alone.
         settings: how much is looked at.
+        maps: of phrases and labels, see `TextVectors`.
     """
 
     def __init__(
-        self, kg: KnowledgeGraph, encoder: TextEncoder | None, settings: ReaderSettings
+        self,
+        kg: KnowledgeGraph,
+        encoder: TextEncoder | None,
+        settings: ReaderSettings,
+        maps: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         self.kg = kg
         self.vocabulary = Vocabulary(kg)
         self.finder = TopicFinder(self.vocabulary)
-        self.vectors = TextVectors(encoder)
+        self.vectors = TextVectors(encoder, maps)
         self.find = Candidates(self.vocabulary, settings)
         self.operators = Operators(self.find)
         self.settings = settings

@@ -109,7 +109,7 @@ class Reader(QuestionAnswering):
         """
         found = weights or shipped_weights(encoder.name)
         used = None if "vectors" in settings.without else encoder
-        return cls(Readings(kg, used, settings), found, settings, advice)
+        return cls(Readings(kg, used, settings, found.phrases), found, settings, advice)
 
     def understand(self, text: str, topics: Sequence[str] = ()) -> Understood:
         """Read a question.
@@ -125,8 +125,12 @@ class Reader(QuestionAnswering):
         seen = views(asked, found, self.readings.find)
         standard = (seen - self.weights.mean) * self.weights.scale * self._kept
         scores = rank_on_host(self.weights.params, standard)
+        first, whole = scores, None
+        second = self.weights.second
+        if second is not None and "second look" not in self.settings.without:
+            scores, whole = second.scores(asked, found, self.readings.find, seen, first, self._kept)
         answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]
-        told = confidence_cues(scores, list(answers), seen)
+        told = confidence_cues(scores, list(answers), seen, first, whole)
         sure = confidence(self.weights.confidence, told)
         least = self.settings.threshold
         least = self.weights.threshold if least is None else least

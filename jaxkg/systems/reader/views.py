@@ -10,6 +10,8 @@ from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader.alignment import Aligned
 from jaxkg.systems.reader.language.topics import soft_class
 from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.turns import NAMES as TURNS
+from jaxkg.systems.reader.turns import turn_views
 
 ANCHORS = {
     "person": "person",
@@ -39,8 +41,11 @@ NAMES = (
     "yesno missed", "yesno uncalled", "extreme met", "extreme missed", "extreme uncalled",
     "filter met", "filter missed", "either met", "either missed", "except met", "except missed",
     "compare met", "yes", "measure fit", "measure lex", "measure sem", "zero",
+    "answers itself",
+    *TURNS,
 )  # fmt: skip
 """The views, in order."""
+_OWN = NAMES[: -len(TURNS)]
 
 _VECTORS = ("sem", "vectors", "whole", "wants")
 _GROUPS = {
@@ -48,6 +53,8 @@ _GROUPS = {
     "overlap": [n for n in NAMES if "lex" in n or "letters" in n],
     "types": [n for n in NAMES if n.startswith(("class", "asked", "noun", "wants", "number for"))],
     "length": [n for n in NAMES if n.endswith(("step", "steps"))],
+    "turns": list(TURNS),
+    "second look": [],
 }
 
 
@@ -82,7 +89,7 @@ def views(asked: Asked, found: list[Candidate], find: Candidates) -> np.ndarray:
         return np.zeros((0, len(NAMES)), np.float32)
     anchors = dict(zip(ANCHORS, asked.alignment.vectors(list(ANCHORS.values()))))
     rows = [_View(asked, candidate, find, anchors).row() for candidate in found]
-    return np.array(rows, np.float32)
+    return np.concatenate([np.array(rows, np.float32), turn_views(asked, found, find)], axis=1)
 
 
 class _View:
@@ -105,7 +112,7 @@ class _View:
             **self._types(),
             **self._shape(),
         }
-        return [float(values.get(name, 0.0)) for name in NAMES]
+        return [float(values.get(name, 0.0)) for name in _OWN]
 
     def _elements(self) -> list[Aligned]:
         words = [*self.candidate.classes, *self.kinds, *self.candidate.between]
@@ -329,5 +336,8 @@ class _View:
         found["plural met"] = sets and cues.plural is True and size > 1
         found["plural missed"] = sets and cues.plural is True and size == 1
         found["singular missed"] = sets and cues.plural is False and size > 1
+        starts = {self.asked.mentions[m].options[o].entity for m, o in candidate.topics}
+        home = size <= len(starts) and not candidate.result
+        found["answers itself"] = home and starts >= set(candidate.ends.tolist())
         found["quick"] = candidate.quick
         return found

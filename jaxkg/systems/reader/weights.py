@@ -14,10 +14,13 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader.confidence import CUES
+from jaxkg.systems.reader.second import NAMES as SECOND
+from jaxkg.systems.reader.second import SecondLook
 from jaxkg.systems.reader.views import NAMES
 
 FORMAT = "jaxkg-reader-1"
 _ARRAYS = ("line", "inner", "bias", "outer", "mean", "scale")
+_MAPS = ("ask", "tell")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +33,8 @@ class ReaderWeights:
         confidence: [K] of `jaxkg.systems.reader.confidence`.
         threshold: least confidence of an answer.
         about: version, encoder, data and scores.
+        second: the second look, where one was trained.
+        phrases: maps of phrases and labels, see `TextVectors`.
     """
 
     params: Mapping[str, np.ndarray]
@@ -38,6 +43,8 @@ class ReaderWeights:
     confidence: np.ndarray
     threshold: float
     about: Mapping[str, Any]
+    second: SecondLook | None = None
+    phrases: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def version(self) -> str:
@@ -46,10 +53,21 @@ class ReaderWeights:
 
     def save(self, path: Path) -> None:
         """Write one `.npz` file."""
-        told = {"format": FORMAT, "views": NAMES, "cues": CUES, "threshold": self.threshold}
-        text = json.dumps({**told, **self.about})
+        told: dict[str, Any] = {
+            "format": FORMAT,
+            "views": NAMES,
+            "cues": CUES,
+            "threshold": self.threshold,
+        }
         arrays: dict[str, Any] = {**self.params, "mean": self.mean, "scale": self.scale}
         made: dict[str, Any] = {n: np.asarray(a, np.float32) for n, a in arrays.items()}
+        if self.phrases is not None:
+            made |= {f"phrase {n}": a.astype(np.float16) for n, a in zip(_MAPS, self.phrases)}
+        if self.second is not None:
+            told["second views"] = SECOND
+            made |= {f"second {n}": np.asarray(a, np.float32) for n, a in _arrays(self.second)}
+            made |= {f"second {n}": made[f"second {n}"].astype(np.float16) for n in _MAPS}
+        text = json.dumps({**told, **self.about})
         about = np.frombuffer(text.encode(), np.uint8)
         np.savez_compressed(path, confidence=self.confidence, about=about, **made)
 
@@ -64,6 +82,10 @@ class ReaderWeights:
         try:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in (*_ARRAYS, "confidence", "about")}
+                again = {
+                    n: file[f"second {n}"] for n in (*_ARRAYS, *_MAPS) if "second line" in file
+                }
+                phrases = [file[f"phrase {n}"] for n in _MAPS if "phrase ask" in file]
             about = json.loads(arrays.pop("about").tobytes())
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise JaxkgError(f"{path} holds no weights of the reader: {error}") from error
@@ -86,7 +108,27 @@ class ReaderWeights:
             arrays[name] = _placed(arrays[name], views, NAMES)
         confidence = _placed(arrays.pop("confidence"), cues, CUES)
         mean, scale = arrays.pop("mean"), arrays.pop("scale")
-        return cls(arrays, mean, scale, confidence, float(about.pop("threshold")), about)
+        second = _second(path, again, tuple(about.pop("second views", ()))) if again else None
+        ask, tell = (a.astype(np.float32) for a in phrases) if phrases else (None, None)
+        maps = None if ask is None or tell is None else (ask, tell)
+        least = float(about.pop("threshold"))
+        return cls(arrays, mean, scale, confidence, least, about, second, maps)
+
+
+def _arrays(second: SecondLook) -> list[tuple[str, np.ndarray]]:
+    own = {"mean": second.mean, "scale": second.scale, "ask": second.ask, "tell": second.tell}
+    return [*second.params.items(), *own.items()]
+
+
+def _second(path: Path, arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> SecondLook:
+    """The second look of a file."""
+    sound = all(np.isfinite(array).all() for array in arrays.values())
+    if not sound or not set(names) <= set(SECOND) or len(arrays["line"]) != len(names):
+        raise JaxkgError(f"{path}: the weights of the second look are damaged or of other views")
+    for name in ("line", "inner", "mean", "scale"):
+        arrays[name] = _placed(arrays[name], names, SECOND)
+    own = {name: arrays.pop(name).astype(np.float32) for name in ("mean", "scale", *_MAPS)}
+    return SecondLook(arrays, **own)
 
 
 def _placed(rows: np.ndarray, names: tuple[str, ...], order: tuple[str, ...]) -> np.ndarray:

@@ -4,7 +4,7 @@ import pytest
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.training.examples import make_examples
-from jaxkg.systems.reader.training.fit import fit_confidence, fit_ranker
+from jaxkg.systems.reader.training.fit import fit_confidence, fit_ranker, padded
 from jaxkg.systems.reader.training.sources import lcquad, simple_questions
 from jaxkg.systems.reader.training.worlds import grouped, make_world
 from jaxkg.systems.reader.views import kept_views
@@ -85,7 +85,11 @@ def test_the_ranker_and_its_confidence_learn():
     some = make_examples(world.kg, questions, HashingEncoder(), ReaderSettings(looked_at=80))
     losses: list[float] = []
     params, mean, scale = fit_ranker(
-        some, kept=kept_views(""), epochs=12, batch=8, told=lambda _, loss: losses.append(loss)
+        *padded(some, 64),
+        kept=kept_views(""),
+        epochs=12,
+        batch=8,
+        told=lambda _, loss: losses.append(loss),
     )
     assert losses[-1] < 0.5 * losses[0]
     scores = rank_on_host(params, (some.views - mean) * scale)

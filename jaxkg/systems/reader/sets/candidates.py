@@ -195,7 +195,7 @@ class Candidates:
         )
 
     def paths(self, asked: Asked, start: Candidate, hops: int) -> list[Candidate]:
-        """Relation paths from a start; the start itself is never walked back to.
+        """Relation paths from a start, which is an answer only where a walk leads to nothing else.
 
         The best of each length are walked on from, so that the whole stays small.
         """
@@ -218,9 +218,11 @@ class Candidates:
                     if self._aside(code, path):
                         continue
                     left = ends[~np.isin(ends, topics)] if len(topics) else ends
-                    if not len(left):
+                    home = not len(left) and self._leads_home(path, code)
+                    if not len(left) and not home:
                         continue
-                    query = self.step(path.node, code, returns=not alone)
+                    left = ends if home else left
+                    query = self.step(path.node, code, returns=not alone or home)
                     longer.append(
                         dataclasses.replace(
                             path,
@@ -261,6 +263,11 @@ class Candidates:
                     )
                 )
         return found
+
+    def _leads_home(self, path: Candidate, code: int) -> bool:
+        """Whether a walk that ends where it started may be asked for: "her son's mother"."""
+        turned = bool(path.relations) and abs(code - path.last) == self.kg.num_relations
+        return not turned and code not in self.vocabulary.symmetric
 
     def _there_and_back(self, path: Candidate) -> bool:
         """Whether a path goes on to what shares something with where it came from."""

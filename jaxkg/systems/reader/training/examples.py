@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidates import Candidate
@@ -14,6 +16,7 @@ from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.views import NAMES, views
+from jaxkg.systems.reader.wording import told
 from jaxkg.text import TextEncoder
 
 _MOST_WRONG = 60
@@ -28,12 +31,16 @@ class Examples:
         views: [N, F] float32.
         right: [N] bool.
         offsets: [Q + 1] where each question starts.
+        asked: Q questions, names masked.
+        told: N readings in `WORDINGS` wordings.
         lost: questions that none of the readings answers.
     """
 
     views: np.ndarray
     right: np.ndarray
     offsets: np.ndarray
+    asked: tuple[str, ...] = ()
+    told: tuple[tuple[str, ...], ...] = ()
     lost: int = 0
 
     def __add__(self, other: Examples) -> Examples:
@@ -42,8 +49,49 @@ class Examples:
             np.concatenate([self.views, other.views]),
             np.concatenate([self.right, other.right]),
             np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]),
+            self.asked + other.asked,
+            self.told + other.told,
             self.lost + other.lost,
         )
+
+    def save(self, path: Path) -> None:
+        """Write one `.npz` file; every text once."""
+        texts = sorted({*self.asked, *(text for row in self.told for text in row)})
+        place = {text: row for row, text in enumerate(texts)}
+        np.savez(
+            path,
+            views=self.views,
+            right=self.right,
+            offsets=self.offsets,
+            asked=np.array([place[text] for text in self.asked], np.int32),
+            told=np.array([[place[t] for t in row] for row in self.told], np.int32),
+            texts=np.frombuffer("\n".join(texts).encode(), np.uint8),
+            names=np.frombuffer("\n".join(NAMES).encode(), np.uint8),
+            lost=self.lost,
+        )
+
+    @classmethod
+    def open(cls, path: Path) -> Examples:
+        """Read a file of `save`; a view that it lacks is 0.
+
+        Raises:
+            JaxkgError: it has views that there are none of any more.
+        """
+        with np.load(path) as file:
+            names = tuple(file["names"].tobytes().decode().split("\n"))
+            if not set(names) <= set(NAMES):
+                raise JaxkgError(f"{path} holds examples of other views: make them again")
+            views = np.zeros((len(file["views"]), len(NAMES)), np.float32)
+            views[:, [NAMES.index(name) for name in names]] = file["views"]
+            texts = file["texts"].tobytes().decode().split("\n")
+            return cls(
+                views,
+                file["right"],
+                file["offsets"],
+                tuple(texts[row] for row in file["asked"].tolist()),
+                tuple(tuple(texts[t] for t in row) for row in file["told"].tolist()),
+                int(file["lost"]),
+            )
 
 
 def no_examples() -> Examples:
@@ -111,6 +159,7 @@ def make_examples(
     questions: Sequence[tuple[Asked, Sequence[str]]],
     encoder: TextEncoder | None,
     settings: ReaderSettings,
+    maps: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Examples:
     """Views of questions about one graph.
 
@@ -119,8 +168,9 @@ def make_examples(
         questions: each with its topics where they are known.
         encoder: of texts; asked once for all questions.
         settings: of the reader.
+        maps: of phrases and labels, see `TextVectors`.
     """
-    readings = Readings(kg, encoder, settings)
+    readings = Readings(kg, encoder, settings, maps)
     if encoder is not None:
         blank = Readings(kg, None, settings)
         texts = [t for one, topics in questions for t in blank.texts(blank.asked(one.text, topics))]
@@ -128,6 +178,8 @@ def make_examples(
             texts += readings.labels()
         readings.vectors(texts)
     rows, marks, offsets, lost = [], [], [0], 0
+    masked: list[str] = []
+    wordings: list[tuple[str, ...]] = []
     for one, topics in questions:
         asked = readings.asked(one.text, topics)
         found = readings.of(asked)
@@ -140,9 +192,18 @@ def make_examples(
         rows.append(views(asked, [found[i] for i in kept], readings.find))
         marks.append(right[kept])
         offsets.append(offsets[-1] + len(kept))
+        masked.append(asked.alignment.masked_text())
+        wordings += [told(found[i], readings.find) for i in kept]
     if not rows:
         return dataclasses.replace(no_examples(), lost=lost)
-    return Examples(np.concatenate(rows), np.concatenate(marks), np.array(offsets), lost)
+    return Examples(
+        np.concatenate(rows),
+        np.concatenate(marks),
+        np.array(offsets),
+        tuple(masked),
+        tuple(wordings),
+        lost,
+    )
 
 
 def gather(some: Iterable[Examples], *, told: Callable[[int], None] | None = None) -> Examples:

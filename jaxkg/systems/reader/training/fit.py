@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
+from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.systems.reader.rank import init_ranker, listwise_loss
 from jaxkg.systems.reader.training.examples import Examples
-
-Params = dict[str, jax.Array]
 
 
 def padded(examples: Examples, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -33,14 +33,21 @@ def padded(examples: Examples, width: int) -> tuple[np.ndarray, np.ndarray, np.n
     return views, right, valid
 
 
+@functools.lru_cache
+def _ranking(steps: int, rate: float, decay: float) -> Program:
+    schedule = optax.cosine_onecycle_schedule(steps, rate)
+    return program(listwise_loss, optax.adamw(schedule, weight_decay=decay))
+
+
 def fit_ranker(
-    examples: Examples,
+    views: np.ndarray,
+    right: np.ndarray,
+    valid: np.ndarray,
     *,
     kept: np.ndarray,
     seed: int = 0,
     epochs: int = 12,
     batch: int = 64,
-    width: int = 64,
     rate: float = 3e-3,
     decay: float = 1e-2,
     told: Callable[[int, float], None] | None = None,
@@ -48,51 +55,56 @@ def fit_ranker(
     """Train a ranker.
 
     Args:
-        examples: of questions.
+        views: [Q, C, F] float32 of questions' readings.
+        right, valid: [Q, C] bool.
         kept: [F] bool, views that may be used.
         seed: of parameters and order.
-        epochs, batch, width, rate, decay: of AdamW with a one-cycle schedule.
+        epochs, batch, rate, decay: of AdamW with a one-cycle schedule.
         told: called with (epoch, loss).
 
     Returns:
         parameters, mean and scale of the views.
     """
-    views, right, valid = padded(examples, width)
-    flat = examples.views
+    flat = views[valid]
     mean = flat.mean(axis=0) * kept
-    scale = np.where(kept, 1 / np.maximum(flat.std(axis=0), 0.05), 0.0).astype(np.float32)
+    spread = flat.std(axis=0)
+    told_apart = kept & (spread > 1e-6)
+    scale = np.where(told_apart, 1 / np.maximum(spread, 0.05), 0.0).astype(np.float32)
     views = (views - mean) * scale * valid[..., None]
-    params = init_ranker(seed, flat.shape[1])
-    steps = max(2, epochs * (len(views) // batch))
-    optimiser = optax.adamw(optax.cosine_onecycle_schedule(steps, rate), weight_decay=decay)
-    state = optimiser.init(params)
+    per_epoch = -(-len(views) // batch)
+    made = _ranking(max(2, epochs * per_epoch), rate, decay)
+    rows = shuffled(len(views), batch, epochs=epochs, seed=seed)
+    found = run(
+        made.step,
+        made.init(init_ranker(seed, flat.shape[1])),
+        ((views[r], right[r], valid[r]) for r in rows),
+        steps=epochs * per_epoch,
+        per_epoch=per_epoch,
+        on_epoch=lambda epoch, loss, _: told(epoch, loss) if told else None,
+    ).weights  # fmt: skip
+    params = {name: np.asarray(array) for name, array in found.items()}
+    return params, mean.astype(np.float32), scale
 
-    @jax.jit
-    def update(
-        params: Params, state: optax.OptState, v: jax.Array, r: jax.Array, m: jax.Array
-    ) -> tuple[Params, optax.OptState, jax.Array]:
-        loss, slope = jax.value_and_grad(listwise_loss)(params, v, r, m)
-        changes, state = optimiser.update(slope, state, params)
-        return optax.apply_updates(params, changes), state, loss  # type: ignore[return-value]
 
-    order = np.random.default_rng(seed)
-    for epoch in range(epochs):
-        rows = order.permutation(len(views))
-        losses = []
-        for first in range(0, len(rows) - batch + 1, batch):
-            some = rows[first : first + batch]
-            params, state, loss = update(
-                params,
-                state,
-                jnp.asarray(views[some]),
-                jnp.asarray(right[some]),
-                jnp.asarray(valid[some]),
-            )
-            losses.append(loss)
-        if told is not None:
-            told(epoch, float(np.mean(jax.device_get(losses))) if losses else 0.0)
-    found = {name: np.asarray(array) for name, array in params.items()}
-    return found, mean.astype(np.float32), scale
+def fit_rankers(
+    views: np.ndarray,
+    right: np.ndarray,
+    valid: np.ndarray,
+    *,
+    kept: np.ndarray,
+    seeds: Sequence[int],
+    epochs: int = 12,
+) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    """The mean of several rankers, as one with the hidden units of all; see `fit_ranker`."""
+    made = [fit_ranker(views, right, valid, kept=kept, seed=s, epochs=epochs) for s in seeds]
+    params = [one[0] for one in made]
+    whole = {
+        "line": np.mean([p["line"] for p in params], axis=0),
+        "inner": np.concatenate([p["inner"] for p in params], axis=1),
+        "bias": np.concatenate([p["bias"] for p in params]),
+        "outer": np.concatenate([p["outer"] for p in params]) / np.float32(len(params)),
+    }
+    return whole, made[0][1], made[0][2]
 
 
 def fit_confidence(

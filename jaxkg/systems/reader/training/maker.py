@@ -31,6 +31,18 @@ class Asked:
     partly: bool = False
 
 
+def invented_name(order: random.Random, words: int = 1) -> str:
+    """A name that nothing has.
+
+    >>> invented_name(random.Random(0))
+    'Mirnedo'
+    """
+    parts = [
+        "".join(order.choices(_SYLLABLES, k=order.randint(2, 3))).capitalize() for _ in range(words)
+    ]
+    return " ".join(parts)
+
+
 class WorldMaker:
     """Makes a world of some questions.
 
@@ -48,14 +60,11 @@ class WorldMaker:
         self.scale: dict[str, float] = {}
         self.style = self.random.choice(["words", "words", "snake", "camel", "long"])
         self.type_name = self.random.choice(_TYPE_NAMES)
+        self.typed = random.Random(seed + 1).random() < 0.7
 
     def name(self, words: int = 1) -> str:
         """An invented name."""
-        parts = [
-            "".join(self.random.choices(_SYLLABLES, k=self.random.randint(2, 3))).capitalize()
-            for _ in range(words)
-        ]
-        return " ".join(parts)
+        return invented_name(self.random, words)
 
     def relation(self, id: str) -> str:
         """A relation as this world writes it."""
@@ -111,10 +120,10 @@ class WorldMaker:
                     self.add_edge(head, id, self.value(id, kind))
 
     def add_member(self, kind: str, name: str) -> None:
-        """A member of a class; a kind without a name is no class of the graph."""
+        """A member of a class; a kind without a name is no class, and some graphs have none."""
         if name not in self.members[kind]:
             self.members[kind].append(name)
-        if kind in self.class_names:
+        if kind in self.class_names and self.typed:
             self.triples.add((name, self.type_name, self.class_names[kind]))
 
     def add_edge(self, head: str, id: str, tail: str) -> None:

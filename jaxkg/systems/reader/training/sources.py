@@ -40,7 +40,11 @@ def simple_questions(path: Path, *, count: int, seed: int) -> list[Sample]:
     for one in some:
         id = one["relation"]
         parts = id.split(".")
-        if len(parts) < 3 or id.startswith(("common.", "type.", "base.")):
+        if (
+            len(parts) < 3
+            or not one["topic"].strip()
+            or id.startswith(("common.", "type.", "base."))
+        ):
             continue
         label = parts[-1].replace("_", " ")
         nodes = [

@@ -16,6 +16,7 @@ from typing import Any
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.training.made_up import made_up_questions
 from jaxkg.systems.reader.training.maker import Asked, WorldMaker
+from jaxkg.systems.reader.training.splice import spliced
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +34,7 @@ def make_world(
     made_up: int = 10,
     gone: float = 0.0,
     alone: bool = False,
+    longer: float = 0.0,
 ) -> World:
     """A world of questions in the form of GrailQA.
 
@@ -41,9 +43,13 @@ def make_world(
         seed: of all that is invented.
         made_up: questions to make up beside, of the kinds that the sets lack.
         alone: leave out the questions themselves, to ask those made up.
+        longer: questions made longer (`spliced`) that are asked beside, as a share of all.
         gone: share of the relations that are taken out again; what asks for them has no answer.
     """
     maker = WorldMaker(seed)
+    order = random.Random(seed)
+    some = [q for q in questions if order.random() < longer]
+    questions = [*questions, *filter(None, (spliced(q, questions, order) for q in some))]
     maker.learn_schema(questions)
     maker.populate()
     for question in questions:
