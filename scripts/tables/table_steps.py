@@ -58,6 +58,7 @@ def train(world: Sets, reader: TokenReader, options: argparse.Namespace) -> Step
         encoder_kept("minilm"),
         config=StepConfig(epochs=options.epochs),
         seed=options.seed,
+        on_progress=lambda *told: print(*told, flush=True) if told[0] != "mine paths" else None,
     )
 
 

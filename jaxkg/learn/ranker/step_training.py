@@ -89,8 +89,8 @@ def fit_steps(
 ) -> StepRanker:
     """Train a step ranker.
 
-    Right are a question's own `paths` where it has them, else the paths mined from its answers;
-    each for those of its topics that it leads from.
+    Right are the questions' own `paths`, those without any being left out; where no question has
+    any, the paths mined from their answers. Each counts for those topics that it leads from.
 
     Args:
         kg, tensors: the graph.
@@ -108,6 +108,9 @@ def fit_steps(
         JaxkgError: nothing to learn from.
     """
     tick = on_progress or (lambda stage, done, total: None)
+    given = len(questions)
+    # Beside paths that are told, mined ones are guesses, and dear ones over a large graph.
+    questions = [question for question in questions if question.paths] or questions
     told = supervise(kg, questions, linker=linker, on_progress=tick)
     right, revisit = right_paths(kg, tensors, told, hops=hops, on_progress=tick)
     tokens = reader.read([question.text for question in questions])
@@ -137,7 +140,7 @@ def fit_steps(
         on_epoch=lambda epoch, loss, score: tick("train", epoch, config.epochs),
     )
     about = {
-        "questions": len(questions),
+        "questions": given,
         "with_paths": len({branch.question for branch in branches}),
         "branches": len(branches),
         "revisit": revisit,
