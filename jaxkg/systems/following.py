@@ -109,17 +109,24 @@ def follow_paths(
         batch_size=batch_size,
         on_progress=on_progress,
     )
-    who, row = question[reached.row], reached.row
-    there = np.ones(len(row), bool)
-    if revisit == "topic" and (each > 1).any():  # nor to another topic than its own
-        pairs = zip(who.tolist(), reached.node.tolist())
-        there = np.fromiter((node not in topics[q] for q, node in pairs), bool, len(row))
-    if join != "union":
-        there[there] = _joined(who[there], branch[row][there], reached.node[there], each, join)
-    who, row, node = who[there], row[there], reached.node[there]
+    who, row, node = question[reached.row], reached.row, reached.node
     sizes = np.where(used, 0, NULL).astype(np.int64)
-    distinct = np.unique(np.stack([who, place[row], node]), axis=1)
-    np.add.at(sizes, (distinct[0], distinct[1]), 1)
+    there = np.ones(len(row), bool)
+    several = np.flatnonzero(each[who] > 1)
+    apart = len(several) > 0
+    if apart and revisit == "topic":  # nor to another topic than its own
+        pairs = zip(who[several].tolist(), node[several].tolist())
+        there[several] = [node not in topics[q] for q, node in pairs]
+        several = several[there[several]]
+    if len(several) and join != "union":
+        there[several] = _joined(who[several], branch[row[several]], node[several], each, join)
+    if apart:
+        who, row, node = who[there], row[there], node[there]
+        size = len(tensors.tail) + 1
+        distinct = np.unique((who * used.shape[1] + place[row]) * size + node) // size
+        np.add.at(sizes.reshape(-1), distinct, 1)
+    else:
+        sizes[question, place] = np.bincount(row, minlength=len(question))
     complete = np.ones(len(used), bool)
     np.logical_and.at(complete, question, reached.complete)
     edges = reached.edges[there]

@@ -73,6 +73,14 @@ def test_a_join_keeps_what_sets_keep(join, revisit):
     assert np.array_equal(tensors.tail[last], found.node)
 
 
+def test_nothing_but_the_other_topic_is_nothing():
+    kg = KnowledgeGraph.from_triples([("a", "r", "b")])
+    path = np.array([[[0]]], np.int32)
+    found = follow_paths(tensor_graph(kg), [[(0,), (1,)]], path, np.ones((1, 1), bool), join="auto")
+    assert len(found.node) == len(found.edges) == len(found.question) == 0
+    assert found.sizes.tolist() == [[0]]
+
+
 def test_entities_of_one_name_are_one_topic():
     links = tuple(
         Link(id, name, 0, 3, score=1.0, method="given")
