@@ -13,6 +13,7 @@ from jaxkg.records import (
     Citation,
     HyperCitation,
     Link,
+    OtherReading,
     Passage,
     PlanCandidate,
     RankedEntity,
@@ -47,6 +48,7 @@ class Answer(Printed):
         passages: source texts that were retrieved, best first; of hypergraphs alone.
         reading: how the question was read, in words, where it was read as a query graph.
         query: that query graph, see `jaxkg.query.query_to_dict`.
+        readings: how else it may be read, likeliest first; of a withheld answer, how at all.
     """
 
     question: str
@@ -66,6 +68,7 @@ class Answer(Printed):
     passages: tuple[Passage, ...] = ()
     reading: str = ""
     query: Mapping[str, Any] | None = None
+    readings: tuple[OtherReading, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries and lists, ready for JSON."""
@@ -109,6 +112,9 @@ class Answer(Printed):
                 passages=tuple(Passage(**some) for some in raw["passages"]),
                 reading=raw["reading"],
                 query=raw["query"],
+                readings=tuple(
+                    OtherReading(**{**r, "preview": tuple(r["preview"])}) for r in raw["readings"]
+                ),
             )
         except (JaxkgError, KeyError, TypeError, AttributeError) as error:
             raise JaxkgError(f"not the JSON of a jaxkg Answer: {error!r}") from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,6 +181,25 @@ class PlanCandidate:
     probability: float
     reached: int | None = None
     used: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class OtherReading:
+    """A way in which a question may be read that was not taken.
+
+    Attributes:
+        reading: the query graph in words.
+        confidence: chance in [0, 1] that this was meant, and right.
+        preview: names of the first few answers it has; a number, "yes" or "no".
+        more: answers beside these.
+        query: the query graph, see `jaxkg.query.query_to_dict`.
+    """
+
+    reading: str
+    confidence: float
+    preview: tuple[str, ...]
+    more: int = 0
+    query: Mapping[str, Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True)

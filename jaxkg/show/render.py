@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, TypeVar
 
 from jaxkg.errors import JaxkgError
-from jaxkg.records import Link, Passage, PlanCandidate, RankedEntity, SupportingPath
+from jaxkg.records import Link, OtherReading, Passage, PlanCandidate, RankedEntity, SupportingPath
 from jaxkg.show.export import cited_paths
 from jaxkg.show.shown import Shown
 from jaxkg.show.svg import svg
@@ -130,8 +130,10 @@ def _sections(answer: Shown, limit: int) -> Iterator[tuple[str, list[_Line]]]:
     paths = cited_paths(answer)
     considered = len(answer.paths) - len(paths)
     beside = [[_Span(f"{considered:,} more considered, not cited", _FAINT)]] if considered else []
+    mean = "Did you mean" if answer.abstained is not None else "Or did you mean"
     for title, lines in (
         ("Answers", _listed(answer.entities, limit, _answer_lines)),
+        (mean, _listed(answer.readings, limit, _reading_lines)),
         ("Paths", _listed(paths, limit, _path_lines) + beside),
         ("Passages", _listed(answer.passages, limit, _passage_lines)),
         ("Plan", _listed(answer.plan, limit, _plan_lines)),
@@ -196,6 +198,16 @@ def _passage_lines(rank: int, passage: Passage) -> Iterator[_Line]:
         _Span(one_line(passage.title or passage.chunk), "bold"),
         _Span(f"  {passage.score:.3g}  ", _FAINT),
         _Span(words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"),
+    ]
+
+
+def _reading_lines(rank: int, other: OtherReading) -> Iterator[_Line]:
+    more = f" and {other.more:,} more" if other.more else ""
+    yield [
+        _Span(f"{rank}. "),
+        _Span(one_line(other.reading), "italic"),
+        _Span(f" → {', '.join(map(one_line, other.preview))}{more}"),
+        _Span(f"  {other.confidence:.2f}", _FAINT),
     ]
 
 

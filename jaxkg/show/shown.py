@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from jaxkg.records import Link, Passage, PlanCandidate, RankedEntity, SupportingPath, Usage
+from jaxkg.records import (
+    Link,
+    OtherReading,
+    Passage,
+    PlanCandidate,
+    RankedEntity,
+    SupportingPath,
+    Usage,
+)
 
 
 class Shown(Protocol):
@@ -40,3 +48,5 @@ class Shown(Protocol):
     def passages(self) -> tuple[Passage, ...]: ...
     @property
     def reading(self) -> str: ...
+    @property
+    def readings(self) -> tuple[OtherReading, ...]: ...

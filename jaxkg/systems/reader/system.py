@@ -13,7 +13,8 @@ from jaxkg.cite.queries import query_answer
 from jaxkg.cite.query_words import query_words
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.records import Link, PlanCandidate, Question, TraceNode
+from jaxkg.query import query_to_dict
+from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.reader.confidence import confidence, confidence_cues
 from jaxkg.systems.reader.rank import rank_on_host
@@ -28,6 +29,7 @@ _CITED = 200
 """Answers whose walks are spelt out."""
 _CERTAIN = 0.75
 """Confidence from which on no second reading is told."""
+_NOTHING = "nothing of the graph is recognised in the question"
 _SHOWN = 5
 """Answers in the preview of a reading."""
 
@@ -207,6 +209,7 @@ class Reader(QuestionAnswering):
             notes.append("too much lies around the topics: not all of it was walked on from")
         topics = self._links(understood)
         if not understood.readings or not understood.sure:
+            others = understood.readings[: self.settings.readings]
             answer = Answer(question.text, topics=topics, abstained=self._why(understood))
         else:
             best, *others = understood.readings
@@ -223,6 +226,7 @@ class Reader(QuestionAnswering):
             question_id=question.id,
             system="reader",
             plan=self._plan(understood),
+            readings=tuple(map(self._other, others)),
             notes=(*answer.notes, *notes),
             usage=stages.usage(1),
         )
@@ -264,35 +268,40 @@ class Reader(QuestionAnswering):
         return tuple(sorted(links, key=lambda link: not link.chosen))
 
     def _why(self, understood: Understood) -> str:
-        """A reasoned abstention: what was understood, and what may be meant."""
+        """A reasoned abstention: what was understood; what may be meant is told beside it."""
         asked = understood.asked
-        if not understood.readings:
-            if not asked.mentions and not asked.classes:
-                return "nothing of the graph is recognised in the question" + self._near(asked)
-            return "what was recognised leads to nothing that was asked for" + self._near(asked)
         names = [self.kg.name(m.options[0].entity) for m in asked.mentions]
-        lost = not asked.mentions and not asked.classes
-        known = "nothing of the graph is recognised by its name; " if lost else ""
-        known += f"recognised: {', '.join(map(repr, names))}; " if names else ""
-        listed = "; ".join(
-            f"({number}) {reading.words} → {self._preview(reading)}"
-            for number, reading in enumerate(understood.readings[: self.settings.readings], start=1)
+        kinds = [self.readings.vocabulary.class_names(m.kind)[0] for m in asked.classes]
+        told = dict.fromkeys([*names, *kinds])
+        known = f"recognised: {', '.join(map(repr, told))}" if told else _NOTHING
+        if not understood.readings:
+            unmet = " and leads to nothing that was asked for" if told else ""
+            return f"{known}{unmet}; {self._near(asked)}"
+        return f"not sure enough how to read it; {known}; {self._near(asked)}"
+
+    def _other(self, reading: Reading) -> OtherReading:
+        ends = reading.candidate.ends
+        result = reading.candidate.result
+        names = [result] if result else [self.kg.name(end) for end in ends[:_SHOWN].tolist()]
+        return OtherReading(
+            reading.words,
+            min(1.0, reading.confidence),
+            tuple(names),
+            0 if result else len(ends) - len(names),
+            query_to_dict(reading.candidate.query),
         )
-        return f"not sure enough how to read it; {known}did you mean: {listed}?"
 
     def _preview(self, reading: Reading) -> str:
-        if reading.candidate.result:
-            return reading.candidate.result
-        names = [self.kg.name(end) for end in reading.candidate.ends[:_SHOWN].tolist()]
-        more = len(reading.candidate.ends) - len(names)
-        return ", ".join(names) + (f" and {more} more" if more else "")
+        other = self._other(reading)
+        more = f" and {other.more} more" if other.more else ""
+        return ", ".join(other.preview) + more
 
     def _near(self, asked: Asked) -> str:
-        """The relations that the question's words are nearest to."""
+        """The relations, and the names, that the question's words are nearest to."""
         vocabulary = self.readings.vocabulary
-        labels = [relation.wordings for relation in vocabulary.relations[:2_000]]
-        scored = sorted(
-            labels,
-            key=lambda w: -max(asked.alignment.of(w).best_lex, asked.alignment.of(w).best_sem),
-        )
-        return f"; nearest relations: {', '.join(repr(w[0]) for w in scored[:3])}"
+        labels = [r.wordings for r in vocabulary.relations[:2_000] if not r.role]
+        near = {label: asked.alignment.of(label) for label in labels}
+        best = sorted(near, key=lambda w: -max(near[w].best_lex, near[w].best_sem))[:3]
+        told = f"nearest relations: {', '.join(repr(label[0]) for label in best)}"
+        names = () if asked.mentions else self.readings.finder.nearest(asked.cues)
+        return told + (f"; nearest names: {', '.join(map(repr, names))}" if names else "")

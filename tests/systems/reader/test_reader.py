@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from reader_graphs import transit
 
+from jaxkg.answer import Answer
 from jaxkg.cite import check
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.queries.sets import execute_queries
+from jaxkg.query import query_from_dict
 from jaxkg.records import Question
+from jaxkg.show.render import text
 from jaxkg.systems.reader.rank import init_ranker, listwise_loss, rank, rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
@@ -49,12 +53,23 @@ def test_a_question_beyond_the_graph_is_withheld_with_what_was_understood():
     strict = Reader.build(transit(), HashingEncoder(), settings=ReaderSettings(threshold=1.01))
     answer = strict.ask("Who drives Line 1 on Saturdays?")
     assert answer.abstained
-    assert "did you mean" in answer.abstained
-    assert "Line 1" in answer.abstained
+    assert "recognised: 'Line 1'" in answer.abstained
+    assert "nearest relations: " in answer.abstained
+    assert 0 < len(answer.readings) <= ReaderSettings().readings
+    best = answer.readings[0]
+    assert best.confidence >= answer.readings[-1].confidence
+    [result] = execute_queries(strict.kg, [query_from_dict(best.query)])
+    assert len(result.rows) == len(best.preview) + best.more or best.preview in {("yes",), ("no",)}
+    assert "Did you mean" in text(answer)
+    assert f"1. {best.reading} → {', '.join(best.preview)}" in text(answer)
+    assert Answer.from_json(answer.to_json()) == answer
     assert not answer.entities
     nothing = strict.ask("qwertz asdf?")
     assert nothing.abstained
     assert "nothing of the graph is recognised" in nothing.abstained
+    near = strict.ask("What of the harbor ferriez?")
+    assert near.abstained
+    assert near.readings or "nearest names: " in near.abstained
 
 
 def test_given_topics_are_used(reader):

@@ -303,6 +303,21 @@ class TopicFinder:
             for row, _ in index.by_key[key][:3]
         ]
 
+    def nearest(self, cues: Cues) -> tuple[str, ...]:
+        """Three names that are a little like words of a question in which none was found."""
+        from rapidfuzz import fuzz, process
+
+        index = self._index_for(cues)
+        found: dict[str, float] = {}
+        for word, weight in zip(cues.words.folded, cues.content):
+            if weight == 1.0 and len(word) > 2:
+                close = process.extract(
+                    word, index.keys, scorer=fuzz.WRatio, score_cutoff=70.0, limit=3
+                )
+                found |= {key: max(score, found.get(key, 0.0)) for key, score, _ in close}
+        best = sorted(found, key=lambda key: -found[key])[:3]
+        return tuple(self.vocabulary.kg.name(index.by_key[key][0][0]) for key in best)
+
 
 def soft_class(words: list[str], names: tuple[str, ...]) -> float:
     """How alike a noun and a class are by their letters."""
