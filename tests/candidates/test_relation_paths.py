@@ -121,7 +121,7 @@ def test_the_first_hop_is_walked_whatever_its_length(random_graph):
 
 
 # Edges of the first hop, runs of the second.
-@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("step", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_too_little_room_is_told_of_exactly_at_the_first_step_that_lacks_it(random_graph, step):
     world = random_graph(1)
     starts = frontier_of([[0], [1, 2], [3], [4]])

@@ -264,6 +264,7 @@ def test_a_closed_question_takes_no_further_step(random_graph, rng):
         assert set(lengths.tolist()) == {0, steps}
 
 
+@pytest.mark.slow
 def test_walking_only_the_best_paths_at_the_end_changes_no_conclusion(random_graph, rng):
     world = random_graph(5)
     _, group, scores = scene(world, rng)

@@ -232,6 +232,7 @@ def best_walks(edges, logits, nodes, code, topic, most):
     return sorted(found, key=lambda i: -logits[i])[:most]
 
 
+@pytest.mark.slow
 def test_a_cap_on_targets_holds_while_searching_and_while_answering(world, trained):
     kg, tensors = world
     scorer = trained
@@ -267,6 +268,7 @@ def test_a_cap_on_targets_holds_while_searching_and_while_answering(world, train
     assert cut == 8
 
 
+@pytest.mark.slow
 def test_training_in_two_sittings_gives_the_same_scorer(world, tmp_path):
     config = dataclasses.replace(CONFIG, steps=4, epochs=20, learning_rate=2e-3)
     fit_some = functools.partial(fit, world, config, folder=tmp_path)

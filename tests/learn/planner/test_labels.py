@@ -1,5 +1,6 @@
 import itertools
 
+import jax
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from jaxkg.learn.planner.train import PlannerConfig, mined_log_probabilities
 from jaxkg.tensors import tensor_graph
 from jaxkg.words import TOPIC_WORD
 
+mined = jax.jit(mined_log_probabilities)
 FACTS = [
     ("Heat", "directed_by", "Mann"),
     ("Ali", "directed_by", "Mann"),
@@ -104,9 +106,7 @@ def test_a_planner_that_understands_the_relations_words(world):
         (f"what was directed by {TOPIC_WORD}", ("^directed_by",)),
         (f"what is the born in of the directed by of {TOPIC_WORD}", ("directed_by", "bornIn")),
     ):
-        scores = mined_log_probabilities(
-            planner.params, planner.label_ngrams(), planner.ngrams([text]), table[None]
-        )
+        scores = mined(planner.params, planner.label_ngrams(), planner.ngrams([text]), table[None])
         best = codes[int(np.argmax(scores[0]))]
         assert tuple(kg.relation_name(code) for code in best) == meant
 

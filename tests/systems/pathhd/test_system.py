@@ -126,7 +126,7 @@ BOTH_WAYS = KnowledgeGraph.from_triples(
 )
 
 
-@pytest.mark.parametrize("operator", ["ghrr-haar", "fhrr"])
+@pytest.mark.parametrize("operator", ["ghrr-haar", pytest.param("fhrr", marks=pytest.mark.slow)])
 def test_the_order_of_a_questions_words_decides_where_binding_keeps_order(operator):
     settings = dataclasses.replace(
         SMALL,

@@ -241,6 +241,7 @@ def test_walks_grow_by_a_triple_through_the_best_entities_of_the_one_before():
     assert score.tolist() == pytest.approx([0.9, 0.5, 0.2, 0.1])
 
 
+@pytest.mark.slow
 def test_the_papers_preset_counts_all_walks_alike_and_is_kept(tmp_path):
     kg = films()
     config = settings_made(PriorityConfig, {"preset": "paper"}, epochs=1, batch_size=16)

@@ -134,6 +134,7 @@ def test_evidence_that_suffices_ends_the_search_early():
     assert len(settled(1.0).solve([BIRTHPLACE])[0].trace.steps) == 2
 
 
+@pytest.mark.slow
 def test_a_batch_that_outgrows_the_room_is_halved_and_a_question_says_so(system):
     questions = [dataclasses.replace(BIRTHPLACE, id=f"q{n}") for n in range(8)]
     small = with_room(ReKnoS.build(FILMS, SCORER, settings=SETTINGS), 8, 32)
