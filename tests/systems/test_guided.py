@@ -76,11 +76,12 @@ def test_means_equal_a_loop_over_edges(random_graph, rng):
 
 def test_stopping_and_going_on_share_what_is_left():
     depth = np.log(np.asarray([[0.2, 0.3, 0.5]], np.float32))
-    stop, going = hazard(depth, 0)
+    shares = jax.jit(hazard)
+    stop, going = shares(depth, 0)
     assert float(stop[0]) == -np.inf
     assert float(going[0]) == 0
     for hop, expected in ((1, 0.2), (2, 0.3 / 0.8)):
-        stop, going = hazard(depth, hop)
+        stop, going = shares(depth, hop)
         assert np.exp(stop[0]) == pytest.approx(expected, abs=1e-6)
         assert np.exp(going[0]) == pytest.approx(1 - expected, abs=1e-6)
 

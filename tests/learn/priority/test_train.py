@@ -24,6 +24,7 @@ from jaxkg.score.priority import Question as Read
 from jaxkg.tensors import tensor_graph
 from jaxkg.text.hashing import HashingEncoder
 
+loss_of = jax.jit(priority_loss, static_argnames=("num_questions", "balanced"))
 CONFIG = PriorityConfig(
     batch_size=8, epochs=12, learning_rate=0.02, dropout=0.0, checkpoint_every=25
 )
@@ -82,7 +83,7 @@ def test_the_loss_balances_answers_and_others():
     row = jnp.asarray([0, 0, 0, 0, 1, 1, 2])
     right = jnp.asarray([True, True, False, False, False, False, True])
     wrong = jnp.asarray([False, False, True, True, True, False, False])
-    found = priority_loss(logit, row, right, wrong, num_questions=4, sharpness=1.0)
+    found = loss_of(logit, row, right, wrong, num_questions=4, sharpness=1.0)
     plus = np.log1p(np.exp(-np.asarray([2.0, -1.0, 1.0])))
     minus = np.log1p(np.exp(0.5))
     # Question 1 has no answer in reach and does not count; the slot of 9 is neither.
@@ -95,7 +96,7 @@ def test_the_loss_as_printed_counts_every_entity_alike():
     row = jnp.asarray([0, 0, 0, 1, 1])
     right = jnp.asarray([True, False, False, False, False])
     wrong = jnp.asarray([False, True, True, True, False])
-    found = priority_loss(logit, row, right, wrong, num_questions=2, sharpness=1.0, balanced=False)
+    found = loss_of(logit, row, right, wrong, num_questions=2, sharpness=1.0, balanced=False)
     # Eq. 6 of the question with an answer, a mean over its three entities.
     want = np.log1p(np.exp(np.asarray([-2.0, 0.5, 0.1]))).mean()
     np.testing.assert_allclose(found, want, rtol=1e-5)
@@ -106,10 +107,10 @@ def test_wrong_entities_weigh_by_how_high_they_stand():
     logit = jnp.asarray([0.0, 2.0, -4.0])
 
     def loss(logit, sharpness):
-        return priority_loss(logit, row, right, ~right, num_questions=1, sharpness=sharpness)
+        return loss_of(logit, row, right, ~right, num_questions=1, sharpness=sharpness)
 
-    even = np.asarray(jax.grad(loss)(logit, 0.0))
-    sharp = np.asarray(jax.grad(loss)(logit, 1.0))
+    slope = jax.jit(jax.grad(loss))
+    even, sharp = (np.asarray(slope(logit, sharpness)) for sharpness in (0.0, 1.0))
     sigmoid = 1 / (1 + np.exp(-np.asarray(logit)))
     np.testing.assert_allclose(even, [-0.5, sigmoid[1] / 2, sigmoid[2] / 2], rtol=1e-5)
     share = 1 / (1 + np.exp(-6.0))
@@ -123,7 +124,7 @@ def test_given_paths_are_followed_in_either_direction():
     weight = rng.dirichlet(np.ones(6), (3, 2)).astype(np.float32)
     length = rng.dirichlet(np.ones(2), 3).astype(np.float32)
     paths = np.asarray([[[2, 0], [1, -1]], [[0, -1], [-1, -1]], [[-1, -1], [-1, -1]]], np.int32)
-    found = path_loss(Read(weight, length, jnp.zeros(()), jnp.zeros(())), paths)
+    found = jax.jit(path_loss)(Read(weight, length, jnp.zeros(()), jnp.zeros(())), paths)
     both = weight[:, :, :3] + weight[:, :, 3:]
     first = both[0, 0, 2] * both[0, 1, 0] * length[0, 1] + both[0, 0, 1] * length[0, 0]
     second = both[1, 0, 0] * length[1, 0]
