@@ -14,8 +14,8 @@ import lm_cases
 import numpy as np
 import reknos_cases
 import scorer_cases
+from drawn import floats, graph, ints, mask, rng
 from programs import frontier_of, random_plan, random_topics
-from random_graphs import random_graph_from
 
 from jaxkg import candidates, ops, select
 from jaxkg.candidates import Targets
@@ -35,28 +35,8 @@ class Case(NamedTuple):
     inputs: Callable[[int], tuple]
 
 
-def rng(seed):
-    return np.random.default_rng(seed)
-
-
-def graph(seed):
-    return random_graph_from(seed).graph
-
-
 def starts(seed, rows=ROWS):
     return frontier_of(random_topics(rng(seed), rows), size=STARTS, last=rows - 1)
-
-
-def ints(seed, high, *shape, low=0):
-    return rng(seed).integers(low, high, shape).astype(np.int32)
-
-
-def floats(seed, *shape):
-    return rng(seed).normal(size=shape).astype(np.float32)
-
-
-def mask(seed, *shape):
-    return rng(seed).random(shape) < 0.7
 
 
 def frontier(seed, size=SLOTS):

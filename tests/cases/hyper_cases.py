@@ -2,6 +2,7 @@
 
 import jax
 import numpy as np
+from drawn import floats, ints, mask
 from random_hypergraphs import EDGES, ENTITIES, NODES, ROWS, random_hypergraph_from
 
 from jaxkg.candidates import hyperedges, nearest
@@ -14,24 +15,8 @@ ROOM = (64, 256, 1024, 256)
 SETTINGS = proh_search.BeamSettings(depth=1, width=4, seeds=5, merge="sum")
 
 
-def rng(seed):
-    return np.random.default_rng(seed)
-
-
 def graph(seed):
     return random_hypergraph_from(seed).tensors
-
-
-def ints(seed, high, *shape, low=0):
-    return rng(seed).integers(low, high, shape).astype(np.int32)
-
-
-def floats(seed, *shape):
-    return rng(seed).normal(size=shape).astype(np.float32)
-
-
-def mask(seed, *shape):
-    return rng(seed).random(shape) < 0.7
 
 
 def texts(seed):

@@ -2,19 +2,12 @@
 
 import jax
 import numpy as np
+from drawn import floats, ints
 
 from jaxkg.learn.lm import losses
 from jaxkg.lm import grammar, model
 
 ROWS, WIDTH = 4, 8
-
-
-def ints(seed, high, *shape, low=0):
-    return np.random.default_rng(seed).integers(low, high, shape).astype(np.int32)
-
-
-def floats(seed, *shape):
-    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
 def written(seed):

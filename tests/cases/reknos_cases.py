@@ -1,8 +1,8 @@
 """ReKnoS's functions for `conformance_cases.py`: function and inputs by seed."""
 
 import numpy as np
+from drawn import floats, graph, ints, mask, rng
 from programs import frontier_of, random_topics
-from random_graphs import random_graph_from
 
 from jaxkg.candidates import super_relations as steps
 from jaxkg.search import relation_beam as relation_search
@@ -13,28 +13,8 @@ from jaxkg.systems.reknos import scorers
 QUESTIONS, SLOTS, HOPS, CODES, GROUPS, WIDTH = 2, 64, 2, 6, 3, 3
 
 
-def rng(seed):
-    return np.random.default_rng(seed)
-
-
-def graph(seed):
-    return random_graph_from(seed).graph
-
-
 def starts(seed):
     return frontier_of(random_topics(rng(seed), QUESTIONS), size=16, last=QUESTIONS - 1)
-
-
-def ints(seed, high, *shape, low=0):
-    return rng(seed).integers(low, high, shape).astype(np.int32)
-
-
-def floats(seed, *shape):
-    return rng(seed).normal(size=shape).astype(np.float32)
-
-
-def mask(seed, *shape):
-    return rng(seed).random(shape) < 0.7
 
 
 def group(seed):

@@ -2,8 +2,8 @@
 
 import jax
 import numpy as np
+from drawn import floats, graph, ints, mask, rng
 from programs import frontier_of, random_topics
-from random_graphs import random_graph_from
 
 from jaxkg.learn.edges import train as edge_training
 from jaxkg.learn.ranker import train as ranker_training
@@ -13,28 +13,8 @@ from jaxkg.search import guided as guided_search
 ROWS, SLOTS, HOPS, CODES, DIM, BUCKETS = 4, 64, 2, 6, 8, 16
 
 
-def rng(seed):
-    return np.random.default_rng(seed)
-
-
-def graph(seed):
-    return random_graph_from(seed).graph
-
-
 def starts(seed):
     return frontier_of(random_topics(rng(seed), ROWS), size=16, last=ROWS - 1)
-
-
-def ints(seed, high, *shape, low=0):
-    return rng(seed).integers(low, high, shape).astype(np.int32)
-
-
-def floats(seed, *shape):
-    return rng(seed).normal(size=shape).astype(np.float32)
-
-
-def mask(seed, *shape):
-    return rng(seed).random(shape) < 0.7
 
 
 def words(seed, *shape):

@@ -1,17 +1,19 @@
 """Training, keeping and using a step ranker on a small graph, with a tiny text model."""
 
 import dataclasses
+import functools
 from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from asked_films import film_questions, films_graph
 from tiny_bert import write_tiny_bert
 
 from jaxkg.cite import grounded
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker, find_topics
+from jaxkg.kg import Linker, find_topics
 from jaxkg.learn.ranker.branches import branches_of
 from jaxkg.learn.ranker.step_training import (
     StepConfig,
@@ -63,25 +65,11 @@ def reader(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def world():
-    facts = [(film, "film.film.directed_by", f"Person {n % 6}") for n, film in enumerate(FILMS)]
-    facts += [(film, "film.film.released", f"{1990 + n % 5}") for n, film in enumerate(FILMS)]
-    facts += [(f"Person {n}", "people.person.birthplace", f"Town {n % 4}") for n in range(6)]
-    kg = KnowledgeGraph.from_triples(facts)
+    kg = films_graph(FILMS)
     return kg, tensor_graph(kg)
 
 
-def questions(*, paths=True):
-    wordings = (
-        ("d", "who made {}", "Person {}", ("film.film.directed_by",)),
-        ("y", "when was {} shown", "{}", ("film.film.released",)),
-        ("b", "home of the maker of {}", "Town {}",
-         ("film.film.directed_by", "people.person.birthplace")),
-    )  # fmt: skip
-    for n, film in enumerate(FILMS):
-        for (key, text, answer, path), of in zip(wordings, (n % 6, 1990 + n % 5, n % 6 % 4)):
-            yield Question(
-                f"{key}{n}", text.format(film), (film,), (answer.format(of),), (path,) * paths
-            )
+questions = functools.partial(film_questions, FILMS, paths=True)
 
 
 @pytest.fixture(scope="module")
