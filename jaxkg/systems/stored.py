@@ -15,7 +15,6 @@ from jaxkg.cite import check
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.stores.around import (
-    Cut,
     Reach,
     Surroundings,
     TopicGraph,
@@ -25,7 +24,7 @@ from jaxkg.kg.stores.around import (
 )
 from jaxkg.kg.stores.cuts import cuts_met
 from jaxkg.kg.stores.labels import spans
-from jaxkg.kg.stores.store import Store
+from jaxkg.kg.stores.store import Runs, Store
 from jaxkg.query import Entities, Node, Step, query_from_dict
 from jaxkg.records import Citation, Question
 from jaxkg.systems.answering import Progress, QuestionAnswering
@@ -167,24 +166,17 @@ class StoredQA(QuestionAnswering):
         return dataclasses.replace(answer, notes=tuple(notes), paths=paths)
 
     def _concerned(
-        self, answer: Answer, graph: TopicGraph, cuts: Sequence[Cut], sets: Callable[[], QuerySets]
-    ) -> list[Cut]:
+        self, answer: Answer, graph: TopicGraph, cuts: Runs, sets: Callable[[], QuerySets]
+    ) -> Runs:
         """Those that what the answer rests on runs into; all where there is no answer."""
-        if not (cuts and answer.entities):
-            return list(cuts)
+        if not (len(cuts.node) and answer.entities):
+            return cuts
         if answer.query is not None:
             queries = [query_from_dict(answer.query)]
         else:
             topics = tuple(link.entity for link in answer.topics if link.chosen)
             queries = [_walked(topics, plan.relations) for plan in answer.plan if plan.used]
-        place = {name: row for row, name in enumerate(graph.relations)}
-        names = self.store.schema.relations
-        known = {
-            cut._replace(relation=place[names[cut.relation]]): cut
-            for cut in cuts
-            if names[cut.relation] in place
-        }
-        return [known[cut] for cut in cuts_met(graph, sets(), queries, list(known))]
+        return cuts_met(graph, sets(), queries, cuts, self.store.schema.relations)
 
     def graph_of(self, answer: Answer) -> TopicGraph | None:
         """What an answer just given was looked for in."""

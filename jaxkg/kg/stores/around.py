@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,15 +34,6 @@ class Reach(Checked):
     facts: Count = 50_000
 
 
-class Cut(NamedTuple):
-    """Facts of an entity that were counted and not fetched."""
-
-    node: int
-    relation: int
-    inverse: bool
-    size: int
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Surroundings:
     """Facts around some entities.
@@ -51,14 +41,14 @@ class Surroundings:
     Attributes:
         topics: the entities.
         facts: each once, by head, relation and tail.
-        cuts: what was left out.
+        cuts: what was counted and not fetched.
         full: whether facts were left out because there were too many in all.
         troubles: what the store was asked for and did not give.
     """
 
     topics: tuple[int, ...]
     facts: Facts
-    cuts: tuple[Cut, ...]
+    cuts: Runs
     full: bool
     troubles: tuple[str, ...] = ()
 
@@ -73,7 +63,7 @@ def surroundings(store: Store, topics: Sequence[int], reach: Reach = Reach()) ->
     """
     seen = frontier = np.unique(np.asarray(topics, np.int64))
     parts: list[Facts] = []
-    cuts: list[Cut] = []
+    cuts = [Runs.of([])]
     room, full = reach.facts, False
     for hop in range(reach.hops):
         if not len(frontier):
@@ -84,8 +74,7 @@ def surroundings(store: Store, topics: Sequence[int], reach: Reach = Reach()) ->
         taken = np.cumsum(runs.size[order])
         fits = small & (taken <= room)
         full |= bool((small & ~fits).any())
-        left = runs.take(order[~fits])
-        cuts += map(Cut, *(column.tolist() for column in left))
+        cuts.append(runs.take(order[~fits]))
         facts = store.fetch(runs.take(order[fits]))
         room -= len(facts.rows)
         parts.append(facts)
@@ -93,10 +82,14 @@ def surroundings(store: Store, topics: Sequence[int], reach: Reach = Reach()) ->
         frontier = reached[~np.isin(reached, seen)]
         seen = np.union1d(seen, reached)
     triples = np.concatenate([np.empty((0, 3), np.int64), *(part.triples for part in parts)])
-    triples, first = np.unique(triples, axis=0, return_index=True)
-    rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])[first]
+    rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])
+    order = np.lexsort(triples.T[::-1])
+    once = np.ones(len(order), bool)
+    once[1:] = np.any(np.diff(triples[order], axis=0), axis=1)
+    kept = order[once]
     troubles = tuple(dict.fromkeys(store.troubles()))
-    return Surroundings(tuple(topics), Facts(triples, rows), tuple(cuts), full, troubles)
+    left = Runs(*(np.concatenate(columns) for columns in zip(*cuts)))
+    return Surroundings(tuple(topics), Facts(triples[kept], rows[kept]), left, full, troubles)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -199,28 +192,30 @@ def empty_graph(
     )
 
 
-def cut_words(store: Store, cuts: Sequence[Cut]) -> str:
+def cut_words(store: Store, cuts: Runs) -> str:
     """Facts that were left out, in words: the largest first, three of them.
 
     Returns:
         "" where there is none.
     """
-    if not cuts:
+    if not len(cuts.node):
         return ""
-    largest = sorted(cuts, key=lambda cut: -cut.size)[:3]
-    names = store.described(np.array([cut.node for cut in largest], np.int64)).names
+    largest = cuts.take(np.argsort(-cuts.size, kind="stable")[:3])
+    names = store.described(largest.node).names
+    relations = store.schema.relations
     told = [
-        f"{'^' * cut.inverse}{store.schema.relations[cut.relation]} of {name} ({cut.size:,} facts)"
-        for cut, name in zip(largest, names)
+        f"{'^' * inverse}{relations[relation]} of {name} ({size:,} facts)"
+        for name, relation, inverse, size in zip(
+            names, largest.relation.tolist(), largest.inverse.tolist(), largest.size.tolist()
+        )
     ]
-    more = len(cuts) - len(told)
+    more = len(cuts.node) - len(told)
     return ", ".join(told) + (f" and {more:,} more" if more else "")
 
 
-def runs_of_rows(node: np.ndarray, relation: np.ndarray, inverse: np.ndarray) -> Runs:
-    """Counts of facts from one (node, relation, inverse) a fact."""
+def runs_of_rows(node: np.ndarray, relation: np.ndarray, inverse: bool) -> Runs:
+    """Counts of facts from one (node, relation) a fact; both below 2^31."""
     if not len(node):
         return Runs.of([])
-    table = np.stack([node, relation, inverse.astype(np.int64)], axis=1)
-    found, count = np.unique(table, axis=0, return_counts=True)
-    return Runs(found[:, 0], found[:, 1], found[:, 2].astype(bool), count)
+    key, count = np.unique((node.astype(np.int64) << 31) | relation, return_counts=True)
+    return Runs(key >> 31, key & ((1 << 31) - 1), np.full(len(key), inverse), count)

@@ -23,7 +23,7 @@ INDEX = "index"
 """Folder within a saved graph's."""
 _LAYOUT = Layout("jaxkg-index", 1, "index of a graph", "make it anew: `jaxkg kg index FOLDER`")
 _ARRAYS = ("first", "back", "back_first", "keys", "owners", "words", "word_owners")
-_READ_WHOLE = 4_096
+_READ_WHOLE = 100_000
 """Facts of an entity in one direction that are read to count them; of more, the bounds of each
 relation are bisected."""
 _NAMESAKES = 30
@@ -112,6 +112,7 @@ class ArrayStore:
         self.kg = kg
         self.title = title or "the graph"
         self._index = index or index_of(kg)
+        self._hubs: dict[tuple[int, bool], list[tuple[int, int, int]]] = {}
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> ArrayStore:
@@ -177,7 +178,7 @@ class ArrayStore:
             at = _spread(start[few], end[few])
             relation = np.asarray(self.kg.triples[self._rows(at, inverse), 1], np.int64)
             owner = np.repeat(nodes[few], end[few] - start[few])
-            parts.append(runs_of_rows(owner, relation, np.full(len(at), inverse)))
+            parts.append(runs_of_rows(owner, relation, inverse))
             many = [
                 (int(node), relation, inverse, high - low)
                 for node, a, b in zip(nodes[~few], start[~few].tolist(), end[~few].tolist())
@@ -219,13 +220,16 @@ class ArrayStore:
 
     def _bounds(self, start: int, end: int, inverse: bool) -> list[tuple[int, int, int]]:
         """(relation, first, last) of each relation of a hub."""
-        key, found = self._code(inverse), []
-        while start < end:
-            code = int(key(start))
-            high = self._bound(start, end, code, inverse)[1]
-            found.append((code, start, high))
-            start = high
-        return found
+        known = (start, inverse)
+        if known not in self._hubs:
+            key, found = self._code(inverse), []
+            while start < end:
+                code = int(key(start))
+                high = self._bound(start, end, code, inverse)[1]
+                found.append((code, start, high))
+                start = high
+            self._hubs[known] = found
+        return self._hubs[known]
 
     def described(self, nodes: np.ndarray) -> Described:
         """See `Store`."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from jaxkg.kg.queries.sets import QuerySets, sides
-from jaxkg.kg.stores.around import Cut, TopicGraph
+from jaxkg.kg.stores.around import TopicGraph
+from jaxkg.kg.stores.store import Runs
 from jaxkg.query import (
     Count,
     Difference,
@@ -23,29 +23,27 @@ from jaxkg.query import (
 
 
 def cuts_met(
-    graph: TopicGraph, sets: QuerySets, queries: Sequence[Query], cuts: Sequence[Cut]
-) -> list[Cut]:
+    graph: TopicGraph, sets: QuerySets, queries: Sequence[Query], cuts: Runs, names: Sequence[str]
+) -> Runs:
     """The cuts that executing these query graphs would have run into.
 
     Args:
         graph: what was fetched.
         sets: executes query graphs over it.
         queries: what an answer rests on.
-        cuts: what was left out; `relation` is a row of the graph's own relations.
+        cuts: what was left out.
+        names: of the relations that `cuts` has rows of.
     """
     assert graph.node_of is not None
-    by_step: dict[str, dict[int, Cut]] = defaultdict(dict)
-    for cut in cuts:
-        by_step["^" * cut.inverse + graph.relations[cut.relation]][cut.node] = cut
-    met: dict[Cut, None] = {}
+    row = {name: at for at, name in enumerate(names)}
+    met = np.zeros(len(cuts.node), bool)
     for query in queries:
         for side in sides(query):
             for nodes, relation in _steps(sets, side):
-                if there := by_step.get(relation):
-                    reached = graph.node_of[nodes]
-                    inside = reached[np.isin(reached, list(there))].tolist()
-                    met |= dict.fromkeys(there[node] for node in inside)
-    return list(met)
+                inverse = relation.startswith("^")
+                there = (cuts.relation == row[relation[inverse:]]) & (cuts.inverse == inverse)
+                met |= there & np.isin(cuts.node, graph.node_of[nodes])
+    return cuts.take(np.flatnonzero(met))
 
 
 def _steps(sets: QuerySets, node: Query) -> Iterator[tuple[np.ndarray, str]]:
