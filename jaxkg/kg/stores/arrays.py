@@ -23,7 +23,7 @@ INDEX = "index"
 """Folder within a saved graph's."""
 _LAYOUT = Layout("jaxkg-index", 1, "index of a graph", "make it anew: `jaxkg kg index FOLDER`")
 _ARRAYS = ("first", "back", "back_first", "keys", "owners", "words", "word_owners")
-_READ_WHOLE = 100_000
+_READ_WHOLE = 20_000
 """Facts of an entity in one direction that are read to count them; of more, the bounds of each
 relation are bisected."""
 _NAMESAKES = 30
@@ -193,16 +193,20 @@ class ArrayStore:
         found = [np.empty(0, np.int64)]
         for inverse, first in ((False, index.first), (True, index.back_first)):
             some = runs.inverse == inverse
-            node, relation = runs.node[some], runs.relation[some]
-            start, end = first[node], first[node + 1]
+            nodes = np.unique(runs.node[some])
+            start, end = first[nodes], first[nodes + 1]
             small = end - start <= _READ_WHOLE
             at = _spread(start[small], end[small])
             rows = self._rows(at, inverse)
-            wanted = np.repeat(relation[small], end[small] - start[small])
-            found.append(rows[self.kg.triples[rows, 1] == wanted])
-            for a, b, code in zip(start[~small].tolist(), end[~small].tolist(), relation[~small]):
-                low, high = self._bound(a, b, int(code), inverse)
-                found.append(self._rows(np.arange(low, high), inverse))
+            owner = np.repeat(nodes[small], end[small] - start[small])
+            wanted = _keys(runs.node[some], runs.relation[some])
+            found.append(rows[np.isin(_keys(owner, self.kg.triples[rows, 1]), wanted)])
+            hubs = dict(zip(nodes[~small].tolist(), zip(start[~small], end[~small])))
+            for node, code in zip(runs.node[some].tolist(), runs.relation[some].tolist()):
+                if node in hubs:
+                    a, b = hubs[node]
+                    low, high = self._bound(int(a), int(b), code, inverse)
+                    found.append(self._rows(np.arange(low, high), inverse))
         rows = np.unique(np.concatenate(found))
         return Facts(np.asarray(self.kg.triples[rows], np.int64), rows)
 
@@ -283,6 +287,11 @@ class ArrayStore:
                 kg.relations[row]: int(counts[row]) for row in np.argsort(-counts, kind="stable")
             },
         }
+
+
+def _keys(node: np.ndarray, relation: np.ndarray) -> np.ndarray:
+    """One int64 of a node and a relation."""
+    return (np.asarray(node, np.int64) << 31) | relation
 
 
 def _spread(first: np.ndarray, last: np.ndarray) -> np.ndarray:
