@@ -57,9 +57,14 @@ def laws(name):
     return compute
 
 
+@functools.cache
+def flattened(name):
+    return jax.jit(ALGEBRAS[name].flatten)
+
+
 def close(name, pair, tolerance=2e-5):
-    a = ALGEBRAS[name]
-    left, right = (np.asarray(a.flatten(v)) for v in pair)
+    a, flat = ALGEBRAS[name], flattened(name)
+    left, right = (np.asarray(flat(v)) for v in pair)
     return np.linalg.norm(left - right) <= tolerance * np.sqrt(a.energy)
 
 
@@ -123,9 +128,15 @@ def test_swapped_haar_blocks_keep_one_over_m_squared():
 def test_permutation_distributes_over_binding(name):
     assert close(name, laws(name)(jax.random.key(4))["permuted"])
     a = ALGEBRAS[name]
-    x = a.random(key=jax.random.key(5))
-    assert a.similarity(a.permute(x, 1), x) < 0.3
-    assert close(name, (a.permute(a.permute(x, 2), -2), x))
+
+    @jax.jit
+    def compute(key):
+        x = a.random(key=key)
+        return a.similarity(a.permute(x, 1), x), (a.permute(a.permute(x, 2), -2), x)
+
+    moved, there_and_back = compute(jax.random.key(5))
+    assert moved < 0.3
+    assert close(name, there_and_back)
 
 
 def test_variance_of_unrelated_symbols_is_as_documented():
@@ -229,13 +240,20 @@ def test_layouts_agree_and_bfloat16_rounds(make, loose):
         make(size, layout="pair", dtype=jnp.bfloat16),
     )
     key = jax.random.key(1)
-    assert half.random(key=key).dtype == jnp.bfloat16
-    products = [a.bind(*a.random((2,), key=key)) for a in (whole, pair, half)]
-    np.testing.assert_allclose(whole.flatten(products[0]), pair.flatten(products[1]), atol=1e-6)
-    for a, x in ((whole, products[0]), (pair, products[1])):
-        np.testing.assert_array_equal(a.unflatten(a.flatten(x)), x)
-    rounded = np.asarray(half.flatten(products[2]))
-    exact = np.asarray(whole.flatten(products[0]))
+    assert jax.eval_shape(lambda: half.random(key=key)).dtype == jnp.bfloat16
+
+    def product(a):
+        @jax.jit
+        def compute(key):
+            x = a.bind(*a.random((2,), key=key))
+            return x, a.flatten(x), a.unflatten(a.flatten(x))
+
+        return jax.device_get(compute(key))
+
+    (one, exact, back), (other, paired, again), (_, rounded, _) = map(product, (whole, pair, half))
+    np.testing.assert_allclose(exact, paired, atol=1e-6)
+    np.testing.assert_array_equal(back, one)
+    np.testing.assert_array_equal(again, other)
     error = np.linalg.norm(rounded - exact) / np.linalg.norm(exact)
     assert 1e-4 < error < loose
 
