@@ -31,7 +31,7 @@ def test_the_cues_of_shapes_are_read():
     assert longest.largest
     assert "length" in longest.measure
     assert read_cues("Who is older, A or B?").comparative == Grade(
-        False, "birth date founded opened built !age", frozenset({2})
+        False, "birth born geboren date founded opened built !age", frozenset({2})
     )
     assert read_cues("lines except F1").except_at == 1
     asked = read_cues("Which lines opened between 1980 and 1990?")
@@ -57,6 +57,13 @@ def test_how_many_of_an_order_and_dates_as_they_are_written():
         ("over 2.5 million", "2500000"),
     ]:
         assert [bound.low for bound in read_cues(text).bounds] == [low], text
+
+
+def test_the_longest_are_those_that_began_first():
+    longest = read_cues("Who has been here the longest?").extreme
+    assert longest
+    assert not longest.sign(("joined on",), "date")
+    assert longest.sign(("length in km",), "number")
 
 
 def test_a_number_in_a_name_of_a_thing_is_not_a_count():

@@ -47,13 +47,15 @@ ist sind war waren hat haben hatte kann können wird wurde wurden
 AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
 """Verbs that a question of yes or no begins with."""
 
-# Sign of the measure, the words, and what they measure.
+_AGE = "birth born geboren date founded opened built !age"
+_SPAN = "length duration minutes !since !founded !joined !hired !employed !opened"
+# Sign of the measure, the words, and what they measure; after `!` what grows the other way.
 _GRADES = """
-- old older oldest alt älter älteste ältester ältestes älteren: birth date founded opened built !age
-+ young younger youngest jung jünger jüngste jüngster: birth date founded opened built !age
-+ newest newer latest recent neueste neuer: birth date founded opened built !age
-+ long longer longest lang länger längste: length duration minutes !since
-- short shorter shortest kurz kürzer kürzeste: length duration minutes !since
+- old older oldest alt älter älteste ältester ältestes älteren: AGE
++ young younger youngest jung jünger jüngste jüngster: AGE
++ newest newer latest recent neueste neuer: AGE
++ long longer longest lang länger längste: SPAN
+- short shorter shortest kurz kürzer kürzeste: SPAN
 + high higher highest tall taller tallest hoch höher höchste: height elevation
 - low lower lowest niedrig niedriger niedrigste: height value
 + heavy heavier heaviest schwer schwerer schwerste: weight mass
@@ -89,7 +91,7 @@ _GRADES = """
 """
 GRADABLE = {
     word: (line[0] == "+", line.split(":")[1].strip())
-    for line in _GRADES.strip().splitlines()
+    for line in _GRADES.replace("AGE", _AGE).replace("SPAN", _SPAN).strip().splitlines()
     for word in line[2:].split(":")[0].split()
 }
 """Gradable words: whether the extreme is the largest, and what is measured."""
