@@ -214,6 +214,7 @@ def test_a_graph_of_ones_own_is_built_described_and_asked(jaxkg, tmp_path):
     assert "<urn:jaxkg:relation:directed%20by>" in out
 
 
+@pytest.mark.slow
 def test_a_trained_planner_answers_its_graph_and_no_other(jaxkg, tmp_path):
     folder, other = tmp_path / "planner", tmp_path / "other.tsv"
     with jax.numpy_dtype_promotion("standard"):
