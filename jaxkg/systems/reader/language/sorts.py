@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
@@ -71,23 +73,19 @@ def inferred_sorts(
     kept = sorted(bare)
     table = _incidence(kg, kept, bare)
     group = _together(table)
-    # Every entity is of the group that most of its relations are in; of equals, the rarer one.
-    votes = np.stack([table[:, group == g].sum(axis=1) for g in range(group.max() + 1)], axis=1)
-    size = (votes > 0).sum(axis=0)
-    of_entity = np.argmax(votes - size / (1 + size.max()) / 2 * (votes > 0), axis=1)
-    of_entity = np.where(votes.max(axis=1) > 0, of_entity, -1)
+    had = csr_array(_one_hot(_of_entity(table, group), group.max() + 1).T @ table)
+    all_had = np.maximum(table.sum(axis=0), 1)
     found = []
     for at in range(group.max() + 1):
-        mine = of_entity == at
-        share = table[mine].sum(axis=0) / np.maximum(table.sum(axis=0), 1)
-        pure = [kept[place] for place in np.flatnonzero(share >= _PURE)]
-        if not mine.any() or not pure:
+        row = had[[at]]
+        share = row.data / all_had[row.indices]
+        places = np.sort(row.indices[share >= 0.5])
+        pure = [kept[place] for place in np.sort(row.indices[share >= _PURE])]
+        if not pure:
             continue
-        codes_of = _covering(pure, bare, kg.num_entities)
+        codes_of = _covering(pure, bare)
         members = distinct(np.concatenate([bare[code] for code in codes_of]))
-        named = [
-            kept[place] for place in np.flatnonzero((share >= 0.5) & (table[mine].any(axis=0)))
-        ]
+        named = [kept[place] for place in places]
         general = general_sort(kg, named, wordings)
         # "Father" names a few of all persons, "skill" all that anyone has.
         wide = [c for c in named if c < kg.num_relations or len(bare[c]) >= _SHARED * len(members)]
@@ -100,47 +98,64 @@ def inferred_sorts(
 
 def _incidence(
     kg: KnowledgeGraph, kept: Sequence[int], of_code: dict[int, np.ndarray]
-) -> np.ndarray:
-    """[E, C] float32, 1 where an entity has a relation code, of some entities."""
+) -> csr_array:
+    """[E, C], 1 where an entity has a relation code, of some entities."""
     each = max(5, _LOOKED_AT // len(kept))
     some = [rows[:: max(1, len(rows) // each)] for rows in of_code.values()]
     if kg.num_entities <= _LOOKED_AT:
         some = list(of_code.values())
     rows = distinct(np.concatenate(some))
-    table = np.zeros((len(rows), len(kept)), np.float32)
-    for place, code in enumerate(kept):
-        there = of_code[code]
-        at = np.minimum(np.searchsorted(there, rows), len(there) - 1)
-        table[there[at] == rows, place] = 1.0
-    return table
+    having = [np.searchsorted(rows, of_code[code][_among(of_code[code], rows)]) for code in kept]
+    places = np.repeat(np.arange(len(kept)), [len(some) for some in having])
+    return _ones(np.concatenate(having), places, (len(rows), len(kept)))
 
 
-def _together(table: np.ndarray) -> np.ndarray:
-    """[C] group of each relation code."""
-    shared = table.T @ table
-    size = np.sqrt(np.maximum(np.diag(shared), 1))
-    near = shared / size[:, None] / size[None] >= _TOGETHER
-    group = np.full(len(near), -1)
-    for place in range(len(near)):
-        if group[place] >= 0:
-            continue
-        reached, before = near[place], 0
-        while before < (before := int(reached.sum())):
-            reached = near[reached].any(axis=0)
-        group[reached] = group.max() + 1
-    return group
+def _among(rows: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """[K] bool: which of some rows are among others, which ascend and are not empty."""
+    return there[np.minimum(np.searchsorted(there, rows), len(there) - 1)] == rows
 
 
-def _covering(
-    codes: Sequence[int], of_code: dict[int, np.ndarray], entities: int
-) -> tuple[int, ...]:
+def _together(table: csr_array) -> np.ndarray:
+    """[C] group of each relation code; groups are counted as they come."""
+    shared = coo_array(table.T @ table)
+    size = np.sqrt(np.maximum(shared.diagonal(), 1))
+    near = shared.data / size[shared.row] / size[shared.col] >= _TOGETHER
+    joined = _ones(shared.row[near], shared.col[near], (len(size), len(size)))
+    _, group = connected_components(joined)
+    _, first, which = np.unique(group, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[which]
+
+
+def _of_entity(table: csr_array, group: np.ndarray) -> np.ndarray:
+    """[E] the group that most of an entity's relations are in; of equals, the rarer one."""
+    votes = coo_array(table @ _one_hot(group, group.max() + 1))
+    size = np.bincount(votes.col, minlength=group.max() + 1)
+    told = votes.data - size[votes.col] / (1 + size.max()) / 2
+    best = np.lexsort((votes.col, -told, votes.row))
+    entities, first = np.unique(votes.row[best], return_index=True)
+    found = np.full(len(table.indptr) - 1, -1)
+    found[entities] = votes.col[best][first]
+    return found
+
+
+def _one_hot(of: np.ndarray, width: int) -> csr_array:
+    """[K, width], 1 at each one's place; -1 is at none."""
+    rows = np.flatnonzero(of >= 0)
+    return _ones(rows, of[rows], (len(of), width))
+
+
+def _ones(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> csr_array:
+    return csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape)
+
+
+def _covering(codes: Sequence[int], of_code: dict[int, np.ndarray]) -> tuple[int, ...]:
     """Few relation codes whose entities are all that any of these has."""
     kept: list[int] = []
-    there = np.zeros(entities, bool)
+    there = np.array([-1])
     for code in sorted(codes, key=lambda c: (-len(of_code[c]), c)):
-        if not there[of_code[code]].all():
+        if not _among(of_code[code], there).all():
             kept.append(code)
-            there[of_code[code]] = True
+            there = distinct(np.concatenate([there, of_code[code]]))
     return tuple(kept)
 
 
