@@ -96,14 +96,13 @@ class ModelOptions:
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """A subcommand whose parameters of a block's type are that block's options.
+    """A subcommand whose parameters of a block's type are that block's options, by keyword.
 
     >>> def ask(question: str, graph: GraphOptions) -> None:
     ...     print(question, graph.kg, graph.encoding)
     >>> asked = spread(ask)
-    >>> asked(question="who?", kg="films.tsv", encoding="cp1252", names=None, format=None,
-    ...       columns=None)
-    who? films.tsv cp1252
+    >>> asked(question="who?", kg="films.tsv")
+    who? films.tsv utf-8
     >>> list(inspect.signature(asked).parameters)[:3]
     ['question', 'kg', 'names']
     """
@@ -131,8 +130,8 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         for name, kind in blocks.items():
-            own = {field.name: given.pop(field.name) for field in dataclasses.fields(kind)}
-            given[name] = kind(**own)
+            own = [field.name for field in dataclasses.fields(kind) if field.name in given]
+            given[name] = kind(**{field: given.pop(field) for field in own})
         command(**given)
 
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -1,10 +1,9 @@
 """Query graphs as SPARQL 1.1: exactly what was executed, for another engine to run.
 
 IRIs and RDF literals stand as they are; other entities are `<urn:jaxkg:entity:...>`, relations
-that are no IRIs `<urn:jaxkg:relation:...>`, percent-encoded. Where a graph has no RDF literals, the
-values recognised in it hang on their entities by `<urn:jaxkg:number>` (and `:unit`),
-`<urn:jaxkg:date>` (a text), `<urn:jaxkg:boolean>` and `<urn:jaxkg:text>`. `to_ntriples` writes a
-graph in these terms.
+that are no IRIs `<urn:jaxkg:relation:...>`, percent-encoded. Values recognised in what is no RDF
+literal hang on their entities by `<urn:jaxkg:number>` (and `:unit`), `<urn:jaxkg:date>` (a text),
+`<urn:jaxkg:boolean>` and `<urn:jaxkg:text>`. `to_ntriples` writes a graph in these terms.
 
 Reference: Harris and Seaborne (eds.), "SPARQL 1.1 Query Language", W3C Recommendation, 2013.
 """
@@ -153,6 +152,10 @@ class _Printer:
 
     def __init__(self, values: Values):
         self.values, self.terms = values, Terms(values.kg)
+        valued = np.flatnonzero((values.keys[:, 0] != NONE).any(axis=0)).tolist()
+        literals = sum(self.terms.entity(row).startswith('"') for row in valued)
+        # Whether values are RDF literals, and whether some are no RDF literals.
+        self._typed, self._told = literals > 0, literals < len(valued)
         self._fresh = (f"?v{number}" for number in itertools.count(1))
 
     def group(self, node: Node, var: str = "?answer") -> str:
@@ -230,9 +233,17 @@ class _Printer:
             constant = f'"{number[0]:f}"^^<{XSD}decimal>'
             last = last_relations(node)
             unit = self.values.unit_meant(value, last[0] if len(last) == 1 else None)
-            if unit is not None and not self.terms.literals:
-                lines = [*lines, f"{end} <urn:jaxkg:unit> {_quoted(unit)} ."]
+            if unit is not None and self._told:
+                lines = [*lines, *self.in_unit(end, unit)]
         return [*lines, f"FILTER({key} {node.comparison} {constant})"]
+
+    def in_unit(self, end: str, unit: str) -> list[str]:
+        """Lines that hold where a number is in this unit; RDF literals have none."""
+        if not self._typed:
+            return [f"{end} <urn:jaxkg:unit> {_quoted(unit)} ."]
+        found = next(self._fresh)
+        named = f"COALESCE({found}, {_quoted('')}) = {_quoted(unit)}"
+        return [f"OPTIONAL {{ {end} <urn:jaxkg:unit> {found} . }}", f"FILTER({named})"]
 
     def text_compares(self, end: str, comparison: str, value: Value) -> list[str]:
         text = next(self._fresh)
@@ -248,12 +259,20 @@ class _Printer:
 
     def value(self, end: str, kind: str) -> tuple[list[str], tuple[str, str] | str]:
         """Lines that bind the value of an entity: a variable, or a date's first and last day."""
-        if self.terms.literals:
-            known = {"number": _NUMERIC, "date": _DATED, "boolean": f"<{XSD}boolean>"}[kind]
-            lines, found = [f"FILTER(isLiteral({end}) && DATATYPE({end}) IN ({known}))"], end
-        else:
+        known = {"number": _NUMERIC, "date": _DATED, "boolean": f"<{XSD}boolean>"}[kind]
+        itself = f"isLiteral({end}) && DATATYPE({end}) IN ({known})"
+        if not self._told:
+            lines, found = [f"FILTER({itself})"], end
+        elif not self._typed:
             found = next(self._fresh)
             lines = [f"{end} <urn:jaxkg:{kind}> {found} ."]
+        else:
+            told, found = next(self._fresh), next(self._fresh)
+            lines = [
+                f"OPTIONAL {{ {end} <urn:jaxkg:{kind}> {told} . }}",
+                f"BIND(IF({itself}, {end}, {told}) AS {found})",
+                f"FILTER(BOUND({found}))",
+            ]
         if kind != "date":
             # Not every engine orders truth values.
             return lines, f"IF({found}, 1, 0)" if kind == "boolean" else found

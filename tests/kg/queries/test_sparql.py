@@ -62,6 +62,23 @@ def test_rdf_is_asked_in_its_own_terms(tmp_path):
     all_agree(sets, store, np.random.default_rng(0), 200)
 
 
+@pytest.mark.parametrize("typed", [False, True])
+def test_names_in_quotes_beside_values_that_are_told_by_their_columns(typed):
+    rng = np.random.default_rng(7)
+    triples = value_triples(rng)
+    quoted = [(head, "said", f'"{relation}, I think"') for head, relation, _ in triples[::3]]
+    x = "http://www.w3.org/2001/XMLSchema#"
+    if typed:
+        quoted += [
+            (head, "weighs", f'"{row}.5"^^<{x}decimal>') for row, (head, *_) in enumerate(triples)
+        ]
+        quoted += [
+            (head, "met", f'"{1900 + row}"^^<{x}gYear>') for row, (head, *_) in enumerate(triples)
+        ]
+    values = Values(KnowledgeGraph.from_triples([*triples, *quoted]), KINDS)
+    all_agree(QuerySets(values.kg, values), store_of(to_ntriples(values)), rng, 150)
+
+
 def test_what_is_printed_reads_well():
     kg = KnowledgeGraph.from_triples(
         [("Alien", "by", "Scott"), ("Alien", "year", "1979"), ("a > b", "by", "http://x/y")]
