@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bert_twin import CONFIG, checkpoint, twin
+from tiny_bert import write_tiny_bert
 
 from jaxkg.errors import JaxkgError
 from jaxkg.text.minilm import MiniLM
@@ -19,25 +20,25 @@ WORDS = [
     "[UNK]",
     "[CLS]",
     "[SEP]",
-    *["who", "wrote", "directed", "the", "film", "alien", "heat", "a", "b", "c", "d", "e"],
+    "who",
+    "wrote",
+    "directed",
+    "the",
+    "film",
+    "alien",
+    "heat",
+    "a",
+    "b",
+    "c",
+    "d",
+    "e",
 ]
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A tiny model in the layout of the hub."""
-    tokenizer = tokenizers.Tokenizer(
-        tokenizers.models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]")
-    )
-    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    sizes = {f: getattr(CONFIG, f) for f in CONFIG.__dataclass_fields__}
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert", **sizes}))
-    safetensors_numpy.save_file(checkpoint(CONFIG), tmp_path / "model.safetensors")
+    write_tiny_bert(tmp_path, WORDS[4:])
     (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 12}')
     return tmp_path
 

@@ -8,16 +8,14 @@ instances, Dietterich et al. 1997, with the softmax of Cao et al. 2007).
 from __future__ import annotations
 
 import dataclasses
-import functools
 import random
 from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
-from jaxkg.learn.loop import Program, program, run, shuffled
+from jaxkg.systems.reader.training.maps import Maps, fit_pair, main_directions, moved, unit
 
 _WIDTH = 192
 _SHARP = 16.0
@@ -41,7 +39,7 @@ class Spoke:
 
 
 def phrase_loss(
-    maps: dict[str, jax.Array],
+    maps: Maps,
     start: jax.Array,
     vectors: jax.Array,
     phrases: jax.Array,
@@ -59,22 +57,12 @@ def phrase_loss(
     Returns:
         [] float32.
     """
-    asked = _unit(jnp.einsum("bpd,de->bpe", vectors[phrases], maps["ask"]))
-    told = _unit(jnp.einsum("bld,de->ble", vectors[labels], maps["tell"]))
+    asked = unit(jnp.einsum("bpd,de->bpe", vectors[phrases], maps["ask"]))
+    told = unit(jnp.einsum("bld,de->ble", vectors[labels], maps["tell"]))
     near = jnp.where((phrases >= 0)[:, :, None], jnp.einsum("bpe,ble->bpl", asked, told), -1.0)
     scores = jnp.where(labels >= 0, _SHARP * near.max(axis=1), -1e9)
     loss = jax.nn.logsumexp(scores, axis=1) - scores[:, 0]
-    moved = sum(jnp.sum((maps[name] - start) ** 2) for name in ("ask", "tell"))
-    return loss.mean() + _HELD * moved / start.shape[1]
-
-
-def _unit(vectors: jax.Array) -> jax.Array:
-    return vectors / jnp.sqrt(jnp.sum(vectors**2, axis=-1, keepdims=True) + 1e-9)
-
-
-@functools.lru_cache
-def _mapping(steps: int, rate: float) -> Program:
-    return program(phrase_loss, optax.adam(optax.cosine_decay_schedule(rate, steps)))
+    return loss.mean() + _HELD * moved(maps, start) / start.shape[1]
 
 
 def fit_phrases(
@@ -96,8 +84,6 @@ def fit_phrases(
     texts = sorted({t for one in spoke for t in (*one.phrases, *one.right, *one.wrong)})
     place = {text: number for number, text in enumerate(texts)}
     vectors = encode(texts)
-    _, main = np.linalg.eigh(vectors.T @ vectors)
-    start = jnp.asarray(main[:, ::-1][:, :_WIDTH].copy(), jnp.float32)
     table = jnp.asarray(np.concatenate([vectors, np.zeros((1, vectors.shape[1]), np.float32)]))
     rows = [(one, right) for one in spoke for right in one.right if one.wrong]
     phrases = np.full((len(rows), _PHRASES), -1, np.int32)
@@ -108,19 +94,15 @@ def fit_phrases(
         wrong = order.sample(one.wrong, min(len(one.wrong), _LABELS - 1))
         near = [place[right], *(place[text] for text in wrong)]
         labels[number, : len(near)] = near
-    per_epoch = -(-len(rows) // batch)
-    made = _mapping(epochs * per_epoch, rate)
-    batches = (
-        (start, table, phrases[r], labels[r])
-        for r in shuffled(len(rows), batch, epochs=epochs, seed=seed)
+    pair = fit_pair(
+        phrase_loss,
+        (main_directions(vectors, _WIDTH), table),
+        (phrases, labels),
+        seed=seed,
+        epochs=epochs,
+        batch=batch,
+        rate=rate,
+        told=told,
     )
-    maps = run(
-        made.step,
-        made.init({"ask": start, "tell": start}),
-        batches,
-        steps=epochs * per_epoch,
-        per_epoch=per_epoch,
-        on_epoch=lambda epoch, loss, _: told(epoch, loss) if told else None,
-    ).weights
-    ask, tell = (np.asarray(maps[name], np.float16).astype(np.float32) for name in ("ask", "tell"))
+    ask, tell = (some.astype(np.float16).astype(np.float32) for some in pair)
     return ask, tell

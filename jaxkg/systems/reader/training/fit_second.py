@@ -7,21 +7,18 @@ half of the questions is looked at with what was trained on the other half.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
-from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.second import LOOKED, SecondLook, second_views, whole_views
 from jaxkg.systems.reader.training.examples import Examples
 from jaxkg.systems.reader.training.fit import fit_ranker, fit_rankers, padded
+from jaxkg.systems.reader.training.maps import Maps, fit_pair, main_directions, moved, unit
 
-Maps = dict[str, jax.Array]
 _WIDTH = 128
 _SHARP = 20.0
 _HELD = 0.03
@@ -48,25 +45,15 @@ def mapped_loss(
     Returns:
         [] float32.
     """
-    asked = _unit(jnp.einsum("bd,de->be", question, maps["ask"]))
-    told = _unit(jnp.einsum("bcwd,de->bcwe", wordings, maps["tell"]))
+    asked = unit(jnp.einsum("bd,de->be", question, maps["ask"]))
+    told = unit(jnp.einsum("bcwd,de->bcwe", wordings, maps["tell"]))
     scores = _SHARP * jnp.einsum("bcwe,be->bcw", told, asked)
     scores = jnp.where(valid[:, :, None], scores, -1e9)
     good = jnp.where(right[:, :, None], scores, -1e9)
     loss = jax.nn.logsumexp(scores, axis=1) - jax.nn.logsumexp(good, axis=1)
     counts = jnp.any(right & valid, axis=1).astype(jnp.float32)
     mean = jnp.sum(loss.mean(axis=1) * counts) / jnp.maximum(counts.sum(), 1.0)
-    moved = sum(jnp.sum((maps[name] - start) ** 2) for name in ("ask", "tell"))
-    return mean + _HELD * moved
-
-
-def _unit(vectors: jax.Array) -> jax.Array:
-    return vectors / jnp.sqrt(jnp.sum(vectors**2, axis=-1, keepdims=True) + 1e-9)
-
-
-@functools.lru_cache
-def _mapping(steps: int, rate: float) -> Program:
-    return program(mapped_loss, optax.adam(optax.cosine_decay_schedule(rate, steps)))
+    return mean + _HELD * moved(maps, start)
 
 
 def fit_maps(
@@ -86,22 +73,15 @@ def fit_maps(
         "ask" and "tell", [D, E] float32.
     """
     texts = np.concatenate([question, wordings[valid].reshape(-1, question.shape[1])])
-    _, vectors = np.linalg.eigh(texts.T @ texts)
-    start = jnp.asarray(vectors[:, ::-1][:, :_WIDTH].copy(), jnp.float32)
-    per_epoch = -(-len(question) // batch)
-    made = _mapping(epochs * per_epoch, rate)
-    batches = (
-        (start, question[r], wordings[r], right[r], valid[r])
-        for r in shuffled(len(question), batch, epochs=epochs, seed=seed)
+    return fit_pair(
+        mapped_loss,
+        (main_directions(texts, _WIDTH),),
+        (question, wordings, right, valid),
+        seed=seed,
+        epochs=epochs,
+        batch=batch,
+        rate=rate,
     )
-    maps = run(
-        made.step,
-        made.init({"ask": start, "tell": start}),
-        batches,
-        steps=epochs * per_epoch,
-        per_epoch=per_epoch,
-    ).weights
-    return np.asarray(maps["ask"]), np.asarray(maps["tell"])
 
 
 @dataclasses.dataclass(frozen=True)
