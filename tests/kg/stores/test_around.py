@@ -100,6 +100,7 @@ def test_a_hub_costs_a_count_and_is_told():
     again = Count(Step(genre, ("^genre",)))
     for query, met in ((by, 0), (genre, 0), (again, 1)):
         assert len(cuts_met(graph, sets, [query], found.cuts, graph.relations).node) == met
+    assert not len(surroundings(store, store.find("Mann"), Reach(fan=50)).cuts.node)
     # From the topic itself a hub is fetched.
     mine = surroundings(store, store.find("Drama"), Reach(hops=1, fan=10))
     assert len(mine.facts.rows) == 50
