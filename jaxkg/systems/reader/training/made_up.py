@@ -12,6 +12,10 @@ from jaxkg.systems.reader.training.maker import Asked, WorldMaker, number_in
 _MORE = (("higher", "highest", "more", "most"), ("lower", "lowest", "less", "least"))
 
 
+class _Unfit(Exception):
+    """What was drawn of the world has too little to ask for."""
+
+
 def made_up_questions(maker: WorldMaker, count: int) -> list[Asked]:
     """Questions of kinds that question sets about Freebase lack.
 
@@ -27,7 +31,10 @@ def made_up_questions(maker: WorldMaker, count: int) -> list[Asked]:
     ]  # fmt: skip
     found = []
     for _ in range(4 * count):
-        made = maker.random.choice(makers)(maker)
+        try:
+            made = maker.random.choice(makers)(maker)
+        except _Unfit:
+            continue
         if made is not None and made.answers:
             found.append(made)
         if len(found) == count:
@@ -44,14 +51,16 @@ def _facts(maker: WorldMaker, id: str) -> dict[str, set[str]]:
     return found
 
 
-def _pick(maker: WorldMaker, *, valued: bool) -> tuple[str, str, dict[str, set[str]]] | None:
+def _pick(maker: WorldMaker, *, valued: bool) -> tuple[str, str, dict[str, set[str]]]:
     """A relation at random: its id, its label in words and its facts."""
     ids = [id for id, (_, kind) in maker.ranges.items() if (kind in ("date", "number")) == valued]
     if not ids:
-        return None
+        raise _Unfit
     id = maker.random.choice(sorted(ids))
     facts = _facts(maker, id)
-    return (id, maker.labels[id].lower(), facts) if facts else None
+    if not facts:
+        raise _Unfit
+    return id, maker.labels[id].lower(), facts
 
 
 def _class(maker: WorldMaker, id: str) -> str:
@@ -59,10 +68,7 @@ def _class(maker: WorldMaker, id: str) -> str:
 
 
 def _whether(maker: WorldMaker) -> Asked | None:
-    picked = _pick(maker, valued=False)
-    if picked is None:
-        return None
-    id, label, facts = picked
+    id, label, facts = _pick(maker, valued=False)
     head = maker.random.choice(sorted(facts))
     tails = sorted(set.union(*facts.values()))
     tail = (
@@ -77,19 +83,21 @@ def _whether(maker: WorldMaker) -> Asked | None:
     return asked_of(text, {"yes" if tail in facts[head] else "no"}, maker.relation(id))
 
 
-def _values(facts: dict[str, set[str]]) -> dict[str, float]:
-    return {head: number_in(next(iter(tails))) for head, tails in facts.items() if len(tails) == 1}
+def _column(maker: WorldMaker, *, least: int) -> tuple[str, str, dict[str, float]]:
+    """A relation that leads to numbers or dates: its id, its label and the value of each head."""
+    id, label, facts = _pick(maker, valued=True)
+    single = {head: tails for head, tails in facts.items() if len(tails) == 1}
+    if len(single) < least:
+        raise _Unfit
+    return id, label, {head: number_in(next(iter(tails))) for head, tails in single.items()}
 
 
-def _two(maker: WorldMaker) -> tuple[str, str, str, str, dict[str, float]] | None:
-    picked = _pick(maker, valued=True)
-    if picked is None:
-        return None
-    values = _values(picked[2])
-    if len(values) < 2:
-        return None
+def _two(maker: WorldMaker) -> tuple[str, str, str, str, dict[str, float]]:
+    id, label, values = _column(maker, least=2)
     a, b = maker.random.sample(sorted(values), 2)
-    return (picked[0], picked[1], a, b, values) if values[a] != values[b] else None
+    if values[a] == values[b]:
+        raise _Unfit
+    return id, label, a, b, values
 
 
 def _degree(maker: WorldMaker, id: str, largest: bool) -> tuple[str, str]:
@@ -100,10 +108,7 @@ def _degree(maker: WorldMaker, id: str, largest: bool) -> tuple[str, str]:
 
 
 def _compared(maker: WorldMaker) -> Asked | None:
-    two = _two(maker)
-    if two is None:
-        return None
-    id, label, a, b, values = two
+    id, label, a, b, values = _two(maker)
     largest = maker.random.random() < 0.5
     more, _ = _degree(maker, id, largest)
     best = (max if largest else min)((a, b), key=lambda x: values[x])
@@ -114,10 +119,7 @@ def _compared(maker: WorldMaker) -> Asked | None:
 
 
 def _compared_yes(maker: WorldMaker) -> Asked | None:
-    two = _two(maker)
-    if two is None:
-        return None
-    id, label, a, b, values = two
+    id, label, a, b, values = _two(maker)
     largest = maker.random.random() < 0.5
     more, _ = _degree(maker, id, largest)
     holds = values[a] > values[b] if largest else values[a] < values[b]
@@ -131,13 +133,7 @@ def _compared_yes(maker: WorldMaker) -> Asked | None:
 
 
 def _extreme(maker: WorldMaker) -> Asked | None:
-    picked = _pick(maker, valued=True)
-    if picked is None:
-        return None
-    id, label, facts = picked
-    values = _values(facts)
-    if len(values) < 2:
-        return None
+    id, label, values = _column(maker, least=2)
     largest = maker.random.random() < 0.5
     _, most = _degree(maker, id, largest)
     top = (max if largest else min)(values.values())
@@ -149,10 +145,7 @@ def _extreme(maker: WorldMaker) -> Asked | None:
 
 
 def _most(maker: WorldMaker) -> Asked | None:
-    picked = _pick(maker, valued=False)
-    if picked is None:
-        return None
-    id, label, facts = picked
+    id, label, facts = _pick(maker, valued=False)
     top = max(map(len, facts.values()))
     best = {head for head, tails in facts.items() if len(tails) == top}
     if len(best) == len(facts):
@@ -170,22 +163,17 @@ def _tails(facts: dict[str, set[str]]) -> dict[str, set[str]]:
     return found
 
 
-def _pair(maker: WorldMaker) -> tuple[str, str, str, str, dict[str, set[str]]] | None:
-    picked = _pick(maker, valued=False)
-    if picked is None:
-        return None
-    back = _tails(picked[2])
+def _pair(maker: WorldMaker) -> tuple[str, str, str, str, dict[str, set[str]]]:
+    id, label, facts = _pick(maker, valued=False)
+    back = _tails(facts)
     if len(back) < 2:
-        return None
+        raise _Unfit
     a, b = maker.random.sample(sorted(back), 2)
-    return picked[0], picked[1], a, b, back
+    return id, label, a, b, back
 
 
 def _union(maker: WorldMaker) -> Asked | None:
-    pair = _pair(maker)
-    if pair is None:
-        return None
-    id, label, a, b, back = pair
+    id, label, a, b, back = _pair(maker)
     noun = plural(_class(maker, id))
     text = maker.random.choice(
         [
@@ -197,10 +185,7 @@ def _union(maker: WorldMaker) -> Asked | None:
 
 
 def _both(maker: WorldMaker) -> Asked | None:
-    pair = _pair(maker)
-    if pair is None:
-        return None
-    id, label, a, b, back = pair
+    id, label, a, b, back = _pair(maker)
     return asked_of(
         f"Which {_class(maker, id)} has both {a} and {b} as {label}?",
         back[a] & back[b],
@@ -209,10 +194,7 @@ def _both(maker: WorldMaker) -> Asked | None:
 
 
 def _except(maker: WorldMaker) -> Asked | None:
-    picked = _pick(maker, valued=False)
-    if picked is None:
-        return None
-    id, label, facts = picked
+    id, label, facts = _pick(maker, valued=False)
     back = _tails(facts)
     many = sorted(tail for tail, heads in back.items() if len(heads) > 1)
     if not many:
@@ -241,13 +223,7 @@ def _count_class(maker: WorldMaker) -> Asked | None:
 
 
 def _bounded(maker: WorldMaker) -> Asked | None:
-    picked = _pick(maker, valued=True)
-    if picked is None:
-        return None
-    id, label, facts = picked
-    values = _values(facts)
-    if len(values) < 2:
-        return None
+    id, label, values = _column(maker, least=2)
     bound = maker.random.choice(sorted(values.values()))
     noun = plural(_class(maker, id))
     if maker.ranges[id][1] == "date":
@@ -268,10 +244,7 @@ def _bounded(maker: WorldMaker) -> Asked | None:
 
 
 def _plain(maker: WorldMaker) -> Asked | None:
-    picked = _pick(maker, valued=maker.random.random() < 0.3)
-    if picked is None:
-        return None
-    id, label, facts = picked
+    id, label, facts = _pick(maker, valued=maker.random.random() < 0.3)
     head = maker.random.choice(sorted(facts))
     text = maker.random.choice([f"What is the {label} of {head}?", f"{head}'s {label}?",
                                 f"what {label} does {head.lower()} have",
@@ -280,10 +253,7 @@ def _plain(maker: WorldMaker) -> Asked | None:
 
 
 def _plain_inverse(maker: WorldMaker) -> Asked | None:
-    pair = _pair(maker)
-    if pair is None:
-        return None
-    id, label, a, _, back = pair
+    id, label, a, _, back = _pair(maker)
     noun = _class(maker, id)
     text = maker.random.choice(
         [
@@ -296,13 +266,7 @@ def _plain_inverse(maker: WorldMaker) -> Asked | None:
 
 
 def _dated_yes(maker: WorldMaker) -> Asked | None:
-    picked = _pick(maker, valued=True)
-    if picked is None:
-        return None
-    id, label, facts = picked
-    values = _values(facts)
-    if not values:
-        return None
+    id, label, values = _column(maker, least=1)
     head = maker.random.choice(sorted(values))
     bound = maker.random.choice(sorted(values.values()))
     if maker.ranges[id][1] == "date":
@@ -322,10 +286,9 @@ def _dated_yes(maker: WorldMaker) -> Asked | None:
 
 
 def _share(maker: WorldMaker) -> Asked | None:
-    picked = _pick(maker, valued=False)
-    if picked is None or len(picked[2]) < 2:
+    id, label, facts = _pick(maker, valued=False)
+    if len(facts) < 2:
         return None
-    id, label, facts = picked
     a, b = maker.random.sample(sorted(facts), 2)
     text = maker.random.choice(
         [f"Do {a} and {b} share a {label}?", f"Do {a} and {b} have the same {label}?"]
@@ -335,10 +298,7 @@ def _share(maker: WorldMaker) -> Asked | None:
 
 def _valued(maker: WorldMaker) -> Asked | None:
     """A number or a date, asked for as people do."""
-    picked = _pick(maker, valued=True)
-    if picked is None:
-        return None
-    id, label, facts = picked
+    id, label, facts = _pick(maker, valued=True)
     head = maker.random.choice(sorted(facts))
     noun = _class(maker, id)
     if maker.ranges[id][1] == "date":
