@@ -1,13 +1,10 @@
 import asyncio
 
 import pytest
+from asked_texts import ask_for
 
-from jaxkg.adjudicate import Message, Rates, Reply, Request, Scripted
+from jaxkg.adjudicate import Rates, Reply, Scripted
 from jaxkg.errors import JaxkgError
-
-
-def ask_for(text, **options):
-    return Request((Message("user", text),), **options)
 
 
 def test_in_order_then_an_error_that_says_who_asked():

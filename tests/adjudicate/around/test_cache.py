@@ -4,29 +4,13 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
+from asked_texts import ROOT, ask_for, upper
 
-from jaxkg import adjudicate
-from jaxkg.adjudicate import Cache, Message, Replay, Reply, Request, Scripted
+from jaxkg.adjudicate import Cache, Replay, Reply, Scripted
 from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.errors import JaxkgError
-
-ROOT = Path(adjudicate.__file__).parent.parent.parent
-
-
-def ask_for(text, **options):
-    return Request((Message("user", text),), **options)
-
-
-def upper(request):
-    return request.messages[-1].content.upper()
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "folder" / "replies.sqlite"
 
 
 def test_a_second_run_asks_nobody_and_says_the_same(path):

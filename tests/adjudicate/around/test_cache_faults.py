@@ -4,39 +4,22 @@ import sqlite3
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import pytest
+from asked_texts import ROOT, ask_for, upper
 from pydantic import BaseModel
 
-from jaxkg import adjudicate
 from jaxkg.adjudicate import (
     Cache,
     Message,
     Prompted,
     Replay,
     Reply,
-    Request,
     Scripted,
     ask,
     tally,
 )
 from jaxkg.adjudicate.around.store import ReplyStore
-
-ROOT = Path(adjudicate.__file__).parent.parent.parent
-
-
-def ask_for(text, **options):
-    return Request((Message("user", text),), **options)
-
-
-def upper(request):
-    return request.messages[-1].content.upper()
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "folder" / "replies.sqlite"
 
 
 class Chosen(BaseModel):
