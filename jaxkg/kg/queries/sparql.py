@@ -152,10 +152,6 @@ class _Printer:
 
     def __init__(self, values: Values):
         self.values, self.terms = values, Terms(values.kg)
-        valued = np.flatnonzero((values.keys[:, 0] != NONE).any(axis=0)).tolist()
-        literals = sum(self.terms.entity(row).startswith('"') for row in valued)
-        # Whether values are RDF literals, and whether some are no RDF literals.
-        self._typed, self._told = literals > 0, literals < len(valued)
         self._fresh = (f"?v{number}" for number in itertools.count(1))
 
     def group(self, node: Node, var: str = "?answer") -> str:
@@ -233,13 +229,13 @@ class _Printer:
             constant = f'"{number[0]:f}"^^<{XSD}decimal>'
             last = last_relations(node)
             unit = self.values.unit_meant(value, last[0] if len(last) == 1 else None)
-            if unit is not None and self._told:
+            if unit is not None and self.values.told:
                 lines = [*lines, *self.in_unit(end, unit)]
         return [*lines, f"FILTER({key} {node.comparison} {constant})"]
 
     def in_unit(self, end: str, unit: str) -> list[str]:
         """Lines that hold where a number is in this unit; RDF literals have none."""
-        if not self._typed:
+        if not self.values.typed:
             return [f"{end} <urn:jaxkg:unit> {_quoted(unit)} ."]
         found = next(self._fresh)
         named = f"COALESCE({found}, {_quoted('')}) = {_quoted(unit)}"
@@ -261,9 +257,9 @@ class _Printer:
         """Lines that bind the value of an entity: a variable, or a date's first and last day."""
         known = {"number": _NUMERIC, "date": _DATED, "boolean": f"<{XSD}boolean>"}[kind]
         itself = f"isLiteral({end}) && DATATYPE({end}) IN ({known})"
-        if not self._told:
+        if not self.values.told:
             lines, found = [f"FILTER({itself})"], end
-        elif not self._typed:
+        elif not self.values.typed:
             found = next(self._fresh)
             lines = [f"{end} <urn:jaxkg:{kind}> {found} ."]
         else:

@@ -75,6 +75,7 @@ class Values:
             Numbers are ranked exactly, unit by unit.
         approximate: [N] float32, the numbers; NaN where there is none.
         units: texts of the units of every relation's numbers.
+        typed, told: whether values are RDF literals, and whether some are read off names.
     """
 
     def __init__(self, kg: KnowledgeGraph, kinds: Mapping[str, str | None] | None = None):
@@ -123,6 +124,10 @@ class Values:
         for row, truth in truths.items():
             self.keys[2, :, row] = truth
         self.keys.setflags(write=False)
+        literals = np.zeros(kg.num_entities, bool)
+        literals[np.fromiter(typed, np.int64, len(typed))] = True
+        valued = (self.keys[:, 0] != NONE).any(axis=0)
+        self.typed, self.told = bool((valued & literals).any()), bool((valued & ~literals).any())
         self._ends: dict[str, np.ndarray] = {}
         self._rows: dict[str, int] = {}
 
