@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import secrets
@@ -159,3 +160,12 @@ def _encoded(path: str | os.PathLike[str], text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise JaxkgError(f"{os.fspath(path)}: not written: not Unicode text: {error}") from error
+
+
+def digest_of(arrays: Iterable[np.ndarray]) -> str:
+    """SHA-256 of arrays with their shapes and dtypes, in hexadecimal."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.shape}{array.dtype}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

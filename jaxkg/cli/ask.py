@@ -67,7 +67,8 @@ def ask(
         if question == "-":
             withheld = _ask_all(warm, limit, as_json)
             sys.exit(1 if withheld else 0)
-        answer, stages = warm.traced(question)
+        # Telling of the stages is a search of its own: only who saves it pays for it.
+        answer, stages = (warm.answer(question), ()) if trace is None else warm.traced(question)
     if sparql:
         print(_sparql(warm, answer))
     elif as_json:

@@ -34,16 +34,22 @@ class Session:
         Raises:
             JaxkgError: it is empty, is no text, or a citation does not hold.
         """
-        return self.traced(question)[0]
+        from jaxkg.systems.answering import as_question
+
+        return self._held(self.system.answer([as_question(checked_question(question))])[0])
 
     def traced(self, question: str) -> tuple[Answer, tuple[TraceNode, ...]]:
         """The same, and what the system tells of its stages."""
         from jaxkg.systems.answering import as_question
 
         answer, stages = self.system.traced(as_question(checked_question(question)))
+        return self._held(answer), stages
+
+    def _held(self, answer: Answer) -> Answer:
+        """The answer, whose citations hold."""
         if wrong := faults(self.system, self.parts, answer):
             raise JaxkgError(f"the answer's citations do not hold, please report this: {wrong[0]}")
-        return answer, stages
+        return answer
 
 
 @contextmanager

@@ -14,8 +14,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.leaves import leaves_like, named_leaves
-from jaxkg.lm.tensor_files import digest_of
-from jaxkg.storage import write_npz
+from jaxkg.storage import digest_of, write_npz
 
 T = TypeVar("T")
 

@@ -25,8 +25,8 @@ from jaxkg.lm.generate import Generated, generate
 from jaxkg.lm.grammar import Grammar, build_grammar, split_list
 from jaxkg.lm.offers import Offer, read_offer
 from jaxkg.lm.packing import Example
-from jaxkg.lm.tensor_files import digest_of
 from jaxkg.lm.tokenizer import LMTokenizer
+from jaxkg.storage import digest_of
 
 PREFIX = "local:"
 """What names a model folder where the name of a model is expected."""

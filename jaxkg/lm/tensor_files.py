@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from jaxkg.errors import JaxkgError, how_to_install
 
@@ -30,12 +26,3 @@ def open_tensors(path: Path) -> Any:
         raise JaxkgError(f"there is no {path}") from error
     except (OSError, SafetensorError) as error:
         raise JaxkgError(f"{path} is damaged: {error}") from error
-
-
-def digest_of(arrays: Iterable[np.ndarray]) -> str:
-    """SHA-256 of arrays with their shapes and dtypes, in hexadecimal."""
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(f"{array.shape}{array.dtype}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

@@ -7,7 +7,7 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from xml.sax.saxutils import escape
+from html import escape
 
 from jaxkg.show.boxes import Arrow, Box, Scene, scene
 from jaxkg.show.layout import columns, heights

@@ -16,9 +16,9 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.planner.model import Planner, hasher_for
+from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.traces import PlanTrace
-from jaxkg.learn.planner.train import Examples, PlannerConfig, train_planner
+from jaxkg.learn.planner.train import Examples, PlannerConfig, hasher_for, train_planner
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.types import NULL
 from jaxkg.words import mask_mentions

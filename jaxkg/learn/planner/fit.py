@@ -13,8 +13,8 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.mine import MinedPaths
 from jaxkg.learn.planner.labels import label_examples
-from jaxkg.learn.planner.model import Planner, hasher_for
-from jaxkg.learn.planner.train import Examples, PlannerConfig, train_planner
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.planner.train import Examples, PlannerConfig, hasher_for, train_planner
 from jaxkg.learn.supervision import Progress, supervise
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import Question

@@ -9,10 +9,7 @@ from pathlib import Path
 
 from jaxkg.cache import cache_folder, kept
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_training_questions
-from jaxkg.learn.planner.fit import fit_planner
-from jaxkg.learn.planner.labels import planner_from_labels
 from jaxkg.learn.planner.model import Planner
-from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.tensors import TensorGraph
 
 _RECIPE = "2"
@@ -59,8 +56,14 @@ def planner_for(
     def made() -> Planner:
         if on_progress:
             on_progress("making a planner for this graph", 0, 1)
+        # Who opens a planner needs none of what trains one, nor its libraries.
         if kg.fingerprint != demo_graph().fingerprint:
+            from jaxkg.learn.planner.labels import planner_from_labels
+
             return planner_from_labels(kg, tensors, seed=seed, on_progress=on_progress)
+        from jaxkg.learn.planner.fit import fit_planner
+        from jaxkg.learn.planner.train import PlannerConfig
+
         planner, _ = fit_planner(
             kg,
             tensors,

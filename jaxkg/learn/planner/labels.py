@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.planner.model import Planner, hasher_for
-from jaxkg.learn.planner.train import Examples, PlannerConfig, train_planner
+from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.planner.train import Examples, PlannerConfig, hasher_for, train_planner
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import label_words

@@ -14,19 +14,11 @@ import numpy as np
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.folder import ModelFolder
 from jaxkg.learn.leaves import leaves_like
-from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.learn.words import ReadsWords
 from jaxkg.score.planner import PlannerParams, init_planner
 from jaxkg.text import NgramHasher
 
 _FOLDER = ModelFolder("planner", "planner", "jaxkg-planner", 2, "`jaxkg train planner`")
-
-
-def hasher_for(masked: Sequence[str], config: PlannerConfig) -> NgramHasher:
-    """The hasher that the configuration asks for, or one that fits the training questions."""
-    if config.buckets is None:
-        return NgramHasher.fitting(masked)
-    return NgramHasher(buckets=config.buckets)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from jaxkg.score.planner import (
     read_question,
 )
 from jaxkg.settings import Checked, Count, Positive, Share
+from jaxkg.text import NgramHasher
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +55,13 @@ class PlannerConfig(Checked):
     temperature: Positive = 0.05
     dropout: Share = 0.1
     hidden_words: Share = 0.5
+
+
+def hasher_for(masked: Sequence[str], config: PlannerConfig) -> NgramHasher:
+    """The hasher that the configuration asks for, or one that fits the training questions."""
+    if config.buckets is None:
+        return NgramHasher.fitting(masked)
+    return NgramHasher(buckets=config.buckets)
 
 
 class Examples(NamedTuple):

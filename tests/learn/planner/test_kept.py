@@ -6,7 +6,6 @@ import pytest
 from jaxkg.cache import cache_folder
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_training_questions
-from jaxkg.learn.planner import kept as planner_cache
 from jaxkg.learn.planner.kept import planner_for
 from jaxkg.learn.planner.model import Planner
 from jaxkg.score.planner import PlannerParams
@@ -36,8 +35,8 @@ def made(tmp_path, monkeypatch):
         calls.append(("labels", len(kg.relations), seed))
         return planner_of(kg, seed)
 
-    monkeypatch.setattr(planner_cache, "fit_planner", fit)
-    monkeypatch.setattr(planner_cache, "planner_from_labels", from_labels)
+    monkeypatch.setattr("jaxkg.learn.planner.fit.fit_planner", fit)
+    monkeypatch.setattr("jaxkg.learn.planner.labels.planner_from_labels", from_labels)
     return calls
 
 
