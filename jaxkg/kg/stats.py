@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.queries.literals import literal
 from jaxkg.kg.queries.values import Values
 
 
@@ -18,7 +20,7 @@ def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
         with `median`, `p90`, `max` over entities (triples an entity is head or tail of, a loop
         counted twice) and the `hub` (id) with its `hub_name`; `relation_counts`, most frequent
         first; `components` (weakly connected) and the entities in the `largest_component`;
-        `homonyms` (entities that share a display name with another), `unnamed` (entities shown by
+        `homonyms` (entities that share a display name with another, literals apart), `unnamed` (entities shown by
         a Freebase machine id or a blank node); `values`, the relations that lead to numbers, dates
         or truth values (see `jaxkg.kg.queries.values`). Degree entries are None for an empty graph.
     """
@@ -27,8 +29,9 @@ def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
     degree = np.bincount(heads, minlength=n) + np.bincount(tails, minlength=n)
     hub = int(np.argmax(degree)) if n else None
     counts = np.bincount(codes, minlength=graph.num_relations)
-    names, owners = np.unique(np.array(graph.entity_names.tolist(), object), return_inverse=True)
-    shared = np.bincount(owners, minlength=len(names))[owners] > 1
+    names = Counter(
+        name for node, name in zip(graph.entity_ids, graph.entity_names) if literal(node) is None
+    )
     sizes = _component_sizes(heads, tails, n)
     return {
         "entities": n,
@@ -48,7 +51,7 @@ def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
         },
         "components": len(sizes),
         "largest_component": int(sizes.max(initial=0)),
-        "homonyms": int(shared.sum()),
+        "homonyms": sum(bearers for bearers in names.values() if bearers > 1),
         "unnamed": sum(not graph.has_name(entity) for entity in range(n)),
         "values": Values(graph).relation_kinds,
     }

@@ -54,3 +54,13 @@ def test_the_empty_graph_has_counts_too():
     stats = graph_stats(KnowledgeGraph.from_triples([]))
     assert (stats["entities"], stats["components"], stats["largest_component"]) == (0, 0, 0)
     assert stats["degree"]["hub"] is None
+
+
+def test_a_number_written_in_two_types_is_no_homonym():
+    xsd = "http://www.w3.org/2001/XMLSchema#"
+    three = [f'"3"^^<{xsd}integer>', f'"3"^^<{xsd}decimal>']
+    graph = KnowledgeGraph.from_triples(
+        [("a", "stars", three[0]), ("b", "rating", three[1])],
+        names=dict.fromkeys(three, "3") | {"a": "Kormoran", "b": "Kormoran"},
+    )
+    assert graph_stats(graph)["homonyms"] == 2
