@@ -20,9 +20,10 @@ def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
         with `median`, `p90`, `max` over entities (triples an entity is head or tail of, a loop
         counted twice) and the `hub` (id) with its `hub_name`; `relation_counts`, most frequent
         first; `components` (weakly connected) and the entities in the `largest_component`;
-        `homonyms` (entities that share a display name with another, literals apart), `unnamed` (entities shown by
-        a Freebase machine id or a blank node); `values`, the relations that lead to numbers, dates
-        or truth values (see `jaxkg.kg.queries.values`). Degree entries are None for an empty graph.
+        `homonyms` (entities that share a display name with another, literals apart), `unnamed`
+        (entities shown by a Freebase machine id or a blank node); `values`, the relations that lead
+        to numbers, dates or truth values (see `jaxkg.kg.queries.values`). Degree entries are None
+        for an empty graph.
     """
     heads, codes, tails = graph.triples.T
     n = graph.num_entities
