@@ -41,6 +41,7 @@ def serve(
     except ImportError as error:
         raise JaxkgError(f"serve needs {error.name}: {_EXTRA}") from error
     from jaxkg.kg import demo_questions
+    from jaxkg.serve.examples import examples
     from jaxkg.serve.facts import Facts
     from jaxkg.serve.guard import checked_token
 
@@ -49,14 +50,15 @@ def serve(
         progress_bars() as show,
         session(system, wanted, show, graph, **parts.given()) as asked,
     ):
-        # A model is paid by the question: nothing is asked of it that nobody wants to know.
-        warm = demo_questions()[:8] if graph.kg is None and wanted.llm is None else ()
+        kg = asked.parts.kg
         app = service(
-            Facts.of(asked.parts.kg, asked.parts.linker),
+            Facts.of(kg, asked.parts.linker),
             asked.system.answer,
             token=token,
             limits=Limits(per_second=rate, queue=queue),
-            warm=warm,
+            examples=demo_questions()[2::5] if graph.kg is None else examples(kg),
+            # A model is paid by the question: nothing is asked of it that nobody wants to know.
+            warm=wanted.llm is None,
             log_questions=log_questions,
         )
         errors.print(f"jaxkg: http://{host}:{port}", markup=False, highlight=False)

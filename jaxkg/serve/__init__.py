@@ -3,6 +3,7 @@
 | | |
 |---|---|
 | `facts` | what a caller may look up: entities, neighbours, paths, claims, the schema |
+| `examples` | questions to try, made up from the graph |
 | `gather` | requests of many callers as one batch on the device |
 | `app` | the HTTP service; `guard` who may ask, how much and how often; `meters` what is counted |
 | `mcp` | the same as tools for a language model |

@@ -38,7 +38,7 @@ from jaxkg.serve.requests import (
 
 log = logging.getLogger("jaxkg.serve")
 
-_OPEN = {"/", "/healthz", "/readyz", "/page.js", "/page.css"}
+_OPEN = {"/healthz", "/readyz", *page.FILES}
 """Routes that need no token: they tell nothing of the graph."""
 
 
@@ -66,7 +66,8 @@ def service(
     *,
     token: str | None = None,
     limits: Limits = Limits(),
-    warm: Sequence[Question] = (),
+    examples: Sequence[Question] = (),
+    warm: bool = True,
     log_questions: bool = False,
 ) -> Starlette:
     """The application.
@@ -76,10 +77,12 @@ def service(
         answer: answers many questions; called in one thread.
         token: that callers must show; None lets everyone in, see `guard.checked_token`.
         limits: of requests.
-        warm: questions asked before the service calls itself ready, so that programs are compiled.
+        examples: questions to try, with an answer each.
+        warm: ask the examples before the service calls itself ready, so that programs are compiled
+            and only those are shown that are answered rightly; without it all are shown.
         log_questions: write question texts to the log.
     """
-    return _Service(facts, answer, token, limits, tuple(warm), log_questions).app()
+    return _Service(facts, answer, token, limits, tuple(examples), warm, log_questions).app()
 
 
 class _Service:
@@ -89,14 +92,16 @@ class _Service:
         answer: Callable[[Sequence[Question]], list[Answer]],
         token: str | None,
         limits: Limits,
-        warm: tuple[Question, ...],
+        examples: tuple[Question, ...],
+        warm: bool,
         log_questions: bool,
     ):
         self.facts = facts
         self.answer = answer
         self.token = token
         self.limits = limits
-        self.warm = warm
+        self.tried = examples
+        self.examples = () if warm else examples
         self.log_questions = log_questions
         self.meters = Meters()
         self.rate = Rate(limits.per_second, limits.burst)
@@ -113,13 +118,12 @@ class _Service:
             ("/paths", "GET", self.paths),
             ("/check", "POST", self.check),
             ("/schema", "GET", self.schema),
+            ("/examples", "GET", self.shown),
             ("/healthz", "GET", self.healthz),
             ("/readyz", "GET", self.readyz),
             ("/metrics", "GET", self.metrics),
             ("/openapi.json", "GET", self.openapi),
-            ("/", "GET", page.index),
-            ("/page.js", "GET", page.script),
-            ("/page.css", "GET", page.style),
+            *((path, "GET", page.served) for path in page.FILES),
         ]
         routes = [Route(path, self._kept(path, run), methods=[how]) for path, how, run in table]
         return Starlette(routes=routes, lifespan=self.lifespan)
@@ -138,13 +142,16 @@ class _Service:
     async def _warm(self) -> None:
         """Ask what compiles the programs: alone, as a lone caller would, and together."""
         assert self.gatherer is not None
-        for many in ([], list(self.warm[:1]), list(self.warm)):
+        asked = [Question(id=q.id, text=q.text) for q in self.tried if not self.examples]
+        for many in ([], asked[:1], asked):
             results = await asyncio.gather(
                 *(self.gatherer.ask(q) for q in many), return_exceptions=True
             )
-            for wrong in results:
-                if isinstance(wrong, Exception):
-                    log.warning("warming up: %s", wrong)
+            for question, found in zip(self.tried, results):
+                if isinstance(found, BaseException):
+                    log.warning("warming up: %s", found)
+                elif many is asked and _right(question, found):
+                    self.examples += (question,)
         self.ready = True
 
     def _kept(
@@ -228,7 +235,12 @@ class _Service:
 
     async def schema(self, request: Request) -> Response:
         """Relations."""
-        return _json(self.facts.schema(limit=number_in(request, "limit", 200, 1, 5000)))
+        limit = number_in(request, "limit", 200, 1, 5000)
+        return _json(await asyncio.to_thread(self.facts.schema, limit=limit))
+
+    async def shown(self, request: Request) -> Response:
+        """Questions to try."""
+        return _json({"questions": [question.text for question in self.examples]})
 
     async def healthz(self, request: Request) -> Response:
         """The process is alive."""
@@ -291,6 +303,11 @@ class _Service:
 
 class _Refused(Exception):
     """A status and what to say with it."""
+
+
+def _right(question: Question, answer: Answer) -> bool:
+    """Whether a known answer is among those found."""
+    return any(found.entity in (question.answers or ()) for found in answer.entities)
 
 
 async def _disconnected(request: Request) -> None:

@@ -101,6 +101,7 @@ def openapi() -> dict[str, Any]:
             },
             "/check": {"post": _route("Is this claim in the graph?", body=_CLAIM, missing=True)},
             "/schema": {"get": _route("Relations, most frequent first.", asks=[limit])},
+            "/examples": {"get": _route("Questions to try.")},
             "/healthz": {"get": _route("Alive.", gives="text/plain")},
             "/readyz": {"get": _route("Warm.", gives="text/plain")},
             "/metrics": {"get": _route("Counts for Prometheus.", gives="text/plain")},

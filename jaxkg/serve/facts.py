@@ -6,6 +6,7 @@ Replies are plain dictionaries, ready for JSON. Lists are capped, and say how ma
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -159,22 +160,26 @@ class Facts:
 
     def schema(self, *, limit: int = 200) -> dict[str, Any]:
         """Relations, most frequent first, each with a count and an example."""
-        counts = np.bincount(self.kg.triples[:, 1], minlength=self.kg.num_relations)
-        order = np.argsort(-counts, kind="stable")
-        examples = dict(zip(*np.unique(self.kg.triples[:, 1], return_index=True)))
         return {
             "entities": self.kg.num_entities,
             "triples": self.kg.num_triples,
-            "relations": [
-                {
-                    **self._relation(int(code)),
-                    "count": int(counts[code]),
-                    "example": self._fact(examples[code], False) if code in examples else None,
-                }
-                for code in order[:limit]
-            ],
+            "relations": self._by_frequency[:limit],
             "left_out": max(0, self.kg.num_relations - limit),
         }
+
+    @functools.cached_property
+    def _by_frequency(self) -> list[dict[str, Any]]:
+        counts = np.bincount(self.kg.triples[:, 1], minlength=self.kg.num_relations)
+        order = np.argsort(-counts, kind="stable")
+        examples = dict(zip(*np.unique(self.kg.triples[:, 1], return_index=True)))
+        return [
+            {
+                **self._relation(int(code)),
+                "count": int(counts[code]),
+                "example": self._fact(examples[code], False) if code in examples else None,
+            }
+            for code in order
+        ]
 
     def _levels(self, source: int, target: int, hops: int):
         """Breadth first from the source: what leads to each node, by the hop that found it."""

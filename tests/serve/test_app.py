@@ -6,9 +6,11 @@ from starlette.testclient import TestClient
 
 from jaxkg.answer import Answer
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.records import RankedEntity
+from jaxkg.records import Question, RankedEntity
 from jaxkg.serve.app import Limits, service
+from jaxkg.serve.examples import examples
 from jaxkg.serve.facts import Facts
+from jaxkg.serve.page import FILES
 
 FACTS = Facts.of(
     KnowledgeGraph.from_triples(
@@ -114,8 +116,40 @@ class TestLookingUp:
     def test_every_route_is_described(self, client):
         described = set(client.get("/openapi.json").json()["paths"])
         routes = {route.path.replace(":path", "") for route in client.app.routes}
-        pages = {"/", "/page.js", "/page.css", "/openapi.json"}
+        pages = {*FILES, "/openapi.json"}
         assert described == routes - pages
+
+
+class TestExamples:
+    tried = (
+        Question("1", "who made Heat?", answers=("Mann",)),
+        Question("2", "who made it?", answers=("x",)),
+        Question("3", "break", answers=("Mann",)),
+    )
+
+    def test_those_answered_rightly_are_shown(self):
+        with TestClient(service(FACTS, answer, examples=self.tried)) as client:
+            while client.get("/readyz").status_code != 200:
+                pass
+            assert client.get("/examples").json() == {"questions": ["who made Heat?"]}
+
+    def test_nothing_is_asked_that_nobody_asked_for(self):
+        with TestClient(service(FACTS, answer, examples=self.tried, warm=False)) as client:
+            assert len(client.get("/examples").json()["questions"]) == 3
+            assert "jaxkg_batched_questions_total 0" in client.get("/metrics").text
+
+
+def test_examples_are_about_what_the_graph_says():
+    kg = KnowledgeGraph.from_triples(
+        [("Heat", "directed_by", "Mann"), ("Heat", "has_genre", "Crime"), ("Mann", "age", "80")]
+        + [("x" * 90, "directed_by", "y"), ("m.1", "likes", "z"), ("m.2", "likes", "z")],
+        names={"m.1": "Twin", "m.2": "Twin"},
+    )
+    assert {(q.text, *q.answers) for q in examples(kg)} == {
+        ("What is Heat directed by?", "Mann"),
+        ("What is the genre of Heat?", "Crime"),
+        ("What is the age of Mann?", "80"),
+    }
 
 
 class TestHealth:

@@ -1,4 +1,4 @@
-"""The page at `/`: three files of this folder, under a policy that lets nothing else in."""
+"""The page at `/`: four files of this folder, under a policy that lets nothing else in."""
 
 from __future__ import annotations
 
@@ -13,27 +13,22 @@ _POLICY = (
     "data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
+FILES = {
+    "/": ("index.html", "text/html"),
+    "/page.css": ("page.css", "text/css"),
+    "/page.js": ("page.js", "text/javascript"),
+    "/graph.js": ("graph.js", "text/javascript"),
+}
+"""Route to file and media type."""
+
 
 @functools.cache
 def _file(name: str) -> bytes:
     return (resources.files("jaxkg.serve.page") / name).read_bytes()
 
 
-def _served(name: str, kind: str) -> Response:
+async def served(request: Request) -> Response:
+    """The file that stands at the request's route."""
+    name, kind = FILES[request.url.path]
     headers = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer"}
     return Response(_file(name), media_type=kind, headers=headers)
-
-
-async def index(request: Request) -> Response:
-    """The page."""
-    return _served("index.html", "text/html")
-
-
-async def script(request: Request) -> Response:
-    """What it does."""
-    return _served("page.js", "text/javascript")
-
-
-async def style(request: Request) -> Response:
-    """How it looks."""
-    return _served("page.css", "text/css")

@@ -1,33 +1,7 @@
 "use strict";
-// Text of a graph only ever becomes text nodes and attributes set by name: never markup.
-
-const at = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg";
-const LONGEST = 60;
+const MOST_RELATIONS = 60;
 let asked = 0;
-
-function clean(text) {
-  // Direction marks and controls would let one name read as another.
-  return String(text).replace(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd")
-    .replace(/[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g, "");
-}
-const short = (text) => {
-  const whole = [...clean(text)];
-  return whole.length > LONGEST ? whole.slice(0, LONGEST - 1).join("") + "…" : whole.join("");
-};
-
-function made(tag, text, attributes = {}) {
-  const node = document.createElement(tag);
-  if (text !== undefined) node.textContent = clean(text);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
-}
-function drawn(tag, attributes = {}, text) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
+let known = Promise.resolve();
 
 async function call(path, body) {
   const headers = {};
@@ -39,187 +13,343 @@ async function call(path, body) {
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   const record = await reply.json().catch(() => ({ error: `status ${reply.status}` }));
-  at("token-form").hidden = reply.status !== 401;
+  if (reply.status === 401) at("token-form").hidden = false;
   if (!reply.ok) throw new Error(record.error || `status ${reply.status}`);
   return record;
 }
 
-async function ask(question, remember) {
+const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+function tell(text, kind = "") {
+  at("status").textContent = clean(text);
+  at("status").className = kind;
+}
+
+// A name that leads to its entity; the whole of a long one stands beside its neighbours.
+function link(id, name, kind = "node", most = 80) {
+  const button = made("button", short(name, most), { type: "button", class: kind, dir: "auto" });
+  if ([...name].length > most) button.title = short(name, 500);
+  button.addEventListener("click", () => visit(id));
+  return button;
+}
+function sure(probability) {
+  const percent = probability < .01 ? "under 1" : Math.round(100 * probability);
+  const box = made("span", undefined, { class: "sure" });
+  box.append(made("meter", undefined,
+    { min: 0, max: 1, low: .35, high: .65, optimum: 1, value: probability, "aria-hidden": "true" }),
+    `${percent} % sure`);
+  return box;
+}
+
+async function ask(question, topics = [], remember = true) {
   const mine = ++asked;
   at("question").value = question;
-  if (remember) history.pushState({}, "", `?q=${encodeURIComponent(question)}`);
+  if (remember) {
+    const address = new URLSearchParams([["q", question], ...topics.map((topic) => ["t", topic])]);
+    history.pushState({}, "", `?${address}`);
+  }
   document.title = `${short(question)} – jaxkg`;
-  at("status").textContent = "Asking …";
-  at("result").hidden = true;
+  tell("Asking …", "working");
+  for (const id of ["result", "entity", "examples"]) at(id).hidden = true;
+  at("found").className = "";
+  at("known").open = false;
+  tellCurl({ question, ...(topics.length ? { topics } : {}) });
   try {
-    const answer = await call("ask", { question });
+    const answer = await call("ask", { question, topics });
+    await known.catch(() => {}); // the labels of its relations
     if (mine !== asked) return;
     show(answer);
-    at("status").textContent = answer.abstained ? "No answer." : `${answer.entities.length} found.`;
+    const many = answer.entities.length;
+    tell(answer.abstained ? "No answer." : `${count(many, "answer", "answers")}.`);
     at("result").focus();
   } catch (error) {
-    if (mine === asked) at("status").textContent = clean(error.message);
+    if (mine === asked) tell(error.message, "wrong");
   }
 }
 
 function show(answer) {
   at("result").hidden = false;
-  at("entity").hidden = true;
-  at("reading").textContent = answer.reading ? `Read as: ${clean(answer.reading)}` : "";
-  showReadings(answer.readings || []);
-  at("verdict").textContent = answer.abstained ? `No answer: ${clean(answer.abstained)}` : "";
-  const sentences = new Map(answer.paths.map((path) => [path.id, path.sentence]));
-  at("answers").replaceChildren(...answer.entities.map((entity) => {
-    const item = made("li");
-    const name = made("button", entity.name, { type: "button", class: "link" });
-    name.addEventListener("click", () => visit(entity.entity));
-    item.append(name, " ", made("span", entity.score.toFixed(2), { class: "score" }));
-    const why = entity.paths.map((id) => sentences.get(id)).filter(Boolean)[0];
-    if (why) item.append(made("div", why, { class: "faint" }));
-    return item;
-  }));
-  const paths = answer.paths.filter((path) => path.citations.length);
-  at("evidence-title").hidden = !paths.length;
-  at("paths").replaceChildren(...paths.slice(0, 20).map((path) => {
-    const item = made("li", path.sentence);
-    const from = path.citations.map((c) => c.source || `triple ${c.triple}`).join(", ");
-    item.append(made("div", from, { class: "faint" }));
-    return item;
-  }));
-  if (paths.length > 20) at("paths").append(made("li", `… and ${paths.length - 20} more`));
-  draw(answer, paths);
-  const rest = { plan: answer.plan, topics: answer.topics, notes: answer.notes, usage: answer.usage };
-  at("details").textContent = clean(JSON.stringify(rest, null, 1)).replace(/\ufffd/g, "\n");
+  showReading(answer);
+  showVerdict(answer);
+  const paths = new Map(answer.paths.map((path) => [path.id, path]));
+  const read = Math.max(...answer.plan.filter((plan) => plan.used).map((plan) => plan.probability));
+  const items = answer.entities.map((entity) => answered(entity, paths, read));
+  const first = items.slice(0, 10), rest = items.slice(10);
+  at("answers").replaceChildren(...first);
+  if (rest.length) at("answers").append(unfolded(`${count(rest.length, "more answer", "more answers")}`, rest, "ol"));
+  showOthers(answer);
+  const cited = answer.paths.filter((path) => path.citations.length);
+  draw(answer, cited, visit);
+  showHow(answer);
 }
 
-function showReadings(readings) {
-  const box = at("readings");
-  box.replaceChildren();
-  if (!readings.length) return;
-  box.append(made("p", "Or did you mean:", { class: "faint" }));
-  for (const reading of readings) {
-    const button = made("button", reading.reading || reading.text || "", { type: "button" });
-    button.addEventListener("click", () => {
-      at("verdict").textContent = "";
-      at("answers").replaceChildren(...(reading.preview || []).map((name) => made("li", name)));
-    });
-    box.append(button, " ");
+function unfolded(title, items, list = "ul") {
+  const item = made("li");
+  const more = made("details");
+  const inside = made(list, undefined, { class: "chains" });
+  inside.append(...items);
+  more.append(made("summary", title), inside);
+  item.append(more);
+  return item;
+}
+
+// The question with what was recognised in it, and how it was read.
+function showReading(answer) {
+  const box = at("read");
+  const letters = [...answer.question];
+  const chosen = answer.topics.filter((topic) => topic.chosen);
+  const line = made("p", undefined, { class: "asked", dir: "auto" });
+  let done = 0;
+  for (const topic of [...chosen].sort((a, b) => a.start - b.start)) {
+    if (topic.start < done || topic.end <= topic.start) continue;
+    line.append(clean(letters.slice(done, topic.start).join("")),
+      made("mark", letters.slice(topic.start, topic.end).join("")));
+    done = topic.end;
   }
-}
-
-// Layers by distance from the topics; a box a node, a line a triple.
-function draw(answer, paths) {
-  const nodes = new Map();
-  const edges = new Map();
-  const ends = new Set(answer.entities.map((entity) => entity.entity));
-  for (const path of paths.slice(0, 20)) {
-    let depth = 0;
-    for (const c of path.citations) {
-      const [a, b] = c.inverse ? [c.tail, c.head] : [c.head, c.tail];
-      if (!nodes.has(a)) nodes.set(a, { depth, name: c.inverse ? c.tail_name : c.head_name });
-      depth += 1;
-      if (!nodes.has(b)) nodes.set(b, { depth, name: c.inverse ? c.head_name : c.tail_name });
-      edges.set(c.triple, c);
+  line.append(clean(letters.slice(done).join("")));
+  box.replaceChildren(line);
+  const used = answer.plan.filter((plan) => plan.used);
+  const read = answer.reading || (used.length && chosen.length
+    ? [short(chosen[0].name), ...used[0].relations.map((r) => `${r.startsWith("^") ? "←" : "→"} ${label(r)}`)].join(" ") : "");
+  if (read) {
+    const reading = made("p", undefined, { class: "faint" });
+    reading.append("Read as ", made("span", read, { dir: "auto" }), " ");
+    if (used.length) reading.append(sure(Math.max(...used.map((plan) => plan.probability))));
+    box.append(reading);
+  }
+  const others = answer.topics.filter((topic) => !topic.chosen).slice(0, 5);
+  if (others.length) {
+    const line = made("p", undefined, { class: "faint" });
+    line.append("Or about: ");
+    for (const topic of others) {
+      const button = made("button", short(topic.name), { type: "button", class: "node", dir: "auto" });
+      button.addEventListener("click", () => ask(answer.question, [topic.entity]));
+      line.append(button, " ");
     }
+    box.append(line);
   }
-  const svg = at("drawing");
-  svg.replaceChildren();
-  at("figure").hidden = !nodes.size;
-  if (!nodes.size) return;
-  const rows = [];
-  for (const node of nodes.values()) {
-    rows[node.depth] = (rows[node.depth] || 0) + 1;
-    node.row = rows[node.depth] - 1;
+}
+
+function showVerdict(answer) {
+  const box = at("verdict");
+  const lines = [];
+  if (answer.abstained) {
+    const [why, ...more] = answer.abstained.split("; ");
+    const first = made("p");
+    first.append(made("strong", "No answer: "), clean(why));
+    lines.push(first, ...more.map((text) => made("p", text)));
   }
-  const wide = 250, high = 64;
-  const tallest = Math.max(...rows.filter(Boolean));
-  for (const node of nodes.values()) {
-    node.x = 20 + node.depth * wide;
-    node.y = 20 + (node.row + (tallest - rows[node.depth]) / 2) * high;
+  if (answer.error) lines.push(made("p", answer.error));
+  if (answer.rationale) lines.push(made("p", answer.rationale));
+  box.replaceChildren(...lines);
+  box.hidden = !lines.length;
+}
+
+const TOLD = { count: "count", truth: "yes or no" };
+// `read` is how sure the reading is: told once, above, where the answer is no less.
+function answered(entity, paths, read) {
+  const item = made("li", undefined, { class: "answer" });
+  const head = made("div", undefined, { class: "head" });
+  head.append(entity.kind in TOLD
+    ? made("span", entity.name, { class: "name" }) : link(entity.entity, entity.name, "link name", 200));
+  if (entity.kind !== "entity") head.append(made("span", TOLD[entity.kind] || entity.kind, { class: "kind" }));
+  if (entity.score < 1 && Math.abs(entity.score - read) > .005) head.append(sure(entity.score));
+  const behind = entity.paths.map((id) => paths.get(id)).filter(Boolean).map(chain);
+  const list = made("ul", undefined, { class: "chains", "aria-label": "Because" });
+  list.append(...behind.slice(0, 3));
+  if (behind.length > 3) list.append(unfolded(`${count(behind.length - 3, "more path", "more paths")}`, behind.slice(3)));
+  item.append(head, list);
+  return item;
+}
+
+// A path as a row of nodes with what is said between them; a new row where it does not go on.
+function chain(path) {
+  const item = made("li");
+  let row, last;
+  const end = path.citations.length && ends(path.citations.at(-1))[1][0];
+  for (const c of path.citations) {
+    const [[a, from], [b, to]] = ends(c);
+    if (a !== last) {
+      row = made("div", undefined, { class: "chain" });
+      row.append(link(a, from));
+      item.append(row);
+    }
+    row.append(made("span", c.inverse ? `← ${label(c.relation)} –` : `– ${label(c.relation)} →`,
+      { class: "said", title: short(source(c), 200) }), link(b, to, b === end ? "node end" : "node"));
+    last = b;
   }
-  const width = 40 + (rows.length - 1) * wide + 170, height = 40 + tallest * high;
-  for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
-    svg.setAttribute(name, value);
-  const marker = drawn("marker", { id: "tip", viewBox: "0 0 8 8", refX: 8, refY: 4,
-    markerWidth: 8, markerHeight: 8, orient: "auto" });
-  marker.append(drawn("path", { d: "M0 0L8 4L0 8z" }));
-  svg.append(marker);
-  for (const c of edges.values()) {
-    const a = nodes.get(c.head), b = nodes.get(c.tail);
-    const ahead = b.x >= a.x;
-    const x1 = a.x + (ahead ? 150 : 0), x2 = b.x + (ahead ? 0 : 150);
-    const y1 = a.y + 18, y2 = b.y + 18;
-    const group = drawn("g");
-    group.append(drawn("title", {}, `${clean(c.head_name)} – ${clean(c.relation)} – ` +
-      `${clean(c.tail_name)}\n${clean(c.source || `triple ${c.triple}`)}`));
-    const bend = Math.abs(x2 - x1) < 30 ? 60 : 0;
-    group.append(drawn("path", { class: "edge", "marker-end": "url(#tip)",
-      d: `M${x1} ${y1}C${(x1 + x2) / 2 + bend} ${y1} ${(x1 + x2) / 2 + bend} ${y2} ${x2} ${y2}` }));
-    const said = drawn("text", { class: "said", x: (x1 + x2) / 2 + bend, y: (y1 + y2) / 2 - 5,
-      "text-anchor": "middle" }, short(c.relation.split(/[/#]/).pop().replace(/[_.]+/g, " ")).slice(0, 16));
-    group.append(said);
-    svg.append(group);
+  for (const c of path.hyperedges) item.append(made("div", c.name, { dir: "auto" }));
+  const from = path.citations.map(source);
+  if (from.length) item.append(made("div", [...new Set(from)].map((text) => short(text, 200)).join(" · "), { class: "source" }));
+  return item;
+}
+
+// Other readings with what they would have found; folded where they are unlikely beside an answer.
+function showOthers(answer) {
+  const box = at("others");
+  box.replaceChildren();
+  if (!answer.readings.length) return;
+  const items = answer.readings.map((reading) => {
+    const other = made("div", undefined, { class: "other" });
+    const title = made("p");
+    title.append(made("span", reading.reading, { dir: "auto" }), " ", sure(reading.confidence));
+    const names = reading.preview.map((name) => short(name, 80)).join(", ");
+    other.append(title, made("p", (names || "nothing") + (reading.more ? ` and ${reading.more} more` : ""), { class: "faint", dir: "auto" }));
+    return other;
+  });
+  const likely = answer.abstained || answer.readings[0].confidence >= .1;
+  const inside = made(likely ? "div" : "details");
+  const title = made("h2", answer.abstained ? "Did you mean" : "Or did you mean");
+  if (likely) inside.append(title);
+  else { const summary = made("summary"); summary.append(title); inside.append(summary); }
+  inside.append(...items);
+  box.append(inside);
+}
+
+function showHow(answer) {
+  const parts = answer.notes.map((note) => made("p", note));
+  if (answer.plan.some((plan) => plan.relations.length)) {
+    const table = made("table");
+    const head = made("tr");
+    head.append(made("th", "relation path considered"), made("th", "sure", { class: "number" }),
+      made("th", "reaches", { class: "number" }), made("th", "used"));
+    table.append(head);
+    for (const plan of answer.plan.filter((plan) => plan.relations.length)) {
+      const line = made("tr");
+      line.append(made("td", plan.relations.map((r) => `${r.startsWith("^") ? "←" : "→"} ${label(r)}`).join(" ")),
+        made("td", `${Math.round(100 * plan.probability)} %`, { class: "number" }),
+        made("td", plan.reached ?? "–", { class: "number" }), made("td", plan.used ? "yes" : "no"));
+      table.append(line);
+    }
+    parts.push(table);
   }
-  for (const [id, node] of nodes) {
-    const group = drawn("g", { class: ends.has(id) ? "node answer" : "node", tabindex: 0,
-      role: "button", "aria-label": `Neighbours of ${short(node.name)}` });
-    group.append(drawn("title", {}, short(node.name)));
-    group.append(drawn("rect", { x: node.x, y: node.y, width: 150, height: 36, rx: 6 }));
-    const label = [...clean(node.name)];
-    group.append(drawn("text", { x: node.x + 75, y: node.y + 23, "text-anchor": "middle" },
-      label.length > 20 ? label.slice(0, 19).join("") + "…" : label.join("")));
-    group.addEventListener("click", () => visit(id));
-    group.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" || event.key === " ") { event.preventDefault(); visit(id); }
-    });
-    svg.append(group);
-  }
+  const { calls, price, seconds } = answer.usage;
+  parts.push(made("p", `${answer.system}, ${Math.round(1000 * seconds)} ms` +
+    (calls ? `, ${count(calls, "call", "calls")} of a model, price ${price.toFixed(4)}` : ""), { class: "faint" }));
+  at("how").replaceChildren(...parts);
 }
 
 async function visit(id) {
   const box = at("entity");
+  const from = document.activeElement;
+  const close = made("button", "Close", { type: "button", class: "close" });
+  const gone = () => {
+    box.hidden = true;
+    at("found").className = "";
+    if (from && from.isConnected && !box.contains(from)) from.focus();
+  };
+  close.addEventListener("click", gone);
+  box.onkeydown = (event) => { if (event.key === "Escape") gone(); };
   try {
     const entity = await call(`entities/${encodeURIComponent(id)}?limit=8`);
-    box.replaceChildren(made("h2", entity.name));
-    if (entity.name !== entity.id) box.append(made("p", entity.id, { class: "faint" }));
+    box.replaceChildren(close, made("h2", entity.name, { dir: "auto", tabindex: 0 }));
+    const known = [entity.name === entity.id ? "" : entity.id, ...entity.aliases].filter(Boolean);
+    if (known.length) box.append(made("p", `Also ${short(known.join(", "), 200)}`, { class: "faint", dir: "auto" }));
+    const list = made("dl");
     for (const relation of entity.relations) {
-      const line = made("p");
-      line.append(made("strong", `${relation.relation.startsWith("^") ? "← " : ""}${relation.label}: `));
-      relation.facts.forEach((fact, place) => {
-        const back = relation.relation.startsWith("^");
-        const other = made("button", short(back ? fact.head_name : fact.tail_name),
-          { type: "button", class: "link", title: clean(fact.source || `triple ${fact.triple}`) });
-        other.addEventListener("click", () => visit(back ? fact.head : fact.tail));
-        line.append(place ? ", " : "", other);
-      });
-      if (relation.left_out) line.append(` … and ${relation.left_out} more`);
-      box.append(line);
+      const back = relation.relation.startsWith("^");
+      list.append(made("dt", `${back ? "←" : "→"} ${short(relation.label)}`));
+      for (const fact of relation.facts) {
+        const line = made("dd");
+        const other = link(back ? fact.head : fact.tail, back ? fact.head_name : fact.tail_name, "link");
+        other.title = short(source(fact), 200);
+        line.append(other);
+        list.append(line);
+      }
+      if (relation.left_out) list.append(made("dd", `and ${relation.left_out} more`, { class: "faint" }));
     }
+    box.append(list);
   } catch (error) {
-    box.replaceChildren(made("p", error.message));
+    box.replaceChildren(close, made("p", error.message));
   }
   box.hidden = false;
+  at("found").className = at("result").hidden ? "" : "beside";
   box.scrollIntoView({ block: "nearest" });
+  box.focus({ preventScroll: true });
 }
 
-function start() {
-  at("ask").addEventListener("submit", (event) => {
-    event.preventDefault();
-    const question = at("question").value.trim();
-    if (question) ask(question, true);
-  });
-  at("token-form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    sessionStorage.setItem("token", at("token").value);
-    at("token-form").hidden = true;
-    fromAddress();
-  });
-  addEventListener("popstate", fromAddress);
-  fromAddress();
+async function showGraph() {
+  const schema = await call("schema?limit=1000");
+  const rarer = schema.relations.length + schema.left_out - MOST_RELATIONS;
+  at("about").textContent = [count(schema.entities, "entity", "entities"), count(schema.triples, "fact", "facts"),
+    count(schema.relations.length + schema.left_out, "relation", "relations")].join(" · ");
+  for (const relation of schema.relations) labels.set(relation.relation, relation.label);
+  at("relations").replaceChildren(...schema.relations.slice(0, MOST_RELATIONS).map((relation) => {
+    const item = made("li");
+    item.append(made("strong", short(relation.label)), " ",
+      made("span", count(relation.count, "fact", "facts"), { class: "source" }));
+    const c = relation.example;
+    if (c) {
+      const row = made("div", undefined, { class: "chain" });
+      row.append(link(c.head, c.head_name, "node", 40), made("span", "→", { class: "said" }), link(c.tail, c.tail_name, "node", 40));
+      item.append(row);
+    }
+    return item;
+  }));
+  at("relations-left").textContent = rarer > 0 ? `and ${count(rarer, "rarer one", "rarer ones")}` : "";
+  at("known").hidden = false;
 }
-function fromAddress() {
-  const question = new URLSearchParams(location.search).get("q");
-  if (question) ask(question, false);
-  else { at("result").hidden = true; at("status").textContent = ""; at("question").focus(); }
+async function showExamples() {
+  const { questions } = await call("examples");
+  at("examples").querySelector("ul").replaceChildren(...questions.slice(0, 8).map((question) => {
+    const item = made("li");
+    const button = made("button", short(question, 120), { type: "button", dir: "auto" });
+    button.addEventListener("click", () => ask(question));
+    item.append(button);
+    return item;
+  }));
+  at("examples").hidden = !questions.length || !at("result").hidden || at("status").className === "working";
 }
-start();
+
+async function find(name) {
+  try {
+    const found = await call(`entities?${new URLSearchParams({ q: name, limit: 12 })}`);
+    at("names").replaceChildren(...found.entities.map((entity) => link(entity.id, entity.name)));
+    if (!found.entities.length) at("names").textContent = "Nothing of that name.";
+  } catch (error) {
+    at("names").textContent = clean(error.message);
+  }
+}
+
+function tellCurl(body) {
+  const quoted = JSON.stringify(body).replace(/'/g, "'\\''");
+  at("curl").textContent = `curl ${new URL("ask", location.href.split("?")[0])} -d '${clean(quoted)}'`;
+}
+
+function begin() {
+  const told = (error) => { if (at("status").className !== "working") tell(error.message, "wrong"); };
+  if (!labels.size) known = showGraph();
+  known.catch(told);
+  showExamples().catch(told);
+  const given = new URLSearchParams(location.search);
+  const question = given.get("q");
+  if (question) {
+    ask(question, given.getAll("t"), false);
+    return;
+  }
+  asked += 1;
+  for (const id of ["result", "entity"]) at(id).hidden = true;
+  at("question").value = "";
+  document.title = "jaxkg";
+  tell("");
+  tellCurl({ question: "…" });
+  at("known").open = true;
+  at("question").focus({ preventScroll: true });
+}
+
+function submitted(form, field, then) {
+  at(form).addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = at(field).value.trim();
+    if (text) then(text);
+  });
+}
+submitted("ask", "question", (text) => ask(text));
+submitted("find", "name", find);
+submitted("token-form", "token", (text) => {
+  sessionStorage.setItem("token", text);
+  at("token").value = "";
+  at("token-form").hidden = true;
+  begin();
+});
+addEventListener("popstate", begin);
+begin();
