@@ -15,7 +15,9 @@ import jax
 import numpy as np
 
 from jaxkg.answer import Answer
+from jaxkg.cite.queries import query_answer
 from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.learn.ranker.branches import branches_of
 from jaxkg.learn.ranker.fit import label_table
 from jaxkg.learn.ranker.steps import StepRanker, vectors_of
@@ -27,6 +29,7 @@ from jaxkg.systems.cited import only_behind_answers
 from jaxkg.systems.following import Followed, Join, both_ways
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
+from jaxkg.systems.value_conditions import ValueConditions, asked_of_values, conditioned
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 from jaxkg.text.states import TokenReader
@@ -43,6 +46,10 @@ class SteppedSettings(Checked):
             topic that the paths cannot use forbid every answer.
         share: entities at least this fraction as probable as the best are answers.
         join: what several topics come to, see `Join`; "auto" multiplies their probabilities.
+        among: where a question orders or compares, entities at least this fraction as probable as
+            the best take part.
+        values: least score of the values by which it does, see `ValueConditions`; None leaves
+            values alone.
         most_nodes: see `step_paths`.
         batch_size: questions a batch.
     """
@@ -51,6 +58,8 @@ class SteppedSettings(Checked):
     floor: NotNegative = 1e-3
     share: Share = 0.5
     join: Join = "auto"
+    among: Share = 0.3
+    values: float | None = 3.5
     most_nodes: Count = 4000
     batch_size: Count = 64
 
@@ -160,7 +169,7 @@ class SteppedPaths(PathAnswering[RelationPaths]):
         else:
             floor = self.settings.floor
             score = {node: math.prod(one + floor for one in some) for node, some in mass.items()}
-        least = self.settings.share * max(score.values(), default=0.0)
+        least = self._share(found.question.text) * max(score.values(), default=0.0)
         kept = [node for node, each in score.items() if each >= least]
         return tuple(
             RankedEntity(
@@ -181,8 +190,37 @@ class SteppedPaths(PathAnswering[RelationPaths]):
         )
 
     def finish(self, answer: Answer) -> Answer:
-        """Nothing is shown of paths whose entities are not probable enough."""
-        return only_behind_answers(answer, directed=False)
+        """Those that meet what the question asks of values, else those probable enough.
+
+        Nothing is shown of paths to other entities.
+        """
+        query = None
+        if self.settings.values is not None and len(answer.entities) > 1:
+            nodes = [self.kg.entity(each.entity) for each in answer.entities]
+            query = self._conditions.of(answer.question, nodes, least=self.settings.values)
+        told = query and query_answer(self.sets, query, self.sets.execute(query))
+        met = {each.entity: each for each in told.entities} if told else {}
+        least = self.settings.share * max((each.score for each in answer.entities), default=0.0)
+        kept = [
+            each for each in answer.entities if (each.entity in met if met else each.score >= least)
+        ]
+        answer = only_behind_answers(
+            dataclasses.replace(answer, entities=tuple(kept)), directed=False
+        )
+        return conditioned(answer, told) if told and met else answer
+
+    def _share(self, question: str) -> float:
+        wide = self.settings.values is not None and asked_of_values(question) is not None
+        return min(self.settings.among, self.settings.share) if wide else self.settings.share
+
+    @functools.cached_property
+    def sets(self) -> QuerySets:
+        """Executes what is asked of values."""
+        return QuerySets(self.kg)
+
+    @functools.cached_property
+    def _conditions(self) -> ValueConditions:
+        return ValueConditions(self.sets, self.encoder)
 
 
 def reads(folder: str | Path) -> bool:

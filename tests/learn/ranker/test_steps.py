@@ -11,7 +11,8 @@ import pytest
 from asked_films import film_questions, films_graph
 from tiny_bert import write_tiny_bert
 
-from jaxkg.cite import grounded
+from jaxkg.answer import Answer
+from jaxkg.cite import check, cite_paths, grounded
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import Linker, find_topics
 from jaxkg.learn.ranker.branches import branches_of
@@ -22,7 +23,7 @@ from jaxkg.learn.ranker.step_training import (
     path_loss,
 )
 from jaxkg.learn.ranker.steps import StepRanker
-from jaxkg.records import Question
+from jaxkg.records import Link, Question, RankedEntity
 from jaxkg.score.path_steps import init_steps, next_state, relation_vectors, step_logits
 from jaxkg.systems.paths import Found
 from jaxkg.systems.stepped import SteppedPaths, SteppedSettings
@@ -153,7 +154,7 @@ def test_what_topics_agree_on_comes_first(world, ranker, reader):
     node, branch, score = (np.array(column) for column in zip(*walks))
     paths = [SimpleNamespace(id=f"p{n}", score=s) for n, s in enumerate(score.tolist())]
     topics = SimpleNamespace(branches=((0,), (1,)))
-    found = Found(None, topics, 1.0, node, node, node[:, None], branch, paths)
+    found = Found(Question("q", "who", ()), topics, 1.0, node, node, node[:, None], branch, paths)
     for join, wanted in (
         ("auto", {7: 0.31 * 0.26, 8: 0.01 * 0.71, 5: 0.61 * 0.01}),
         ("union", {8: 0.7, 5: 0.6, 7: 0.55}),
@@ -163,6 +164,53 @@ def test_what_topics_agree_on_comes_first(world, ranker, reader):
         assert [kg.entity(each.entity) for each in got] == list(wanted)
         np.testing.assert_allclose([each.score for each in got], list(wanted.values()))
     assert [each.paths for each in got] == [("p3",), ("p0",), ("p1", "p2", "p4")]
+
+
+def test_what_is_asked_of_values_is_met_and_cited(world, ranker, reader):
+    kg = world[0]
+    # Films 1, 7 and 13, released in 1991, 1992 and 1993.
+    rows = [row for row in range(kg.num_triples) if kg.triple(row)[2] == "Person 1"]
+    paths = cite_paths(
+        kg, np.array(rows)[:, None], np.ones((3, 1), bool), ids=["p1", "p2", "p3"], scores=[1.0] * 3
+    )
+    scores = {"Film 1": 0.5, "Film 7": 0.9, "Film 13": 0.35}
+    entities = [
+        RankedEntity(path.end[0], path.end[1], scores[path.end[0]], (path.id,)) for path in paths
+    ]
+    first = Link("Person 1", "Person 1", 0, 0, 1.0, "given", chosen=True)
+    given = Answer("", "q", (first,), tuple(sorted(entities, key=lambda e: -e.score)), tuple(paths))
+
+    def kept(text, **settings):
+        built = _built(world, ranker, reader, **settings)
+        answer = built.finish(dataclasses.replace(given, question=text))
+        assert grounded(kg, answer), check(kg, answer)
+        return answer
+
+    latest = kept("which film by person 1 was released last", values=0.0)
+    assert [each.name for each in latest.entities] == ["Film 13"]
+    assert latest.entities[0].score == 0.35
+    assert "released" in latest.reading
+    assert latest.query["operator"] == "extreme"
+    sentences = {path.id: path.sentence for path in latest.paths}
+    cited = [sentences[path] for path in latest.entities[0].paths]
+    assert cited == ["Film 13, directed by: Person 1", "Film 13, film released: 1993"]
+    assert any(note.startswith("runner-up: Film 7, 1992") for note in latest.notes)
+    after = kept("which film by person 1 was released after 1991", values=0.0)
+    assert [each.name for each in after.entities] == ["Film 7", "Film 13"]
+    # Nothing meets it, nothing is asked of values, or they are left alone: by probability.
+    for text, values in (
+        ("which film by person 1 was released after 1999", 0.0),
+        ("which film did person 1 make", 0.0),
+        ("which film by person 1 was released last", None),
+        ("which film by person 1 was released last", 100.0),
+    ):
+        answer = kept(text, values=values, share=0.5)
+        assert [each.name for each in answer.entities] == ["Film 7", "Film 1"]
+        assert answer.query is None
+        assert not answer.reading
+    built = _built(world, ranker, reader, share=0.5, among=0.3)
+    assert built._share("which was last") == 0.3
+    assert built._share("which was it") == 0.5
 
 
 def test_an_intersection_cites_a_walk_from_each_topic(world, ranker, reader):
