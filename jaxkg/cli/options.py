@@ -53,7 +53,8 @@ Around = Annotated[
     str | None,
     typer.Option(
         "--reach",
-        help="How far to look around topics in a store: hops=3,fan=2000,facts=50000.",
+        help="How far to look around topics in a store: hops=3,fan=2000,facts=50000; "
+        "whole=200000: a graph of so many facts is fetched whole.",
     ),
 ]
 Names = Annotated[Path | None, typer.Option("--names", help="Display names, id<TAB>name a line.")]

@@ -182,7 +182,14 @@ def _stored(entry: Entry, parts: Parts) -> System:
 
     assert store is not None
     parts.marks |= {"system": name, "reach": repr(reach), "wishes": repr(parts.wishes)}
-    return StoredQA(store, build, name=name, reach=reach, whole_schema=entry.trained is not None)
+    return StoredQA(
+        store,
+        build,
+        name=name,
+        reach=reach,
+        whole_schema=entry.trained is not None,
+        sampled=name == "reader",
+    )
 
 
 def faults(system: System, parts: Parts, answer: Answer) -> tuple[str, ...]:

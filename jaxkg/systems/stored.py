@@ -1,33 +1,26 @@
 """Any system over a graph that is not held whole: asked around the topics of the questions.
 
-What lies around the topics is fetched as a small graph, a system is built on it and answers, and
-what was not fetched is told where the answer's relations could have led there.
+A small graph is fetched whole. Of a larger one what lies around the topics is fetched as a small
+graph, a system is built on it and answers, and what was not fetched is told where the answer's
+relations could have led there.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Iterator, Sequence
 
 from jaxkg.answer import Answer
 from jaxkg.cite import check
 from jaxkg.kg.link.folding import split_words
-from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.stores.around import (
-    Reach,
-    Surroundings,
-    TopicGraph,
-    cut_words,
-    surroundings,
-    topic_graph,
-)
+from jaxkg.kg.stores.around import Reach, TopicGraph, cut_words
 from jaxkg.kg.stores.cuts import cuts_met
 from jaxkg.kg.stores.labels import spans
 from jaxkg.kg.stores.store import Runs, Store
 from jaxkg.query import Entities, Node, Step, query_from_dict
 from jaxkg.records import Citation, Question
 from jaxkg.systems.answering import Progress, QuestionAnswering
+from jaxkg.systems.rooms import Room, Rooms
 
 INCOMPLETE = "incomplete"
 """Begins the note of an answer to which there may be more than was fetched."""
@@ -42,7 +35,11 @@ class StoredQA(QuestionAnswering):
         name: of that system.
         reach: how far to look around topics.
         whole_schema: see `topic_graph`.
+        sampled: see `Rooms`.
         together: questions whose surroundings are fetched and asked as one graph, at most.
+
+    Attributes:
+        rooms: what was fetched.
     """
 
     def __init__(
@@ -53,13 +50,13 @@ class StoredQA(QuestionAnswering):
         name: str = "",
         reach: Reach = Reach(),
         whole_schema: bool = True,
-        together: int = 64,
+        sampled: bool = True,
+        together: int = 256,
     ) -> None:
         self.store = store
-        self.reach = reach
-        self._build, self._name = build, name
-        self._whole_schema, self._together = whole_schema, together
-        self._graphs: dict[str, TopicGraph] = {}
+        self.rooms = Rooms(store, build, reach, whole_schema=whole_schema, sampled=sampled)
+        self._name, self._together = name, together
+        self._last: dict[str, Room] = {}
 
     def answer(
         self,
@@ -69,66 +66,89 @@ class StoredQA(QuestionAnswering):
         on_progress: Progress | None = None,
     ) -> list[Answer]:
         """See `QuestionAnswering.answer`."""
-        self._graphs.clear()
-        topics = [self.topics(question, use_given=use_given) for question in questions]
-        answers: dict[int, Answer] = {
-            place: self._nothing(question)
-            for place, (question, some) in enumerate(zip(questions, topics))
-            if not some
-        }
-        asked = [place for place in range(len(questions)) if topics[place]]
-        for group, around in self._groups(asked, topics):
-            graph = topic_graph(self.store, around, whole_schema=self._whole_schema)
+        self._last.clear()
+        answers: dict[int, Answer] = {}
+        for group, room in self._groups(questions, use_given):
             told = [questions[place] for place in group]
             found: Sequence[Answer]
-            if graph.num_triples:
-                found = self._build(graph).answer(told, use_given=use_given)
+            if room is None:
+                found = [self._nothing(question) for question in told]
+            elif room.graph.num_triples:
+                found = room.system.answer(told, use_given=use_given)
             else:
                 found = [self._nothing(question, "no fact is about the topic") for question in told]
-            sets = functools.cache(functools.partial(QuerySets, graph))
             for place, answer in zip(group, found):
-                answers[place] = self._told(answer, graph, around, sets)
-                self._graphs[_key(answers[place])] = graph
+                answers[place] = answer if room is None else self._told(answer, room)
+                if room is not None:
+                    self._last[_key(answers[place])] = room
             if on_progress is not None:
                 on_progress("answer", len(answers), len(questions))
         return [answers[place] for place in range(len(questions))]
 
-    def topics(self, question: Question, *, use_given: bool = True) -> tuple[int, ...]:
-        """Entities that a question may be about."""
-        if use_given and question.topics:
-            given = [self.store.find(topic) for topic in question.topics]
-            return tuple(dict.fromkeys(row for some in given for row in some))
-        if use_given and question.mention is not None:
-            text = question.text[slice(*question.mention)].strip()
-            [found] = self.store.search([text])
-            return tuple(found or self.store.find(text) or self.store.near(text))
-        words = split_words(question.text)
-        texts = spans(words.folded, words.written)
-        found = dict.fromkeys(row for some in self.store.search(texts) for row in some)
-        if not found:
-            found = dict.fromkeys(row for text in texts for row in self.store.near(text))
-        return tuple(found)
+    def requests(self) -> int | None:
+        """Sent to the store so far; None where it is not asked over a network."""
+        endpoint = getattr(self.store, "endpoint", None)
+        return None if endpoint is None else endpoint.sent
+
+    def topics(
+        self, questions: Sequence[Question], *, use_given: bool = True
+    ) -> list[tuple[int, ...]]:
+        """Entities that each question may be about; the store is asked once for all of them."""
+        found: dict[int, dict[int, None]] = {}
+        said: dict[int, list[str]] = {}
+        for place, question in enumerate(questions):
+            if use_given and question.topics:
+                given = map(self.store.find, question.topics)
+                found[place] = dict.fromkeys(row for some in given for row in some)
+            elif use_given and question.mention is not None:
+                said[place] = [question.text[slice(*question.mention)].strip()]
+            else:
+                words = split_words(question.text)
+                said[place] = spans(words.folded, words.written)
+        texts = list(dict.fromkeys(text for some in said.values() for text in some))
+        rows = dict(zip(texts, self.store.search(texts)))
+        for place, some in said.items():
+            named = use_given and questions[place].mention is not None
+            found[place] = dict.fromkeys(row for text in some for row in rows[text])
+            if not found[place] and named:
+                found[place] = dict.fromkeys(self.store.find(some[0]))
+            if not found[place]:
+                found[place] = dict.fromkeys(row for text in some for row in self.store.near(text))
+        return [tuple(found[place]) for place in range(len(questions))]
 
     def _groups(
-        self, asked: list[int], topics: Sequence[tuple[int, ...]]
-    ) -> Iterator[tuple[list[int], Surroundings]]:
-        """Questions that are asked together, and what lies around all their topics.
+        self, questions: Sequence[Question], use_given: bool
+    ) -> Iterator[tuple[list[int], Room | None]]:
+        """Places of questions that are asked together, and where; None where no topic is known.
 
-        Where that is too much in all, halves are asked on their own.
+        Where what lies around all of them is too much, halves are asked on their own.
         """
+        places = list(range(len(questions)))
+        if self.rooms.whole is not None:
+            yield places, self.rooms.whole
+            return
+        topics = self.topics(questions, use_given=use_given)
+        if unknown := [place for place in places if not topics[place]]:
+            yield unknown, None
+        new: list[int] = []
+        there: dict[Room, list[int]] = {}
+        for place in (place for place in places if topics[place]):
+            room = self.rooms.known(topics[place])
+            (new if room is None else there.setdefault(room, [])).append(place)
+        for room, group in there.items():
+            yield group, room
         waiting = [
-            asked[first : first + self._together] for first in range(0, len(asked), self._together)
+            new[first : first + self._together] for first in range(0, len(new), self._together)
         ]
         while waiting:
             group = waiting.pop(0)
-            around = surroundings(
-                self.store, [row for place in group for row in topics[place]], self.reach
-            )
-            if around.full and len(group) > 1:
+            together = dict.fromkeys(row for place in group for row in topics[place])
+            room = self.rooms.around(together, len(group))
+            if room is None:
                 middle = len(group) // 2
                 waiting[:0] = [group[:middle], group[middle:]]
             else:
-                yield group, around
+                yield group, room
 
     def _nothing(self, question: Question, why: str = "") -> Answer:
         return Answer(
@@ -138,21 +158,19 @@ class StoredQA(QuestionAnswering):
             abstained=why or f"no entity of {self.store.title} is recognised in the question",
         )
 
-    def _told(
-        self,
-        answer: Answer,
-        graph: TopicGraph,
-        around: Surroundings,
-        sets: Callable[[], QuerySets],
-    ) -> Answer:
+    def _told(self, answer: Answer, room: Room) -> Answer:
         """With what was not fetched, and with the store's own numbers of facts."""
         notes = list(answer.notes)
-        notes += [f"{INCOMPLETE}: {trouble}" for trouble in around.troubles]
-        if cuts := cut_words(self.store, self._concerned(answer, graph, around.cuts, sets)):
-            notes.append(f"{INCOMPLETE}: too many facts to look at, so left out: {cuts}")
+        notes += [f"{INCOMPLETE}: {trouble}" for trouble in room.around.troubles]
+        cuts, everywhere = self._concerned(answer, room)
+        if words := cut_words(self.store, cuts):
+            notes.append(f"{INCOMPLETE}: too many facts to look at, so left out: {words}")
+        if everywhere:
+            named = ", ".join(everywhere)
+            notes.append(f"{INCOMPLETE}: {named} looked at around what is named alone")
         paths = answer.paths
-        if self.store.numbered and graph.rows is not None:
-            rows = graph.rows
+        if self.store.numbered and room.graph.rows is not None:
+            rows = room.graph.rows
             paths = tuple(
                 dataclasses.replace(
                     path,
@@ -165,22 +183,23 @@ class StoredQA(QuestionAnswering):
             )
         return dataclasses.replace(answer, notes=tuple(notes), paths=paths)
 
-    def _concerned(
-        self, answer: Answer, graph: TopicGraph, cuts: Runs, sets: Callable[[], QuerySets]
-    ) -> Runs:
-        """Those that what the answer rests on runs into; all where there is no answer."""
-        if not (len(cuts.node) and answer.entities):
-            return cuts
+    def _concerned(self, answer: Answer, room: Room) -> tuple[Runs, tuple[str, ...]]:
+        """What the answer rests on and runs into; all cuts where there is no answer."""
+        cuts = room.around.cuts
+        if room.whole or not answer.entities:
+            return cuts, ()
         if answer.query is not None:
             queries = [query_from_dict(answer.query)]
         else:
             topics = tuple(link.entity for link in answer.topics if link.chosen)
             queries = [_walked(topics, plan.relations) for plan in answer.plan if plan.used]
-        return cuts_met(graph, sets(), queries, cuts, self.store.schema.relations)
+        relations = self.store.schema.relations
+        return cuts_met(room.graph, room.sets, queries, room.around, relations)
 
     def graph_of(self, answer: Answer) -> TopicGraph | None:
         """What an answer just given was looked for in."""
-        return self._graphs.get(_key(answer))
+        room = self._last.get(_key(answer))
+        return None if room is None else room.graph
 
     def check(self, answer: Answer) -> tuple[str, ...]:
         """Faults of an answer just given: as `jaxkg.cite.check`, and the store is asked again."""

@@ -23,7 +23,7 @@ class Overdue(Exception):
 
 
 class TooLarge(Exception):
-    """The reply is larger than `LARGEST_REPLY`."""
+    """The reply is larger than it may be."""
 
 
 class Deadline:
@@ -32,9 +32,11 @@ class Deadline:
     Works with every client of the httpx family: call `watch` once, `start` before each request.
     """
 
-    def __init__(self, seconds: float, *, packed: int = _LARGEST_PACKED) -> None:
-        """Take the seconds of a reply, and the bytes of one that comes compressed."""
-        self._seconds, self._packed = seconds, packed
+    def __init__(
+        self, seconds: float, *, packed: int = _LARGEST_PACKED, plain: int = LARGEST_REPLY
+    ) -> None:
+        """Take the seconds of a reply, and the bytes of one that comes compressed or plain."""
+        self._seconds, self._packed, self._plain = seconds, packed, plain
         self._local = threading.local()
 
     def start(self) -> None:
@@ -65,7 +67,7 @@ class Deadline:
     def _watch_body(self, response: Any) -> None:
         packed = response.headers.get("content-encoding", "").strip().lower() not in _PLAIN
         kind = _watched_kind(type(response.stream))
-        most = self._packed if packed else LARGEST_REPLY
+        most = self._packed if packed else self._plain
         response.stream = kind(response.stream, self, most)
 
 

@@ -15,7 +15,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.store import Facts, Runs, Store
-from jaxkg.settings import Checked, Count
+from jaxkg.settings import Checked, Count, CountOrZero
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,12 +26,16 @@ class Reach(Checked):
         hops: facts between a topic and what is seen.
         fan: facts of one entity by one relation; more of them are not fetched, but for a topic's
             own.
-        facts: in all. Relations of few facts come first.
+        facts: around one question. Relations of few facts come first.
+        together: around all questions that are looked at together.
+        whole: a graph of so many facts at most is fetched whole; 0 for none.
     """
 
     hops: Count = 3
     fan: Count = 2_000
     facts: Count = 50_000
+    together: Count = 400_000
+    whole: CountOrZero = 200_000
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -39,36 +43,50 @@ class Surroundings:
     """Facts around some entities.
 
     Attributes:
-        topics: the entities.
+        topics: the entities; None for the whole graph.
         facts: each once, by head, relation and tail.
         cuts: what was counted and not fetched.
         full: whether facts were left out because there were too many in all.
         troubles: what the store was asked for and did not give.
+        counted: [K] ascending, entities whose facts were counted; what is behind others of those
+            reached is not known.
     """
 
-    topics: tuple[int, ...]
+    topics: tuple[int, ...] | None
     facts: Facts
     cuts: Runs
     full: bool
     troubles: tuple[str, ...] = ()
+    counted: np.ndarray = dataclasses.field(default_factory=lambda: np.empty(0, np.int64))
 
 
-def surroundings(store: Store, topics: Sequence[int], reach: Reach = Reach()) -> Surroundings:
+def everything(store: Store) -> Surroundings:
+    """The whole graph."""
+    facts = _once([store.everything()])
+    return Surroundings(None, facts, Runs.of([]), False, tuple(dict.fromkeys(store.troubles())))
+
+
+def surroundings(
+    store: Store, topics: Sequence[int], reach: Reach = Reach(), *, questions: int = 1
+) -> Surroundings:
     """Fetch what lies around some entities, hop by hop.
 
     Args:
         store: any.
         topics: its entities.
         reach: how far to look.
+        questions: that these are the topics of.
     """
     seen = frontier = np.unique(np.asarray(topics, np.int64))
     parts: list[Facts] = []
     cuts = [Runs.of([])]
-    room, full = reach.facts, False
+    counted = seen[:0]
+    room, full = min(reach.facts * questions, max(reach.together, reach.facts)), False
     for hop in range(reach.hops):
         if not len(frontier):
             break
         runs = store.runs(frontier)
+        counted = np.union1d(counted, frontier)
         order = np.argsort(runs.size, kind="stable")
         small = (runs.size[order] <= reach.fan) | (hop == 0)
         taken = np.cumsum(runs.size[order])
@@ -81,15 +99,19 @@ def surroundings(store: Store, topics: Sequence[int], reach: Reach = Reach()) ->
         reached = np.unique(facts.triples[:, ::2])
         frontier = reached[~np.isin(reached, seen)]
         seen = np.union1d(seen, reached)
+    left = Runs(*(np.concatenate(columns) for columns in zip(*cuts)))
+    troubles = tuple(dict.fromkeys(store.troubles()))
+    return Surroundings(tuple(topics), _once(parts), left, full, troubles, counted)
+
+
+def _once(parts: Sequence[Facts]) -> Facts:
+    """Facts, each once, by head, relation and tail."""
     triples = np.concatenate([np.empty((0, 3), np.int64), *(part.triples for part in parts)])
     rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in parts)])
     order = np.lexsort(triples.T[::-1])
     once = np.ones(len(order), bool)
     once[1:] = np.any(np.diff(triples[order], axis=0), axis=1)
-    kept = order[once]
-    troubles = tuple(dict.fromkeys(store.troubles()))
-    left = Runs(*(np.concatenate(columns) for columns in zip(*cuts)))
-    return Surroundings(tuple(topics), Facts(triples[kept], rows[kept]), left, full, troubles)
+    return Facts(triples[order[once]], rows[order[once]])
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -100,14 +122,23 @@ class TopicGraph(KnowledgeGraph):
         mentionable: rows of the entities that a question may name; the others are but around.
         rows: [T] the store's own number of each triple, -1 where it numbers none.
         node_of: [N] the store's number of each entity.
+        sample: facts from all over the store: what a part alone does not tell, such as whether a
+            relation's ends are dates, is read off these. None where this is all there is.
     """
 
     mentionable: np.ndarray | None = None
     rows: np.ndarray | None = None
     node_of: np.ndarray | None = None
+    sample: KnowledgeGraph | None = None
 
 
-def topic_graph(store: Store, found: Surroundings, *, whole_schema: bool = True) -> TopicGraph:
+def topic_graph(
+    store: Store,
+    found: Surroundings,
+    *,
+    whole_schema: bool = True,
+    sample: KnowledgeGraph | None = None,
+) -> TopicGraph:
     """Fetched facts as a graph.
 
     Args:
@@ -115,6 +146,7 @@ def topic_graph(store: Store, found: Surroundings, *, whole_schema: bool = True)
         found: the facts.
         whole_schema: keep all relations of the store, so that their codes are a model's; else
             those alone that there are facts of.
+        sample: see `TopicGraph`.
 
     Raises:
         JaxkgError: the store does not know all of its relations, which a model needs.
@@ -125,7 +157,8 @@ def topic_graph(store: Store, found: Surroundings, *, whole_schema: bool = True)
             "use --system reader"
         )
     head, code, tail = found.facts.triples.T
-    nodes = np.union1d(np.unique(found.facts.triples[:, ::2]), np.asarray(found.topics, np.int64))
+    topics = np.asarray(found.topics or (), np.int64)
+    nodes = np.union1d(np.unique(found.facts.triples[:, ::2]), topics)
     told = store.described(nodes)
     order = np.array(sorted(range(len(nodes)), key=told.ids.__getitem__), np.int64)
     place = np.empty(len(nodes), np.int32)
@@ -154,7 +187,7 @@ def topic_graph(store: Store, found: Surroundings, *, whole_schema: bool = True)
     others = {
         at: schema.relation_aliases.get(row, ()) for at, row in enumerate(used[by_name].tolist())
     }
-    topics = np.unique(place[np.searchsorted(nodes, np.asarray(found.topics, np.int64))])
+    mentionable = np.unique(place[np.searchsorted(nodes, topics)])
     return TopicGraph(
         entity_ids=ids,
         entity_names=ids if told.names == told.ids else NameTable.from_names(shown),
@@ -164,10 +197,35 @@ def topic_graph(store: Store, found: Surroundings, *, whole_schema: bool = True)
         provenance=None if sources is None else NameTable.from_names(sources),
         relation_labels=tuple(labels),
         relation_aliases=AliasTable.from_mapping(others),
-        mentionable=topics,
+        mentionable=None if found.topics is None else mentionable,
         rows=rows,
         node_of=nodes[order],
+        sample=sample,
     )
+
+
+_SEEDS = 20_000
+_SAMPLED = 150_000
+_SAMPLE_FAN = 50
+
+
+def sample_graph(store: Store) -> TopicGraph:
+    """Facts from all over a store: of entities here and there, all but very many of one kind.
+
+    A graph of no more facts than a sample has is its own.
+    """
+    if store.count is not None and store.count <= _SAMPLED:
+        found = everything(store)
+    else:
+        seeds = np.unique(store.some(_SEEDS)[:, ::2])
+        runs = store.runs(seeds)
+        few = runs.take(np.flatnonzero(runs.size <= _SAMPLE_FAN))
+        order = np.random.default_rng(0).permutation(len(few.size))
+        taken = order[np.cumsum(few.size[order]) <= _SAMPLED]
+        facts = _once([store.fetch(few.take(np.sort(taken)))])
+        store.troubles()  # what is missing of a sample is missing of no answer
+        found = Surroundings((), facts, Runs.of([]), False)
+    return topic_graph(store, found, whole_schema=False)
 
 
 def empty_graph(
@@ -204,7 +262,8 @@ def cut_words(store: Store, cuts: Runs) -> str:
     names = store.described(largest.node).names
     relations = store.schema.relations
     told = [
-        f"{'^' * inverse}{relations[relation]} of {name} ({size:,} facts)"
+        f"{'^' * inverse}{relations[relation]} of {name} "
+        + (f"({size:,} facts)" if size >= 0 else "(too far away to be counted)")
         for name, relation, inverse, size in zip(
             names, largest.relation.tolist(), largest.inverse.tolist(), largest.size.tolist()
         )

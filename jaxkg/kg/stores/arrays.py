@@ -210,6 +210,19 @@ class ArrayStore:
         rows = np.unique(np.concatenate(found))
         return Facts(np.asarray(self.kg.triples[rows], np.int64), rows)
 
+    @property
+    def count(self) -> int:
+        """See `Store`."""
+        return self.kg.num_triples
+
+    def everything(self) -> Facts:
+        """See `Store`."""
+        return Facts(np.asarray(self.kg.triples, np.int64), np.arange(self.kg.num_triples))
+
+    def some(self, most: int) -> np.ndarray:
+        """See `Store`; evenly spaced."""
+        return np.asarray(self.kg.triples[:: -(-self.kg.num_triples // most) or 1], np.int64)
+
     def _rows(self, at: np.ndarray, inverse: bool) -> np.ndarray:
         return np.asarray(self._index.back[at], np.int64) if inverse else at
 

@@ -179,6 +179,26 @@ class ChangedStore:
             np.concatenate([facts.rows[kept], self.base.kg.num_triples + mine]),
         )
 
+    @property
+    def count(self) -> int:
+        """See `Store`."""
+        return self.base.count + len(self._added) - len(self._removed)
+
+    def everything(self) -> Facts:
+        """See `Store`."""
+        first = self.base.count
+        old = np.setdiff1d(np.arange(first), list(self._removed))
+        triples = np.asarray(self.base.kg.triples[old], np.int64)
+        triples[:, 1] = self._of_base[triples[:, 1]]
+        new = np.arange(first, first + len(self._added))
+        return Facts(np.concatenate([triples, self._added]), np.concatenate([old, new]))
+
+    def some(self, most: int) -> np.ndarray:
+        """See `Store`; of the arrays, and what was added first."""
+        found = self.base.some(most)
+        found[:, 1] = self._of_base[found[:, 1]]
+        return np.concatenate([found, self._added[:most]])
+
     def _id(self, node: int) -> str:
         old = self.base.kg.num_entities
         return self.base.kg.entity_ids[node] if node < old else self._new[node - old]

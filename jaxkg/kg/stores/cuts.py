@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from jaxkg.kg.queries.sets import QuerySets, sides
-from jaxkg.kg.stores.around import TopicGraph
+from jaxkg.kg.stores.around import Surroundings, TopicGraph
 from jaxkg.kg.stores.store import Runs
 from jaxkg.query import (
     Count,
     Difference,
+    Domain,
     Entities,
     Extreme,
     Intersection,
@@ -23,31 +24,54 @@ from jaxkg.query import (
 
 
 def cuts_met(
-    graph: TopicGraph, sets: QuerySets, queries: Sequence[Query], cuts: Runs, names: Sequence[str]
-) -> Runs:
-    """The cuts that executing these query graphs would have run into.
+    graph: TopicGraph,
+    sets: QuerySets,
+    queries: Sequence[Query],
+    around: Surroundings,
+    names: Sequence[str],
+) -> tuple[Runs, tuple[str, ...]]:
+    """What executing these query graphs would have run into that was not fetched.
 
     Args:
         graph: what was fetched.
         sets: executes query graphs over it.
         queries: what an answer rests on.
-        cuts: what was left out.
-        names: of the relations that `cuts` has rows of.
+        around: what was fetched and what was left out.
+        names: of the relations that `around` has rows of.
+
+    Returns:
+        Facts of entities, of size -1 where they were not even counted; and relations of which all
+        that have them are asked for.
     """
     assert graph.node_of is not None
     row = {name: at for at, name in enumerate(names)}
+    cuts = around.cuts
     met = np.zeros(len(cuts.node), bool)
+    beyond: list[Runs] = []
+    everywhere: dict[str, None] = {}
     for query in queries:
         for side in sides(query):
             for nodes, relation in _steps(sets, side):
+                if nodes is None:
+                    everywhere[relation] = None
+                    continue
                 inverse = relation.startswith("^")
-                there = (cuts.relation == row[relation[inverse:]]) & (cuts.inverse == inverse)
-                met |= there & np.isin(cuts.node, graph.node_of[nodes])
-    return cuts.take(np.flatnonzero(met))
+                code, there = row[relation[inverse:]], graph.node_of[nodes]
+                mine = (cuts.relation == code) & (cuts.inverse == inverse)
+                met |= mine & np.isin(cuts.node, there)
+                far = there[~np.isin(there, around.counted)].astype(np.int64)
+                size = np.ones(len(far), np.int64)
+                beyond.append(Runs(far, code * size, np.full(len(far), inverse), -size))
+    parts = [cuts.take(np.flatnonzero(met)), *beyond]
+    return Runs(*(np.concatenate(columns) for columns in zip(*parts))), tuple(everywhere)
 
 
-def _steps(sets: QuerySets, node: Query) -> Iterator[tuple[np.ndarray, str]]:
-    """(entities, relation) of every step that a query graph takes."""
+def _steps(sets: QuerySets, node: Query) -> Iterator[tuple[np.ndarray | None, str]]:
+    """(entities, relation) of every step that a query graph takes; None for all there are."""
+    if isinstance(node, Domain):
+        for relation in node.relations:
+            yield None, relation
+        return
     if isinstance(node, Entities):
         return
     if isinstance(node, Intersection | Union):

@@ -167,7 +167,7 @@ class Endpoint:
         from jaxkg.adjudicate.endpoint.retry import Fault, from_status
 
         if self._client is None:
-            self._deadline = Deadline(self.settings.timeout, packed=_LARGEST)
+            self._deadline = Deadline(self.settings.timeout, packed=_LARGEST, plain=_LARGEST)
             self._client = httpx.Client(
                 auth=self._login,
                 headers={"accept": _JSON, "user-agent": f"jaxkg/{_version()} (graph questions)"},

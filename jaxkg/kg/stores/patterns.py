@@ -36,7 +36,15 @@ class Patterns:
 
     def anything(self, most: int) -> str:
         """So many facts of any kind."""
-        return f"SELECT ?s WHERE {{ {self._where('?s ?p ?o')} }} LIMIT {most}"
+        return f"SELECT ?s ?p ?o WHERE {{ {self._facts} }} LIMIT {most}"
+
+    def counted(self, query: str) -> str:
+        """How many solutions ?n a query has."""
+        return f"SELECT (COUNT(*) AS ?n) WHERE {{ {{ {query} }} }}"
+
+    def everything(self) -> str:
+        """All facts."""
+        return f"SELECT ?s ?p ?o WHERE {{ {self._facts} }}"
 
     def mentioned(self, term: str) -> str:
         """A row where a term is in some fact."""
@@ -72,12 +80,11 @@ class Patterns:
             f"FILTER(?p IN ({self._names})) {self._in_language} }}"
         )
 
-    def names(self, start: int, page: int) -> str:
-        """A page of all names."""
+    def names(self) -> str:
+        """All names, as `told`."""
         return (
             f"SELECT ?s ?p ?l WHERE {{ {self._where('?s ?p ?l')} "
-            f"FILTER(?p IN ({self._names})) {self._in_language} }} "
-            f"ORDER BY ?s ?p ?l LIMIT {page} OFFSET {start}"
+            f"FILTER(?p IN ({self._names})) {self._in_language} }}"
         )
 
     def labelled(self) -> str:

@@ -21,7 +21,7 @@ from jaxkg.kg.stores.terms import id_of, shown, tail, written
 from jaxkg.words import relation_words
 
 _FORGET = 2_000_000
-"""Facts held in memory beyond which all are forgotten."""
+"""Facts, or texts that were searched for, held in memory beyond which all are forgotten."""
 
 Row: TypeAlias = dict[str, dict[str, str]]
 Key: TypeAlias = tuple[int, int, bool]
@@ -48,6 +48,7 @@ class SparqlStore:
         self._node: dict[str, int] = {}
         self._values: dict[int, str] = {}
         self._told: dict[int, tuple[str, ...]] = {}
+        self._found: dict[str, list[int]] = {}
         self._runs: dict[int, list[tuple[int, int, bool, int]]] = {}
         self._facts: dict[Key, list[tuple[int, int, int]]] = {}
         self._held = 0
@@ -108,14 +109,21 @@ class SparqlStore:
         return self._named({name: [name]}).get(name, [])
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:
-        """See `Store`; as written, in small letters, and with capitals."""
+        """See `Store`; as written, in small letters, and with capitals. Each is asked once."""
         means: dict[str, list[str]] = {}
+        if len(self._found) > _FORGET:
+            self._found.clear()
         for text in dict.fromkeys(texts):
+            if text in self._found:
+                continue
             capital = text[:1].upper() + text[1:]
             for said in dict.fromkeys((text, text.lower(), capital, text.title())):
                 means.setdefault(said, []).append(text)
+        before = len(self._troubles)
         found = self._named(means)
-        return [found.get(text, []) for text in texts]
+        if len(self._troubles) == before:
+            self._found |= {text: found.get(text, []) for text in texts if text not in self._found}
+        return [self._found.get(text) or found.get(text, []) for text in texts]
 
     def near(self, text: str) -> list[int]:
         """See `Store`; without an index of labels nothing is near."""
@@ -201,10 +209,38 @@ class SparqlStore:
             if relation is not None:
                 key = (end if inverse else head, relation, inverse)
                 found.setdefault(key, []).append((head, relation, end))
-        short = wanted - len(rows)
-        if short > 0:
-            self._troubles.append(f"{self.title} counted {short:,} facts that it did not send")
-        return found, short <= 0
+        self._short(wanted - len(rows))
+        return found, wanted <= len(rows)
+
+    @property
+    def count(self) -> int | None:
+        """See `Store`."""
+        return sum(self._counts.values()) if self.closed else None
+
+    def everything(self) -> Facts:
+        """See `Store`; page by page, and all names likewise."""
+        rows, _ = self._answered(self.patterns.everything(), "?s ?p ?o")
+        facts = self._read(rows)
+        self._short((self.count or 0) - len(facts))
+        named, whole = self._answered(self.patterns.names(), "?s ?p ?l")
+        nodes = [node for node in range(len(self._ids)) if node not in self._told]
+        self._learn(nodes, named, whole)
+        return Facts(facts, np.full(len(facts), -1))
+
+    def some(self, most: int) -> np.ndarray:
+        """See `Store`; those that the endpoint gives first."""
+        most = min(most, 5 * self.endpoint.settings.batch)
+        return self._read(self._answered(self.patterns.anything(most))[0])
+
+    def _read(self, rows: list[Row]) -> np.ndarray:
+        """[K, 3] int64 facts."""
+        _ = self.closed
+        read = ((self._of(row["s"]), self._relation(row["p"]), self._of(row["o"])) for row in rows)
+        return np.array([fact for fact in read if fact[1] is not None], np.int64).reshape(-1, 3)
+
+    def _short(self, missing: int) -> None:
+        if missing > 0:
+            self._troubles.append(f"{self.title} counted {missing:,} facts that it did not send")
 
     def described(self, nodes: np.ndarray) -> Described:
         """See `Store`."""
@@ -227,17 +263,21 @@ class SparqlStore:
             rows, whole = (
                 self._answered(self.patterns.told(terms), "?s ?p ?l") if terms else ([], True)
             )
-            names: dict[int, list[tuple[int, str]]] = {}
-            for row in rows:
-                text, node = row["l"]["value"].strip(), self._node.get(id_of(row["s"]))
-                rank = 0 if row["l"].get("xml:lang") else 1
-                rank += 2 * (row["p"]["value"] in self.patterns.aliases)
-                if node is not None and text:
-                    names.setdefault(node, []).append((rank, text))
-            for node in some:
-                told = tuple(dict.fromkeys(text for _, text in sorted(names.get(node, ()))))
-                if told or whole:
-                    self._told[node] = told
+            self._learn(some, rows, whole)
+
+    def _learn(self, nodes: Iterable[int], rows: list[Row], whole: bool) -> None:
+        """Names of entities from rows of `Patterns.told`; where they are not all, those there."""
+        names: dict[int, list[tuple[int, str]]] = {}
+        for row in rows:
+            text, node = row["l"]["value"].strip(), self._node.get(id_of(row["s"]))
+            rank = 0 if row["l"].get("xml:lang") else 1
+            rank += 2 * (row["p"]["value"] in self.patterns.aliases)
+            if node is not None and text:
+                names.setdefault(node, []).append((rank, text))
+        for node in nodes:
+            told = tuple(dict.fromkeys(text for _, text in sorted(names.get(node, ()))))
+            if told or whole:
+                self._told[node] = told
 
     def sources(self, rows: np.ndarray) -> list[str] | None:
         """See `Store`: the endpoint."""
@@ -286,6 +326,11 @@ class SparqlStore:
         """All rows of a query; page by page in an order, where more than one can come."""
         rows, whole = self.endpoint.select(query)
         if order is None or not whole or len(rows) < self._cap:
+            return rows, whole
+        # As many as came before: perhaps all, perhaps as many as the endpoint ever gives. To count
+        # is cheaper than to sort.
+        counted, _ = self.endpoint.select(self.patterns.counted(query))
+        if counted and int(counted[0]["n"]["value"]) <= len(rows):
             return rows, whole
         found: list[Row] = []
         while whole and len(rows) >= self._cap:

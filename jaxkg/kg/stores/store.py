@@ -65,6 +65,7 @@ class Store(Protocol):
         schema: a graph of all its relations, and without any triple.
         closed: whether `schema` has all relations; where it has not, none can be coded for a model.
         numbered: whether its facts have numbers of their own.
+        count: how many facts it has; None where it does not tell.
     """
 
     @property
@@ -87,6 +88,11 @@ class Store(Protocol):
         """See above."""
         ...
 
+    @property
+    def count(self) -> int | None:
+        """See above."""
+        ...
+
     def find(self, name: str) -> list[int]:
         """The entity with this id, else all so named."""
         ...
@@ -105,6 +111,14 @@ class Store(Protocol):
 
     def fetch(self, runs: Runs) -> Facts:
         """The facts of these runs; a fact of two of them may come twice."""
+        ...
+
+    def everything(self) -> Facts:
+        """All facts; for a graph that is small."""
+        ...
+
+    def some(self, most: int) -> np.ndarray:
+        """[K, 3] int64, about so many facts from all over the graph."""
         ...
 
     def described(self, nodes: np.ndarray) -> Described:

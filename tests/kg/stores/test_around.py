@@ -1,3 +1,5 @@
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,10 +7,18 @@ from hypothesis import strategies as st
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.stores.around import Reach, cut_words, surroundings, topic_graph
+from jaxkg.kg.stores import around
+from jaxkg.kg.stores.around import (
+    Reach,
+    cut_words,
+    everything,
+    sample_graph,
+    surroundings,
+    topic_graph,
+)
 from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.kg.stores.cuts import cuts_met
-from jaxkg.query import Count, Entities, Step
+from jaxkg.query import Count, Domain, Entities, Step
 from jaxkg.settings import SettingError
 
 TRIPLES = st.sets(
@@ -99,7 +109,9 @@ def test_a_hub_costs_a_count_and_is_told():
     genre = Step(by, ("genre",))
     again = Count(Step(genre, ("^genre",)))
     for query, met in ((by, 0), (genre, 0), (again, 1)):
-        assert len(cuts_met(graph, sets, [query], found.cuts, graph.relations).node) == met
+        cuts, everywhere = cuts_met(graph, sets, [query], found, graph.relations)
+        assert (len(cuts.node), everywhere) == (met, ())
+    assert cuts_met(graph, sets, [Domain(("genre",))], found, graph.relations)[1] == ("genre",)
     assert not len(surroundings(store, store.find("Mann"), Reach(fan=50)).cuts.node)
     # From the topic itself a hub is fetched.
     mine = surroundings(store, store.find("Drama"), Reach(hops=1, fan=10))
@@ -110,3 +122,41 @@ def test_a_hub_costs_a_count_and_is_told():
 def test_no_room_for_nothing():
     with pytest.raises(SettingError, match="hops"):
         Reach(hops=0)
+
+
+def test_what_was_not_even_counted_is_told():
+    kg = KnowledgeGraph.from_triples([("a", "r", "b"), ("b", "r", "c"), ("c", "r", "d")])
+    store = ArrayStore(kg)
+    found = surroundings(store, store.find("a"), Reach(hops=2))
+    graph = topic_graph(store, found)
+    steps = [Entities(("a",))]
+    for _ in range(3):
+        steps.append(Step(steps[-1], ("r",)))
+    for hops, told in ((1, ""), (2, ""), (3, "r of c (too far away to be counted)")):
+        cuts, _ = cuts_met(graph, QuerySets(graph), [steps[hops]], found, kg.relations)
+        assert cut_words(store, cuts) == told
+
+
+@given(TRIPLES)
+def test_everything_is_the_graph(triples):
+    kg = graph_of(triples)
+    graph = topic_graph(ArrayStore(kg), everything(ArrayStore(kg)))
+    assert graph.fingerprint == kg.fingerprint
+    assert graph.mentionable is None
+    assert dict(graph.aliases) == dict(kg.aliases)
+
+
+@given(TRIPLES)
+def test_a_sample_is_of_the_graph(triples):
+    kg = graph_of(triples)
+    facts = {kg.triple(row) for row in range(kg.num_triples)}
+    store = ArrayStore(kg)
+    for most in (1, 4, 100):
+        seeds = {(*map(int, fact),) for fact in store.some(most)}
+        assert seeds <= {tuple(fact) for fact in kg.triples.tolist()}
+        assert 0 < len(seeds) <= max(most, 1)
+    with mock.patch.multiple(around, _SAMPLED=12, _SEEDS=4, _SAMPLE_FAN=3):
+        sample = sample_graph(store)
+    told = {sample.triple(row) for row in range(sample.num_triples)}
+    assert told <= facts
+    assert (told == facts) or len(facts) > 12

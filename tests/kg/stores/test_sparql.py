@@ -1,14 +1,21 @@
 """An endpoint's store beside the store of the same facts in memory."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from sparql_server import Fault
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.stores.around import Reach, surroundings, topic_graph
+from jaxkg.kg import demo_questions
+from jaxkg.kg.stores.around import Reach, everything, surroundings, topic_graph
 from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings
 from jaxkg.kg.stores.patterns import Patterns
 from jaxkg.kg.stores.sparql import SparqlStore
+from jaxkg.systems.reader.system import Reader
+from jaxkg.systems.stored import StoredQA
+from jaxkg.text import HashingEncoder
 
 NOTHING_KEPT = EndpointSettings(keep=0, retries=1)
 
@@ -133,3 +140,69 @@ def test_literals_and_blank_nodes(tmp_path):
         assert german.described(np.array(german.find("Eins"))).names == ["Eins"]
         own = store_of(url, labels=(also,), aliases=())
         assert own.described(np.array(own.find("Uno"))).names == ["Uno"]
+
+
+def test_everything_is_the_graph(films, served):
+    store = store_of(served)
+    graph = topic_graph(store, everything(store))
+    assert graph.fingerprint == films.fingerprint
+    assert store.count == films.num_triples
+    # Relations and their names, rows at a time, facts, names: nothing is asked fact by fact.
+    assert store.endpoint.sent <= 6
+    pages = store_of(served, EndpointSettings(keep=0, page=100))
+    assert topic_graph(pages, everything(pages)).fingerprint == films.fingerprint
+
+
+def test_everything_of_an_endpoint_that_gives_few_rows(films, proxy):
+    proxy.always = Fault(rows=100)
+    store = store_of(proxy.url)
+    found = everything(store)
+    assert found.troubles == ()
+    assert topic_graph(store, found).fingerprint == films.fingerprint
+
+
+def test_what_is_missing_of_everything_is_told(films, proxy):
+    store = store_of(proxy.url)
+    assert store.closed
+    proxy.faults.append(Fault(rows=7))
+    found = everything(store)
+    assert f"counted {films.num_triples - 7:,} facts that it did not send" in found.troubles[0]
+
+
+def test_a_text_is_searched_for_once(films, served):
+    store = store_of(served)
+    first = store.search(["Alien", "nobody at all"])
+    sent = store.endpoint.sent
+    assert store.search(["nobody at all", "Alien"]) == first[::-1]
+    assert store.endpoint.sent == sent
+    assert store.search(["Heat", "Alien"])[1] == first[0]
+
+
+def test_a_reply_of_many_bytes(films, served):
+    long = "x" * (1 << 25)
+    query = f'SELECT ("{long}" AS ?x) WHERE {{}}'
+    assert len(Endpoint(served, NOTHING_KEPT).select(query).rows[0]["x"]["value"]) == len(long)
+
+
+def test_answers_over_an_endpoint_are_those_of_the_graph(films, served):
+    asked = demo_questions()[:12]
+    encoder = HashingEncoder()
+
+    def reader(kg):
+        return Reader.build(kg, encoder)
+
+    def told(answer):
+        cited = [[(c.head, c.relation, c.tail) for c in p.citations] for p in answer.paths]
+        return [e.entity for e in answer.entities], cited, answer.abstained is None, answer.query
+
+    named = [dataclasses.replace(question, topics=()) for question in asked]
+    whole = list(map(told, reader(films).answer(named)))
+    for reach in (Reach(), Reach(whole=0, fan=10**6, facts=10**6)):
+        qa = StoredQA(store_of(served), reader, reach=reach)
+        answers = qa.answer(named)
+        assert list(map(told, answers)) == whole
+        assert [qa.check(answer) for answer in answers] == [()] * len(asked)
+        sent = qa.requests()
+        assert sent
+        assert list(map(told, qa.answer(named))) == whole
+        assert qa.requests() == sent

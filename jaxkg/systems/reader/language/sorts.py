@@ -40,6 +40,7 @@ class Sort:
     Attributes:
         codes: whoever has one of these relation codes is of the sort.
         members: [K] these entities, ascending.
+        every: all relation codes that are of the sort alone; `codes` are few that lead to as many.
         words: what the sort may be called.
         general: "person", "place" or "".
     """
@@ -48,6 +49,7 @@ class Sort:
     members: np.ndarray
     words: tuple[str, ...]
     general: str = ""
+    every: tuple[int, ...] = ()
 
 
 def inferred_sorts(
@@ -92,7 +94,7 @@ def inferred_sorts(
         words = _words(kg, members, wide, wordings)
         words = (*words, general) if general and general not in words else words
         if words:
-            found.append(Sort(codes_of, members, words, general))
+            found.append(Sort(codes_of, members, words, general, tuple(pure)))
     return found
 
 

@@ -15,6 +15,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
+from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, leads_to_parents
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.systems.reader.language.stems import singular
@@ -72,7 +73,12 @@ class Vocabulary:
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
         self.around = Neighbourhood(kg)
-        self.values = Values(kg)
+        # Of a part of a larger graph, what it cannot tell of itself.
+        sample = getattr(kg, "sample", None)
+        self._elsewhere = None if sample is None else Elsewhere(kg, _vocabulary_of(sample))
+        self.values = Values(kg, self._elsewhere and self._elsewhere.kinds())
+        if self._elsewhere:
+            self.values.units |= self._elsewhere.units()
         triples = np.asarray(kg.triples)
         order = np.argsort(triples[:, 1], kind="stable")
         first = np.searchsorted(triples[order, 1], np.arange(kg.num_relations + 1))
@@ -105,6 +111,8 @@ class Vocabulary:
             and any(_BOTH_WAYS.search(wording.lower()) for wording in relation.wordings)
             and self._alike_ends(triples[order[first[code] : first[code + 1]]][:_SAMPLE])
         }
+        if self._elsewhere:
+            self.symmetric = self._elsewhere.symmetric(self.symmetric)
         self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
         self._order, self._first = order, first
         self._keys: dict[str, np.ndarray] = {}
@@ -116,6 +124,8 @@ class Vocabulary:
         self.classes |= {kind: sort.members for kind, sort in self.sorts.items()}
 
     def _inferred(self) -> list[Sort]:
+        if self._elsewhere:
+            return self._elsewhere.sorts(self.domain)
         typed = np.zeros(self.kg.num_entities, bool)
         for kind, members in self.classes.items():
             typed[members] = True
@@ -238,6 +248,8 @@ class Vocabulary:
         if kind not in self._class_words:
             if kind in self.sorts:
                 self._class_words[kind] = self.sorts[kind].words
+            elif self._elsewhere and (told := self._elsewhere.class_words(kind)):
+                self._class_words[kind] = told
             else:
                 names = [relation_words(n) for n in self.class_names(kind)]
                 codes = self.around.ends(self.classes[kind][:_MEMBERS])
@@ -290,6 +302,10 @@ class Vocabulary:
         """Whether a relation code leads from everything to one thing at most."""
         if code >= 2 * self.kg.num_relations:
             return False
+        if code not in self._functional and self._elsewhere:
+            told = self._elsewhere.functional(code)
+            if told is not None:
+                self._functional[code] = told
         if code not in self._functional:
             relation = code % self.kg.num_relations
             facts = len(self._rows(relation))
@@ -304,6 +320,12 @@ class Vocabulary:
             rows = self._rows(relation)
             self._domains[code] = distinct(self.kg.triples[rows, 2 if back else 0])
         return self._domains[code]
+
+
+@functools.lru_cache(maxsize=2)
+def _vocabulary_of(sample: KnowledgeGraph) -> Vocabulary:
+    """The vocabulary of a sample, made once for all parts."""
+    return Vocabulary(sample)
 
 
 def key_of(text: str) -> str:

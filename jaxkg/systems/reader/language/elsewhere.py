@@ -1,0 +1,110 @@
+"""What the rest of a graph tells of a part of it: what its relations lead to, its sorts, its words.
+
+A part alone misleads: three of its persons may all have a spouse, one of its titles be a number.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.neighbourhood import distinct
+from jaxkg.kg.queries.values import Values
+from jaxkg.systems.reader.language.sorts import Sort
+
+
+class Told(Protocol):
+    """What is asked of the sample's `jaxkg.systems.reader.language.vocabulary.Vocabulary`."""
+
+    kg: KnowledgeGraph
+    values: Values
+    symmetric: set[int]
+    classes: dict[int, np.ndarray]
+    sorts: dict[int, Sort]
+
+    def functional(self, code: int) -> bool:
+        """See there."""
+        ...
+
+    def class_words(self, kind: int) -> tuple[str, ...]:
+        """See there."""
+        ...
+
+
+class Elsewhere:
+    """A sample's vocabulary in the numbers of a part; what the sample has nothing of it leaves out.
+
+    Args:
+        kg: the part.
+        told: the vocabulary of the sample.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, told: Told) -> None:
+        self.told, self._kg = told, kg
+        sampled = told.kg
+        there = {name: row for row, name in enumerate(sampled.relations)}
+        self.row = {at: there[name] for at, name in enumerate(kg.relations) if name in there}
+        """Relations of the part as the sample numbers them."""
+
+    def kinds(self) -> dict[str, str | None]:
+        """Of values, see `jaxkg.kg.queries.values.Values`."""
+        known = self.told.values.relation_kinds
+        return {self._kg.relations[at]: known.get(self._kg.relations[at]) for at in self.row}
+
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """Of numbers, likewise."""
+        known = self.told.values.units
+        return {name: known[name] for name in self.kinds() if name in known}
+
+    def symmetric(self, own: set[int]) -> set[int]:
+        """Relations that hold both ways.
+
+        Args:
+            own: what the part takes for such.
+        """
+        told = {at for at, row in self.row.items() if row in self.told.symmetric}
+        return told | (own - self.row.keys())
+
+    def functional(self, code: int) -> bool | None:
+        """See `Vocabulary`; None where the sample does not tell."""
+        inverse, at = divmod(code, self._kg.num_relations)
+        row = self.row.get(at)
+        if row is None:
+            return None
+        return self.told.functional(row + inverse * self.told.kg.num_relations)
+
+    def class_words(self, kind: int) -> tuple[str, ...] | None:
+        """See `Vocabulary`; None where the sample does not tell."""
+        for row in self.told.kg.entity_ids.rows(self._kg.entity_ids[kind]):
+            if row in self.told.classes:
+                return self.told.class_words(row)
+        return None
+
+    def sorts(self, domain: Callable[[int], np.ndarray]) -> list[Sort]:
+        """The sample's sorts, with those of the part that are of them.
+
+        Args:
+            domain: entities that a relation code leaves.
+        """
+        total, mine = self.told.kg.num_relations, {row: at for at, row in self.row.items()}
+
+        def here(codes: tuple[int, ...]) -> tuple[int, ...]:
+            split = (divmod(code, total) for code in codes)
+            return tuple(
+                mine[row] + inverse * self._kg.num_relations
+                for inverse, row in split
+                if row in mine
+            )
+
+        found = []
+        for sort in self.told.sorts.values():
+            every = here(sort.every)
+            members = distinct(np.concatenate([np.empty(0, int), *map(domain, every)]))
+            if len(members):
+                codes = here(sort.codes) or every
+                found.append(dataclasses.replace(sort, codes=codes, members=members, every=every))
+        return found

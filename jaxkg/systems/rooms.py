@@ -1,0 +1,127 @@
+"""Parts of a store's graph that were fetched, each with the system that answers over it."""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.stores.around import (
+    Reach,
+    Surroundings,
+    TopicGraph,
+    everything,
+    sample_graph,
+    surroundings,
+    topic_graph,
+)
+from jaxkg.kg.stores.store import Store
+from jaxkg.systems.answering import QuestionAnswering
+
+
+class Room:
+    """A part of a graph, or a small graph whole, and what answers over it.
+
+    Args:
+        graph: the part.
+        around: what it was made of.
+        build: makes the system.
+    """
+
+    def __init__(
+        self,
+        graph: TopicGraph,
+        around: Surroundings,
+        build: Callable[[TopicGraph], QuestionAnswering],
+    ) -> None:
+        self.graph, self.around, self._build = graph, around, build
+        self.topics = frozenset(around.topics or ())
+        self.whole = around.topics is None
+
+    @functools.cached_property
+    def system(self) -> QuestionAnswering:
+        """Made once for all questions that are asked here."""
+        return self._build(self.graph)
+
+    @functools.cached_property
+    def sets(self) -> QuerySets:
+        """Executes query graphs here."""
+        return QuerySets(self.graph)
+
+
+class Rooms:
+    """The rooms of a store, those that were used last kept.
+
+    Args:
+        store: the graph.
+        build: makes the system that answers, of a part.
+        reach: how far to look around topics.
+        whole_schema: see `topic_graph`.
+        sampled: whether systems look at a sample of the graph, too.
+
+    Attributes:
+        made: rooms that were fetched and built so far.
+        forgotten: rooms given up for want of space.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        build: Callable[[TopicGraph], QuestionAnswering],
+        reach: Reach,
+        *,
+        whole_schema: bool,
+        sampled: bool,
+    ) -> None:
+        self.store, self.reach = store, reach
+        self._build, self._whole_schema, self._sampled = build, whole_schema, sampled
+        self._kept: OrderedDict[frozenset[int], Room] = OrderedDict()
+        self.made = self.forgotten = 0
+
+    @functools.cached_property
+    def whole(self) -> Room | None:
+        """The whole graph, where it is small enough."""
+        count = self.store.count if self.reach.whole else None
+        if count is None or count > self.reach.whole:
+            return None
+        return self._room(everything(self.store))
+
+    @functools.cached_property
+    def _sample(self) -> TopicGraph | None:
+        return sample_graph(self.store) if self._sampled else None
+
+    def known(self, topics: Iterable[int]) -> Room | None:
+        """A room in which what lies around these entities is there already."""
+        wanted = frozenset(topics)
+        for key, room in reversed(self._kept.items()):
+            if wanted <= room.topics:
+                self._kept.move_to_end(key)
+                return room
+        return None
+
+    def around(self, topics: Iterable[int], questions: int) -> Room | None:
+        """Fetch what lies around the topics of some questions.
+
+        Returns:
+            None where that is too much for one room and the questions are several.
+        """
+        found = surroundings(self.store, list(topics), self.reach, questions=questions)
+        if found.full and questions > 1:
+            return None
+        room = self._room(found)
+        self._kept[room.topics] = room
+        while len(self._kept) > 1 and self._facts > self.reach.together:
+            self._kept.popitem(last=False)
+            self.forgotten += 1
+        return room
+
+    def _room(self, found: Surroundings) -> Room:
+        self.made += 1
+        sample = None if found.topics is None else self._sample
+        graph = topic_graph(self.store, found, whole_schema=self._whole_schema, sample=sample)
+        return Room(graph, found, self._build)
+
+    @property
+    def _facts(self) -> int:
+        return sum(room.graph.num_triples for room in self._kept.values())

@@ -1,0 +1,77 @@
+"""What a part of a graph is told of the rest of it."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.stores.around import Reach, sample_graph, surroundings, topic_graph
+from jaxkg.kg.stores.arrays import ArrayStore
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
+
+FACTS = [
+    ("Orwell", "wrote", "1984"),
+    ("Orwell", "spouse", "Eileen"),
+    ("Burgess", "wrote", "Earthly Powers"),
+    ("Burgess", "wrote", "Beard's Roman Women"),
+    ("Austen", "wrote", "Emma"),
+    ("Austen", "born_in", "Steventon"),
+    ("Orwell", "born_in", "Motihari"),
+    ("Orwell", "height", "188 cm"),
+    ("Austen", "height", "5 ft"),
+    ("Burgess", "height", "180 cm"),
+    ("Emma", "height", "21 cm"),
+]
+
+
+@pytest.fixture(scope="module")
+def store():
+    return ArrayStore(KnowledgeGraph.from_triples(FACTS))
+
+
+@pytest.fixture(scope="module")
+def part(store):
+    found = surroundings(store, store.find("Orwell"), Reach(hops=2))
+    return topic_graph(store, found, whole_schema=False, sample=sample_graph(store))
+
+
+def told(vocabulary, name):
+    code = vocabulary.kg.relation_code(name)
+    return vocabulary.relations[code].tails, vocabulary.functional(code), vocabulary.orders(code)
+
+
+def test_values_and_what_is_told_once(store, part):
+    whole, with_it = Vocabulary(store.kg), Vocabulary(part)
+    alone = Vocabulary(dataclasses.replace(part, sample=None))
+    assert part.num_triples < store.count
+    for name in part.relations:
+        assert told(with_it, name) == told(whole, name)
+    assert told(alone, "wrote") != told(whole, "wrote")  # a book, not a year
+    assert told(alone, "height")[2] is True
+    assert told(with_it, "height")[2] is False  # in two units
+    assert with_it.values.units["height"] == whole.values.units["height"]
+
+
+def test_sorts_have_the_words_of_the_whole(store, part):
+    whole, with_it = Vocabulary(store.kg), Vocabulary(part)
+
+    def words_of(vocabulary, name):
+        kinds = vocabulary.kinds_of(vocabulary.kg.entity(name))
+        return [vocabulary.class_words(kind) for kind in kinds]
+
+    for row in range(part.num_entities):
+        name = part.entity_ids[row]
+        assert words_of(with_it, name) == words_of(whole, name)
+    for sort in with_it.sorts.values():
+        codes = np.unique(np.concatenate([with_it.domain(code) for code in sort.codes]))
+        assert set(codes) <= set(sort.members)
+
+
+def test_a_relation_the_sample_has_not_is_read_off_the_part(part):
+    none = dataclasses.replace(
+        part, sample=KnowledgeGraph.from_triples([("Austen", "wrote", "Emma")])
+    )
+    found = Vocabulary(none)
+    assert told(found, "wrote")[0] == "thing"
+    assert told(found, "height")[0] == "number"
