@@ -44,6 +44,18 @@ def start(row: jax.Array, node: jax.Array) -> Frontier:
     )
 
 
+def widened(frontier: Frontier, size: int) -> Frontier:
+    """The same frontier in `size` slots, those past its own being holes of its last row."""
+    more = size - frontier.row.shape[0]
+    return frontier._replace(
+        row=jnp.pad(frontier.row, (0, more), mode="edge"),
+        node=jnp.pad(frontier.node, (0, more)),
+        edge=jnp.pad(frontier.edge, (0, more), constant_values=NULL),
+        parent=jnp.pad(frontier.parent, (0, more), constant_values=NULL),
+        valid=jnp.pad(frontier.valid, (0, more)),
+    )
+
+
 def find_run(graph: Graph, node: jax.Array, relation: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The contiguous edges of each (node, relation), from the table of starts or by bisection.
 

@@ -7,7 +7,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxkg.candidates.expand import Revisit, find_run, prune, walk
+from jaxkg.candidates.expand import Keep, Revisit, find_run, prune, walk, widened
 from jaxkg.types import NULL, Fit, Frontier, Graph, Value
 
 
@@ -56,18 +56,42 @@ def follow(
     chex.assert_type(relations, jnp.int32)
     if len(capacities) != relations.shape[1]:
         raise ValueError(f"{relations.shape[1]} hops want as many capacities, not {capacities}")
+    if keep is None and revisit != "none" and set(capacities) == {max(capacities, default=0)}:
+        capacity = capacities[0]
+        if starts.row.shape[0] <= capacity:
+            # Hops of one size are one hop, traced and compiled once.
+            def step(before: Frontier, allowed: jax.Array) -> tuple[Frontier, Frontier]:
+                after = _hop(graph, before, allowed, (starts,), capacity, revisit)
+                return after, after
+
+            by_hop = relations.swapaxes(0, 1)
+            _, after = jax.lax.scan(step, widened(starts, capacity), by_hop)
+            return (starts, *(Frontier(*columns) for columns in zip(*after, strict=True)))
     trail = (starts,)
     for hop, capacity in enumerate(capacities):
-        before = trail[-1]
-        allowed = relations[before.row, hop]  # [F, W]
-        width = allowed.shape[1]
-        node = jnp.broadcast_to(before.node[:, None], allowed.shape)
-        first, count = find_run(graph, node, allowed)
-        count = jnp.where(before.valid[:, None], count, 0)
-        parent = jnp.repeat(jnp.arange(before.node.shape[0], dtype=jnp.int32), width)
-        reached = walk(graph, before, parent, first.ravel(), count.ravel(), capacity=capacity)
-        trail = (*trail, prune(reached, trail, revisit, keep and functools.partial(keep, hop)))
+        own = keep and functools.partial(keep, hop)
+        after = _hop(graph, trail[-1], relations[:, hop], trail, capacity, revisit, own)
+        trail = (*trail, after)
     return trail
+
+
+def _hop(
+    graph: Graph,
+    before: Frontier,
+    relations: jax.Array,
+    earlier: tuple[Frontier, ...],
+    capacity: int,
+    revisit: Revisit,
+    keep: Keep | None = None,
+) -> Frontier:
+    """One hop of `follow`, [B, W] codes being allowed; `earlier` as of `prune`."""
+    allowed = relations[before.row]  # [F, W]
+    node = jnp.broadcast_to(before.node[:, None], allowed.shape)
+    first, count = find_run(graph, node, allowed)
+    count = jnp.where(before.valid[:, None], count, 0)
+    parent = jnp.repeat(jnp.arange(before.node.shape[0], dtype=jnp.int32), allowed.shape[1])
+    reached = walk(graph, before, parent, first.ravel(), count.ravel(), capacity=capacity)
+    return prune(reached, earlier, revisit, keep)
 
 
 def fit(value: Value, trail: tuple[Frontier, ...]) -> Fit[Value]:

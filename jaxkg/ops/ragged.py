@@ -19,16 +19,24 @@ class Ragged(NamedTuple):
 
 _INT32_MAX = 2**31 - 1
 
+SMALL = 1 << 13
+"""Slots up to which microseconds saved are not worth a larger program: the capacities that one
+question gets stay below, so that what a first answer compiles is small."""
+
 
 def running_sum(values: jax.Array) -> jax.Array:
     """Inclusive sums of a [F] array.
 
     Sums of blocks of eight, then of the blocks' totals: on a CPU several times faster than
-    `cumsum`, and less than half the program of `associative_scan`.
+    `cumsum`, and less than half the program of `associative_scan`. `cumsum` is less still.
 
     >>> running_sum(jnp.asarray([3, 0, 1, 2])).tolist()
     [3, 3, 4, 6]
     """
+    return jnp.cumsum(values) if values.shape[0] <= SMALL else _by_blocks(values)
+
+
+def _by_blocks(values: jax.Array) -> jax.Array:
     size = values.shape[0]
     if size <= 64:
         return jnp.cumsum(values)
@@ -36,7 +44,7 @@ def running_sum(values: jax.Array) -> jax.Array:
     for shift in (1, 2, 4):
         blocks += jnp.pad(blocks, ((0, 0), (shift, 0)))[:, :8]
     totals = blocks[:, -1]
-    before = running_sum(totals) - totals
+    before = _by_blocks(totals) - totals
     return (blocks + before[:, None]).reshape(-1)[:size]
 
 

@@ -6,7 +6,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxkg.ops.ragged import running_sum
+from jaxkg.ops.ragged import SMALL, running_sum
 from jaxkg.types import NULL
 
 _TABLE = 4
@@ -65,8 +65,10 @@ def first_of_each(keys: Sequence[jax.Array], valid: jax.Array) -> jax.Array:
     for key in keys:
         chex.assert_shape(key, (size,))
         chex.assert_type(key, jnp.int32)
-    few = max(1, size // _FEW)
     nothing = jnp.full(size, NULL, jnp.int32)
+    if size <= SMALL:
+        return _settle_down_to(keys, nothing, valid, 0)[0]
+    few = max(1, size // _FEW)
     first, pending = _settle_down_to(keys, nothing, valid, few)
     # Equal keys are pending together, so the gathered slots settle among themselves.
     place = running_sum(pending.astype(jnp.int32)) - 1

@@ -107,7 +107,8 @@ def planner_scorer(
         if beam.memo is None:
             state = jnp.zeros((*beam.score.shape, reading.words.shape[1]))
         else:
-            last = jnp.take(beam.relations, beam.hop - 1, axis=2)
+            # Before the first hop nothing has been taken, and NULL changes no state.
+            last = jnp.take(beam.relations, jnp.maximum(beam.hop - 1, 0), axis=2)
             state = jax.vmap(jax.vmap(lambda s, r: path_state(params, s, r)))(beam.memo, last)
         reads = jnp.take(reading.reads, beam.hop, axis=1)
         logits = jax.vmap(
@@ -154,6 +155,7 @@ def plan_batch(
         capacities=capacities,
         margin=margin,
         revisit=revisit,
+        memo=jnp.zeros((ngrams.shape[0], width, params.carry.shape[0])),
     )
     return BeamPaths.of(beam)
 

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.candidates import Keep, Revisit, advance, available
+from jaxkg.candidates.expand import widened
 from jaxkg.select import choose
 from jaxkg.types import NULL, Frontier, Graph
 
@@ -205,6 +206,7 @@ def search(
     margin: float | jax.Array = float("inf"),
     revisit: Revisit = "topic",
     keep: Callable[[int, Frontier], jax.Array] | None = None,
+    memo: Any = None,
 ) -> Beam:
     """Beam search over relation paths with a scorer that runs on the device.
 
@@ -218,10 +220,26 @@ def search(
         capacities: KL slots, in the order of `Beam.needed`, K being 3 and the scorer's; static.
         margin, revisit: see `tell`.
         keep: from the hops taken before and the edges walked, see `tell`.
+        memo: of empty paths, [B, W, ...], for a scorer that keeps one. With it hops that all have
+            the same capacities are one hop in a loop, compiled once; the scorer then finds W places
+            at hop 0 as well, all but the first of them empty.
 
     Returns:
         The last beam: paths best first, all finished.
     """
+    steps = len(capacities) // hops
+    if memo is not None and keep is None and capacities == capacities[:steps] * hops:
+        beam = init(starts, num_questions=num_questions, width=width, hops=hops, steps=steps)
+        if starts.row.shape[0] <= capacities[-1]:
+            frontier = widened(beam.frontier, capacities[-1])
+            return jax.lax.fori_loop(
+                0,
+                hops,
+                lambda _, beam: _hop(
+                    graph, beam, score, capacities[:steps], width, margin, revisit
+                )[1],
+                beam._replace(frontier=frontier, memo=memo),
+            )
     return search_layers(
         graph, starts, score,
         num_questions=num_questions, width=width, hops=hops, capacities=capacities, margin=margin,
@@ -257,19 +275,40 @@ def search_layers(
     beam = init(starts, num_questions=num_questions, width=1, hops=hops, steps=steps)
     layers = []
     for hop in range(hops):
-        runs, *own, nodes, edges = capacities[steps * hop : steps * (hop + 1)]
-        options, beam = ask(graph, beam, capacity=runs)
-        scored = score(beam, options, *own)
-        layers.append(Layer(beam, options, scored))
-        needed = beam.needed.at[steps * hop + 1 : steps * (hop + 1) - 2].set(scored.needed)
-        beam = beam._replace(
-            needed=needed, overflow=beam.overflow | scored.overflow, memo=scored.memo
+        own = capacities[steps * hop : steps * (hop + 1)]
+        told = keep and functools.partial(keep, hop)
+        taken = ends or hop < hops - 1
+        layer, beam = _hop(graph, beam, score, own, width, margin, revisit, told, taken=taken)
+        layers.append(layer)
+    return tuple(layers), beam
+
+
+def _hop(
+    graph: Graph,
+    beam: Beam,
+    score: Callable[..., Scored],
+    capacities: tuple[int, ...],
+    width: int,
+    margin: float | jax.Array,
+    revisit: Revisit,
+    keep: Keep | None = None,
+    *,
+    taken: bool = True,
+) -> tuple[Layer, Beam]:
+    """One hop of a search with K capacities: as it was decided, and the beam after it."""
+    runs, *own, nodes, edges = capacities
+    options, beam = ask(graph, beam, capacity=runs)
+    scored = score(beam, options, *own)
+    layer = Layer(beam, options, scored)
+    needed = beam.needed
+    if own:
+        needed = jax.lax.dynamic_update_slice(
+            needed, jnp.asarray(scored.needed), (beam.steps * beam.hop + 1,)
         )
-        if hop == hops - 1 and not ends:
-            break
+    beam = beam._replace(needed=needed, overflow=beam.overflow | scored.overflow, memo=scored.memo)
+    if taken:
         beam = tell(
             graph, beam, options, scored.logits,
-            capacities=(nodes, edges), width=width, margin=margin, revisit=revisit,
-            keep=keep and functools.partial(keep, hop),
+            capacities=(nodes, edges), width=width, margin=margin, revisit=revisit, keep=keep,
         )  # fmt: skip
-    return tuple(layers), beam
+    return layer, beam

@@ -46,6 +46,26 @@ def ends(trail, masks):
     return ((frontier, ROWS, mask) for frontier, mask in zip(trail, masks, strict=True))
 
 
+@pytest.mark.parametrize("revisit", ["topic", "any"])
+def test_hops_of_one_size_are_one_hop_in_a_loop(random_graph, rng, revisit):
+    world = random_graph(4)
+    plan = random_plan(rng, 2 * world.num_relations)
+    starts = frontier_of(random_topics(rng), rng=rng)
+    alike, apart = (
+        executed(world.graph, starts, plan, capacities=room, revisit=revisit)
+        for room in (ROOMY, (*ROOMY[:-1], ROOMY[-1] + 8))
+    )
+    for one, other in zip(alike[0], apart[0], strict=True):
+        size = one.row.shape[0]
+        assert int(one.needed) == int(other.needed)
+        there = np.asarray(one.valid)
+        assert np.array_equal(there, other.valid[:size])
+        for name in ("row", "node", "edge", "parent"):
+            columns = (np.asarray(getattr(f, name))[:size][there] for f in (one, other))
+            assert np.array_equal(*columns), name
+    assert alike[0][-1].valid.any()
+
+
 @pytest.mark.parametrize("revisit", RULES)
 @pytest.mark.parametrize("seed", range(3))
 def test_back_pointers_lead_along_walks_that_obey_the_rule(random_graph, rng, seed, revisit):

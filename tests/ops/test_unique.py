@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxkg.ops import first_of_each
+from jaxkg.ops.ragged import SMALL
 
 SIZE = 32
 find = jax.jit(first_of_each)
@@ -24,9 +25,10 @@ def test_agrees_with_brute_force(left, right, valid):
 
 
 @pytest.mark.parametrize("distinct", [1, 7, 4096])
-def test_many_keys_settle_through_collisions(rng, distinct):
-    keys = rng.integers(distinct, size=4096).astype(np.int32)
-    valid = rng.random(4096) < 0.8
+@pytest.mark.parametrize("size", [SMALL, 2 * SMALL])
+def test_many_keys_settle_through_collisions(rng, size, distinct):
+    keys = rng.integers(distinct, size=size).astype(np.int32)
+    valid = rng.random(size) < 0.8
     got = find((keys,), valid)
     assert got.tolist() == brute_force.first_of_each([(int(k),) for k in keys], valid.tolist())
 

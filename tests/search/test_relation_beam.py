@@ -257,7 +257,8 @@ def test_padding_does_not_show(random_graph, rng):
 
 
 def test_a_memo_follows_its_path_and_a_scorers_own_steps_are_counted(random_graph, rng):
-    """A scorer that carries a number along each path does what one does that reads it anew."""
+    """A scorer that carries a number along each path does what one does that reads it anew, also
+    where all hops are one in a loop."""
     world = random_graph(3, num_relations=RELATIONS)
     rows = random_table(rng)[0, 0]
     turn = 3 * HOPS
@@ -280,13 +281,18 @@ def test_a_memo_follows_its_path_and_a_scorers_own_steps_are_counted(random_grap
             number = jnp.where(code == -1, number, turn * number + code + 1)
         return Scored(table(number), needed=jnp.zeros(1, jnp.int32))
 
+    def sizes(slots):
+        room = (128, slots, 128, 256) * HOPS
+        return {"num_questions": QUESTIONS, "width": NARROW, "hops": HOPS, "capacities": room}
+
     @functools.partial(jax.jit, static_argnames=("score", "slots"))
     def run(graph, starts, score, slots):
-        room = tuple(c for hop in range(HOPS) for c in (128, slots, 128, 256))
-        return search_layers(
-            graph, starts, score,
-            num_questions=QUESTIONS, width=NARROW, hops=HOPS, capacities=room,
-        )  # fmt: skip
+        return search_layers(graph, starts, score, **sizes(slots))
+
+    @functools.partial(jax.jit, static_argnames="slots")
+    def looped(graph, starts, slots):
+        memo = jnp.zeros((QUESTIONS, NARROW), jnp.int32)
+        return search(graph, starts, carried, memo=memo, **sizes(slots))
 
     starts = frontier_of(TOPICS)
     both = (run(world.graph, starts, f, 8) for f in (carried, anew))
@@ -295,6 +301,10 @@ def test_a_memo_follows_its_path_and_a_scorers_own_steps_are_counted(random_grap
     np.testing.assert_allclose(one.score, other.score, rtol=1e-6)
     opened = [int(layer.beam.open.sum()) for layer in layers]
     assert opened[0] == QUESTIONS < max(opened)
+    rolled = looped(world.graph, starts, 8)
+    for name in ("relations", "score", "finished", "hop", "needed", "overflow", "memo"):
+        assert np.array_equal(getattr(one, name), getattr(rolled, name)), name
+    assert looped(world.graph, starts, max(opened) - 1).overflow
     assert one.needed.reshape(HOPS, 4)[:, 1].tolist() == opened
     assert not one.overflow
     _, tight = run(world.graph, starts, carried, max(opened) - 1)
