@@ -20,12 +20,24 @@ def fuzz():
 
 def test_every_input_is_taken_or_refused(fuzz, tmp_path):
     pytest.importorskip("pyoxigraph")
-    found = fuzz.Fuzzer(tmp_path, seed=7).run(60)
-    assert len(found) == 5
+    fuzzer = fuzz.Fuzzer(tmp_path, seed=7)
+    with fuzzer.client:
+        found = fuzzer.run(60)
+    assert len(found) == 6
     for kind, ends in found.items():
         assert set(ends) <= {"taken", "refused"}, (kind, ends)
         assert ends.total() == 60
-    assert all(found[kind]["taken"] for kind in ("files", "settings", "questions"))
+    assert all(
+        found[kind]["taken"] for kind in ("files", "replies", "settings", "questions", "requests")
+    )
+
+
+def test_a_table_that_is_misread_is_noticed(fuzz, tmp_path, monkeypatch):
+    fuzzer = fuzz.Fuzzer(tmp_path, seed=3)
+    fuzzer.kinds = {"tables": fuzzer.tables}
+    monkeypatch.setattr("jaxkg.kg.files.delimited.header_columns", lambda words: [0, 1, 2])
+    ends = fuzzer.run(40)["tables"]
+    assert any(end.startswith("AssertionError: misread") for end in ends)
 
 
 def test_another_end_is_counted(fuzz, tmp_path, capsys):

@@ -84,7 +84,7 @@ def main(argv: list[str] | None = None) -> None:
     except SystemExit as stop:
         # Typer makes this code of a keyboard interrupt, without a word.
         if stop.code == 130:
-            errors.print("jaxkg: stopped; what was done is kept", markup=False)
+            errors.print("jaxkg: stopped", markup=False)
         raise
 
 

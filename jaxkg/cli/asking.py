@@ -60,8 +60,11 @@ def session(
     graph: GraphOptions,
     **options: Any,
 ) -> Iterator[Session]:
-    """Read the graph and build the system, None for the default; `options` are of `Parts`."""
-    with language_model(wanted) as model:
+    """Read the graph and build the system, None for the default; `options` are of `Parts`.
+
+    Who asks again wants another answer: a kept reply that cannot be read is asked for anew, once.
+    """
+    with language_model(wanted, retry=True) as model:
         keep_compiled_programs()
         backend = None if model is None else model.backend
         parts = parts_of(graph.kg, graph.reading, graph.stores, show, backend=backend, **options)

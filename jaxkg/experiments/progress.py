@@ -4,7 +4,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from rich.console import Console
@@ -64,8 +64,8 @@ def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
         TimeElapsedColumn(),
         console=errors,
         transient=True,
-        disable=_quiet[0] or not errors.is_terminal,
     )
+    drawn = errors.is_terminal and not _quiet[0]
     tasks = {}
     latest = [("working", 0, 0)]
     done_with = threading.Event()
@@ -85,8 +85,8 @@ def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
             wait *= 2
 
     lines = threading.Thread(target=tell, daemon=True)
-    with bars:
-        if not errors.is_terminal and not _quiet[0]:
+    with bars if drawn else nullcontext():
+        if not drawn and not _quiet[0]:
             lines.start()
         try:
             yield show

@@ -1,15 +1,19 @@
-"""Damaged and made-up files, folders, settings and questions: nothing may end but in a JaxkgError.
+"""Damaged and made-up input of six kinds: nothing may end but in a JaxkgError, nothing be misread.
 
-    python scripts/study/fuzz.py --inputs 20000 --seed 0
+Graph and question files, saved folders, what a model replies, `--set`, questions, and requests to
+the service. Half of the graph files are whole tables of a drawn shape (columns in any order, under
+any of the known words, with or without a header), whose facts are known and must be read. Prints,
+for each kind, how many inputs were taken, how many were refused, and every other end. A thousand
+inputs take half a minute.
 
-Prints, for each kind, how many inputs were read, how many were refused, and every other end.
-7,500 inputs take minutes.
+    python scripts/study/fuzz.py --inputs 15000 --seed 0
 """
 
 from __future__ import annotations
 
-import argparse
+import csv
 import dataclasses
+import io
 import json
 import random
 import shutil
@@ -20,8 +24,16 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from jaxkg.adjudicate import Scripted, adjudicate
+from jaxkg.adjudicate.endpoint.completion import read_completion
+from jaxkg.adjudicate.reading.parse import Unparsed, parse
+from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
+from jaxkg.evaluate import prediction_line
+from jaxkg.evaluate.runs.lines import dump_line, parse_line
+from jaxkg.experiments.record import Record, arguments
 from jaxkg.kg import (
     KnowledgeGraph,
     Linker,
@@ -32,7 +44,8 @@ from jaxkg.kg import (
     read_questions,
     save_graph,
 )
-from jaxkg.records import Question
+from jaxkg.kg.files.delimited import HEADER
+from jaxkg.records import Citation, Question, RankedEntity, SupportingPath
 
 _SEEDS = {
     "kb.tsv": "head\trelation\ttail\nAlien\tdirected by\tRidley Scott\nAlien\tyear\t1979\n",
@@ -51,6 +64,30 @@ _QUESTIONS = {
     "q.csv": "id,question,answers\n1,who [x]?,a|b\n",
     "pq.txt": "what is x?\ty(y/z/)\tx#r#y#<end>#y\n",
 }
+_REPLIES = (
+    '{"answers": ["Bob"], "supporting_paths": [1], "rationale": "So."}',
+    'Sure!\n```json\n{"answers": ["Ann"], "supporting_paths": ["p2"]}\n```\nBye',
+    "<think>{hm}</think>{'answers': ['Bob',], 'supporting_paths': '1-2'}",
+    '{"steps": [{"id": "1", "question": "who?", "needs": []}], "weights": [{"number": 1}]}',
+    "1, 2 and Bob",
+)
+_REQUESTS = (
+    ("POST", "/ask", '{"question": "who directed [Heat]?", "id": "x", "topics": ["Heat"]}'),
+    ("POST", "/ask/batch", '{"question": "a"}\n{"question": "b", "id": "2"}\n"c"\n'),
+    ("POST", "/ask/batch", '["one", {"question": "two"}]'),
+    ("POST", "/check", '{"head": "Heat", "relation": "directed_by", "tail": "Mann"}'),
+    ("GET", "/entities?q=heat&limit=5", ""),
+    ("GET", "/entities/Heat", ""),
+    ("GET", "/paths?from=Heat&to=Mann&hops=2", ""),
+    ("GET", "/schema", ""),
+)
+_PATHS = tuple(
+    SupportingPath(
+        f"p{n}", (Citation(n, "a", "r", f"b{n}", "A", name),), ("r",), 1.0, f"A → r → {name}"
+    )
+    for n, name in enumerate(["Bob", "Ann, Eve", "Bob"])
+)
+_WORDS = ("Alien", "Ridley Scott", "directed by", "7", "a;b", 'von "Q"', "Zoë", "x,y", "r", "type")
 _PIECES = (
     *("\t", ",", ";", "|", '"', "[", "]", "{", "}", "\n", "\r", "\0", "\x1b[31m", "\ufeff"),
     *("\u202e", "\ud800", "NaN", "1e999", "9" * 5000, "[" * 300, "^", "_:", "<", "\u00e9" * 3),
@@ -81,13 +118,14 @@ class Fuzzer:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
-        self.rng = random.Random(seed)
+        self.seed, self.rng = seed, random.Random(seed)
         self.kinds: dict[str, Callable[[], None]] = {
             "files": self.files,
             "folders": self.folders,
+            "replies": self.replies,
             "settings": self.settings,
             "questions": self.questions,
-            "question files": self.question_files,
+            "requests": self.requests,
         }
         self.linker = Linker(demo_graph())
         graph = KnowledgeGraph.from_triples(
@@ -96,6 +134,8 @@ class Fuzzer:
         self.saved = save_graph(graph, folder / "saved")
         self.fingerprint = graph.fingerprint
 
+        self.client = _client()
+
     def _put(self, seeds: dict[str, str]) -> Path:
         name = self.rng.choice(sorted(seeds))
         path = self.folder / name
@@ -103,10 +143,83 @@ class Fuzzer:
         return path
 
     def files(self) -> None:
-        """A graph file."""
+        """A file of a graph or of questions."""
+        kind = self.rng.randrange(4)
+        if kind == 0:
+            return self.question_files()
+        if kind < 3:
+            return self.tables()
         graph = read_graph(self._put(_SEEDS), skip_bad=self.rng.choice([0, 3]), lines=True)
         assert graph.num_triples
         assert all(map(str.strip, graph.relations))
+
+    def tables(self) -> None:
+        """A whole table of facts, in any of the known shapes: it is read as what it says."""
+        rng = self.rng
+        facts = [tuple(rng.choice(_WORDS) for _ in range(3)) for _ in range(rng.randint(1, 4))]
+        order = rng.sample(range(3), 3)
+        header = [rng.choice(HEADER[column]) for column in order]
+        separator = rng.choice(",;\t")
+        out = io.StringIO()
+        if separator == "\t":
+            out.writelines("\t".join(row[c] for c in order) + "\n" for row in facts)
+            text = "\t".join(header) + "\n" + out.getvalue()
+        else:
+            writer = csv.writer(out, delimiter=separator, lineterminator=rng.choice(["\n", "\r\n"]))
+            writer.writerows([header, *([row[c] for c in order] for row in facts)])
+            text = out.getvalue()
+        path = self.folder / ("whole.tsv" if separator == "\t" else "whole.csv")
+        text = text.upper() if rng.random() < 0.1 else text
+        path.write_bytes((rng.choice(["", "\ufeff"]) + text).encode())
+        wanted = {tuple(c.upper() for c in fact) if text.isupper() else fact for fact in facts}
+        graph = read_graph(path)
+        read = {
+            (graph.entity_ids[h], graph.relations[r], graph.entity_ids[t])
+            for h, r, t in graph.triples.tolist()
+        }
+        assert read == wanted, f"misread: {text!r}"
+
+    def replies(self) -> None:
+        """What a model says, or the endpoint around it."""
+        from jaxkg.adjudicate.calls.proh import EntityWeights, FinalAnswer, Plan
+
+        text = self.rng.choice(_REPLIES)
+        if self.rng.random() < 0.8:
+            text = mutated(text.encode(), self.rng).decode("utf-8", "surrogateescape")
+        if self.rng.random() < 0.4:
+            sent = {"messages": [{"content": "?"}]}
+            message = {"role": "assistant", "content": text}
+            body = {"choices": [{"message": message}], "usage": {"prompt_tokens": 3}}
+            spoilt = mutated(json.dumps(body).encode(), self.rng).decode("utf-8", "replace")
+            reply = read_completion(spoilt, sent, seconds=0.0, attempts=1, rates=None)
+            assert reply.prompt_tokens >= 0
+            json.dumps(vars(reply)).encode()
+            text = reply.text
+        answer = Answer("who?", "q", paths=_PATHS)
+        [decided] = adjudicate(Scripted([text]), [answer])
+        assert {entity.entity for entity in decided.entities} <= {"b0", "b1", "b2"}
+        assert Answer.from_json(decided.to_json()).entities == decided.entities
+        line = prediction_line(Question("q", "who?"), decided)
+        assert parse_line(dump_line(line), "here")["answers"] == line["answers"]
+        try:
+            parse(text, self.rng.choice([EntityWeights, FinalAnswer, Plan]))
+        except Unparsed as error:
+            raise JaxkgError("unread") from error
+
+    def requests(self) -> None:
+        """A request to the service: an answer, or a short error that is the caller's."""
+        how, path, body = self.rng.choice(_REQUESTS)
+        content = body.encode()
+        if body and self.rng.random() < 0.7:
+            content = mutated(content, self.rng)
+        if self.rng.random() < 0.3:
+            path = mutated(path.encode(), self.rng).decode("utf-8", "replace")
+            path = "/" + path.translate(dict.fromkeys(range(33))).lstrip("/")
+        reply = self.client.request(how, f"http://testserver{path}", content=content)
+        assert reply.status_code < 500, (how, path, content, reply.text)
+        if reply.status_code >= 400:
+            assert len(reply.text) < 1000, reply.text
+            raise JaxkgError(reply.text)
 
     def folders(self) -> None:
         """A saved graph; damage must be noticed, whatever it hits."""
@@ -125,12 +238,16 @@ class Fuzzer:
     def settings(self) -> None:
         """`--set NAME=VALUE` of a system."""
         from jaxkg.experiments.parts import Parts, wishes_from
+        from jaxkg.systems.guided import GuidedSettings
         from jaxkg.systems.pathhd import PathHDSettings
         from jaxkg.systems.planned import PlannedSettings
+        from jaxkg.systems.proh.settings import ProhSettings
         from jaxkg.systems.ranked import RankedSettings
+        from jaxkg.systems.reader.settings import ReaderSettings
         from jaxkg.systems.reknos import ReKnoSSettings
 
-        kind = self.rng.choice([PathHDSettings, PlannedSettings, RankedSettings, ReKnoSSettings])
+        kinds = (GuidedSettings, PathHDSettings, PlannedSettings, ProhSettings, RankedSettings)
+        kind = self.rng.choice([*kinds, ReaderSettings, ReKnoSSettings])
         names = [field.name for field in dataclasses.fields(kind)] + ["frob", ""]
         values = ("0", "-1", "1", "nan", "inf", "1e400", "", "true", "None", "9" * 5000, "\ud800")
         wish = f"{self.rng.choice(names)}={self.rng.choice(values)}"
@@ -158,6 +275,8 @@ class Fuzzer:
         """Try that many inputs of every kind; counts by how they ended."""
         found: dict[str, Counter[str]] = {}
         for kind, try_one in self.kinds.items():
+            # Each kind draws its own: another number of one changes nothing of the others.
+            self.rng.seed(f"{self.seed} {kind}")
             ends = found[kind] = Counter()
             for _ in range(inputs):
                 try:
@@ -172,19 +291,42 @@ class Fuzzer:
         return found
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def _client() -> Any:
+    """A caller of a service over two facts."""
+    from starlette.testclient import TestClient
+
+    from jaxkg.serve.app import service
+    from jaxkg.serve.facts import Facts
+
+    def answer(questions: Sequence[Question]) -> list[Answer]:
+        found = (RankedEntity("Mann", "Mann", 1.0, ()),)
+        return [Answer(q.text, q.id, entities=found) for q in questions]
+
+    graph = KnowledgeGraph.from_triples(
+        [("Heat", "directed_by", "Mann"), ("Alien", "directed_by", "Scott")]
     )
+    return TestClient(service(Facts.of(graph), answer), raise_server_exceptions=False)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = arguments(__doc__, data=False)
     parser.add_argument("--inputs", type=int, default=2000, help="of every kind")
-    parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args(argv)
+    record = Record(__file__, asked)
+    table = record.table("kind", "inputs", "taken", "refused", "other ends")
     with tempfile.TemporaryDirectory() as folder:
-        found = Fuzzer(Path(folder), asked.seed).run(asked.inputs)
+        fuzzer = Fuzzer(Path(folder), asked.seed)
+        with fuzzer.client:
+            found = fuzzer.run(asked.inputs)
+    bad = 0
     for kind, ends in found.items():
-        print(f"{kind:<15} " + ", ".join(f"{count:,} {end}" for end, count in ends.items()))
-    if any(set(ends) - {"taken", "refused"} for ends in found.values()):
-        sys.exit(1)
+        other = {end: count for end, count in ends.items() if end not in ("taken", "refused")}
+        table.add(kind, ends.total(), ends["taken"], ends["refused"], sum(other.values()))
+        for end, count in other.items():
+            record.note(f"{kind}: {count:,} x {end}")
+        bad += sum(other.values())
+    record.save()
+    sys.exit(bool(bad))
 
 
 if __name__ == "__main__":

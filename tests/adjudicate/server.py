@@ -42,6 +42,7 @@ class Behaviour:
     usage: bool | Any = True  # False leaves it out, anything else but True stands in its place
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
     early: int = 0  # replies "102 Processing" before the reply, `drip` seconds apart
+    raw: bytes | None = None  # all that is sent, status line included, before the line is cut
 
 
 class LanguageServer:
@@ -223,6 +224,10 @@ class _Handler(BaseHTTPRequestHandler):
         if wait and owner.stopping.wait(wait):
             self.close_connection = True
             return
+        if behaviour.raw is not None:
+            self._write(behaviour.raw, behaviour.drip)
+            self.close_connection = True
+            return
         if behaviour.status != 200:
             error = {"message": behaviour.message, "code": behaviour.code}
             extra = {"Retry-After": behaviour.retry_after} if behaviour.retry_after else {}
@@ -260,16 +265,16 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.end_headers()
-        if drip:
-            for byte in data:
-                self.wfile.write(bytes([byte]))
-                self.wfile.flush()
-                if self.server.owner.stopping.wait(min(drip, LONGEST_DELAY)):
-                    return
-        else:
-            self.wfile.write(data[: len(data) // 2] if cut else data)
-            self.wfile.flush()
+        self._write(data[: len(data) // 2] if cut else data, drip)
         self.close_connection = self.close_connection or cut
+
+    def _write(self, data: bytes, drip: float) -> None:
+        parts = [bytes([byte]) for byte in data] if drip else [data]
+        for part in parts:
+            self.wfile.write(part)
+            self.wfile.flush()
+            if drip and self.server.owner.stopping.wait(min(drip, LONGEST_DELAY)):
+                return
 
 
 def _completion(body: dict[str, Any], behaviour: Behaviour) -> dict[str, Any]:

@@ -110,6 +110,17 @@ def test_options_that_cannot_be(jaxkg, tmp_path, arguments, why):
     assert why in err
 
 
+def test_who_asks_again_is_answered_though_the_kept_reply_cannot_be_read(llm, serve):
+    server = serve(lambda body: "hard to say")
+    assert llm(server, "ask", ASKED)[0] == 2
+    server.answer = choose
+    for _ in range(2):
+        code, out, _ = llm(server, "ask", "--json", ASKED)
+        assert code == 0
+        assert [entity.entity for entity in Answer.from_json(out).entities] == ["Ridley Scott"]
+    assert len(server.bodies) == 2, "what could be read stays"
+
+
 def test_a_run_counts_what_became_of_every_question(llm, serve, few, tmp_path):
     """One reply names nobody offered, one cannot be read, one call fails; the rest are right."""
     replies = {}
