@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext
 
 import typer
 
@@ -57,6 +58,9 @@ def _frame(
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
     debug: bool = typer.Option(False, "--debug", help="Show tracebacks; accepted anywhere."),
     quiet: bool = typer.Option(False, "--quiet", help="Nothing but errors on standard error."),
+    profile: bool = typer.Option(
+        False, "--profile", help="Tell seconds, memory and compiled programs; accepted anywhere."
+    ),
 ) -> None:
     """Ask a knowledge graph a question; get a cited answer."""
 
@@ -66,7 +70,8 @@ def main(argv: list[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments or bool(os.environ.get("JAXKG_DEBUG"))
     quiet = "--quiet" in arguments
-    arguments = [argument for argument in arguments if argument not in ("--debug", "--quiet")]
+    profile = "--profile" in arguments
+    arguments = [each for each in arguments if each not in ("--debug", "--quiet", "--profile")]
     if "--version" in arguments[:1]:
         from jaxkg import __version__
 
@@ -74,7 +79,7 @@ def main(argv: list[str] | None = None) -> None:
         return
     _any_terminal()
     try:
-        with voice(quiet=quiet):
+        with voice(quiet=quiet), _profiled() if profile else nullcontext():
             app(args=arguments, prog_name="jaxkg")
     except (JaxkgError, OSError) as error:
         if debug:
@@ -86,6 +91,14 @@ def main(argv: list[str] | None = None) -> None:
         if stop.code == 130:
             errors.print("jaxkg: stopped", markup=False)
         raise
+
+
+def _profiled() -> AbstractContextManager[None]:
+    from jaxkg.experiments.programs import profiled
+
+    return profiled(
+        lambda line: errors.print(f"jaxkg: {line}", markup=False, highlight=False, soft_wrap=True)
+    )
 
 
 _PLAIN = {"→": "->", "←": "<-", "…": "..."}

@@ -1,11 +1,15 @@
 """Every subcommand explains itself, and starting the command loads next to nothing."""
 
+import re
 import subprocess
 import sys
 
 import typer
 
 from jaxkg.cli.app import app
+
+ASK = 6
+"""Programs that a question may compile: each costs a first answer about a second."""
 
 
 def commands(command, name="jaxkg"):
@@ -30,6 +34,27 @@ def test_every_command_and_option_says_what_it_is(jaxkg):
     code, out, err = jaxkg("compare", "--help")
     assert (code, err) == (0, "")
     assert "--systems" in out
+
+
+def test_a_question_is_answered_in_few_programs_and_without_what_trains(in_cache):
+    asked = ["ask", "who directed the films written by the writer of [Gladiator]?", "--profile"]
+    heavy = {"flax", "optax", "openai", "scipy", "IPython", "jaxkg.lm", "jaxkg.learn.loop"}
+    code = f"""
+import sys
+from jaxkg.cli.app import main
+try:
+    main({asked!r})
+finally:
+    print("loaded", *({heavy!r} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "1. Martin Scorsese" in done.stdout
+    assert done.stdout.splitlines()[-1] == "loaded"
+    seconds, memory = re.search(r"([\d.]+) CPU-seconds, peak memory (\d+) MB", done.stderr).groups()
+    assert float(seconds) > 0
+    assert int(memory) > 50
+    assert int(re.search(r"(\d+) programs, \d+ of them read", done.stderr)[1]) <= ASK
+    assert "programs: plan_batch, execute_batch" in done.stderr
 
 
 def test_the_command_starts_without_its_heavy_parts():

@@ -12,6 +12,7 @@ from reknos_films import BORN, DIRECTED, FILMS, STARRING, asked
 
 from jaxkg.adjudicate import Scripted
 from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.programs import programs_counted
 from jaxkg.experiments.registry import SYSTEMS, build_system, faults
 from jaxkg.learn.edges.model import TrainedScorer
 from jaxkg.learn.planner.model import Planner
@@ -52,6 +53,8 @@ ROWS = {
 }
 """Settings of each method, by its name and a word where it stands twice."""
 
+MOST_PROGRAMS = 8
+"""Of a batch of questions; a first answer waits for each to be compiled."""
 ALWAYS_FINDS_SOMETHING = {"proh"}
 LINKS_ITSELF = {"proh", "reader"}  # and says in words of its own that nothing was recognised
 TELLS_OF_ITS_STAGES = {"planner", "reader", "reknos"}
@@ -127,8 +130,19 @@ def built(request, trained):
 
 
 @pytest.fixture(scope="module")
-def answers(built):
-    return built[1].answer(QUESTIONS)
+def answered(built):
+    jax.clear_caches()
+    with programs_counted() as programs:
+        return built[1].answer(QUESTIONS), programs
+
+
+@pytest.fixture(scope="module")
+def answers(answered):
+    return answered[0]
+
+
+def test_a_batch_wants_few_programs(answered):
+    assert answered[1].total <= MOST_PROGRAMS, answered[1].lines()
 
 
 def told(answer):

@@ -1,0 +1,110 @@
+"""What a command spends on compiled programs, and on memory: `--profile`."""
+
+from __future__ import annotations
+
+import dataclasses
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_COMPILED = "/jax/core/compile/backend_compile_duration"  # or read from the cache
+_TRACED = "/jax/core/compile/jaxpr_trace_duration"
+_LOWERED = "/jax/core/compile/jaxpr_to_mlir_module_duration"
+_READ = "/jax/compilation_cache/cache_hits"
+
+
+@dataclasses.dataclass
+class Programs:
+    """Programs that JAX wanted while a block ran.
+
+    Attributes:
+        wanted: how many there were of each name, compiled or read from the cache.
+        read: how many of them were read from the cache on disk.
+        making: seconds of compiling them, or of reading them.
+        tracing: seconds of tracing and lowering; a function within another counts in both.
+    """
+
+    wanted: Counter[str] = dataclasses.field(default_factory=Counter)
+    read: int = 0
+    making: float = 0.0
+    tracing: float = 0.0
+
+    @property
+    def total(self) -> int:
+        """How many there were."""
+        return sum(self.wanted.values())
+
+    def lines(self) -> list[str]:
+        """The same, for people."""
+        told = [
+            f"{self.total} programs, {self.read} of them read from the cache, in "
+            f"{self.making:.2f} s; traced and lowered in {self.tracing:.2f} s"
+        ]
+        if self.wanted:
+            counts = self.wanted.most_common()
+            named = (name if count == 1 else f"{name} x{count}" for name, count in counts)
+            told.append(f"programs: {', '.join(named)}")
+        return told
+
+
+_counting: list[Programs] = []
+_listening = [False]
+
+
+def _on_seconds(event: str, duration_secs: float, **about: Any) -> None:
+    for found in _counting:
+        if event == _COMPILED:
+            name = str(about.get("fun_name", "?")).removeprefix("jit(").removesuffix(")")
+            found.wanted[name] += 1
+            found.making += duration_secs
+        elif event in (_TRACED, _LOWERED):
+            found.tracing += duration_secs
+
+
+def _on_event(event: str, **about: Any) -> None:
+    for found in _counting:
+        found.read += event == _READ
+
+
+@contextmanager
+def programs_counted() -> Iterator[Programs]:
+    """Count the programs that JAX compiles, or reads from its cache, while the block runs."""
+    if not _listening[0]:
+        from jax import monitoring
+
+        # Once and for all: not every JAX lets a listener go again.
+        monitoring.register_event_duration_secs_listener(_on_seconds)
+        monitoring.register_event_listener(_on_event)
+        _listening[0] = True
+    found = Programs()
+    _counting.append(found)
+    try:
+        yield found
+    finally:
+        _counting[:] = [other for other in _counting if other is not found]
+
+
+def peak_memory() -> int:
+    """Most bytes that this process has held at once."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+@contextmanager
+def profiled(tell: Callable[[str], object]) -> Iterator[None]:
+    """Tell what the block has cost, line by line, at its end."""
+    begun, cpu = time.perf_counter(), time.process_time()
+    with programs_counted() as found:
+        try:
+            yield
+        finally:
+            seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
+            tell(
+                f"{seconds:.2f} s, {cpu:.2f} CPU-seconds, peak memory {peak_memory() / 1e6:,.0f} MB"
+            )
+            for line in found.lines():
+                tell(line)
