@@ -15,6 +15,8 @@ _JOINT = re.compile(r"\.(?=/)")
 _SEPARATORS = re.compile(r"[/#.:]+")
 _DASHES = re.compile(r"[_-]+")
 _JOINERS = "\u200c\u200d"
+_OPAQUE_ID = re.compile(r"/?(?:m[./]0|g[./]1)[0-9a-z_]+|_:.+")
+"""Freebase machine ids (m.0..., g.1...) and RDF blank nodes: ids that tell a reader nothing."""
 _NO_CHARACTERS = "\ufffe\uffff"  # XML has no way to write them
 
 
@@ -37,6 +39,15 @@ def _visible(char: str) -> str:
     if category in ("Cc", "Cs") or char in _NO_CHARACTERS:
         return "\ufffd"
     return "" if category == "Cf" and char not in _JOINERS else char
+
+
+def is_name(text: str) -> bool:
+    """False of a display name that is but a Freebase machine id or an RDF blank node.
+
+    >>> is_name("Alien"), is_name("m.0k3p"), is_name("_:b0")
+    (True, False, False)
+    """
+    return not _OPAQUE_ID.fullmatch(text)
 
 
 def relation_words(relation: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.records import Citation
-from jaxkg.words import one_line, told_apart
+from jaxkg.words import is_name, one_line, told_apart
 
 _NEIGHBOURS = 3
 """Most neighbours that describe a node without a name."""
@@ -41,7 +41,7 @@ class Reading:
         entities, place = np.unique(columns[:, ::2], return_inverse=True)
         ids = kg.entity_ids.take(entities).tolist()
         names = kg.entity_names.take(entities).tolist()
-        has_name = [kg.has_name(entity) for entity in entities.tolist()]
+        has_name = [is_name(name) for name in names]
         sources: Sequence[str | None] = [None] * len(rows)
         if kg.provenance is not None:
             sources = [source or None for source in kg.provenance.take(rows).tolist()]

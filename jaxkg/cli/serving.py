@@ -28,6 +28,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to bind.")] = 8137,
     rate: Annotated[float, typer.Option(min=0, help="Requests a second of a caller; 0: any.")] = 0,
     queue: Annotated[int, typer.Option(min=1, help="Questions that may wait.")] = 2048,
+    batch: Annotated[int, typer.Option(min=1, help="Questions answered together, at most.")] = 64,
     log_questions: Annotated[bool, typer.Option(help="Write questions to the log.")] = False,
 ) -> None:
     """Answer over HTTP, with a page at /; ctrl-C finishes what was taken and stops.
@@ -44,6 +45,7 @@ def serve(
     from jaxkg.serve.examples import examples
     from jaxkg.serve.facts import Facts
     from jaxkg.serve.guard import checked_token
+    from jaxkg.serve.protocol import Bounded
 
     token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
     with (
@@ -55,7 +57,7 @@ def serve(
             Facts.of(kg, asked.parts.linker),
             asked.system.answer,
             token=token,
-            limits=Limits(per_second=rate, queue=queue),
+            limits=Limits(per_second=rate, queue=queue, batch=batch),
             examples=demo_questions()[2::5] if graph.kg is None else examples(kg),
             # A model is paid by the question: nothing is asked of it that nobody wants to know.
             warm=wanted.llm is None,
@@ -66,7 +68,8 @@ def serve(
             app,
             host=host,
             port=port,
-            log_level="warning",
+            http=Bounded,
+            log_level="error",
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=30,

@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
@@ -16,10 +15,7 @@ import numpy.typing as npt
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import EncodedTriples, TripleEncoder, checked, used
 from jaxkg.kg.names import AliasTable, NameTable, checked_names, digest_array, nearest
-from jaxkg.words import relation_words
-
-_OPAQUE_ID = re.compile(r"/?(?:m[./]0|g[./]1)[0-9a-z_]+|_:.+")
-"""Freebase machine ids (m.0..., g.1...) and RDF blank nodes: ids that tell a reader nothing."""
+from jaxkg.words import is_name, relation_words
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -229,8 +225,8 @@ class KnowledgeGraph:
         return self.entity_names[entity]
 
     def has_name(self, entity: int) -> bool:
-        """False where the display name is but a Freebase machine id or an RDF blank node."""
-        return not _OPAQUE_ID.fullmatch(self.name(entity))
+        """Whether the display name tells a reader anything, see `is_name`."""
+        return is_name(self.name(entity))
 
     def triple(self, row: int) -> tuple[str, str, str]:
         """(head id, relation name, tail id) of a row of `triples`."""

@@ -65,7 +65,7 @@ class Gatherer:
         self,
         answer: Callable[[Sequence[Question]], list[Answer]],
         *,
-        most: int = 256,
+        most: int = 64,
         queue: int = 2048,
         patience: float = 0.001,
     ):
@@ -78,16 +78,17 @@ class Gatherer:
         self._closing = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="answers")
         self.load = Load()
+        self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._run())
 
     def __len__(self) -> int:
         """Questions that wait."""
         return len(self._waiting)
 
-    async def ask(self, question: Question) -> Answer:
+    def ask(self, question: Question) -> asyncio.Future[Answer]:
         """Answer one question, in company where there is any.
 
-        A caller that is cancelled leaves the queue; a batch under way is finished without it.
+        An answer that is cancelled leaves the queue; a batch under way is finished without it.
 
         Raises:
             Busy: the queue is full.
@@ -97,10 +98,14 @@ class Gatherer:
             raise Closing("the service is stopping")
         if len(self._waiting) >= self._queue:
             raise Busy(self._wait())
-        mine = _Waiting(question, asyncio.get_running_loop().create_future())
+        mine = _Waiting(question, self._loop.create_future())
         self._waiting.append(mine)
         self._wake.set()
-        return await mine.answer
+        return mine.answer
+
+    async def together(self, questions: Sequence[Question]) -> list[Answer]:
+        """Answer these as one batch, the next one."""
+        return await self._loop.run_in_executor(self._thread, self._answer, questions)
 
     async def close(self) -> None:
         """Finish what was taken, take nothing more."""
@@ -115,7 +120,6 @@ class Gatherer:
         return max(1.0, each * len(self._waiting))
 
     async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
         while self._waiting or not self._closing:
             if not self._waiting:
                 self._wake.clear()
@@ -124,19 +128,18 @@ class Gatherer:
             batch = self._taken()
             if not batch:
                 continue
-            begun = loop.time()
+            begun = self._loop.time()
             await self._work(batch)
-            self.load.seconds += loop.time() - begun
+            self.load.seconds += self._loop.time() - begun
             self.load.questions += len(batch)
             self.load.batches += 1
             self.load.largest = max(self.load.largest, len(batch))
 
     async def _work(self, batch: list[_Waiting]) -> None:
         """Answer a batch; where it fails, one by one, so that a question fails for itself alone."""
-        loop = asyncio.get_running_loop()
         questions = [each.question for each in batch]
         try:
-            answers = await loop.run_in_executor(self._thread, self._answer, questions)
+            answers = await self.together(questions)
         except Exception as error:  # noqa: BLE001 - told to the caller, the service goes on
             if len(batch) > 1:
                 for each in batch:

@@ -66,15 +66,14 @@ def by_mass(
     """
     score: dict[int, float] = {}
     backing: dict[int, list[str]] = {}
+    told: dict[int, tuple[str, str]] = {}
     for node, path in zip(nodes, paths, strict=True):
         score[node] = score.get(node, 0.0) + path.score
         backing.setdefault(node, []).append(path.id)
+        told[node] = path.end
     kept = [node for node in score if kg.has_name(node)] if named else []
     order = sorted(kept or score, key=lambda node: (-score[node], node))
-    return tuple(
-        RankedEntity(kg.entity_ids[node], kg.name(node), score[node], tuple(backing[node]))
-        for node in order
-    )
+    return tuple(RankedEntity(*told[node], score[node], tuple(backing[node])) for node in order)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import zlib
 from collections.abc import Sequence
@@ -11,6 +12,12 @@ import numpy as np
 
 _WORD = re.compile(r"\x02topic|[^\W_]+(?:'[^\W_]+)?", re.UNICODE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _crc(text: str) -> int:
+    """Of the text's bytes; questions have most of their n-grams in common."""
+    return zlib.crc32(text.encode())
 
 
 def label_words(relation: str) -> str:
@@ -40,15 +47,15 @@ class NgramHasher:
 
     def ids(self, text: str) -> list[int]:
         """Bucket of every n-gram of a text, unigrams first."""
-        words = self.words(text)
-        return [
-            self._bucket(words[i : i + n])
-            for n in range(1, self.longest + 1)
-            for i in range(len(words) - n + 1)
-        ]
+        return [bucket for row in self._rows(self.words(text)) for bucket in row]
 
-    def _bucket(self, words: Sequence[str]) -> int:
-        return zlib.crc32(" ".join(words).encode()) & (self.buckets - 1)
+    def _rows(self, words: Sequence[str]) -> list[list[int]]:
+        """Buckets of the n-grams of some words, a row for each n."""
+        last = self.buckets - 1
+        return [
+            [_crc(" ".join(words[i : i + n])) & last for i in range(len(words) - n + 1)]
+            for n in range(1, self.longest + 1)
+        ]
 
     def grid(self, texts: Sequence[str], *, words: int) -> np.ndarray:
         """Buckets of several texts, each n-gram where its first word is.
@@ -63,10 +70,8 @@ class NgramHasher:
         """
         table = np.full((len(texts), self.longest, words), -1, np.int32)
         for row, text in enumerate(texts):
-            read = self.words(text)[:words]
-            for n in range(1, self.longest + 1):
-                for i in range(len(read) - n + 1):
-                    table[row, n - 1, i] = self._bucket(read[i : i + n])
+            for n, buckets in enumerate(self._rows(self.words(text)[:words])):
+                table[row, n, : len(buckets)] = buckets
         return table.reshape(len(texts), self.longest * words)
 
     @classmethod

@@ -1,6 +1,7 @@
 import json
 import random
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -41,6 +42,15 @@ class TestAsking:
         assert reply.status_code == 200
         assert Answer.from_json(reply.text).question == "who directed Heat?"
         assert reply.json()["question_id"] == "mine"
+
+    def test_what_json_cannot_say_is_replaced(self):
+        def strange(questions):
+            who = RankedEntity("Caf\ud800", "Café", np.float64(0.5), ())
+            return [Answer(question=q.text, entities=(who,)) for q in questions]
+
+        with TestClient(service(FACTS, strange)) as client:
+            found = client.post("/ask", json={"question": "who?"}).json()["entities"]
+        assert (found[0]["entity"], found[0]["score"]) == ("Caf\ufffd", 0.5)
 
     def test_a_batch_comes_as_lines_in_order(self, client):
         body = "\n".join(json.dumps({"question": f"q {n}", "id": str(n)}) for n in range(300))
@@ -132,6 +142,19 @@ class TestExamples:
             while client.get("/readyz").status_code != 200:
                 pass
             assert client.get("/examples").json() == {"questions": ["who made Heat?"]}
+
+    def test_batches_of_every_size_are_tried_before_it_is_ready(self):
+        sizes = []
+
+        def counted(questions):
+            sizes.append(len(questions))
+            return answer(questions)
+
+        app = service(FACTS, counted, examples=self.tried[:2], limits=Limits(batch=8))
+        with TestClient(app) as client:
+            while client.get("/readyz").status_code != 200:
+                pass
+        assert sizes == [2, 1, 2, 4, 8]
 
     def test_nothing_is_asked_that_nobody_asked_for(self):
         with TestClient(service(FACTS, answer, examples=self.tried, warm=False)) as client:

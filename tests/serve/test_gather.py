@@ -44,9 +44,9 @@ def test_everyone_gets_their_own_answer():
 def test_what_arrives_during_a_batch_is_the_next_one_and_no_batch_is_too_large():
     async def run():
         gatherer = Gatherer(answers := Answers(held=True), most=3)
-        first = asyncio.create_task(gatherer.ask(question(0)))
+        first = gatherer.ask(question(0))
         await asyncio.sleep(0.05)
-        rest = [asyncio.create_task(gatherer.ask(question(n))) for n in range(1, 6)]
+        rest = [gatherer.ask(question(n)) for n in range(1, 6)]
         await asyncio.sleep(0)
         answers.gate.set()
         await asyncio.gather(first, *rest)
@@ -59,12 +59,12 @@ def test_what_arrives_during_a_batch_is_the_next_one_and_no_batch_is_too_large()
 def test_a_full_queue_refuses_and_says_when_to_come_back():
     async def run():
         gatherer = Gatherer(answers := Answers(held=True), queue=2)
-        running = asyncio.create_task(gatherer.ask(question(0)))
+        running = gatherer.ask(question(0))
         await asyncio.sleep(0.05)
-        waiting = [asyncio.create_task(gatherer.ask(question(n))) for n in (1, 2)]
+        waiting = [gatherer.ask(question(n)) for n in (1, 2)]
         await asyncio.sleep(0)
         with pytest.raises(Busy) as busy:
-            await gatherer.ask(question(3))
+            gatherer.ask(question(3))
         answers.gate.set()
         await asyncio.gather(running, *waiting)
         await gatherer.close()
@@ -76,9 +76,9 @@ def test_a_full_queue_refuses_and_says_when_to_come_back():
 def test_a_caller_that_left_is_not_answered():
     async def run():
         gatherer = Gatherer(answers := Answers(held=True))
-        running = asyncio.create_task(gatherer.ask(question(0)))
+        running = gatherer.ask(question(0))
         await asyncio.sleep(0.05)
-        gone = asyncio.create_task(gatherer.ask(question(1)))
+        gone = gatherer.ask(question(1))
         await asyncio.sleep(0)
         gone.cancel()
         await asyncio.sleep(0)
@@ -106,12 +106,12 @@ def test_a_question_that_fails_fails_for_itself_alone():
 def test_closing_finishes_what_was_taken_and_takes_nothing_more():
     async def run():
         gatherer = Gatherer(answers := Answers(held=True))
-        taken = asyncio.create_task(gatherer.ask(question(0)))
+        taken = gatherer.ask(question(0))
         await asyncio.sleep(0.05)
         closing = asyncio.create_task(gatherer.close())
         await asyncio.sleep(0)
         with pytest.raises(Closing):
-            await gatherer.ask(question(1))
+            gatherer.ask(question(1))
         answers.gate.set()
         await closing
         return (await taken).question_id
