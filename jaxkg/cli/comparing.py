@@ -17,7 +17,15 @@ from jaxkg.cli import options
 from jaxkg.cli.blocks import ModelOptions, spread
 from jaxkg.cli.models import language_model
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.datasets import NAMES, Dataset, benchmarks, concerns, dataset, material
+from jaxkg.experiments.datasets import (
+    NAMES,
+    Dataset,
+    benchmarks,
+    concerns,
+    dataset,
+    kinds,
+    material,
+)
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.experiments.parts import Parts, wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
@@ -163,7 +171,7 @@ def compare(
                     )
     if not any(outcome.report for some in outcomes.values() for outcome in some.values()):
         raise JaxkgError("no system could be built, see above")
-    found = as_json(outcomes, about, seed)
+    found = as_json(outcomes, about, seed, {name: kinds(each) for name, each in given.items()})
     write_comparison(output, outcomes, found, seed)
     print(json.dumps(found, indent=1) if to_json else (output / "compare.md").read_text("utf-8"))
     if model is not None:

@@ -14,6 +14,7 @@ The official MetaQA training questions are not needed: its dev questions are lea
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -208,6 +209,23 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
         evidence=None if evidence is None else Path(root) / evidence,
         unknown=tuple(Path(root) / file for file in unknown),
     )
+
+
+def kinds(given: Dataset) -> dict[str, str]:
+    """What kind of question each is, by id: CWQ's own word for it, else its hops.
+
+    Hops are of the shortest gold relation path; a question without one has no kind.
+    """
+    found = {
+        question.id: f"{hops} hop{'s' * (hops > 1)}"
+        for question in given.questions
+        if question.paths and (hops := min(map(len, question.paths)))
+    }
+    for file in (file for file in given.files if file.suffix == ".jsonl"):
+        for line in file.read_text("utf-8").splitlines():
+            if '"compositionality_type"' in line and (row := json.loads(line)).get("id"):
+                found[row["id"]] = row["compositionality_type"]
+    return found
 
 
 def benchmarks(text: str) -> list[str]:

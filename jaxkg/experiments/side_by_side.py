@@ -101,16 +101,55 @@ def _peak_mib() -> float:
 
 
 def as_json(
-    outcomes: Mapping[str, Mapping[str, Outcome]], about: Mapping[str, Any], seed: int
+    outcomes: Mapping[str, Mapping[str, Outcome]],
+    about: Mapping[str, Any],
+    seed: int,
+    kinds: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, Any]:
-    """`{"datasets": {name: {"baseline", "systems", "differences", "left_out"}}, "provenance"}`."""
+    """`{"datasets": {name: what was found}, "provenance"}`.
+
+    Of a set: `baseline`, `systems`, `differences`, `left_out`, and `kinds`, metrics by kind of
+    question and system.
+
+    Args:
+        outcomes: by set and system.
+        about: the provenance.
+        seed: of intervals.
+        kinds: by set, the kind of each question that has one.
+    """
+    kinds = kinds or {}
     return {
-        "datasets": {name: _one(found, seed) for name, found in outcomes.items()},
+        "datasets": {
+            name: _one(found, seed, kinds.get(name, {})) for name, found in outcomes.items()
+        },
         "provenance": dict(about),
     }
 
 
-def _one(outcomes: Mapping[str, Outcome], seed: int) -> dict[str, Any]:
+def _by_kind(
+    reports: Mapping[str, Report], kinds: Mapping[str, str], seed: int
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """hits@1 and F1 of each kind of question; nothing where all are of one kind."""
+    import numpy as np
+
+    from jaxkg.evaluate.metrics.columns import column_estimates
+
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, report in reports.items():
+        told = np.array([kinds.get(id, "") for id in report.ids])
+        for kind in sorted(set(kinds.values())):
+            mine = {
+                metric: report.columns[metric][told == kind]
+                for metric in ("hits_at_1", "f1")
+                if metric in report.columns and (told == kind).any()
+            }
+            estimates = column_estimates(mine, seed=seed)
+            found.setdefault(kind, {})[name] = {m: e.to_dict() for m, e in estimates.items()}
+    found = {kind: some for kind, some in found.items() if any(some.values())}
+    return found if len(found) > 1 else {}
+
+
+def _one(outcomes: Mapping[str, Outcome], seed: int, kinds: Mapping[str, str]) -> dict[str, Any]:
     from jaxkg.evaluate import paired_differences
 
     reports = _reports(outcomes)
@@ -135,6 +174,7 @@ def _one(outcomes: Mapping[str, Outcome], seed: int) -> dict[str, Any]:
             if base is not None and name != base
         },
         "left_out": {name: each.lacks for name, each in outcomes.items() if each.report is None},
+        "kinds": _by_kind(reports, kinds, seed),
     }
 
 
@@ -176,6 +216,8 @@ def write_comparison(
             metric_table(reports, metrics=known, seed=seed).rstrip(),
             markdown_table(["system", *_KINDS], rows),
         ]
+        if by_kind := found["datasets"][name]["kinds"]:
+            parts += ["hits@1 (F1) by kind of question", _kinds_table(by_kind)]
     told = json.dumps(found["provenance"], ensure_ascii=False, indent=2)
     parts.append(f"## Provenance\n\n```json\n{told}\n```")
     output.mkdir(parents=True, exist_ok=True)
@@ -208,6 +250,25 @@ def _at_a_glance(outcomes: Mapping[str, Mapping[str, Outcome]], found: Mapping[s
             row.append("–" if value is None else f"{value:.3f} ({one['seconds']:,.0f})")
         rows.append(row)
     return markdown_table(["questions", "asked", *systems], rows)
+
+
+def _kinds_table(by_kind: Mapping[str, Mapping[str, Any]]) -> str:
+    """One row a kind of question, one column a system."""
+    from jaxkg.evaluate.runs.tables import markdown_table
+
+    systems = list(next(iter(by_kind.values())))
+    rows = [
+        [
+            kind,
+            str(max(one["hits_at_1"]["n"] for one in some.values() if one)),
+            *(
+                f"{one['hits_at_1']['value']:.3f} ({one['f1']['value']:.3f})" if one else "–"
+                for one in some.values()
+            ),
+        ]
+        for kind, some in by_kind.items()
+    ]
+    return markdown_table(["kind", "questions", *systems], rows)
 
 
 def _overview(found: Mapping[str, Any]) -> str:

@@ -201,15 +201,15 @@ def ask(
     *,
     settings: BeamSettings,
     capacities: tuple[int, int],
+    every: bool | jax.Array = False,
 ) -> Asked:
     """Score the directions of every open path: EWO(e'|q, e) over the shared entities.
 
     Args:
-        graph: padded tensors.
-        texts: vectors.
+        graph, texts: see `seed`.
         beam: where the search is.
-        settings: knobs.
-        capacities: slots for members and for overlaps; static.
+        settings, capacities: knobs; slots for members and for overlaps, static.
+        every: True takes directions of score 0 too, last of all; they cost slots.
 
     Reference: PRoH, Eq. 5 and Alg. 3.
     """
@@ -217,15 +217,15 @@ def ask(
     members = members_of(graph, edge, beam.open, capacity=capacities[0])
     row = members.parent // places
     weight = weights_of(texts, row, members.node, settings=settings)
-    # An entity of weight 0 adds nothing to a sum or a maximum; to a mean it does.
-    through = members.valid & (weight > 0) if settings.aggregate != "mean" else members.valid
+    # An entity of weight 0 adds nothing to a sum or maximum; to a mean it does.
+    through = members.valid & ((weight > 0) | every | (settings.aggregate == "mean"))
     found = overlaps(graph, edge, members, through, capacity=capacities[1])
     size = found.edge.shape[0]
     score = aggregate_groups(
         weight[found.member], found.first, num_groups=size, how=settings.aggregate
     )
-    slots = jnp.arange(size, dtype=jnp.int32)
-    valid = found.valid & (found.first == slots) & (score > 0)
+    once = found.first == jnp.arange(size, dtype=jnp.int32)
+    valid = found.valid & once & ((score > 0) | every)
     valid &= ~leads_back(beam, found.parent, found.edge)
     temperature = _number(settings, "temperature") if settings.carry == "flow" else None
     if settings.guide == "similarity" or temperature is not None:

@@ -7,8 +7,11 @@ import pytest
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
+from jaxkg.evaluate import evaluate
+from jaxkg.experiments.datasets import Dataset, kinds
 from jaxkg.experiments.registry import SYSTEMS, Entry
-from jaxkg.kg import demo_questions, write_questions
+from jaxkg.experiments.side_by_side import Outcome, as_json, write_comparison
+from jaxkg.kg import demo_questions, read_questions, write_questions
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import RankedEntity, Usage
 
@@ -71,6 +74,40 @@ def test_systems_stand_side_by_side(jaxkg, serve, gold, eight, tmp_path):
     assert "| system | asked | answered |" in told
     assert (folder / "compare.png").read_bytes()[:4] == b"\x89PNG"
     assert (folder / "llm-planned" / "traces.jsonl").exists()
+
+
+def test_kinds_of_questions_have_their_own_table(tmp_path):
+    def line(id, answer):
+        answers = [{"entity": answer, "score": 1.0}]
+        return {"id": id, "question": id, "gold": ["B"], "answers": answers}
+
+    right = Outcome(evaluate([line("a", "B"), line("b", "B"), line("c", "B")]))
+    half = Outcome(evaluate([line("a", "B"), line("b", "x"), line("c", "B")]))
+    named = {"a": "one", "b": "two"}
+    some = {"set": {"right": right, "half": half}, "alike": {"right": right}}
+    found = as_json(some, {}, 0, {"set": named, "alike": {"a": "one", "b": "one"}})
+    by_kind = found["datasets"]["set"]["kinds"]
+    values = {k: {s: m["hits_at_1"]["value"] for s, m in e.items()} for k, e in by_kind.items()}
+    assert values == {"one": {"right": 1, "half": 1}, "two": {"right": 1, "half": 0}}
+    assert by_kind["two"]["half"]["f1"]["n"] == 1
+    assert found["datasets"]["alike"]["kinds"] == {}
+    write_comparison(tmp_path, some, found, 0)
+    told = (tmp_path / "compare.md").read_text("utf-8")
+    assert "| two | 1 | 1.000 (1.000) | 0.000 (0.000) |" in told
+
+
+def test_kinds_are_the_sets_own_words_else_hops(tmp_path):
+    rows = [
+        {"id": "a", "question": "x?", "q_entity": ["A"], "a_entity": ["B"],
+         "gold_paths": [["r", "s"], ["r"]], "compositionality_type": "conjunction"},
+        {"id": "b", "question": "y?", "q_entity": ["A"], "a_entity": ["B"],
+         "gold_paths": [["r", "s"]]},
+        {"id": "c", "question": "z?", "q_entity": ["A"], "a_entity": ["B"], "gold_paths": []},
+    ]  # fmt: skip
+    file = tmp_path / "some.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = Dataset(None, (file,), tuple(read_questions(file)))
+    assert kinds(given) == {"a": "conjunction", "b": "2 hops"}
 
 
 def test_without_matplotlib_there_is_no_plot(jaxkg, eight, tmp_path, monkeypatch):

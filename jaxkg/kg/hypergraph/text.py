@@ -8,9 +8,10 @@ share no words with it, and every fact that goes over more than one sentence.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
@@ -25,13 +26,15 @@ _ABBREVIATION = re.compile(
 )
 _CAPITAL = r"(?:[A-Z][\w’'&.-]*|[0-9]+(?:st|nd|rd|th)?)"
 _PHRASE = re.compile(
-    rf"\b[A-Z][\w’'&-]*(?:\.(?=\s[A-Z]))?"
+    rf"\b(?:[A-Z]\.)*[A-Z][\w’'&-]*(?:\.(?=\s[A-Z]))?"
     rf"(?:\s+(?:(?:of|the|and|de|la|von|van|der|du|for|in|on|at|&)\s+){{0,2}}{_CAPITAL})*"
 )
 _DATE = re.compile(
     r"\b(?:\d{1,2}\s+)?(?:January|February|March|April|May|June|July|August|September|October|"
     r"November|December)(?:\s+\d{1,2},?)?(?:\s+\d{4})?\b|\b1[0-9]{3}\b|\b20[0-9]{2}\b"
 )
+_JOINED = re.compile(r"\s+(?:and|&|in|on|at|for)\s+(?:the\s+)?")
+"""What two names in capitals are written into one phrase by, where no name has it."""
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 _MOST_WORDS = 8
 
@@ -65,20 +68,30 @@ def hypergraph_of_text(
     chunks = chunked(documents, longest=longest)
     titles = list(dict.fromkeys(chunk.title for chunk in chunks if chunk.title.strip()))
     # A title is found under its name with and without the words in brackets.
-    names = titles + [bare for t in titles if (bare := _QUALIFIER.sub("", t)) != t and bare]
-    owner = titles + [t for t in titles if (bare := _QUALIFIER.sub("", t)) != t and bare]
-    finder = NameFinder(names)
+    named = [
+        (name, title) for title in titles for name in dict.fromkeys((title, unqualified(title)))
+    ]
+    finder, owner = NameFinder(name for name, _ in named), [title for _, title in named]
     within = _mid_sentence(chunk.text for chunk in chunks)
+    told = []
+    for number, chunk in enumerate(chunks, start=1):
+        told.append(
+            [(said, mentions(said, finder, owner, within)) for said in sentences(chunk.text)]
+        )
+        if on_progress:
+            on_progress(number, len(chunks))
+    known = {entity_id(name) for said in told for _, names in said for name in names}
     spellings: dict[str, str] = {}
     edges: list[Hyperedge] = []
-    for number, chunk in enumerate(chunks, start=1):
+    for chunk, said in zip(chunks, told):
         subject = [entity_id(chunk.title)] if entity_id(chunk.title) else []
         if subject:
             spellings.setdefault(subject[0], chunk.title)
         everyone = dict.fromkeys(subject)
-        for sentence in sentences(chunk.text):
+        for sentence, names in said:
             found = dict.fromkeys(subject)
-            for name in mentions(sentence, finder, owner, within):
+            inner = (some for name in names for some in _inner(name, known))
+            for name in itertools.chain(names, inner):
                 if id := entity_id(name):
                     spellings.setdefault(id, name)
                     found[id] = None
@@ -88,8 +101,6 @@ def hypergraph_of_text(
         if everyone:
             name = chunk.title.strip() or f"passage {chunk.id}"
             edges.append(Hyperedge(name, tuple(everyone), "passage", chunk.id))
-        if on_progress:
-            on_progress(number, len(chunks))
     if not edges:
         raise JaxkgError(
             f"{len(chunks)} chunks mention nothing in capitals and have no titles; "
@@ -174,6 +185,34 @@ def mentions(
 def entity_id(name: str) -> str:
     """The folded words of a name; what differs in case and punctuation is one entity."""
     return " ".join(split_words(name).folded)
+
+
+def unqualified(title: str) -> str:
+    """A title without the words in brackets at its end; itself where nothing would be left.
+
+    >>> unqualified("Alien (film)"), unqualified("(I)")
+    ('Alien', '(I)')
+    """
+    return _QUALIFIER.sub("", title) or title
+
+
+def _inner(phrase: str, known: Container[str]) -> Iterator[str]:
+    """Names within a phrase: those it joins, and runs of words that are names elsewhere.
+
+    "Amy Poehler and Will Arnett" are two; "King Henry III of England" is Henry III too. A single
+    word is one only where it is joined and known: a family name is not its every bearer.
+    """
+    parts = [part.split() for part in _JOINED.split(phrase) if part]
+    if len(parts) > 1:
+        for part in parts:
+            if len(part) > 1 or part[0].isdigit() or entity_id(part[0]) in known:
+                yield " ".join(part)
+    words = phrase.split()
+    for length in range(2, len(words)):
+        for first in range(len(words) - length + 1):
+            run = " ".join(words[first : first + length]).strip(" .,’'&-")
+            if entity_id(run) in known:
+                yield run
 
 
 def _mid_sentence(texts: Iterable[str]) -> Counter[str]:

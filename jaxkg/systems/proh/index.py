@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 
+from jaxkg.cite.hyperpaths import says
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
 from jaxkg.kg.hypergraph.read import hypergraph_of
 from jaxkg.kg.hypergraph.synonyms import SYNONYM, merged_entities
-from jaxkg.kg.link.mentions import NameFinder
+from jaxkg.kg.hypergraph.text import unqualified
+from jaxkg.kg.link.mentions import Mention, NameFinder
 from jaxkg.tensors import bucket, pad
 from jaxkg.tensors.hypergraph import TensorHypergraph, hyperedge_tables, tensor_hypergraph
 from jaxkg.text import label_words
@@ -42,7 +44,9 @@ class HyperIndex:
             chunks) an entity is in.
         name_vectors: [N, D] float32 on the device.
         chunk_vectors: [C, D] float32 on the host.
-        finder: names of entities, found in questions.
+        finder: names of entities, found in questions; after them those with words in brackets at
+            their end ("Alien (film)") without these.
+        bearers: entity row of each name in `finder`.
     """
 
     graph: KnowledgeHypergraph
@@ -55,11 +59,27 @@ class HyperIndex:
     name_vectors: jax.Array
     chunk_vectors: np.ndarray
     finder: NameFinder
+    bearers: np.ndarray
 
     @functools.cached_property
     def entity_host(self) -> np.ndarray:
         """`entity_vectors` on the host."""
         return np.asarray(self.entity_vectors)
+
+    def mentions(self, text: str) -> list[Mention]:
+        """Names of entities in a text, `name` the entity's row."""
+        return [m._replace(name=int(self.bearers[m.name])) for m in self.finder.find(text)]
+
+    def told(self, edge: int) -> str:
+        """A fact in words; its chunk's title before them where they do not name their subject.
+
+        A sentence that was cut out of a passage ("It was shot at Shepperton Studios.") says nothing
+        without it.
+        """
+        text, chunk = self.graph.tell(edge), int(self.graph.edge_chunk[edge])
+        title = "" if chunk == NULL else self.graph.chunk_titles[chunk]
+        named = not title.strip() or says(text, unqualified(title))
+        return text if named else f"{title}: {text}"
 
     @property
     def has_chunks(self) -> bool:
@@ -112,6 +132,8 @@ def hyper_index(
         chunks, count = _chunk_tables(graph, merged)
     prior = np.ones(nodes, np.float32)
     prior[: len(count)] = 1.0 / np.maximum(count, 1)
+    bare = [(row, unqualified(name)) for row, name in enumerate(graph.entity_names)]
+    bare = [(row, name) for row, name in bare if name != graph.name(row)]
     edge_vectors = _edge_vectors(graph, encode, skip, chunk_vectors, chunk_share, labels, names)
     return HyperIndex(
         graph=graph,
@@ -123,7 +145,8 @@ def hyper_index(
         prior=jax.device_put(prior),
         name_vectors=jax.device_put(pad(names, nodes)),
         chunk_vectors=chunk_vectors,
-        finder=NameFinder(graph.entity_names.tolist()),
+        finder=NameFinder([*graph.entity_names, *(name for _, name in bare)]),
+        bearers=np.asarray([*range(graph.num_entities), *(row for row, _ in bare)], np.int64),
     )
 
 

@@ -128,6 +128,11 @@ def reason(
         )
     )
     search_states(retriever, calls, question, frontier, allowed, result, settings, charge)
+    over = calls.stopped or len(result.states) == settings.states
+    if settings.whole and not result.completed and not over:
+        result.notes.append("no plan could be completed: the question was asked as a whole")
+        whole = State("whole", ReasoningDag((SubQuestion("1", question),)), {})
+        search_states(retriever, calls, question, deque([whole]), allowed, result, settings, charge)
     conclude(calls, index, question, result, charge)
     return result
 
@@ -176,7 +181,7 @@ def context_lines(index: HyperIndex, layers: Sequence[Sequence[int]]) -> list[st
     lines = []
     for depth, layer in enumerate(layers):
         lines.append("At the question:" if not depth else f"{depth} step(s) further:")
-        lines += [f"- {index.graph.tell(edge)}" for edge in layer]
+        lines += [f"- {index.told(edge)}" for edge in layer]
     return lines
 
 
@@ -225,12 +230,10 @@ def search_states(
     Reference: PRoH, Alg. 2.
     """
     known: dict[str, tuple[list[AnswerPath], dict[str, Any]]] = {}
-    visited = 0
     while frontier and len(result.completed) < settings.solutions and not calls.stopped:
-        if visited == settings.states:
-            result.notes.append(f"the search stopped after {visited} states")
+        if len(result.states) == settings.states:
+            result.notes.append(f"the search stopped after {settings.states} states")
             break
-        visited += 1
         state = frontier.popleft()
         told: dict[str, Any] = {
             "id": state.id,
@@ -249,8 +252,9 @@ def search_states(
             text = filled_in(step, state.answers)
             if text not in known:
                 known[text] = answer_paths(
-                    retriever, calls, text, allowed, settings=settings, charge=charge
-                )
+                    retriever, calls, text, allowed, settings=settings, charge=charge,
+                    filled=[state.answers[id] for id in step.needs if id in state.answers],
+                )  # fmt: skip
             found, trace = known[text]
             result.notes += trace["cut"]
             told["level"].append({"step": step.id, **trace})

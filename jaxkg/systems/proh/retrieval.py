@@ -183,7 +183,7 @@ class Retriever:
         topics: list[dict[int, None]] = []
         merged = self.index.tensors.node_of_entity
         for words in told:
-            found = [m.name for text in words for m in self.index.finder.find(text)]
+            found = [m.name for text in words for m in self.index.mentions(text)]
             topics.append(dict.fromkeys(merged[found].tolist() if found else ()))
         if self.settings.topics:
             self._by_similarity(told, topics)

@@ -33,6 +33,9 @@ class ProhSettings(Checked):
         answers: paths of a sub-question that are answered from, at most.
         branches: joint assignments of a level that are followed, at most.
         states: states visited, at most.
+        keywords: True asks the model what each sub-question is about, as it is asked of the
+            question; False takes the names in it and the earlier answers filled into it.
+        whole: True asks the question in one piece where no plan can be completed.
         neighbourhood: D_max, hops around the anchors that the search keeps to.
         retrieval: of anchors, and of the answer without a model.
     """
@@ -52,6 +55,8 @@ class ProhSettings(Checked):
     answers: Count = 2
     branches: Count = 4
     states: Count = 16
+    keywords: bool = False
+    whole: bool = True
     neighbourhood: Count = 3
     retrieval: RetrievalSettings = dataclasses.field(
         default_factory=lambda: RetrievalSettings(targets=8, target_threshold=0.3, topics=2)
@@ -64,6 +69,8 @@ class ProhSettings(Checked):
             "answers": 256,
             "branches": 1024,
             "states": 1024,
+            "keywords": True,
+            "whole": False,
             "retrieval": RetrievalSettings(
                 targets=8, target_threshold=0.3, topics=2, chunk_share=0.0
             ),

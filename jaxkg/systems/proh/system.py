@@ -317,7 +317,7 @@ class ProhQA(QuestionAnswering):
         return tuple(cited_passage(self.graph, row, score) for row, score in chunks if row != NULL)
 
     def _links(self, question: Question, anchors: Anchors) -> tuple[Link, ...]:
-        spans = {m.name: m for m in self.index.finder.find(question.text)}
+        spans = {m.name: m for m in self.index.mentions(question.text)}
         links = []
         for row in anchors.topics:
             span = spans.get(row)

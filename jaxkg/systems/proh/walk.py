@@ -42,9 +42,9 @@ def _seed(graph, texts, columns, allowed, *, settings, capacities) -> Fit[HyperB
 
 
 @functools.partial(jax.jit, static_argnames=("capacities", "width"))
-def _step(graph, texts, beam, allowed, *, settings, capacities, width) -> Fit[HyperBeam]:
+def _step(graph, texts, beam, allowed, *, settings, capacities, width, every) -> Fit[HyperBeam]:
     """`ask` and `tell` in one program: the best `width` directions."""
-    asked = ask(graph, texts, beam, settings=settings, capacities=capacities)
+    asked = ask(graph, texts, beam, settings=settings, capacities=capacities, every=every)
     asked = asked._replace(valid=asked.valid & allowed[asked.edge])
     grown = tell(beam, asked, settings=settings, width=width)
     return Fit(grown, asked.needed, asked.overflow)
@@ -103,11 +103,17 @@ class HyperWalk:
         return self._fitting("start", step)
 
     def grow(self, texts: Texts, beam: HyperBeam, *, width: int) -> HyperBeam:
-        """The best directions of a beam."""
+        """The best directions of a beam; those of overlap 0 stand last, where there is room.
+
+        Reference: PRoH, Alg. 3, which leaves no direction out.
+        """
         step = functools.partial(
             _step, self._graph, texts, beam, self.allowed, settings=self.settings, width=width
         )
-        return self._fitting("grow", step, 1024, 4096)
+        grown = self._fitting("grow", functools.partial(step, every=np.False_), 1024, 4096)
+        if len(paths_of(grown)) == width:
+            return grown  # the others would come after these
+        return self._fitting("grow", functools.partial(step, every=np.True_), 1024, 4096)
 
     def rank(self, texts: Texts, paths: Sequence[tuple[int, ...]]) -> list[tuple[int, float]]:
         """Places of paths by their score (Eq. 6), best first."""
@@ -175,7 +181,7 @@ def only(beam: HyperBeam, places: Sequence[int], width: int) -> HyperBeam:
 
 def chain(index: HyperIndex, path: Sequence[int]) -> str:
     """A path in words."""
-    return " → ".join(index.graph.tell(edge) for edge in path)
+    return " → ".join(index.told(edge) for edge in path)
 
 
 def answer_paths(
@@ -186,6 +192,7 @@ def answer_paths(
     *,
     settings: ProhSettings,
     charge: str,
+    filled: Sequence[str] = (),
 ) -> tuple[list[AnswerPath], dict[str, Any]]:
     """Answers of a sub-question, each with its path.
 
@@ -196,6 +203,7 @@ def answer_paths(
         allowed: see `HyperWalk`.
         settings: knobs.
         charge: id of the question that pays.
+        filled: the earlier answers in it: keywords, whatever the model says.
 
     Returns:
         At most `settings.answers` pairs, and what was considered, ready for JSON.
@@ -204,7 +212,11 @@ def answer_paths(
     """
     index = retriever.index
     inside = np.asarray(allowed)
-    [anchors] = retriever.anchor([question])
+    keywords = [question, *filled]
+    if settings.keywords:
+        [named] = calls.ask([replies.keywords(question, charge=charge)])
+        keywords += named.keywords if named is not None else []
+    [anchors] = retriever.anchor([question], [keywords])
     anchors = Anchors(anchors.topics, tuple(e for e in anchors.targets if inside[e]))
     trace: dict[str, Any] = {
         "question": question,
@@ -238,20 +250,15 @@ def answer_paths(
         options = paths_of(grown)
         chosen = _choose(calls, index, question, options, beam_settings.width, charge)
         beam = only(grown, chosen, beam_settings.width)
-        # What the last facts reach counts in the paths' scores (Eq. 6), and in the next directions.
+        # What the last facts reach counts in Eq. 6, and in the next directions.
         texts = weigh([options[place] for place in chosen], texts)
         paths = list(dict.fromkeys([*paths, *(options[place] for place in chosen)]))
         if not paths:
             break
         ranked = walk.rank(texts, paths)[: settings.chains]
         shown = [paths[place] for place, _ in ranked]
-        [reply] = calls.ask(
-            [
-                replies.sufficient_paths(
-                    question, [chain(index, path) for path in shown], charge=charge
-                )
-            ]
-        )
+        told = [chain(index, path) for path in shown]
+        [reply] = calls.ask([replies.sufficient_paths(question, told, charge=charge)])
         places = replies.chosen_places(reply, len(shown)) if reply else []
         trace["depths"].append(
             {
@@ -370,7 +377,7 @@ def _answers(
         prompted.append(
             replies.step_answer(
                 question,
-                [graph.tell(edge) for edge in path],
+                [index.told(edge) for edge in path],
                 entities=entities,
                 passages=passages,
                 charge=charge,

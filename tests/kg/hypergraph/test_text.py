@@ -23,6 +23,29 @@ def test_a_sentence_joins_its_subject_and_what_it_names():
     assert graph.chunk(0).text == DOCUMENTS[0][1]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        # Two names joined, a name within a longer one, a year, initials that end no phrase.
+        ("It stars Amy Poehler and Will Arnett.", {"Amy Poehler", "Will Arnett"}),
+        ("Alice was a sister of King Henry III of England.", {"Henry III"}),
+        ("He left for Barnsley in 2009.", {"Barnsley", "2009"}),
+        ("Wayne plays U.S. Marshal Rooster Cogburn.", {"U.S. Marshal Rooster Cogburn"}),
+    ],
+)
+def test_names_within_longer_phrases_are_found(sentence, named):
+    elsewhere = "The crown went to Henry III. A club called Barnsley won."
+    graph = hypergraph_of_text([("", sentence), ("", elsewhere)])
+    [edge] = [row for row in range(graph.num_edges) if graph.tell(row) == sentence]
+    assert named <= {graph.name(row) for row in graph.entities_of(edge).tolist()}
+
+
+def test_a_word_of_a_name_is_no_name_of_its_own():
+    graph = hypergraph_of_text([("", "It is by Ridley Scott. Many people like Scott.")])
+    edge = graph.rows_of_kind("fact")[0]
+    assert [graph.name(row) for row in graph.entities_of(edge).tolist()] == ["Ridley Scott"]
+
+
 def test_the_first_word_of_a_sentence_is_a_name_only_if_it_is_one_elsewhere():
     graph = hypergraph_of_text([("", "Towns grow. Newcastle grew. People like Newcastle.")])
     names = set(graph.entity_names)

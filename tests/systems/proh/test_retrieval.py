@@ -2,11 +2,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hyper_world import QUESTION, encoder, world
+from hyper_world import QUESTION, encoder
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph.graph import Hyperedge, KnowledgeHypergraph
+from jaxkg.kg.hypergraph.text import hypergraph_of_text
 from jaxkg.search.hyperedges import BeamSettings
 from jaxkg.systems.proh.index import graph_index, hyper_index
 from jaxkg.systems.proh.retrieval import Anchors, RetrievalSettings, Retriever
@@ -14,11 +15,6 @@ from jaxkg.text import label_words
 
 QUESTIONS = [QUESTION, "what did Tony Scott direct?", "which town is in England?"]
 SETTINGS = RetrievalSettings(beam=BeamSettings(depth=2, width=4, seeds=4, threshold=-1.0))
-
-
-@pytest.fixture(scope="module")
-def index():
-    return hyper_index(world(), encoder())
 
 
 def test_questions_together_find_what_they_find_alone(index):
@@ -48,6 +44,22 @@ def test_anchors_are_names_in_the_question_and_similar_hyperedges(index):
     assert [graph.name(row) for row in found.topics] == ["Ridley Scott"]
     with pytest.raises(JaxkgError, match="1 anchors for 2 questions"):
         keyed.retrieve(QUESTIONS[:2], [found])
+
+
+def test_a_title_is_a_topic_without_its_words_in_brackets_and_told_where_a_fact_lacks_it():
+    texts = [
+        ("Alien (film)", "Alien is by Ridley Scott. It was shot at Shepperton Studios."),
+        ("Durham", "Durham is a town."),
+    ]
+    index = hyper_index(hypergraph_of_text(texts), encoder())
+    graph = index.graph
+    [found] = Retriever(index, SETTINGS).anchor(["who is alien by?"])
+    assert [graph.name(row) for row in found.topics] == ["Alien (film)"]
+    told = {graph.tell(row): index.told(row) for row in graph.rows_of_kind("fact").tolist()}
+    shot = "It was shot at Shepperton Studios."
+    assert told.pop(shot) == f"Alien (film): {shot}"
+    assert all(text == fact for fact, text in told.items())
+    assert len(told) == 2
 
 
 def test_nothing_to_start_from_finds_nothing_but_similar_passages(index):

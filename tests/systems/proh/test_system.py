@@ -1,9 +1,8 @@
 import dataclasses
 import json
 
-import jax.numpy as jnp
 import pytest
-from hyper_world import FACTS, PLAN, QUESTION, encoder, scripted, world
+from hyper_world import FACTS, PLAN, QUESTION, scripted
 
 from jaxkg.adjudicate import Budget, Caps, Reply
 from jaxkg.answer import Answer
@@ -12,24 +11,7 @@ from jaxkg.experiments.running import _check_outage
 from jaxkg.records import Question
 from jaxkg.show.dag import dag_svg
 from jaxkg.systems.proh import walk
-from jaxkg.systems.proh.index import hyper_index
-from jaxkg.systems.proh.settings import PROH, PROH_L, ProhSettings
-from jaxkg.systems.proh.system import ProhQA
-
-
-@pytest.fixture(scope="module")
-def index():
-    return hyper_index(world(), encoder())
-
-
-@pytest.fixture(scope="module")
-def ask_of(index):
-    def build(backend=None, settings: ProhSettings = PROH_L):
-        return ProhQA.build(
-            index.graph, index.encode, backend=backend, settings=settings, index=index
-        )
-
-    return build
+from jaxkg.systems.proh.settings import PROH, PROH_L
 
 
 def test_without_a_model_evidence_is_ranked_and_said_to_be_that(ask_of):
@@ -223,32 +205,6 @@ def test_all_entities_that_a_path_reaches_count_in_its_score(ask_of):
     ]
     assert len(scores) > 5
     assert scores == pytest.approx([0.9] * len(scores))
-
-
-def test_given_topics_are_where_reasoning_starts(ask_of):
-    def change(schema, prompt, told):
-        return {"keywords": ["Top Gun"]} if schema == "Keywords" else told
-
-    backend = scripted(change)
-    question = Question("q", QUESTION, topics=("Ridley Scott",))
-    _, trace = ask_of(backend).trace(question)
-    assert trace["topics"] == ["Ridley Scott"]
-    assert "Keywords" not in {request.schema_name for request in backend.requests}
-    [hidden] = ask_of(backend).answer([question], use_given=False)
-    assert [link.name for link in hidden.topics] == ["Top Gun"]
-    _, trace = ask_of(backend).trace(dataclasses.replace(question, topics=("nowhere",)))
-    assert trace["topics"] == ["Top Gun"]
-
-
-def test_a_sub_question_starts_inside_the_questions_subgraph(ask_of):
-    """PRoH, Alg. 3, is given H_q: facts of a topic that lie outside of it are no place to start."""
-    qa = ask_of(scripted())
-    near = walk.HyperWalk(qa.index, PROH_L.beam, jnp.zeros(qa.index.tensors.graph.num_edges, bool))
-    [anchors] = qa.retriever.anchor(["who directed Alien?"])
-    assert anchors.topics
-    assert walk.paths_of(near.start(near.texts("who directed Alien?"), anchors)) == []
-    every = dataclasses.replace(near, allowed=~near.allowed)
-    assert walk.paths_of(every.start(every.texts("who directed Alien?"), anchors))
 
 
 @pytest.mark.parametrize(
