@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.asking import session
-from jaxkg.cli.blocks import GraphOptions, ModelOptions, SystemOptions, spread
+from jaxkg.cli.asking import Session, session
+from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.progress import errors, progress_bars
+
+if TYPE_CHECKING:
+    from jaxkg.kg.stores.around import TopicGraph
+    from jaxkg.records import Question
+    from jaxkg.serve.stored import Lookups
 
 _EXTRA = "pip install 'jaxkg[serve]', or from a check-out: pip install '.[serve]'"
 
 
 @spread
 def serve(
-    graph: GraphOptions,
+    graph: StoreGraphOptions,
     parts: SystemOptions,
     wanted: ModelOptions,
     system: options.System = None,
@@ -42,8 +48,6 @@ def serve(
     except ImportError as error:
         raise JaxkgError(f"serve needs {error.name}: {_EXTRA}") from error
     from jaxkg.kg import demo_questions
-    from jaxkg.serve.examples import examples
-    from jaxkg.serve.facts import Facts
     from jaxkg.serve.guard import checked_token
     from jaxkg.serve.protocol import Bounded
 
@@ -52,13 +56,12 @@ def serve(
         progress_bars() as show,
         session(system, wanted, show, graph, **parts.given()) as asked,
     ):
-        kg = asked.parts.kg
         app = service(
-            Facts.of(kg, asked.parts.linker),
+            _lookups(asked),
             asked.system.answer,
             token=token,
             limits=Limits(per_second=rate, queue=queue, batch=batch),
-            examples=demo_questions()[2::5] if graph.kg is None else examples(kg),
+            examples=demo_questions()[2::5] if graph.kg is None else _examples(asked),
             # A model is paid by the question: nothing is asked of it that nobody wants to know.
             warm=wanted.llm is None,
             log_questions=log_questions,
@@ -78,7 +81,7 @@ def serve(
 
 @spread
 def mcp(
-    graph: GraphOptions,
+    graph: StoreGraphOptions,
     parts: SystemOptions,
     system: options.System = None,
     transport: Annotated[
@@ -94,14 +97,36 @@ def mcp(
         from jaxkg.serve.mcp import server
     except ImportError as error:
         raise JaxkgError(f"mcp needs {error.name}: {_EXTRA}") from error
-    from jaxkg.serve.facts import Facts
 
     with (
         progress_bars() as show,
         session(system, ModelOptions(), show, graph, **parts.given()) as asked,
     ):
-        tools = server(Facts.of(asked.parts.kg, asked.parts.linker), asked.system.answer)
+        tools = server(_lookups(asked), asked.system.answer)
     if transport == "stdio":
         tools.run("stdio")
     else:
         tools.run("streamable-http", host="127.0.0.1", port=port)
+
+
+def _lookups(asked: Session) -> Lookups:
+    """What is looked up beside questions: in the graph, or in the store that is asked."""
+    from jaxkg.serve.facts import Facts
+    from jaxkg.serve.stored import lookups
+
+    parts = asked.parts
+    return lookups(parts.store, _whole(asked), lambda: Facts.of(parts.kg, parts.linker))
+
+
+def _whole(asked: Session) -> TopicGraph | None:
+    """The graph of a store that is fetched whole."""
+    rooms = getattr(asked.system, "rooms", None)
+    return None if rooms is None or rooms.whole is None else rooms.whole.graph
+
+
+def _examples(asked: Session) -> Sequence[Question]:
+    """Questions to try; none about a graph that is seen in parts."""
+    from jaxkg.serve.examples import examples
+
+    kg = asked.parts.kg if asked.parts.store is None else _whole(asked)
+    return () if kg is None else examples(kg)

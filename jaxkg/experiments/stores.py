@@ -111,7 +111,7 @@ def parts_of(
     store = None if stores is None else load_store(None if kg is None else str(kg), stores)
     if store is None:
         if str(kg).startswith(("sparql:", "mapped:")):
-            raise JaxkgError(f"--kg {kg}: a store is asked by ask, chat and eval alone")
+            raise JaxkgError(f"--kg {kg}: a store is asked by ask, chat, eval, serve and mcp alone")
         return Parts(load_graph(kg, reading, show=show), show, **options)
     assert stores is not None
     reach = settings_of(Reach, stores.reach, "--reach")

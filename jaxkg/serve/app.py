@@ -23,7 +23,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.records import Question
 from jaxkg.serve import page
 from jaxkg.serve.describe import openapi
-from jaxkg.serve.facts import Facts, NotThere
+from jaxkg.serve.facts import NotThere
 from jaxkg.serve.gather import Busy, Closing, Gatherer
 from jaxkg.serve.guard import Rate, allowed
 from jaxkg.serve.meters import Meters
@@ -37,6 +37,7 @@ from jaxkg.serve.requests import (
     questions_in,
     read_body,
 )
+from jaxkg.serve.stored import Lookups
 
 log = logging.getLogger("jaxkg.serve")
 
@@ -65,7 +66,7 @@ class Limits:
 
 
 def service(
-    facts: Facts,
+    facts: Lookups,
     answer: Callable[[Sequence[Question]], list[Answer]],
     *,
     token: str | None = None,
@@ -92,7 +93,7 @@ def service(
 class _Service:
     def __init__(
         self,
-        facts: Facts,
+        facts: Lookups,
         answer: Callable[[Sequence[Question]], list[Answer]],
         token: str | None,
         limits: Limits,
@@ -217,12 +218,14 @@ class _Service:
     async def entities(self, request: Request) -> Response:
         """Entities by name."""
         wanted = request.query_params.get("q", "")
-        return _json(self.facts.entities(wanted, limit=number_in(request, "limit", 20, 1, 200)))
+        limit = number_in(request, "limit", 20, 1, 200)
+        return _json(await asyncio.to_thread(self.facts.entities, wanted, limit=limit))
 
     async def entity(self, request: Request) -> Response:
         """One entity and its facts."""
         limit = number_in(request, "limit", 20, 1, 1000)
-        return _json(self.facts.entity(request.path_params["id"], limit=limit))
+        wanted = request.path_params["id"]
+        return _json(await asyncio.to_thread(self.facts.entity, wanted, limit=limit))
 
     async def paths(self, request: Request) -> Response:
         """Walks between two entities."""
@@ -238,7 +241,8 @@ class _Service:
 
     async def check(self, request: Request) -> Response:
         """Whether a claim stands in the graph."""
-        return _json(self.facts.check(*claim_in(await self._body(request, LONGEST_BODY))))
+        claim = claim_in(await self._body(request, LONGEST_BODY))
+        return _json(await asyncio.to_thread(self.facts.check, *claim))
 
     async def schema(self, request: Request) -> Response:
         """Relations."""

@@ -137,7 +137,7 @@ class Facts:
         Raises:
             NotThere: the graph has no such entity or relation.
         """
-        codes = self._codes(relation)
+        codes = self.codes(relation)
         heads, tails = self._rows(head), self._rows(tail)
         found = self.kg.find(
             np.asarray(heads)[:, None, None], np.asarray(codes)[:, None], np.asarray(tails)
@@ -213,7 +213,12 @@ class Facts:
         hint = f"; nearest: {', '.join(map(repr, near[:3]))}" if near else ""
         raise NotThere(f"the graph has no entity {name!r}{hint}")
 
-    def _codes(self, relation: str) -> list[int]:
+    def codes(self, relation: str) -> list[int]:
+        """Codes of a relation by its name or label.
+
+        Raises:
+            NotThere: the graph has no such relation.
+        """
         inverse, name = relation.startswith("^"), relation.removeprefix("^")
         if name in self.kg.relations:
             return [self.kg.relation_code(relation)]

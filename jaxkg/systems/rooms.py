@@ -46,8 +46,8 @@ class Room:
 
     @functools.cached_property
     def sets(self) -> QuerySets:
-        """Executes query graphs here."""
-        return QuerySets(self.graph)
+        """Executes query graphs here: the system's own, where it has any."""
+        return getattr(self.system, "sets", None) or QuerySets(self.graph)
 
 
 class Rooms:

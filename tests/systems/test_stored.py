@@ -2,12 +2,18 @@ import dataclasses
 
 import pytest
 
-from jaxkg.kg import demo_graph, demo_questions
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.parts import Parts
+from jaxkg.experiments.registry import build_system, default_system
+from jaxkg.kg import KnowledgeGraph, demo_graph, demo_questions
 from jaxkg.kg.stores.around import Reach
 from jaxkg.kg.stores.arrays import ArrayStore
+from jaxkg.learn.planner.kept import planner_for
 from jaxkg.records import Question
+from jaxkg.systems.planned import PlannedQA
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.stored import INCOMPLETE, StoredQA
+from jaxkg.tensors import tensor_graph
 from jaxkg.text import HashingEncoder
 
 ENCODER = HashingEncoder()
@@ -104,3 +110,43 @@ def test_nothing_recognised(store):
     assert answers[1].entities
     assert [answer.question_id for answer in answers] == ["1", "2"]
     assert qa.check(answers[0]) == ()
+
+
+@pytest.mark.parametrize("reach", [Reach(), Reach(whole=0, fan=10**6, facts=10**6)])
+def test_a_planner_over_a_store(store, reach):
+    planner = planner_for(store.kg, tensor_graph(store.kg))
+    asked = demo_questions()
+    whole = PlannedQA.build(store.kg, planner).answer(asked)
+    qa = StoredQA(store, lambda kg: PlannedQA.build(kg, planner), reach=reach, sampled=False)
+    parts = qa.answer(asked)
+    assert list(map(told, parts)) == list(map(told, whole))
+    assert [qa.check(answer) for answer in parts] == [()] * len(asked)
+    assert sum(bool(answer.entities) for answer in parts) > len(asked) // 2
+
+
+def test_a_planner_over_a_store_as_options_name_it(store, tmp_path):
+    planner_for(store.kg, tensor_graph(store.kg)).save(tmp_path / "planner")
+
+    def parts(**more):
+        return Parts(store.schema, lambda *told: None, store=store, reach=PARTS, **more)
+
+    with pytest.raises(JaxkgError, match="--planner FOLDER"):
+        build_system("planner", parts())
+    with pytest.raises(JaxkgError, match="wants its graph whole"):
+        build_system("proh", parts())
+    named = parts(planner_folder=tmp_path / "planner")
+    assert default_system(named) == "planner"
+    assert default_system(parts()) == "reader"
+    qa = build_system("planner", named)
+    for question in ("who directed [Alien]?", "who directed [Gladiator]?"):
+        answer = qa.ask(question)
+        assert (answer.system, len(answer.entities)) == ("planner", 1)
+    # The model is opened once for all parts.
+    assert "planner" in vars(named)
+    assert qa.rooms.made == 2
+    other = ArrayStore(KnowledgeGraph.from_triples([("a", "r", "b")]))
+    for_another = Parts(
+        other.schema, lambda *told: None, store=other, planner_folder=tmp_path / "planner"
+    )
+    with pytest.raises(JaxkgError, match="relations"):
+        build_system("planner", for_another).ask("what is [a]?")

@@ -272,6 +272,47 @@ def cut_words(store: Store, cuts: Runs) -> str:
     return ", ".join(told) + (f" and {more:,} more" if more else "")
 
 
+def runs_between(
+    store: Store, heads: Sequence[int], tails: Sequence[int], codes: Sequence[int], most: int
+) -> tuple[Facts, Runs]:
+    """The facts of some relations that lead from these heads, or to these tails.
+
+    Args:
+        store: any.
+        heads, tails: entities.
+        codes: of the store's schema; one of an inverse leads from a tail to a head.
+        most: facts of one run; a fact of two runs that are larger is looked up on its own.
+
+    Returns:
+        The facts, all between heads and tails among them; and the runs that were too large.
+    """
+    runs = store.runs(np.unique(np.array([*heads, *tails], np.int64)))
+    total = store.schema.num_relations
+    wanted = np.zeros(len(runs.node), bool)
+    for code in codes:
+        back, relation = divmod(code, total)
+        from_head = np.isin(runs.node, heads) & (runs.inverse == bool(back))
+        from_tail = np.isin(runs.node, tails) & (runs.inverse != bool(back))
+        wanted |= (runs.relation == relation) & (from_head | from_tail)
+    few = wanted & (runs.size <= most)
+    facts = store.fetch(runs.take(np.flatnonzero(few)))
+    left = runs.take(np.flatnonzero(wanted & ~few))
+    if len(left.node):
+        ids = dict(zip([*heads, *tails], store.described(np.array([*heads, *tails])).ids))
+        sought = [
+            (t, c % total, h) if c >= total else (h, c, t)
+            for h in heads
+            for t in tails
+            for c in codes
+        ]
+        names = store.schema.relations
+        held = store.holds([(ids[h], names[r], ids[t]) for h, r, t in sought])
+        more = np.array([fact for fact, there in zip(sought, held) if there], np.int64)
+        more = Facts(more.reshape(-1, 3), np.full(len(more), -1))
+        facts = Facts(*(np.concatenate(columns) for columns in zip(facts, more)))
+    return _once([facts]), left
+
+
 def runs_of_rows(node: np.ndarray, relation: np.ndarray, inverse: bool) -> Runs:
     """Counts of facts from one (node, relation) a fact; both below 2^31."""
     if not len(node):

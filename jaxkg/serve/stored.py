@@ -1,0 +1,207 @@
+"""What is looked up in a store: fetched as it is asked for, counted before, and told where cut."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.stores.around import (
+    Reach,
+    Surroundings,
+    TopicGraph,
+    runs_between,
+    surroundings,
+    topic_graph,
+)
+from jaxkg.kg.stores.sparql import SparqlStore
+from jaxkg.kg.stores.store import Store
+from jaxkg.serve.facts import LONGEST_PATH, Facts, NotThere
+
+_FACTS = 20_000
+"""Facts around what is looked up, at most; relations of few facts come first."""
+
+
+class StoredFacts:
+    """As `Facts`, of a graph that is not held whole.
+
+    Example:
+        >>> from jaxkg.kg import demo_graph
+        >>> from jaxkg.kg.stores.arrays import ArrayStore
+        >>> facts = StoredFacts(ArrayStore(demo_graph()))
+        >>> facts.check("Alien", "directed_by", "Ridley Scott")["supported"]
+        True
+
+    Args:
+        store: the graph; of an endpoint nothing is shared but the connection.
+    """
+
+    def __init__(self, store: Store) -> None:
+        if isinstance(store, SparqlStore):
+            store = SparqlStore(store.endpoint, store.patterns)
+        self.store = store
+        self._alone = threading.RLock()
+
+    def entities(self, name: str, *, limit: int = 20) -> dict[str, Any]:
+        """See `Facts.entities`."""
+        if not name.strip():
+            raise JaxkgError("name an entity: q=Alien")
+        with self._alone:
+            found = dict.fromkeys(self.store.find(name), 1.0)
+            [alike] = self.store.search([name])
+            for row in alike:
+                found.setdefault(row, 0.97)
+            for row, score in self._near(name) if not found else ():
+                found[row] = score
+            first = list(found)[:limit]
+            told = self.store.described(np.array(first, np.int64))
+            degrees = self._degrees(first)
+        return {
+            "entities": [
+                {"id": id, "name": shown, "degree": degree, "score": round(found[row], 4)}
+                for id, shown, degree, row in zip(told.ids, told.names, degrees, first)
+            ],
+            "left_out": len(found) - len(first),
+        }
+
+    def entity(self, name: str, *, limit: int = 20) -> dict[str, Any]:
+        """See `Facts.entity`; of a relation of very many facts they are counted alone."""
+        with self._alone:
+            row = self._one(name)
+            graph, around = self._around([row], 1)
+            [id] = self.store.described(np.array([row])).ids
+            told = self._numbered(graph, Facts.of(graph).entity(id, limit=limit))
+            told["degree"] = self._degrees([row])[0]
+            schema = self.store.schema
+            for relation, inverse, size in zip(*(c.tolist() for c in around.cuts[1:])):
+                label = {
+                    "relation": "^" * inverse + schema.relations[relation],
+                    "label": schema.relation_labels[relation],
+                }
+                told["relations"].append({**label, "count": size, "facts": [], "left_out": size})
+        return _with_troubles(told, around)
+
+    def paths(self, start: str, end: str, *, hops: int = 3, limit: int = 10) -> dict[str, Any]:
+        """See `Facts.paths`; facts halfway from both ends are looked at."""
+        if not 1 <= hops <= LONGEST_PATH:
+            raise JaxkgError(f"hops is 1 to {LONGEST_PATH}, not {hops}")
+        with self._alone:
+            ends = [self._one(start), self._one(end)]
+            graph, around = self._around(ends, (hops + 1) // 2)
+            ids = self.store.described(np.array(ends)).ids
+            found = Facts.of(graph).paths(*ids, hops=hops, limit=limit)
+            told = self._numbered(graph, found)
+        told["complete"] &= not (len(around.cuts.node) or around.troubles)
+        return _with_troubles(told, around)
+
+    def check(self, head: str, relation: str, tail: str) -> dict[str, Any]:
+        """See `Facts.check`."""
+        with self._alone:
+            codes = Facts.of(self.store.schema).codes(relation)
+            ends = self._rows(head), self._rows(tail)
+            facts, missed = runs_between(self.store, *ends, codes, _FACTS)
+            troubles = tuple(dict.fromkeys(self.store.troubles()))
+            around = Surroundings((*ends[0], *ends[1]), facts, missed, False, troubles)
+            graph = topic_graph(self.store, around, whole_schema=False)
+            ids = [self.store.described(np.array(some)).ids for some in ends]
+            told: dict[str, Any] = {"supported": False, "triples": [], "instead": []}
+            if set(map(self._relation, codes)) & set(graph.relations):
+                asked = Facts.of(graph)
+                for one in ids[0]:
+                    for two in ids[1]:
+                        found = self._numbered(graph, asked.check(one, relation, two))
+                        told["supported"] |= found["supported"]
+                        told["triples"] += found["triples"]
+                        told["instead"] += found["instead"]
+            told["instead"] = [] if told["supported"] else told["instead"][:10]
+            told["assumption"] = "what the graph does not state is unknown, not false"
+        return _with_troubles(told, around)
+
+    def schema(self, *, limit: int = 200) -> dict[str, Any]:
+        """See `Facts.schema`; without examples."""
+        with self._alone:
+            stats, schema = self.store.stats(), self.store.schema
+        counts = list(stats["relation_counts"].items())
+        label = dict(zip(schema.relations, schema.relation_labels))
+        return {
+            "entities": stats.get("entities"),
+            "triples": stats["triples"],
+            "relations": [
+                {"relation": name, "label": label[name], "count": count, "example": None}
+                for name, count in counts[:limit]
+            ],
+            "left_out": max(0, len(counts) - limit),
+        }
+
+    def _relation(self, code: int) -> str:
+        schema = self.store.schema
+        return schema.relations[code % schema.num_relations]
+
+    def _around(self, rows: Sequence[int], hops: int) -> tuple[TopicGraph, Surroundings]:
+        found = surroundings(self.store, rows, Reach(hops=hops, facts=_FACTS))
+        return topic_graph(self.store, found, whole_schema=False), found
+
+    def _degrees(self, rows: Sequence[int]) -> list[int]:
+        runs = self.store.runs(np.unique(np.array(rows, np.int64)))
+        return [int(runs.size[runs.node == row].sum()) for row in rows]
+
+    def _near(self, name: str) -> list[tuple[int, float]]:
+        from rapidfuzz import fuzz
+
+        rows = self.store.near(name)
+        names = self.store.described(np.array(rows, np.int64)).names
+        return [(r, fuzz.ratio(name.lower(), n.lower()) / 100) for r, n in zip(rows, names)]
+
+    def _one(self, name: str) -> int:
+        rows = self._rows(name)
+        if len(rows) > 1:
+            told = self.store.described(np.array(rows[:5])).ids
+            ids = ", ".join(map(repr, told))
+            raise NotThere(f"{name!r} is the name of {len(rows)} entities; take an id: {ids}")
+        return rows[0]
+
+    def _rows(self, name: str) -> list[int]:
+        if rows := self.store.find(name):
+            return rows
+        near = [*self.store.search([name])[0], *self.store.near(name)][:3]
+        names = self.store.described(np.array(near, np.int64)).names
+        hint = f"; nearest: {', '.join(map(repr, names))}" if names else ""
+        raise NotThere(f"the graph has no entity {name!r}{hint}")
+
+    def _numbered(self, graph: TopicGraph, found: dict[str, Any]) -> dict[str, Any]:
+        """With the store's own numbers of facts."""
+        rows = graph.rows
+        if not self.store.numbered or rows is None:
+            return found
+
+        def told(value: Any) -> Any:
+            if isinstance(value, dict):
+                row = {"triple": int(rows[value["triple"]])} if "triple" in value else {}
+                return {name: told(each) for name, each in value.items()} | row
+            return list(map(told, value)) if isinstance(value, list | tuple) else value
+
+        return told(found)
+
+
+def _with_troubles(told: dict[str, Any], around: Surroundings) -> dict[str, Any]:
+    return {**told, "incomplete": list(around.troubles)} if around.troubles else told
+
+
+Lookups = Facts | StoredFacts
+"""What a service or an assistant looks things up in."""
+
+
+def lookups(store: Store | None, whole: TopicGraph | None, of: Callable[[], Facts]) -> Lookups:
+    """Over a graph that is read, a small one that was fetched, or a store.
+
+    Args:
+        store: None for a graph that is read.
+        whole: the store's graph, where that was fetched whole.
+        of: over a graph that is read.
+    """
+    if store is None:
+        return of()
+    return StoredFacts(store) if whole is None else Facts.of(whole)
