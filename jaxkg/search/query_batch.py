@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +27,7 @@ from jaxkg.query import (
 from jaxkg.types import NULL
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Operator:
+class Operator(NamedTuple):
     """One operator, or one chain of steps; `parts` are the operators it reads from."""
 
     query: Node
@@ -102,21 +102,26 @@ def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
     taken = _Taken(values)
     roots = tuple(tuple(map(taken.place, sides(query))) for query in queries)
     operators = taken.operators
-    starts = [np.zeros(0, np.int32)]
-    entities, low = [], 0
+    starts: list[int] = []
+    entities = []
     for place, operator in enumerate(operators):
-        if isinstance(operator.query, Entities | Domain):
-            starts.append(start_of(values, operator.query).nodes)
-            entities.append((place, low, low + len(starts[-1])))
-            low += len(starts[-1])
+        if operator.level:
+            continue
+        low = len(starts)
+        if isinstance(operator.query, Entities):
+            starts += sorted({values.row(entity) for entity in operator.query.ids})
+        elif isinstance(operator.query, Domain):
+            starts += start_of(values, operator.query).nodes.tolist()
+        entities.append((place, low, len(starts)))
     by_level: dict[int, list[int]] = {}
     for place, operator in enumerate(operators):
         if operator.level:
             by_level.setdefault(operator.level, []).append(place)
     paths = [o.chain or _path(values, o.query) for o in operators]
+    distinct = set(paths)
     shape = (
-        max(map(len, paths), default=0),
-        max((len(hop) for path in paths for hop in path), default=1),
+        max(map(len, distinct), default=0),
+        max((len(hop) for path in distinct for hop in path), default=1),
     )
     rounds = tuple(
         _round(values, operators, paths, shape, by_level[level]) for level in sorted(by_level)
@@ -125,7 +130,7 @@ def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
         tuple(queries),
         tuple(operators),
         roots,
-        np.concatenate(starts),
+        np.array(starts, np.int32),
         np.array(entities, np.int64).reshape(-1, 3),
         rounds,
     )
@@ -135,56 +140,73 @@ class _Taken:
     """Operators taken from query graphs so far."""
 
     def __init__(self, values: Values):
-        self.kg = values.kg
+        self.values = values
         self.operators: list[Operator] = []
-        self._places: dict[Node, int] = {}
+        self._places: dict[tuple[Hashable, ...], int] = {}
 
     def place(self, node: Node) -> int:
-        """Where a node's operator stands, after those it reads from."""
-        if node not in self._places:
-            operator = self._operator(node)
-            self._places[node] = len(self.operators)
-            self.operators.append(operator)
-        return self._places[node]
-
-    def _operator(self, node: Node) -> Operator:
-        if isinstance(node, Entities | Domain):
-            return Operator(node, (), 0)
+        """Where a node's operator stands, after those it reads from; equal nodes have one."""
+        # Told apart by where their parts stand: the hash of a node would go down to its leaves.
+        kind = type(node)
         if isinstance(node, Step):
             return self._chain(node)
-        if isinstance(node, Where | Extreme):
-            below: tuple[Node, ...] = (node.source,)
+        if isinstance(node, Entities):
+            return self._kept((kind, node.ids), node, ())
+        if isinstance(node, Domain):
+            return self._kept((kind, node.relations), node, ())
+        if isinstance(node, Intersection | Union):
+            parts = tuple(map(self.place, node.parts))
+            return self._kept((kind, parts), node, parts)
+        if isinstance(node, Difference):
+            parts = self.place(node.source), self.place(node.without)
+            return self._kept((kind, parts), node, parts)
+        part = self.place(node.source)
+        if isinstance(node, Where):
+            key = kind, part, node.path, node.comparison, node.value
         else:
-            below = node.parts if not isinstance(node, Difference) else (node.source, node.without)
-        parts = tuple(map(self.place, below))
-        return Operator(node, parts, 1 + max(self.operators[part].level for part in parts))
+            key = kind, part, node.path, node.largest, node.n, node.by
+        return self._kept(key, node, (part,))
 
-    def _chain(self, node: Step) -> Operator:
+    def _kept(
+        self,
+        key: tuple[Hashable, ...],
+        node: Node,
+        parts: tuple[int, ...],
+        *,
+        chain: tuple[tuple[int, ...], ...] = (),
+        revisit: Revisit = "any",
+    ) -> int:
+        if (place := self._places.get(key)) is None:
+            place = self._places[key] = len(self.operators)
+            level = 1 + max(self.operators[part].level for part in parts) if parts else 0
+            self.operators.append(Operator(node, parts, level, chain, revisit))
+        return place
+
+    def _chain(self, node: Step) -> int:
         """The longest chain of steps above `node` that is walked under one rule.
 
         Steps that must not return bar the entities that the chain began with at every hop, so they
         are one chain only down to these; above other steps, such a step is walked alone.
         """
-        steps = [node]
-        while isinstance(steps[-1].source, Step) and steps[-1].source.returns == node.returns:
-            steps.append(steps[-1].source)
+        names, source = [node.relations], node.source
+        while isinstance(source, Step) and source.returns == node.returns:
+            names.append(source.relations)
+            source = source.source
         bars = not node.returns and bool(topics_of(node))
-        if bars and not isinstance(steps[-1].source, Entities):
-            steps = steps[:1]
+        if bars and not isinstance(source, Entities):
             return self._step_after_others(node)
-        chain = tuple(
-            tuple(self.kg.relation_code(name) for name in step.relations)
-            for step in reversed(steps)
-        )
-        part = self.place(steps[-1].source)
-        level = 1 + self.operators[part].level
-        return Operator(node, (part,), level, chain, "topic" if bars else "any")
+        part = self.place(source)
+        key = Step, part, bars, tuple(names)
+        if (place := self._places.get(key)) is not None:
+            return place
+        chain = tuple(map(self.values.codes, reversed(names)))
+        return self._kept(key, node, (part,), chain=chain, revisit="topic" if bars else "any")
 
-    def _step_after_others(self, node: Step) -> Operator:
+    def _step_after_others(self, node: Step) -> int:
         """A step that must not return, above one that might: walk freely, then leave out."""
         free = Step(node.source, node.relations)
-        parts = (self.place(free), self.place(Entities(topics_of(node))))
-        return Operator(node, parts, 1 + self.operators[parts[0]].level)
+        parts = self.place(free), self.place(Entities(topics_of(node)))
+        return self._kept((Step, parts), node, parts)
 
 
 def _path(values: Values, query: Node) -> tuple[tuple[int, ...], ...]:
@@ -194,11 +216,12 @@ def _path(values: Values, query: Node) -> tuple[tuple[int, ...], ...]:
 
 
 def _table(paths: Sequence[tuple[tuple[int, ...], ...]], shape: tuple[int, int]) -> np.ndarray:
-    table = np.full((len(paths), *shape), NULL, np.int32)
-    for row, path in enumerate(paths):
+    rows = {path: row for row, path in enumerate(dict.fromkeys(paths))}
+    table = np.full((len(rows), *shape), NULL, np.int32)
+    for path, row in rows.items():
         for hop, codes in enumerate(path):
             table[row, hop, : len(codes)] = codes
-    return table
+    return table[[rows[path] for path in paths]]
 
 
 def _round(

@@ -299,10 +299,14 @@ class Executed(Sequence[Result]):
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
         query, roots = self.batch.queries[place], self.batch.roots[place]
-        complete = bool(self.complete.all()) or all(map(self._all_complete, roots))
+        complete = self._whole or all(map(self._all_complete, roots))
         derive = functools.partial(self._derived, roots)
         found = [np.sort(self.nodes(root)) for root in roots]
         return root_result(query, found, derive, self.owner.values, complete=complete)
+
+    @functools.cached_property
+    def _whole(self) -> bool:
+        return bool(self.complete.all())
 
     def _all_complete(self, place: int) -> bool:
         parts = self.batch.operators[place].parts

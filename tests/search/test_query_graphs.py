@@ -8,7 +8,18 @@ from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph, demo_graph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import Values
-from jaxkg.query import Count, Difference, Entities, Extreme, Intersection, Step, path_query
+from jaxkg.query import (
+    Count,
+    Difference,
+    Entities,
+    Extreme,
+    Intersection,
+    Step,
+    Union,
+    Value,
+    Where,
+    path_query,
+)
 from jaxkg.search.plans import execute_paths
 from jaxkg.search.query_graphs import QueryGraphs
 from jaxkg.tensors import tensor_graph
@@ -45,7 +56,8 @@ def test_a_random_batch_is_executed_as_by_the_twin_and_on_the_host(seed):
 
 
 FILMS = demo_graph()
-BY = Step(Entities(("Alien",)), ("directed_by",))
+FILM = Entities(("Alien",))
+BY = Step(FILM, ("directed_by",))
 
 
 def test_walks_lead_from_the_source_to_what_was_found():
@@ -111,6 +123,26 @@ def test_equal_parts_are_executed_once():
     batch = executor.batch([Count(BY), BY, Intersection((BY, BY))])
     assert len(batch.operators) == 3
     assert executor.execute(batch)[0].number == 1
+
+
+def test_query_graphs_that_differ_in_anything_are_executed_apart():
+    executor = QueryGraphs(FILMS)
+    years = ("release_year",)
+    kinds = (
+        [Step(BY, ("^directed_by",), returns) for returns in (True, False)],
+        [Extreme(FILM, years, largest, n) for largest in (True, False) for n in (1, 2)],
+        [Extreme(FILM, years, True, 1, by) for by in ("value", "count")],
+        [Where(FILM, years, how, Value("date", y)) for how in ("<", ">") for y in ("1990", "1991")],
+        [Intersection((BY, FILM)), Union((BY, FILM)), Difference(BY, FILM), Difference(FILM, BY)],
+    )
+    for some in kinds:
+        apart = [executor.batch([query]).operators for query in some]
+        both = executor.batch([*some, *some])
+        assert len(set(both.roots)) == len(some)
+        assert both.roots[: len(some)] == both.roots[len(some) :]
+        assert len(both.operators) < 2 * sum(map(len, apart))
+        for query, roots in zip(some, both.roots):
+            assert both.operators[roots[0]].query == query
 
 
 def test_no_query_graph_is_no_result():

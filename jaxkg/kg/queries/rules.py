@@ -23,6 +23,7 @@ from jaxkg.query import (
 )
 
 _DEEPEST = 64
+_KNOWN = frozenset(OPERATORS.values())
 
 
 def refuse_unsound(values: Values, query: Query) -> None:
@@ -51,31 +52,27 @@ def refusal(values: Values, query: Query) -> str | None:
 
 
 def _sound(values: Values, query: Query, depth: int) -> None:
-    if type(query) not in OPERATORS.values():
+    while type(query) is Step and depth <= _DEEPEST:  # chains, the most of all, without recursion
+        _sound_relations(values, query)
+        _refuse_root(query.source)
+        query, depth = query.source, depth + 1
+    if type(query) not in _KNOWN:
         raise JaxkgError(f"no query graph operator {query!r}; there are {', '.join(OPERATORS)}")
     if depth > _DEEPEST:
         raise JaxkgError(f"a query graph of more than {_DEEPEST} operators within each other")
-    for child in children(query):
-        if isinstance(child, Exists | Compared) or (
-            isinstance(child, Count) and not isinstance(query, Compared)
-        ):
-            name = type(child).__name__.lower()
-            raise JaxkgError(f"{name} stands at the root of a query graph, not within another")
-        _sound(values, child, depth + 1)
-    kg = values.kg
-    if isinstance(query, Entities):
+    if type(query) is Entities:
         if not query.ids:
             raise JaxkgError("a query graph that starts from no entity")
         for entity in query.ids:
             values.row(entity)
-    elif isinstance(query, Step | Domain):
-        if not query.relations or len(set(query.relations)) != len(query.relations):
-            what = type(query).__name__.lower()
-            raise JaxkgError(
-                f"a {what} wants one relation or several different, not {query.relations}"
-            )
-        for relation in query.relations:
-            kg.relation_code(relation)
+        return
+    kg = values.kg
+    for child in children(query):
+        if not (isinstance(child, Count) and isinstance(query, Compared)):
+            _refuse_root(child)
+        _sound(values, child, depth + 1)
+    if isinstance(query, Domain):
+        _sound_relations(values, query)
     elif isinstance(query, Intersection | Union):
         if not query.parts:
             raise JaxkgError(f"{type(query).__name__.lower()} of nothing")
@@ -96,6 +93,19 @@ def _sound(values: Values, query: Query, depth: int) -> None:
             ends_at(values, query)
     elif isinstance(query, Compared):
         side_kind(values, query)
+
+
+def _refuse_root(query: Query) -> None:
+    if isinstance(query, Exists | Compared | Count):
+        name = type(query).__name__.lower()
+        raise JaxkgError(f"{name} stands at the root of a query graph, not within another")
+
+
+def _sound_relations(values: Values, query: Step | Domain) -> None:
+    if not query.relations or len(set(query.relations)) != len(query.relations):
+        what = type(query).__name__.lower()
+        raise JaxkgError(f"a {what} wants one relation or several different, not {query.relations}")
+    values.codes(query.relations)
 
 
 def topics_of(node: Query) -> tuple[str, ...]:

@@ -130,6 +130,7 @@ class Values:
         self.typed, self.told = bool((valued & literals).any()), bool((valued & ~literals).any())
         self._ends: dict[str, np.ndarray] = {}
         self._rows: dict[str, int] = {}
+        self._codes: dict[tuple[str, ...], tuple[int, ...]] = {}
 
     def _read_literals(self, stores: Mapping[str, dict]) -> dict[int, str | None]:
         """Values of the literals that say their datatype; the kind of every literal by its row."""
@@ -311,6 +312,12 @@ class Values:
         if entity not in self._rows:
             self._rows[entity] = self.kg.entity(entity)
         return self._rows[entity]
+
+    def codes(self, relations: tuple[str, ...]) -> tuple[int, ...]:
+        """Codes of relations by their names, as `KnowledgeGraph.relation_code`; looked up once."""
+        if relations not in self._codes:
+            self._codes[relations] = tuple(map(self.kg.relation_code, relations))
+        return self._codes[relations]
 
     def ends_of(self, relation: str) -> np.ndarray:
         """[K] int32, what a relation leads to, ascending; of an inverse relation, its heads."""

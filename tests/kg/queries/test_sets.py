@@ -109,6 +109,8 @@ def test_every_operator(query, meant):
 
 LOOP = Union((SCOTTS,))
 object.__setattr__(LOOP, "parts", (LOOP,))
+CHAIN = Step(SCOTTS, ("by",))
+object.__setattr__(CHAIN, "source", CHAIN)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +128,9 @@ object.__setattr__(LOOP, "parts", (LOOP,))
         (Count(Count(SCOTTS)), "at the root"),
         ("Alien", "no query graph operator"),
         (LOOP, "more than 64"),
+        (CHAIN, "more than 64"),
+        (Step(Step(Count(SCOTTS), ("by",)), ("by",)), "count stands at the root"),
+        (Step(Step("Alien", ("by",)), ("by",)), "no query graph operator"),
         (Where(ALL, ("year",), "<", Value("number", "5")), "cannot be compared"),
         (Where(ALL, ("year",), "<", Value("date", "long ago")), "no date 'long ago'"),
         (Where(ALL, ("year",), "~", Value("date", "1990")), "no comparison '~'"),
