@@ -8,6 +8,7 @@ The command's `--dataset` is one set, a training and a test part, see `datasets`
 | `pq-2h`, `pq-3h`, `pql-2h` | the same | train, validation, test: 8:1:1 by (subject, path) |
 | `webqsp` | `webqsp` | train, graphs (gold subgraphs), validation, test |
 | | `cwq` | train, dev (gold subgraphs), test |
+| | `grailqa` | test: what the graph has of its dev questions; others |
 
 Half of CWQ's test questions (2,131 of 3,531) were made from WebQSP's training questions: a model
 trained on these has not seen CWQ, but the questions that it was made from.
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.datasets import FAMILIES, POOLED
+from jaxkg.experiments.datasets import FAMILIES, POOLED, within
 from jaxkg.kg import KnowledgeGraph, Linker, read_graph, read_questions, split_questions
 from jaxkg.records import Question
 
@@ -85,7 +86,10 @@ class Sets:
         if part not in parts:
             known = ", ".join(f"{n} ({', '.join(each)})" for n, each in self.files.items())
             raise JaxkgError(f"there are no {part} questions of {name!r}; there are {known}")
-        return read_questions(self._file(parts[part]))[:limit]
+        found = read_questions(self._file(parts[part]))
+        if name == "grailqa":
+            found = within(self.kg, found)[part == "others"]
+        return found[:limit]
 
     def every(self, part: str) -> list[Question]:
         """A part of all sets that have it, one after the other: what is learnt from."""

@@ -312,13 +312,13 @@ def test_benchmarks_are_found_by_name(data_dir, monkeypatch):
     from jaxkg.experiments.datasets import NAMES, dataset
 
     monkeypatch.setenv("JAXKG_DATA", str(data_dir))
-    for name in ("metaqa-1", "pql-2h", "webqsp", "cwq"):
+    for name in ("metaqa-1", "pql-2h", "webqsp", "cwq", "grailqa"):
         assert name in NAMES
         test, train = dataset(name), dataset(name, "train")
         assert test.graph == train.graph
         assert all(file.is_file() for file in (*test.hashed, *train.hashed))
         assert test.unknown == train.unknown == ()
-        assert test.directed == (name not in ("webqsp", "cwq"))
+        assert test.directed == (name not in ("webqsp", "cwq", "grailqa"))
         shared = {q.text for q in test.questions} & {q.text for q in train.questions}
         assert len(shared) < 0.02 * len(test.questions)
     assert dataset("metaqa", "train").questions == dataset("metaqa-1", "train").questions

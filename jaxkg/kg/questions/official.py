@@ -201,6 +201,40 @@ def _grailqa(row: Mapping[str, Any]) -> Question:
     )
 
 
+def opened_queries(path: Path, lines: Sequence[str]) -> Iterator[Question]:
+    """GrailQA's graph queries a line, `nodes` and `edges` at the top, told by display names.
+
+    Raises:
+        JaxkgError: a question lacks what this promises.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        raw = read_json(line, f"{path}:{number}")
+        try:
+            names = {node["nid"]: node["friendly_name"] for node in raw["nodes"]}
+            nodes = [{**n, "id": names[n["nid"]]} for n in raw["nodes"]]
+            edges = [
+                {"start": start, "relation": relation, "end": end}
+                for start, relation, _, end in raw["edges"]
+            ]
+            counts = any(node["function"] == "count" for node in nodes)
+            yield _grailqa(
+                {
+                    "qid": raw["id"],
+                    "question": raw["question"],
+                    "graph_query": {"nodes": nodes, "edges": edges},
+                    "function": "count" if counts else "none",
+                    "answer": [{"answer_argument": answer} for answer in raw["answers"]],
+                }
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise JaxkgError(
+                f"{path}:{number}: no graph query as GrailQA has them "
+                f"({type(error).__name__}: {error})"
+            ) from error
+
+
 def _simple(path: Path, lines: Sequence[str]) -> Iterator[Question]:
     """SimpleQuestions: subject, relation, object, question, parted by tabs."""
     for number, line in enumerate(lines, 1):

@@ -7,6 +7,7 @@
 | `freebase` | JSON object with `q_entity` or `gold_paths` (WebQSP, CWQ) | those keys |
 | `official` | CWQ, WebQSP, GrailQA, LC-QuAD, QALD (`.json`), SimpleQuestions | their keys |
 | `subgraphs` | JSON object with `triples`, the gold subgraph, and `topics`, `answers` | `triples` |
+| `opened` | JSON object with GrailQA's `nodes` and `edges` | those keys |
 | `jsonl` | JSON object `{"id", "question", "topics", "answers", "paths", "mention"}` | `.jsonl` |
 | | further keys are left out with a warning | |
 | `csv` | a table with a header: `question`, perhaps `id`, `topics`, `answers` (parted by `\\|`) | |
@@ -31,7 +32,7 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.questions import formats
 from jaxkg.kg.questions.formats import split_brackets
-from jaxkg.kg.questions.official import is_official, official
+from jaxkg.kg.questions.official import is_official, official, opened_queries
 from jaxkg.records import Question
 from jaxkg.storage import write_lines
 
@@ -44,7 +45,17 @@ __all__ = [
     "write_questions",
 ]
 
-FORMATS = ("metaqa", "pathquestion", "freebase", "official", "subgraphs", "jsonl", "csv", "text")
+FORMATS = (
+    "metaqa",
+    "pathquestion",
+    "freebase",
+    "official",
+    "subgraphs",
+    "opened",
+    "jsonl",
+    "csv",
+    "text",
+)
 
 
 def read_questions(
@@ -94,6 +105,8 @@ def read_questions(
         questions = list(formats.freebase(path, lines, answer_field))
     elif chosen == "subgraphs":
         questions = list(formats.subgraphs(path, lines))
+    elif chosen == "opened":
+        questions = list(opened_queries(path, lines))
     elif chosen == "jsonl":
         questions = list(formats.own(path, lines))
     elif chosen == "csv":
@@ -168,6 +181,8 @@ def _detect(path: Path, lines: Sequence[str]) -> str:
         row = formats.json_object(path, lines.index(first) + 1, first)
         if "triples" in row:
             return "subgraphs"
+        if {"nodes", "edges"} <= row.keys():
+            return "opened"
         return "freebase" if {"q_entity", "gold_paths"} & row.keys() else "jsonl"
     if path.suffix.lower() == ".csv":
         return "csv"

@@ -89,6 +89,27 @@ def test_json_of_each_set(tmp_path, content, id, topics, answers, paths):
     assert question.text[0].isupper() or question.text == question.text.lower()
 
 
+def test_opened_graph_queries_are_told_by_names(tmp_path):
+    nodes = [
+        {"nid": 0, "node_type": "class", "id": "book.author", "question_node": 1},
+        {"nid": 1, "node_type": "entity", "id": "m.3", "question_node": 0},
+        {"nid": 2, "node_type": "literal", "id": "1990^^date", "question_node": 0},
+    ]
+    names = ("Author", "Dune", "1990")
+    nodes = [{**n, "friendly_name": name, "function": "none"} for n, name in zip(nodes, names)]
+    row = {"id": "7", "question": "who wrote it", "answers": ["Herbert"], "nodes": nodes}
+    row["edges"] = [[1, "book.written_work.author", "Author", 0], [0, "author.born", "Born", 2]]
+    [question] = read_questions(put(tmp_path, "opened.jsonl", json.dumps(row)))
+    assert (question.id, question.topics, question.answers) == ("7", ("Dune",), ("Herbert",))
+    assert question.paths == (("book.written_work.author",),)
+    nodes[0]["function"] = "count"
+    [counted] = read_questions(put(tmp_path, "opened.jsonl", json.dumps(row)))
+    assert counted.paths == ()
+    row["edges"] = [[1, "book.written_work.author"]]
+    with pytest.raises(JaxkgError, match=r"opened.jsonl:1: no graph query as GrailQA has them"):
+        read_questions(put(tmp_path, "opened.jsonl", json.dumps(row)))
+
+
 def test_simple_questions_are_four_columns(tmp_path):
     line = (
         "www.freebase.com/m/04whkz5\twww.freebase.com/book/written_work/subjects\t"
