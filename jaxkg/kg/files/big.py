@@ -6,6 +6,7 @@ DuckDB is allowed; the arrays are mapped files.
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
@@ -27,9 +28,12 @@ from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.arrays import save_index
+from jaxkg.lock import FolderLock
 from jaxkg.words import relation_words
 
 _ROWS = 1 << 20
+_WORK = ".build"
+"""End of the name of the folder that a build works in."""
 
 
 def build_big(
@@ -69,7 +73,9 @@ def build_big(
     format = graph_format(path, format, encoding)
     say = on_stage or (lambda stage: None)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".build", dir=folder.parent))
+    _sweep(folder)
+    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=_WORK, dir=folder.parent))
+    lock = FolderLock(work)
     try:
         say("reading")
         facts, told, bad = SpilledTriples(work), SpilledNames(work), BadLines(skip_bad)
@@ -91,8 +97,19 @@ def build_big(
     except duckdb.Error as error:
         raise JaxkgError(f"{path}: cannot be sorted: {str(error).splitlines()[0]}") from error
     finally:
+        lock.close()
         shutil.rmtree(work, ignore_errors=True)
     return kg
+
+
+def _sweep(folder: Path) -> None:
+    """Take away what builds of this folder left behind that were killed: nobody holds it."""
+    for work in folder.parent.glob(f".{glob.escape(folder.name)}.*{_WORK}"):
+        try:
+            FolderLock(work).close()
+        except (JaxkgError, OSError):
+            continue
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def _read(

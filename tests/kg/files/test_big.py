@@ -1,8 +1,10 @@
 """A graph sorted on disk is the graph that is read whole."""
 
 import gzip
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow
@@ -13,6 +15,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import open_graph, read_graph
 from jaxkg.kg.files.big import build_big
 from jaxkg.kg.stores.arrays import ArrayStore
+from jaxkg.lock import FolderLock
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALSO = "http://www.w3.org/2004/02/skos/core#altLabel"
@@ -121,3 +124,29 @@ def test_the_command(tmp_path):
     done = subprocess.run([*command, "--big"], capture_output=True, text=True, check=True)
     assert "1 triple" in done.stdout
     assert open_graph(tmp_path / "g").num_triples == 1
+
+
+def test_what_a_killed_build_left_is_taken_away_and_what_works_is_not(tmp_path):
+    path = tmp_path / "facts.tsv"
+    path.write_text("a\tb\tc\n", encoding="utf-8")
+    stale, held, other = (
+        tmp_path / name for name in (".big.1.build", ".big.2.build", ".bigger.1.build")
+    )
+    for folder in (stale, held, other):
+        folder.mkdir()
+        (folder / "facts.parquet").write_text("half")
+    lock = FolderLock(held)
+    build_big(path, tmp_path / "big")
+    lock.close()
+    assert not stale.exists()
+    assert (held / "facts.parquet").exists()
+    assert other.exists()
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_nothing_is_damaged(monkeypatch, capsys):
+    scripts = Path(__file__).parents[3] / "scripts" / "study"
+    monkeypatch.syspath_prepend(str(scripts))
+    script = importlib.import_module("kill_stores")
+    script.main(["--kills", "4", "--facts", "20000"])
+    assert capsys.readouterr().out.count("| 4 |") == 3

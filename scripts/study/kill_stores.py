@@ -1,0 +1,161 @@
+"""kill -9 at drawn moments of `kg build --big`, `kg add` and `kg compact`.
+
+After a kill the folder is as it was before or as it should be, whole: what was told to be added is
+there, at most the call under way is lost, and it is added to, compacted, opened and asked again. A
+build that is killed leaves no graph or all of it, and the next one ends well and takes away what
+the killed one left. Prints the kills, those that hit before the end, and what was not so. Fifty
+kills of each take a quarter of an hour.
+
+    python scripts/study/kill_stores.py --kills 50
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from jaxkg.experiments.record import Record, arguments, numbers
+from jaxkg.kg import KnowledgeGraph, edit, open_graph, save_graph
+from jaxkg.kg.files.big import build_big
+from jaxkg.kg.stores.around import everything, topic_graph
+from jaxkg.kg.stores.arrays import save_index
+from jaxkg.kg.stores.changed import open_store
+
+BUILD = """
+import sys
+from jaxkg.kg.files.big import build_big
+print("begun", flush=True)
+build_big(sys.argv[1], sys.argv[2], memory="200MB", on_stage=lambda stage: print(stage, flush=True))
+print("done", flush=True)
+"""
+CHANGE = """
+import sys
+from jaxkg.kg import KnowledgeGraph, edit
+print("begun", flush=True)
+for number in range(10**6):
+    edit.add(sys.argv[1], KnowledgeGraph.from_triples([(f"n{number}", "by", "p1")]))
+    print(number, flush=True)
+    if number % 3 == 2:
+        print("compact", flush=True)
+        edit.compact(sys.argv[1])
+"""
+FACTS = [("m1", "by", "p1"), ("m2", "by", "p1"), ("m3", "by", "p2")]
+
+
+def killed(program: str, words: Sequence[str], after: str, wait: float) -> list[str]:
+    """Run a program, kill it so many seconds after it has said a word; what it said."""
+    command = [sys.executable, "-c", program, *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said: list[str] = []
+        for line in process.stdout:
+            said.append(line.strip())
+            if said[-1] == after:
+                break
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        said += process.stdout.read().split("\n")
+    return [line.strip() for line in said if line.strip()]
+
+
+def facts_of(folder: Path) -> set[tuple[str, str, str]]:
+    """Of a saved graph, which has to be whole: digests are checked, store and graph agree."""
+    kg = open_graph(folder)
+    store = open_store(folder)
+    asked = topic_graph(store, everything(store))
+    there = {kg.triple(row) for row in range(kg.num_triples)}
+    assert {asked.triple(row) for row in range(asked.num_triples)} == there, "the index differs"
+    return there
+
+
+def kills_of_changes(folder: Path, rng: random.Random, after: str) -> tuple[bool, str]:
+    """Whether a kill hit while the program ran, and what was wrong then ("" for nothing)."""
+    kg = KnowledgeGraph.from_triples(FACTS)
+    save_index(save_graph(kg, folder), kg)
+    said = killed(CHANGE, [str(folder)], after, rng.uniform(0, 0.2))
+    told = {(f"n{line}", "by", "p1") for line in said if line.isdigit()}
+    try:
+        there = facts_of(folder)
+        assert {*FACTS, *told} <= there, "what was told to be added is gone"
+        assert len(there) <= len(FACTS) + len(told) + 1, "more than was added"
+        edit.add(folder, KnowledgeGraph.from_triples([("after", "by", "p1")]))
+        edit.compact(folder)
+        assert facts_of(folder) == there | {("after", "by", "p1")}, "cannot go on"
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what is counted here
+        return True, f"{type(error).__name__}: {error}"
+    return True, ""
+
+
+def kills_of_builds(
+    source: Path, whole: KnowledgeGraph, folder: Path, rng: random.Random, length: float
+) -> tuple[bool, str]:
+    """The same of a build, into a folder that has another graph in every second round."""
+    before = None
+    if rng.random() < 0.5:
+        kg = KnowledgeGraph.from_triples(FACTS)
+        save_index(save_graph(kg, folder), kg)
+        before = kg.fingerprint
+    said = killed(BUILD, [str(source), str(folder)], "begun", rng.uniform(0, length))
+    try:
+        if before or folder.exists():
+            allowed = {whole.fingerprint, before}
+            assert open_graph(folder).fingerprint in allowed, "neither the old one nor the new one"
+            facts_of(folder)
+        build_big(source, folder)
+        assert open_graph(folder).fingerprint == whole.fingerprint, "another graph"
+        left = [path.name for path in folder.parent.glob(f".{folder.name}.*.build")]
+        assert not left, f"left behind: {left}"
+    except Exception as error:  # noqa: BLE001 - as above
+        return "done" not in said, f"{type(error).__name__}: {error}"
+    return "done" not in said, ""
+
+
+def lines(count: int) -> Iterator[str]:
+    """Facts for a build."""
+    rng = random.Random(0)
+    for _ in range(count):
+        yield f"e{rng.randrange(5_000)}\tr{rng.randrange(50)}\te{rng.randrange(900)}\n"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = arguments(__doc__, data=False)
+    numbers(parser, kills=50, facts=50_000)
+    parser.add_argument("--jobs", nargs="+", default=("build", "add", "compact"))
+    options = parser.parse_args(argv)
+    record = Record(__file__, options)
+    rng = random.Random(options.seed)
+    table = record.table("job", "kills", "before its end", "wrong afterwards")
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        source = home / "facts.tsv"
+        source.write_text("head\trelation\ttail\n" + "".join(lines(options.facts)))
+        begun = time.perf_counter()
+        whole = build_big(source, home / "whole")
+        length = 1.2 * (time.perf_counter() - begun)
+        for job in options.jobs:
+            hits, wrong = 0, []
+            for number in range(options.kills):
+                folder = home / f"{job}{number}"
+                if job == "build":
+                    hit, fault = kills_of_builds(source, whole, folder, rng, length)
+                else:
+                    after = "compact" if job == "compact" else "0"
+                    hit, fault = kills_of_changes(folder, rng, after)
+                hits += hit
+                wrong += [fault] if fault else []
+            table.add(job, options.kills, hits, len(wrong))
+            for fault in sorted(set(wrong)):
+                record.note(f"{job}: {fault}")
+    record.save()
+    if any(row[3] for row in table.rows):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
