@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError, how_to_install
 
+_UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.tmp")
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFCHR: "a device",
@@ -86,6 +88,15 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise JaxkgError(f"{named}: cannot be written ({error.strerror or error})") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def unfinished(name: str) -> bool:
+    """Whether a file's name is one that `writing` gives until the end, left by a killed process.
+
+    >>> unfinished(f".{'0' * 16}.tmp"), unfinished("planner.tmp")
+    (True, False)
+    """
+    return _UNFINISHED.fullmatch(name) is not None
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.leaves import named_leaves
-from jaxkg.storage import write_json, write_npz
+from jaxkg.storage import unfinished, write_json, write_npz
 
 TRAINING = "training"
 """Folder within a model's own, of the state that a training goes on from."""
@@ -51,8 +51,7 @@ class ModelFolder:
         target = Path(folder)
         if target.exists() and not target.is_dir():
             raise JaxkgError(f"{target} is a file; a {self.what} is a folder")
-        others = target.exists() and any(file.name != TRAINING for file in target.iterdir())
-        if others and not (target / f"{self.name}.json").exists():
+        if _foreign(target, self.name) and not (target / f"{self.name}.json").exists():
             raise JaxkgError(f"{target} holds other files; give a new or empty folder")
         return target
 
@@ -164,16 +163,27 @@ def state_folder(
     if target.exists() and not target.is_dir():
         raise JaxkgError(f"{target} is a file; name a folder for the model")
     state = state or target / TRAINING
-    there = [file.name for file in target.iterdir()] if target.exists() else []
-    if set(there) - {TRAINING} and card not in there:
+    done = (target / card).exists()
+    if _foreign(target, Path(card).stem) and not done:
         raise JaxkgError(f"{target} holds other files; give a new or empty folder")
     if fresh and state.exists():
         shutil.rmtree(state)
-    elif card in there and not state.exists() and not fresh:
+    elif done and not state.exists() and not fresh:
         raise JaxkgError(
             f"{target} holds a trained model already; give another folder, or --fresh to replace it"
         )
     return state
+
+
+def _foreign(folder: Path, name: str) -> set[str]:
+    """Files in a folder that are of no training of that model, also of none that was killed.
+
+    The card is written last, so a process that dies before it leaves arrays, or a part of them.
+    """
+    if not folder.exists():
+        return set()
+    found = {file.name for file in folder.iterdir() if not unfinished(file.name)}
+    return found - {TRAINING, f"{name}.npz"}
 
 
 def _fingerprint(relations: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.edges.model import TrainedScorer
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.embeddings.train import EmbeddingConfig
-from jaxkg.learn.folder import read_npz
+from jaxkg.learn.folder import read_npz, state_folder
 from jaxkg.learn.leaves import leaf_names, leaves_like, named_leaves
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.priority.model import PriorityModel
@@ -145,3 +145,27 @@ def test_leaves_by_name():
     ):
         with pytest.raises(ValueError, match=why):
             leaves_like(named_leaves(odd), tree)
+
+
+@pytest.mark.parametrize("at", ["replace", "json"])
+def test_a_folder_whose_writer_was_killed_is_gone_on_with(tmp_path, monkeypatch, at):
+    """A killed process writes nothing more, and takes away nothing that it has begun."""
+
+    def killed(*_):
+        raise SystemExit(9)
+
+    target = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.unlink", lambda *_, **__: None)
+        what = "jaxkg.learn.folder.write_json" if at == "json" else "os.replace"
+        patch.setattr(what, killed)
+        with pytest.raises(SystemExit):
+            made("planner").save(target)
+    assert [file.name for file in target.iterdir()]
+    assert state_folder(target, "planner.json") == target / "training"
+    made("planner").save(target)
+    assert Planner.open(target).relations == KG.relations
+    (target / "notes.txt").write_text("mine")
+    (target / "planner.json").unlink()
+    with pytest.raises(JaxkgError, match="holds other files"):
+        state_folder(target, "planner.json")
