@@ -84,7 +84,10 @@ def main(argv: list[str] | None = None) -> None:
     except (JaxkgError, OSError) as error:
         if debug:
             raise
-        errors.print(f"jaxkg: {error}", markup=False, highlight=False, soft_wrap=True)
+        told = str(error)
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            told = f"{os.fsdecode(error.filename)}: {error.strerror}"
+        errors.print(f"jaxkg: {told}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
     except SystemExit as stop:
         # Typer makes this code of a keyboard interrupt, without a word.

@@ -172,10 +172,13 @@ def compare(
     if not any(outcome.report for some in outcomes.values() for outcome in some.values()):
         raise JaxkgError("no system could be built, see above")
     found = as_json(outcomes, about, seed, {name: kinds(each) for name, each in given.items()})
-    write_comparison(output, outcomes, found, seed)
-    print(json.dumps(found, indent=1) if to_json else (output / "compare.md").read_text("utf-8"))
-    if model is not None:
-        errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
+
+    def tell(text: str) -> None:
+        print(json.dumps(found, indent=1) if to_json else text, flush=True)
+        if model is not None:
+            errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
+
+    write_comparison(output, outcomes, found, seed, tell)
 
 
 class _TrainedParts(Parts):

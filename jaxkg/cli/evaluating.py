@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,9 @@ from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.experiments.registry import HELP, build_system
 from jaxkg.experiments.running import run_questions
 from jaxkg.experiments.stores import parts_of
+
+if TYPE_CHECKING:
+    from jaxkg.evaluate import Report
 
 
 @spread
@@ -80,8 +83,15 @@ def evaluate(
             retry=("failed", "unparsed") if retry else (),
             show=show,
         )
+
+    def tell(report: Report) -> None:
+        print(report.to_json() if as_json else report.to_markdown(), flush=True)
+        if model is not None:
+            errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
+
     report = report_run(
         output,
+        told=tell,
         provenance=provenance(
             device=str(jax.devices()[0]),
             seed=seed,
@@ -91,8 +101,5 @@ def evaluate(
         directed=given.directed,
         seed=seed,
     )
-    print(report.to_json() if as_json else report.to_markdown())
-    if model is not None:
-        errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
     if (lost := report.counts["unparsed"] + report.counts["failed"]) == report.counts["asked"] > 0:
         raise JaxkgError(f"all {lost} questions failed or have replies that cannot be read")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.metrics.intervals import Estimate
 from jaxkg.evaluate.plots import MARKERS, figure_class
+from jaxkg.storage import writing
 
 Curve = Sequence[tuple[float, Estimate | float]]
 """Points from left to right."""
@@ -88,4 +90,5 @@ def save_curve_plot(
     for axes in drawn:
         handles |= dict(zip(*reversed(axes.get_legend_handles_labels())))
     figure.legend(handles.values(), handles.keys(), loc="outside right upper", fontsize="small")
-    figure.savefig(path)
+    with writing(path) as file:
+        figure.savefig(file, format=Path(path).suffix[1:] or None)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.evaluate.runs.report import Report
+from jaxkg.storage import writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +58,8 @@ def save_bar_plot(
     axes.set_ylabel("share, with 95 % interval")
     axes.set_ylim(bottom=0)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
-    figure.savefig(path)
+    with writing(path) as file:
+        figure.savefig(file, format=Path(path).suffix[1:] or None)
 
 
 def save_latency_plot(
@@ -150,7 +153,8 @@ def save_latency_plots(
     figure.supxlabel(
         "median seconds of a question; those of a batch share its time equally", fontsize="medium"
     )
-    figure.savefig(path)
+    with writing(path) as file:
+        figure.savefig(file, format=Path(path).suffix[1:] or None)
 
 
 def figure_class() -> type[Figure]:

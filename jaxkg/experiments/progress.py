@@ -27,11 +27,13 @@ def voice(*, quiet: bool) -> Iterator[None]:
 
     def tell(message: Warning | str, category: type[Warning], *about: Any, **more: Any) -> None:
         text = " ".join(str(message).split())
+        kept = issubclass(category, CacheWarning)
         if "persistent compilation cache" in text:
+            kept = True
             # What is damaged there would be read again the next time.
             text = "kept programs cannot be used; `jaxkg cache clear` makes room for new ones"
         # One cause keeps several things from being kept.
-        if (once := "cache" if issubclass(category, CacheWarning) else text) not in told:
+        if (once := "cache" if kept else text) not in told:
             told.add(once)
             note(text)
 

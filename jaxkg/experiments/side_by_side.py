@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -183,8 +183,12 @@ def write_comparison(
     outcomes: Mapping[str, Mapping[str, Outcome]],
     found: Mapping[str, Any],
     seed: int,
+    told: Callable[[str], object],
 ) -> None:
-    """Write compare.md, compare.json and, with matplotlib, compare.png."""
+    """Write compare.md, compare.json and, with matplotlib, compare.png.
+
+    `told` is given the first before anything is written, which a full disk may prevent.
+    """
     from jaxkg.evaluate import compare as metric_table
     from jaxkg.evaluate.plots import save_latency_plots
     from jaxkg.evaluate.runs.tables import markdown_table
@@ -218,10 +222,12 @@ def write_comparison(
         ]
         if by_kind := found["datasets"][name]["kinds"]:
             parts += ["hits@1 (F1) by kind of question", _kinds_table(by_kind)]
-    told = json.dumps(found["provenance"], ensure_ascii=False, indent=2)
-    parts.append(f"## Provenance\n\n```json\n{told}\n```")
+    made_of = json.dumps(found["provenance"], ensure_ascii=False, indent=2)
+    parts.append(f"## Provenance\n\n```json\n{made_of}\n```")
+    text = "\n\n".join(parts) + "\n"
+    told(text)
     output.mkdir(parents=True, exist_ok=True)
-    write_text(output / "compare.md", "\n\n".join(parts) + "\n")
+    write_text(output / "compare.md", text)
     write_text(output / "compare.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     try:
         save_latency_plots(

@@ -15,7 +15,7 @@ import platform
 import shutil
 import sys
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -179,6 +179,7 @@ def report_run(
     folder: str | os.PathLike[str],
     *,
     provenance: Mapping[str, Any] | None = None,
+    told: Callable[[Report], object] | None = None,
     **options: Any,
 ) -> Report:
     """Evaluate a run folder and write its `report.json` and `report.md`.
@@ -186,7 +187,11 @@ def report_run(
     Args:
         folder: of the run.
         provenance: as `provenance` makes it; the run's fingerprint is added.
+        told: given the report before it is written, which a full disk may prevent.
         **options: of `evaluate`.
+
+    Raises:
+        JaxkgError: the run cannot be read, or the report not be written.
     """
     folder = Path(folder)
     run = _read_run(folder)
@@ -196,6 +201,8 @@ def report_run(
         provenance={**(provenance or {}), "fingerprint": run.get("fingerprint", {})},
         **options,
     )
+    if told:
+        told(report)
     write_text(folder / "report.json", report.to_json() + "\n")
     write_text(folder / "report.md", report.to_markdown())
     return report

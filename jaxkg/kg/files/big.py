@@ -96,6 +96,9 @@ def build_big(
         save_graph(kg, folder, beside=lambda fresh: save_index(fresh, kg))
     except duckdb.Error as error:
         raise JaxkgError(f"{path}: cannot be sorted: {str(error).splitlines()[0]}") from error
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else error
+        raise JaxkgError(f"{folder}: cannot be built ({why})") from error
     finally:
         lock.close()
         shutil.rmtree(work, ignore_errors=True)

@@ -42,7 +42,11 @@ class PlanTrace:
 
 
 def append_traces(traces: Iterable[PlanTrace], path: str | os.PathLike[str]) -> None:
-    """Append traces to a file, made where it is not there."""
+    """Append traces to a file, made where it is not there; what a crash left torn is cut off.
+
+    Raises:
+        JaxkgError: the file cannot be written.
+    """
     lines = []
     for trace in traces:
         asked = dataclasses.asdict(trace.question)
@@ -51,8 +55,17 @@ def append_traces(traces: Iterable[PlanTrace], path: str | os.PathLike[str]) -> 
         lines.append(
             json.dumps({"id": asked.pop("id"), "question": asked.pop("text"), **asked, **row})
         )
-    with open(path, "a", encoding="utf-8") as file:
-        file.write("".join(f"{line}\n" for line in lines))
+    told = "".join(f"{line}\n" for line in lines).encode()
+    try:
+        with open(path, "a+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(0, end - 1))
+            if end and file.read(1) != b"\n":
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
+            file.write(told)
+    except OSError as error:
+        raise JaxkgError(f"{os.fspath(path)}: cannot be written ({error.strerror})") from error
 
 
 def read_traces(paths: Sequence[str | os.PathLike[str]]) -> list[PlanTrace]:

@@ -49,3 +49,11 @@ def test_other_files_are_told_apart(tmp_path, text, why):
         read_traces([file])
     with pytest.raises(JaxkgError, match="no traces; make some with"):
         read_traces([tmp_path / "absent"])
+
+
+def test_a_line_that_a_killed_process_left_torn_does_not_spoil_the_next(tmp_path):
+    file = tmp_path / TRACES
+    append_traces([TRACE, TRACE], file)
+    file.write_bytes(file.read_bytes()[:-20])
+    append_traces([BARE], file)
+    assert read_traces([file]) == [TRACE, BARE]
