@@ -153,7 +153,8 @@ class _Service:
             log.warning("warming up: %s", wrong)
         right = [isinstance(f, Answer) and _right(q, f) for q, f in zip(self.tried, found)]
         self.examples += tuple(itertools.compress(self.tried, right))
-        again, size = list(itertools.compress(asked, right)), 1
+        again = [q for q, f in zip(asked, found) if isinstance(f, Answer)]
+        size = 1
         while again and size <= self.limits.batch:
             await self.gatherer.together((again * size)[:size])
             size *= 2
