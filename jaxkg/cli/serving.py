@@ -49,7 +49,7 @@ def serve(
         raise JaxkgError(f"serve needs {error.name}: {_EXTRA}") from error
     from jaxkg.kg import demo_questions
     from jaxkg.serve.guard import checked_token
-    from jaxkg.serve.protocol import Bounded
+    from jaxkg.serve.protocol import SETTINGS
 
     token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
     with (
@@ -67,16 +67,7 @@ def serve(
             log_questions=log_questions,
         )
         errors.print(f"jaxkg: http://{host}:{port}", markup=False, highlight=False)
-        uvicorn.run(
-            app,
-            host=host,
-            port=port,
-            http=Bounded,
-            log_level="error",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=30,
-        )
+        uvicorn.run(app, host=host, port=port, **SETTINGS)
 
 
 @spread

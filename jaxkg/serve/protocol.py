@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 LONGEST_HEAD = 64 * 1024
 """Bytes of a request before its body; one reading of the socket may bring a few more."""
@@ -27,6 +27,7 @@ class Bounded(HttpToolsProtocol):
         self._head_since: float | None = None
         self._stuck_since: float | None = None
         self._look: asyncio.TimerHandle | None = None
+        self._answering: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Nothing has come yet."""
@@ -38,7 +39,16 @@ class Bounded(HttpToolsProtocol):
         """The other end is gone."""
         if self._look is not None:
             self._look.cancel()
+        # uvicorn tells only the last of several requests in one go that nobody reads any more.
+        self.pipeline.clear()
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         super().connection_lost(exc)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:
         """A piece of a request."""
@@ -78,3 +88,15 @@ class Bounded(HttpToolsProtocol):
             self.transport.close()
         else:
             self._look = self.loop.call_later(HEAD_SECONDS / 2, self._looked)
+
+
+SETTINGS: dict[str, Any] = {
+    "http": Bounded,
+    # A caller's address is the one it calls from, whatever it says in a header.
+    "proxy_headers": False,
+    "server_header": False,
+    "access_log": False,
+    "log_level": "error",
+    "timeout_graceful_shutdown": 30,
+}
+"""Of uvicorn, for this service."""

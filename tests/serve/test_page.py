@@ -2,15 +2,10 @@
 
 import importlib.util
 import os
-import socket
-import threading
-import time
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-import uvicorn
-from starlette.applications import Starlette
 
 from jaxkg.answer import Answer
 from jaxkg.cite import cite_path
@@ -82,30 +77,17 @@ def opened(tmp_path_factory):
         yield opened
 
 
-def running(app: Starlette):
-    """Serves an application on loopback until the generator is gone on with."""
-    with socket.socket() as some:
-        some.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [some]})
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        yield f"http://127.0.0.1:{some.getsockname()[1]}"
-        server.should_exit = True
-        thread.join(10)
-
-
 @pytest.fixture(scope="module")
-def url():
+def url(serving):
     right = ("Heat",)
     tried = [Question("1", f"who {SCRIPT}?", answers=right), Question("2", "all?", answers=right)]
-    yield from running(service(Facts.of(GRAPH), answer, examples=tried))
+    return f"http://127.0.0.1:{serving(service(Facts.of(GRAPH), answer, examples=tried))}"
 
 
 @pytest.fixture(scope="module")
-def guarded():
-    yield from running(service(Facts.of(GRAPH), answer, token="a token of sixteen"))
+def guarded(serving):
+    app = service(Facts.of(GRAPH), answer, token="a token of sixteen")
+    return f"http://127.0.0.1:{serving(app)}"
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,174 @@
+"""What callers may leave open, lie about or damage, over real connections."""
+
+import asyncio
+import importlib.util
+import logging
+import re
+import socket
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from jaxkg.answer import Answer
+from jaxkg.kg import demo_graph
+from jaxkg.records import RankedEntity
+from jaxkg.serve import protocol
+from jaxkg.serve.app import Limits, service
+from jaxkg.serve.facts import Facts
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "study" / "fuzz_serve.py"
+ASK = b"POST /ask HTTP/1.1\r\nHost: x\r\nContent-Length: 17\r\n\r\n"
+BODY = b'{"question": "x"}'
+
+
+def answer(questions):
+    found = (RankedEntity("a", "a", 1.0, ()),)
+    return [Answer(question=q.text, question_id=q.id, entities=found) for q in questions]
+
+
+@pytest.fixture(scope="module")
+def port(serving):
+    limits = Limits(body_seconds=0.4)
+    return serving(service(Facts.of(demo_graph()), answer, limits=limits))
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.4)
+    monkeypatch.setattr(protocol, "TAKE_SECONDS", 0.4)
+
+
+@pytest.fixture
+def caller(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as caller:
+        yield caller
+
+
+@pytest.fixture
+def faults(caplog, monkeypatch):
+    """What the server logs; a caller's manners are no fault of its own."""
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "handlers", [caplog.handler])
+    return caplog
+
+
+def told(caller):
+    """Everything that comes until the other end closes."""
+    found = b""
+    while piece := caller.recv(1 << 16):
+        found += piece
+    return found
+
+
+def status(caller):
+    return int(caller.recv(1 << 16).split(b" ", 2)[1])
+
+
+def replies(port):
+    """Replies of /schema so far."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as reply:
+        found = re.search(r'route="/schema",status="200"} (\d+)', reply.read().decode())
+    return int(found[1]) if found else 0
+
+
+class TestEnds:
+    def test_who_says_nothing_is_not_waited_for(self, caller):
+        assert told(caller) == b""
+
+    def test_half_a_head_is_not_waited_for(self, caller):
+        caller.sendall(ASK[:20])
+        assert told(caller) == b""
+
+    def test_nor_is_half_of_the_second_request(self, caller):
+        caller.sendall(ASK + BODY)
+        assert status(caller) == 200
+        caller.sendall(ASK[:20])
+        assert told(caller) == b""
+
+    def test_half_a_body_is_told_and_the_connection_goes_on(self, caller):
+        caller.sendall(ASK + BODY[:5])
+        assert status(caller) == 408
+        caller.sendall(BODY[5:] + ASK + BODY)
+        assert status(caller) == 200
+
+    def test_a_head_without_end_is_refused(self, caller):
+        caller.sendall(b"GET / HTTP/1.1\r\n")
+        lines = (b"X: " + b"y" * 1000 + b"\r\n") * 10_000
+        with pytest.raises(OSError):
+            caller.sendall(lines)
+
+    def test_a_long_head_is_refused_in_words(self, caller):
+        caller.sendall(b"GET / HTTP/1.1\r\nX: " + b"y" * (protocol.LONGEST_HEAD + 1))
+        assert b"too long" in told(caller)
+
+    def test_a_head_within_the_bound_is_read(self, caller):
+        caller.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 60_000 + b"\r\n\r\n")
+        assert status(caller) == 200
+
+    def test_who_does_not_read_is_left(self, port, faults):
+        with socket.socket() as caller:
+            caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            caller.connect(("127.0.0.1", port))
+            caller.sendall(b"GET /schema HTTP/1.1\r\nHost: x\r\n\r\n" * 3000)
+            before = -1
+            while before < (before := replies(port)):
+                time.sleep(1.5)
+            caller.settimeout(20)
+            assert 0 < told(caller).count(b"HTTP/1.1 200") < 3000
+        assert faults.records == []
+
+    def test_an_idle_connection_that_asked_is_kept(self, caller):
+        caller.sendall(ASK + BODY)
+        assert status(caller) == 200
+        time.sleep(0.9)
+        caller.sendall(ASK + BODY)
+        assert status(caller) == 200
+
+    def test_no_header_makes_a_caller_another_one(self, serving):
+        limits = Limits(per_second=0.001, burst=1)
+        port = serving(service(Facts.of(demo_graph()), answer, limits=limits))
+        request = b"GET /schema HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 10.0.0.%d\r\n\r\n"
+        codes = []
+        for number in range(2):
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as caller:
+                caller.sendall(request % number)
+                codes.append(status(caller))
+        assert codes == [200, 429]
+
+    def test_two_requests_in_one_go_are_both_answered(self, caller):
+        caller.sendall((ASK + BODY) * 2)
+        found = b""
+        while found.count(b"HTTP/1.1 200") < 2:
+            found += caller.recv(1 << 16)
+
+    def test_who_half_closes_behind_a_question_is_answered_or_left(self, caller):
+        caller.sendall(ASK + BODY)
+        caller.shutdown(socket.SHUT_WR)
+        assert told(caller)[:12] in (b"HTTP/1.1 200", b"")
+
+
+def test_malformed_requests_end_in_what_they_deserve(port, faults):
+    spec = importlib.util.spec_from_file_location("fuzz_serve", SCRIPT)
+    fuzz = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fuzz)
+    fuzzer = fuzz.Fuzzer(port, seed=5, dawdlers=0.002)
+    asyncio.run(fuzzer.run(300))
+    assert fuzzer.bad == {}
+    assert faults.records == []
+    assert sum(ends.total() for ends in fuzzer.ends.values()) == 300
+    assert fuzzer.ends["bodies"]["200"]
+    assert fuzzer.ends["bodies"]["400"]
+
+
+def test_the_fuzzer_notices_a_fault(serving):
+    def broken(questions):
+        raise ZeroDivisionError
+
+    port = serving(service(Facts.of(demo_graph()), broken))
+    spec = importlib.util.spec_from_file_location("fuzz_serve", SCRIPT)
+    fuzz = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fuzz)
+    fuzzer = fuzz.Fuzzer(port, seed=5, dawdlers=0.0)
+    asyncio.run(fuzzer.run(20))
+    assert fuzzer.bad["a plain question ended in 500"]
