@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 
 _STEPS = 4
+_FLOORS = {"members": 1024, "edges": 256, "nodes": 512}
+"""What small hypergraphs are padded to: a few passages each, they share their programs."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,8 +83,9 @@ def hyperedge_tables(
         raise JaxkgError(f"{count:,} memberships of hyperedges; between 1 and 2^31 - 1 fit")
     edge, node = (column.astype(np.int32) for column in np.divmod(by_edge, num_nodes))
     by_node = np.argsort(node, kind="stable")
-    size = bucket(count, steps=_STEPS)
-    edges, nodes = bucket(num_edges, steps=_STEPS), bucket(num_nodes, steps=_STEPS)
+    size = bucket(count, steps=_STEPS, floor=_FLOORS["members"])
+    edges = bucket(num_edges, steps=_STEPS, floor=_FLOORS["edges"])
+    nodes = bucket(num_nodes, steps=_STEPS, floor=_FLOORS["nodes"])
     incident_offsets = _starts(node, nodes)
     graph = Hypergraph(
         member=jax.device_put(pad(node, size)),

@@ -1,7 +1,8 @@
 """MetaQA, guided search with the hybrid edge scorer: trained on dev answers, measured on test.
 
 No hop count, no path labels; a tenth of dev only chooses the epoch. With `--state` a training that
-was stopped goes on where it was.
+was stopped goes on where it was. "Expanded" are the nodes whose edges the kept paths follow, a
+question's mean; "alone" is the median time of a question asked by itself, vectors of texts kept.
 
     python scripts/tables/table_guided.py --state runs/guided-state
 
@@ -16,6 +17,7 @@ nine tenths of dev, all alike, and the search is judged on the last tenth.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -40,8 +42,9 @@ from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
 from jaxkg.text import HashingEncoder, TextEncoder
+from jaxkg.types import NULL
 
-_TIMED = 4096
+_TIMED, _ALONE = 4096, 64
 
 METRICS = ("micro_f1", "f1", "hit_any", "path_recall_at_1", "grounded")
 
@@ -137,6 +140,30 @@ def seconds_a_question(qa: GuidedSearch, questions: Sequence[Question]) -> float
     return laps.lap() / len(questions)
 
 
+def nodes_expanded(qa: GuidedSearch, questions: Sequence[Question]) -> float:
+    """Distinct nodes of the kept paths before their ends, topics included: a question's mean."""
+    linked = qa.link(questions)
+    paths = qa.propose(linked)
+    expanded = sum(len({*some}) for some in linked.starts)
+    for length in range(1, paths.relations.shape[-1]):
+        longer = paths.used & (paths.relations[:, :, length] != NULL)
+        before = np.where(np.arange(paths.relations.shape[-1]) < length, paths.relations, NULL)
+        part = dataclasses.replace(paths, relations=before, used=longer)
+        found = qa.follow(linked, part)
+        expanded += len(np.unique(np.stack([found.question, found.node]), axis=1).T)
+    return expanded / len(questions)
+
+
+def alone(qa: GuidedSearch, questions: Sequence[Question]) -> float:
+    """Median seconds of one question at a time, the first to compile left out."""
+    spent = []
+    for question in [questions[0], *questions]:
+        laps = Laps()
+        qa.answer([question])
+        spent.append(laps.lap())
+    return float(np.median(spent[1:]))
+
+
 def ablations(world: World, record: Record, options: argparse.Namespace) -> None:
     """A row for every entry of `ABLATIONS`: F1 for each hop of a tenth of dev, none trained on."""
     draw = np.random.default_rng(options.seed)
@@ -212,14 +239,15 @@ def main(argv: list[str] | None = None) -> None:
         record.note(f"mining and training: {laps.lap():.0f} s")
     if options.output:
         scorer.save(options.output)
-    table = record.table("hops", "width", *METRICS, "ms/question")
+    table = record.table("hops", "width", *METRICS, "expanded", "ms/question", "ms alone")
     for width in options.widths:
         qa = searching(world, scorer, width)
         for hop in (1, 2, 3):
             questions = metaqa.questions(f"metaqa-{hop}", options.split, limit=options.questions)
             found = measure(qa, questions, metaqa.kg, options.seed)
-            spent = seconds_a_question(qa, questions[:_TIMED])
-            table.add(hop, width, *row(found, METRICS), 1e3 * spent)
+            timed, spent = questions[:_TIMED], seconds_a_question(qa, questions[:_TIMED])
+            told = nodes_expanded(qa, timed), 1e3 * spent, 1e3 * alone(qa, timed[:_ALONE])
+            table.add(hop, width, *row(found, METRICS), *told)
     record.save()
 
 

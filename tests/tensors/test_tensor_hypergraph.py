@@ -1,5 +1,6 @@
 import itertools
 
+import jax
 import numpy as np
 import pytest
 
@@ -49,6 +50,10 @@ def test_merged_entities_are_one_node():
 
 
 def test_sizes_come_in_buckets():
-    one, two = (hyperedge_tables(np.arange(n) % 7, np.arange(n) % 5, 7, 5).graph for n in (30, 31))
-    assert one.member.shape == two.member.shape
-    assert (one.num_edges, one.num_nodes) == (8, 8)
+    def shapes(count, edges, nodes):
+        made = hyperedge_tables(np.arange(count) % edges, np.arange(count) % nodes, edges, nodes)
+        return [column.shape for column in jax.tree.leaves(made.graph)]
+
+    assert shapes(3000, 701, 601) == shapes(3001, 702, 602)
+    # Those of a few passages share one program, whatever they hold.
+    assert shapes(300, 70, 201) == shapes(900, 250, 450) != shapes(900, 260, 450)

@@ -37,11 +37,12 @@ class RandomHypergraph:
         owner, node = np.asarray(pairs).T
         exact = hyperedge_tables(owner, node, EDGES, ENTITIES).graph
         nodes = np.full(NODES + 1, len(pairs), np.int32)
-        nodes[: len(exact.incident_offsets)] = exact.incident_offsets
+        nodes[: ENTITIES + 1] = exact.incident_offsets[: ENTITIES + 1]
         count = len(pairs)
         return jax.device_put(
             dataclasses.replace(
                 exact,
+                member_offsets=exact.member_offsets[: EDGES + 1],
                 member=pad(np.asarray(exact.member)[:count], MEMBERS),
                 incident=pad(np.asarray(exact.incident)[:count], MEMBERS),
                 incident_offsets=nodes,

@@ -118,7 +118,7 @@ class HyperWalk:
     def rank(self, texts: Texts, paths: Sequence[tuple[int, ...]]) -> list[tuple[int, float]]:
         """Places of paths by their score (Eq. 6), best first."""
         length = self.settings.depth + 1
-        table = np.full((1, bucket(len(paths)), length), NULL, np.int32)
+        table = np.full((1, bucket(len(paths), floor=32), length), NULL, np.int32)
         for place, path in enumerate(paths):
             table[0, place, : len(path)] = path
         paths_in = jax.device_put(table)
