@@ -25,7 +25,7 @@ from jaxkg.experiments.seconds import fastest
 from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.search.plans import execute_batch
-from jaxkg.tensors import Capacities, TensorGraph, pad, starts_table, stream
+from jaxkg.tensors import Capacities, TensorGraph, pad, stream
 
 
 def dict_of_sets(kg: KnowledgeGraph, topics: np.ndarray, paths: list[tuple[int, ...]]):
@@ -124,7 +124,7 @@ def flat_frontiers(
     capacities = Capacities(slots=(batch,) * table.shape[1], close=True)
 
     def dispatch(indices: np.ndarray, slots: tuple[int, ...]):
-        row, node = starts_table([(t,) for t in topics[indices]], num_rows=batch)
+        row, node = np.arange(batch, dtype=np.int32), pad(topics[indices], batch)
         relations = pad(table[indices], batch)[:, :, None]
         if witnesses:
             return execute_batch(
