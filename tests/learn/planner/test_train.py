@@ -8,6 +8,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.mine import mine_paths
+from jaxkg.learn.planner import train as training_of_planners
 from jaxkg.learn.planner.train import (
     Examples,
     PlannerConfig,
@@ -167,6 +168,29 @@ def test_training_is_the_same_for_the_same_seed(film_task, trained):
     params, score, told = train(film_task)
     assert all(np.array_equal(a, b) for a, b in zip(params, trained[0], strict=True))
     assert (score, told) == trained[1:]
+
+
+@pytest.mark.usefixtures("standard_promotion")
+def test_rows_that_no_text_names_are_left_out_of_the_steps_and_kept(film_task, monkeypatch):
+    labels, held_out, training, _ = film_task
+    config = PlannerConfig(hops=2, width=8, batch_size=64, epochs=1)
+    buckets = 4 * BUCKETS
+    args = (labels, training, held_out, config)
+    few, score = train_planner(*args, buckets=buckets, seed=1)
+    named = {int(n) for part in (labels, training.ngrams, held_out.ngrams) for n in np.unique(part)}
+    rows = training_of_planners._named_rows(buckets, labels, training.ngrams, held_out.ngrams)
+    assert named - {-1} <= set(rows.tolist())
+    assert len(rows) < buckets
+    fresh = init_planner(
+        4, hops=2, width=8, buckets=buckets, key=jax.random.split(jax.random.key(1))[0]
+    )
+    left = np.setdiff1d(np.arange(buckets), rows)
+    assert np.array_equal(few.ngram[left], fresh.ngram[left])
+    monkeypatch.setattr(training_of_planners, "_named_rows", lambda n, *tables: np.arange(n))
+    whole, whole_score = train_planner(*args, buckets=buckets, seed=1)
+    assert score == pytest.approx(whole_score, rel=1e-4)
+    for one, other in zip(few, whole, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.usefixtures("standard_promotion")
