@@ -25,6 +25,7 @@ from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.registry import System, build_system
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import sets
+from jaxkg.experiments.stores import settings_of
 from jaxkg.kg import read_graph, save_graph
 from jaxkg.kg.stores.around import Reach
 from jaxkg.kg.stores.arrays import save_index
@@ -57,6 +58,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--planner", type=Path, help="folder of a planner trained for MetaQA")
     parser.add_argument("--hops", type=int, nargs="+", default=(1, 2, 3), choices=(1, 2, 3))
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE, of the system")
+    parser.add_argument("--endpoint", default="", help="how it is asked, as batch=200,page=1000")
+    parser.add_argument("--stores", nargs="+", default=("mapped", "Oxigraph"))
     options = parser.parse_args(argv)
     record = Record(__file__, options, part=f"{options.system}-{options.whole and 'whole'}")
     world = sets("metaqa", options.data)
@@ -90,12 +93,14 @@ def main(argv: Sequence[str] | None = None) -> None:
             memory, first = asked(whole, questions, options.batch)
             again = asked(whole, questions, options.batch)[1]
             table.add(hop, "memory", "", "", "", first, again, "")
-            kept = EndpointSettings(keep=0, requests=10**6)
+            how = f"keep=0,requests=1000000{',' * bool(options.endpoint)}{options.endpoint}"
+            kept = settings_of(EndpointSettings, how, "--endpoint")
             stores = {
                 "mapped": open_store(folder / "saved"),
                 "Oxigraph": SparqlStore(Endpoint(url, kept)),
             }
-            for name, store in stores.items():
+            for name in options.stores:
+                store = stores[name]
                 qa = system(store)
                 found, first = asked(qa, questions, options.batch)
                 endpoint = getattr(store, "endpoint", None)

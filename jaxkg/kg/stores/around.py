@@ -85,7 +85,7 @@ def surroundings(
     for hop in range(reach.hops):
         if not len(frontier):
             break
-        runs = store.runs(frontier)
+        runs = _not_there(store.runs(frontier), _once(parts).triples)
         counted = np.union1d(counted, frontier)
         order = np.argsort(runs.size, kind="stable")
         small = (runs.size[order] <= reach.fan) | (hop == 0)
@@ -102,6 +102,19 @@ def surroundings(
     left = Runs(*(np.concatenate(columns) for columns in zip(*cuts)))
     troubles = tuple(dict.fromkeys(store.troubles()))
     return Surroundings(tuple(topics), _once(parts), left, full, troubles, counted)
+
+
+def _not_there(runs: Runs, known: np.ndarray) -> Runs:
+    """Those runs of which there are more facts than are known."""
+    told = [runs_of_rows(known[:, at], known[:, 1], bool(at)) for at in (0, 2)]
+    there = Runs(*(np.concatenate(columns) for columns in zip(*told)))
+    key, sought = (some.node << 32 | some.relation << 1 | some.inverse for some in (there, runs))
+    order = np.argsort(key)
+    place = np.minimum(np.searchsorted(key[order], sought), max(len(key) - 1, 0))
+    if not len(key):
+        return runs
+    found = np.where(key[order][place] == sought, there.size[order][place], 0)
+    return runs.take(np.flatnonzero(runs.size > found))
 
 
 def _once(parts: Sequence[Facts]) -> Facts:

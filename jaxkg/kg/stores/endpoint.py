@@ -49,7 +49,7 @@ class EndpointSettings(Checked):
 
     timeout: Positive = 60.0
     retries: CountOrZero = 4
-    batch: Count = 100
+    batch: Count = 200
     page: Count = 10_000
     requests: Count = 5_000
     pause: NotNegative = 0.0
@@ -147,7 +147,8 @@ class Endpoint:
                     f"{self.title}: {self.sent:,} requests were sent, as many as --endpoint "
                     f"requests={self.sent} allows"
                 )
-            time.sleep(max(0.0, self._last + self.settings.pause - time.monotonic()))
+            if (early := self._last + self.settings.pause - time.monotonic()) > 0:
+                time.sleep(early)
             self.sent += 1
             found = self._once(query)
             self._last = time.monotonic()

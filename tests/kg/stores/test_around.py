@@ -160,3 +160,25 @@ def test_a_sample_is_of_the_graph(triples):
     told = {sample.triple(row) for row in range(sample.num_triples)}
     assert told <= facts
     assert (told == facts) or len(facts) > 12
+
+
+@given(TRIPLES)
+def test_a_run_whose_facts_are_known_is_not_fetched_again(triples):
+    kg = graph_of(triples)
+
+    class Counted(ArrayStore):
+        def fetch(self, runs):
+            for node, relation, inverse in zip(*(c.tolist() for c in runs[:3])):
+                rows = self.kg.triples[:, 2 if inverse else 0] == node
+                mine = self.kg.triples[rows & (self.kg.triples[:, 1] == relation)]
+                assert {tuple(fact) for fact in mine.tolist()} - there
+            found = super().fetch(runs)
+            there.update(map(tuple, found.triples.tolist()))
+            return found
+
+    store = Counted(kg)
+    for row in range(kg.num_entities):
+        there = set()
+        surroundings(store, [row], Reach(hops=3))
+        wanted = ball({kg.triple(t) for t in range(kg.num_triples)}, kg.entity_ids[row], 3)
+        assert len(there) == len(wanted)
