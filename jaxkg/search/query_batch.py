@@ -33,7 +33,7 @@ class Operator(NamedTuple):
     query: Node
     parts: tuple[int, ...]
     level: int
-    chain: tuple[tuple[int, ...], ...] = ()
+    path: int = NULL  # among the paths of the batch
     revisit: Revisit = "any"
 
 
@@ -103,29 +103,21 @@ def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
     roots = tuple(tuple(map(taken.place, sides(query))) for query in queries)
     operators = taken.operators
     starts: list[int] = []
-    entities = []
+    entities: list[tuple[int, int, int]] = []
+    levels: dict[int, list[int]] = {}
     for place, operator in enumerate(operators):
         if operator.level:
+            levels.setdefault(operator.level, []).append(place)
             continue
         low = len(starts)
         if isinstance(operator.query, Entities):
-            starts += sorted({values.row(entity) for entity in operator.query.ids})
+            rows = [values.row(entity) for entity in operator.query.ids]
+            starts += rows if len(rows) == 1 else sorted({*rows})
         elif isinstance(operator.query, Domain):
             starts += start_of(values, operator.query).nodes.tolist()
         entities.append((place, low, len(starts)))
-    by_level: dict[int, list[int]] = {}
-    for place, operator in enumerate(operators):
-        if operator.level:
-            by_level.setdefault(operator.level, []).append(place)
-    paths = [o.chain or _path(values, o.query) for o in operators]
-    distinct = set(paths)
-    shape = (
-        max(map(len, distinct), default=0),
-        max((len(hop) for path in distinct for hop in path), default=1),
-    )
-    rounds = tuple(
-        _round(values, operators, paths, shape, by_level[level]) for level in sorted(by_level)
-    )
+    paths = _table(list(taken.paths))
+    rounds = tuple(_round(values, operators, paths, levels[level]) for level in sorted(levels))
     return QueryBatch(
         tuple(queries),
         tuple(operators),
@@ -142,7 +134,9 @@ class _Taken:
     def __init__(self, values: Values):
         self.values = values
         self.operators: list[Operator] = []
+        self.paths: dict[tuple[tuple[int, ...], ...], int] = {(): 0}  # and their places
         self._places: dict[tuple[Hashable, ...], int] = {}
+        self._named: dict[tuple[tuple[str, ...], ...], int] = {}
 
     def place(self, node: Node) -> int:
         """Where a node's operator stands, after those it reads from; equal nodes have one."""
@@ -161,25 +155,34 @@ class _Taken:
             parts = self.place(node.source), self.place(node.without)
             return self._kept((kind, parts), node, parts)
         part = self.place(node.source)
+        path = self._path([(name,) for name in node.path])
         if isinstance(node, Where):
-            key = kind, part, node.path, node.comparison, node.value
+            key = kind, part, path, node.comparison, node.value
         else:
-            key = kind, part, node.path, node.largest, node.n, node.by
-        return self._kept(key, node, (part,))
+            key = kind, part, path, node.largest, node.n, node.by
+        return self._kept(key, node, (part,), path)
+
+    def _path(self, names: Sequence[tuple[str, ...]]) -> int:
+        """Place of a relation path among those of the batch; each hop is one relation or more."""
+        key = tuple(names)
+        if (place := self._named.get(key)) is None:
+            codes = tuple(map(self.values.codes, key))
+            place = self._named[key] = self.paths.setdefault(codes, len(self.paths))
+        return place
 
     def _kept(
         self,
         key: tuple[Hashable, ...],
         node: Node,
         parts: tuple[int, ...],
-        *,
-        chain: tuple[tuple[int, ...], ...] = (),
+        path: int = NULL,
         revisit: Revisit = "any",
     ) -> int:
         if (place := self._places.get(key)) is None:
-            place = self._places[key] = len(self.operators)
-            level = 1 + max(self.operators[part].level for part in parts) if parts else 0
-            self.operators.append(Operator(node, parts, level, chain, revisit))
+            operators = self.operators
+            place = self._places[key] = len(operators)
+            level = 1 + max([operators[part].level for part in parts]) if parts else 0
+            operators.append(Operator(node, parts, level, path, revisit))
         return place
 
     def _chain(self, node: Step) -> int:
@@ -195,12 +198,8 @@ class _Taken:
         bars = not node.returns and bool(topics_of(node))
         if bars and not isinstance(source, Entities):
             return self._step_after_others(node)
-        part = self.place(source)
-        key = Step, part, bars, tuple(names)
-        if (place := self._places.get(key)) is not None:
-            return place
-        chain = tuple(map(self.values.codes, reversed(names)))
-        return self._kept(key, node, (part,), chain=chain, revisit="topic" if bars else "any")
+        part, path = self.place(source), self._path(names[::-1])
+        return self._kept((part, path, bars), node, (part,), path, "topic" if bars else "any")
 
     def _step_after_others(self, node: Step) -> int:
         """A step that must not return, above one that might: walk freely, then leave out."""
@@ -209,26 +208,21 @@ class _Taken:
         return self._kept((Step, parts), node, parts)
 
 
-def _path(values: Values, query: Node) -> tuple[tuple[int, ...], ...]:
-    if not isinstance(query, Where | Extreme):
-        return ()
-    return tuple((values.kg.relation_code(name),) for name in query.path)
-
-
-def _table(paths: Sequence[tuple[tuple[int, ...], ...]], shape: tuple[int, int]) -> np.ndarray:
-    rows = {path: row for row, path in enumerate(dict.fromkeys(paths))}
-    table = np.full((len(rows), *shape), NULL, np.int32)
-    for path, row in rows.items():
+def _table(paths: Sequence[tuple[tuple[int, ...], ...]]) -> tuple[np.ndarray, np.ndarray]:
+    """[P, L, W] int32 relations of paths and [P] int32 hops of each."""
+    hops = np.array(list(map(len, paths)), np.int32)
+    width = max((len(hop) for path in paths for hop in path), default=1)
+    table = np.full((len(paths), int(hops.max()), width), NULL, np.int32)
+    for row, path in enumerate(paths):
         for hop, codes in enumerate(path):
             table[row, hop, : len(codes)] = codes
-    return table[[rows[path] for path in paths]]
+    return table, hops
 
 
 def _round(
     values: Values,
     operators: Sequence[Operator],
-    paths: Sequence[tuple[tuple[int, ...], ...]],
-    shape: tuple[int, int],
+    paths: tuple[np.ndarray, np.ndarray],
     places: Sequence[int],
 ) -> Round:
     groups: dict[Revisit, list[int]] = {}
@@ -236,12 +230,12 @@ def _round(
     for place in places:
         operator = operators[place]
         query, parts = operator.query, operator.parts
-        if operator.chain:
-            groups.setdefault(operator.revisit, []).append(place)
-        elif isinstance(query, Where):
+        if isinstance(query, Where):
             wheres.append(place)
         elif isinstance(query, Extreme):
             extremes.append(place)
+        elif operator.path != NULL:
+            groups.setdefault(operator.revisit, []).append(place)
         elif isinstance(query, Intersection):
             # The same part twice is one slot twice: distinct parts count.
             distinct = tuple(dict.fromkeys(parts))
@@ -256,7 +250,7 @@ def _round(
                 revisit,
                 some,
                 [operators[place].parts[0] for place in some],
-                _table([paths[place] for place in some], shape),
+                paths[0][[operators[place].path for place in some]],
             )
             for revisit, some in groups.items()
         )
@@ -264,16 +258,15 @@ def _round(
     return Round(
         chains if groups else None,
         combinations,
-        _conditions(values, operators, paths, shape, wheres),
-        _conditions(values, operators, paths, shape, extremes),
+        _conditions(values, operators, paths, wheres),
+        _conditions(values, operators, paths, extremes),
     )
 
 
 def _conditions(
     values: Values,
     operators: Sequence[Operator],
-    paths: Sequence[tuple[tuple[int, ...], ...]],
-    shape: tuple[int, int],
+    paths: tuple[np.ndarray, np.ndarray],
     places: list[int],
 ) -> Conditions | None:
     if not places:
@@ -294,11 +287,12 @@ def _conditions(
             windows.append((0, 0, 0, 0))
             flags.append(query.largest)
             most.append(min(query.n, 2**31 - 1))
+    (table, hops), own = paths, [operators[place].path for place in places]
     return Conditions(
         places,
         [operators[place].parts[0] for place in places],
-        _table([paths[place] for place in places], shape),
-        np.array([len(paths[place]) for place in places], np.int32),
+        table[own],
+        hops[own],
         np.array(kinds, np.int32),
         np.array(windows, np.int32),
         np.array(flags, bool),

@@ -301,7 +301,7 @@ class Executed(Sequence[Result]):
         query, roots = self.batch.queries[place], self.batch.roots[place]
         complete = self._whole or all(map(self._all_complete, roots))
         derive = functools.partial(self._derived, roots)
-        found = [np.sort(self.nodes(root)) for root in roots]
+        found = [np.sort(nodes) if len(nodes) > 1 else nodes for nodes in map(self.nodes, roots)]
         return root_result(query, found, derive, self.owner.values, complete=complete)
 
     @functools.cached_property

@@ -24,6 +24,7 @@ from jaxkg.query import (
 
 _DEEPEST = 64
 _KNOWN = frozenset(OPERATORS.values())
+_ROOTS = frozenset((Count, Exists, Compared))
 
 
 def refuse_unsound(values: Values, query: Query) -> None:
@@ -96,16 +97,19 @@ def _sound(values: Values, query: Query, depth: int) -> None:
 
 
 def _refuse_root(query: Query) -> None:
-    if isinstance(query, Exists | Compared | Count):
+    if type(query) in _ROOTS:
         name = type(query).__name__.lower()
         raise JaxkgError(f"{name} stands at the root of a query graph, not within another")
 
 
 def _sound_relations(values: Values, query: Step | Domain) -> None:
+    if query.relations in values.sound:
+        return
     if not query.relations or len(set(query.relations)) != len(query.relations):
         what = type(query).__name__.lower()
         raise JaxkgError(f"a {what} wants one relation or several different, not {query.relations}")
     values.codes(query.relations)
+    values.sound.add(query.relations)
 
 
 def topics_of(node: Query) -> tuple[str, ...]:

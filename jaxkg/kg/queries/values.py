@@ -75,6 +75,7 @@ class Values:
             Numbers are ranked exactly, unit by unit.
         approximate: [N] float32, the numbers; NaN where there is none.
         units: texts of the units of every relation's numbers.
+        sound: relations that were found sound to step along, so that it is looked at once.
         typed, told: whether values are RDF literals, and whether some are read off names.
     """
 
@@ -131,6 +132,7 @@ class Values:
         self._ends: dict[str, np.ndarray] = {}
         self._rows: dict[str, int] = {}
         self._codes: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self.sound: set[tuple[str, ...]] = set()
 
     def _read_literals(self, stores: Mapping[str, dict]) -> dict[int, str | None]:
         """Values of the literals that say their datatype; the kind of every literal by its row."""
