@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +16,8 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.questions.formats import split_brackets
 from jaxkg.records import Question
 from jaxkg.serve.stored import Lookups
+
+log = logging.getLogger("jaxkg.serve")
 
 LARGEST_REPLY = 20_000
 """Characters of a tool's reply, at most."""
@@ -33,6 +37,8 @@ def server(facts: Lookups, answer: Callable[[Sequence[Question]], list[Answer]])
         facts: the graph.
         answer: answers many questions.
     """
+    # Tools run in threads of their own; a system is made for one.
+    one_at_a_time = threading.Lock()
     tools = MCPServer("jaxkg", version=__version__, instructions=_INSTRUCTIONS)
 
     @tools.tool()
@@ -45,7 +51,8 @@ def server(facts: Lookups, answer: Callable[[Sequence[Question]], list[Answer]])
         """
         bare, mention = split_brackets(question)
         asked = Question(id="q1", text=bare, topics=tuple(topics or ()), mention=mention)
-        return _told(lambda: brief(answer([asked])[0]))
+        with one_at_a_time:
+            return _told(lambda: brief(answer([asked])[0]))
 
     @tools.tool()
     def find_entities(name: str, limit: int = 10) -> str:
@@ -117,6 +124,9 @@ def _told(look: Callable[[], dict[str, Any]]) -> str:
         record = look()
     except JaxkgError as error:
         return json.dumps({"error": str(error)}, ensure_ascii=False)
+    except Exception:
+        log.exception("a tool failed")
+        return json.dumps({"error": "this could not be answered; the server's log says why"})
     text = json.dumps(record, ensure_ascii=False)
     if len(text) <= LARGEST_REPLY:
         return text
