@@ -195,9 +195,10 @@ class SteppedPaths(PathAnswering[RelationPaths]):
         Nothing is shown of paths to other entities.
         """
         query = None
-        if self.settings.values is not None and len(answer.entities) > 1:
+        least = self.settings.values
+        if least is not None and len(answer.entities) > 1 and self._asks(answer.question):
             nodes = [self.kg.entity(each.entity) for each in answer.entities]
-            query = self._conditions.of(answer.question, nodes, least=self.settings.values)
+            query = self._conditions.of(answer.question, nodes, least=least)
         told = query and query_answer(self.sets, query, self.sets.execute(query))
         met = {each.entity: each for each in told.entities} if told else {}
         least = self.settings.share * max((each.score for each in answer.entities), default=0.0)
@@ -210,8 +211,11 @@ class SteppedPaths(PathAnswering[RelationPaths]):
         return conditioned(answer, told) if told and met else answer
 
     def _share(self, question: str) -> float:
-        wide = self.settings.values is not None and asked_of_values(question) is not None
-        return min(self.settings.among, self.settings.share) if wide else self.settings.share
+        share = self.settings.share
+        return min(self.settings.among, share) if self._asks(question) else share
+
+    def _asks(self, question: str) -> bool:
+        return self.settings.values is not None and asked_of_values(question) is not None
 
     @functools.cached_property
     def sets(self) -> QuerySets:
