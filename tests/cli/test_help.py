@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 import typer
 
 from jaxkg.cli.app import app
@@ -62,3 +63,14 @@ def test_the_command_starts_without_its_heavy_parts():
     code = f"import jaxkg.cli, sys; print(*({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("jaxkg ex", {"explain"}), ("jaxkg ask --sys", {"--system"})]
+)
+def test_the_shell_completes(jaxkg, monkeypatch, typed, offered):
+    monkeypatch.setenv("_JAXKG_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(typed.count(" ")))
+    code, out, err = jaxkg()
+    assert (code, set(out.split()), err) == (0, offered, "")
