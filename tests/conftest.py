@@ -1,8 +1,11 @@
 """One strict setting for all tests. It is set before jax starts, through its own variables, so that
 tests of folders that never touch a device do not load jax."""
 
+import ctypes
+import gc
 import os
 import random
+import resource
 import signal
 import sys
 import zlib
@@ -64,22 +67,36 @@ def _seeds(request: pytest.FixtureRequest) -> None:
     np.random.seed(seed)
 
 
-_MAPPED = Path("/proc/self/maps")
+_MAPPED, _HELD = Path("/proc/self/maps"), Path("/proc/self/statm")
 _MOST_MAPPED = 20_000
+_MOST_HELD = 600_000_000
 _every: list[int] = [0]
+_most_held: list[int] = [_MOST_HELD]
 
 
 @pytest.fixture(autouse=True)
 def _room_for_programs() -> Iterator[None]:
     """Every compiled program maps memory, and a Linux process may map 65,530 regions: thousands of
-    tests in one process reach that, and the compiler aborts."""
+    tests in one process reach that, and the compiler aborts. Nor need a worker hold gigabytes of
+    programs that no later test wants."""
     yield
     _every[0] = (_every[0] + 1) % 16
     if _every[0] or "jax" not in sys.modules or not _MAPPED.exists():
         return
     with _MAPPED.open("rb") as regions:
-        if sum(1 for _ in regions) > _MOST_MAPPED:
-            sys.modules["jax"].clear_caches()
+        mapped = sum(1 for _ in regions)
+    if mapped > _MOST_MAPPED or _held() > _most_held[0]:
+        sys.modules["jax"].clear_caches()
+        gc.collect()
+        if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # of glibc
+            trim(0)
+        # What stays is no program: the next ones have room beside it.
+        _most_held[0] = max(_MOST_HELD, _held() + _MOST_HELD // 2)
+
+
+def _held() -> int:
+    """Bytes in memory."""
+    return int(_HELD.read_text().split()[1]) * resource.getpagesize()
 
 
 @pytest.fixture
