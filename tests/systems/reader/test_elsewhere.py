@@ -75,3 +75,14 @@ def test_a_relation_the_sample_has_not_is_read_off_the_part(part):
     found = Vocabulary(none)
     assert told(found, "wrote")[0] == "thing"
     assert told(found, "height")[0] == "number"
+
+
+def test_an_entity_is_of_every_sort_that_has_it(store):
+    found = Vocabulary(store.kg)
+    assert len(found.sorts) > 1
+    several = 0
+    for node in range(store.kg.num_entities):
+        kinds = [kind for kind, sort in found.sorts.items() if node in sort.members.tolist()]
+        assert list(found.kinds_of(node)) == kinds
+        several += len(kinds)
+    assert several > 3

@@ -103,6 +103,7 @@ class Vocabulary:
                     grouped[kind].append(triples[some, 0])
         self.classes = {kind: distinct(np.concatenate(some)) for kind, some in grouped.items()}
         self.sorts: dict[int, Sort] = {}
+        self._of_sort = self._by_member()
         self._kinds: dict[int, tuple[int, ...]] = {}
         self.symmetric = {
             code
@@ -120,8 +121,17 @@ class Vocabulary:
         self._functional: dict[int, bool] = {}
         self._class_words: dict[int, tuple[str, ...]] = {}
         self.sorts = dict(enumerate(self._inferred(), start=kg.num_entities))
+        self._of_sort = self._by_member()
         self._kinds.clear()
         self.classes |= {kind: sort.members for kind, sort in self.sorts.items()}
+
+    def _by_member(self) -> tuple[np.ndarray, np.ndarray]:
+        """Entities of sorts, ascending, and the sort of each; an entity may be of several."""
+        parts = [(sort.members, np.full(len(sort.members), k)) for k, sort in self.sorts.items()]
+        none = np.empty(0, np.int64)
+        members, of = map(np.concatenate, zip((none, none), *parts))
+        order = np.argsort(members, kind="stable")
+        return members[order], of[order]
 
     def _inferred(self) -> list[Sort]:
         if self._elsewhere:
@@ -236,10 +246,9 @@ class Vocabulary:
                 rows = self.around.triples(node, code)
                 told.update(dict.fromkeys(self.kg.triples[rows, 2].tolist()))
             kinds = [kind for kind in told if kind in self.classes]
-            for kind, sort in self.sorts.items():
-                place = int(np.searchsorted(sort.members, node))
-                if place < len(sort.members) and sort.members[place] == node:
-                    kinds.append(kind)
+            members, of = self._of_sort
+            low, high = np.searchsorted(members, [node, node + 1])
+            kinds += of[low:high].tolist()
             self._kinds[node] = tuple(kinds)
         return self._kinds[node]
 
