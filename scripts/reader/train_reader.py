@@ -5,10 +5,10 @@
     python scripts/reader/train_reader.py fit --encoder minilm -o FOLDER
 
 `phrases` trains the maps of phrases and labels, on questions of their own; `examples` reads the
-questions of one source (grailqa, lcquad, simple, made-up, spoken, freebase), builds worlds around
-them and keeps the views of all readings; `fit` trains the ranker and the second look on what was
-kept, fits the confidence on graphs that they were not trained on (`--own`, `--held`), and writes
-the weights. Keeping the views takes a minute or two a source, the others some minutes.
+questions of one source (grailqa, lcquad, simple, made-up, spoken, sets, freebase, own), builds
+worlds around them and keeps the views of all readings; `fit` trains the ranker and the second look
+on what was kept, fits the confidence on graphs that they were not trained on (`--own`, `--held`),
+and writes the weights. Keeping the views takes a minute or two a source, the others some minutes.
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ from jaxkg.systems.reader.training.fit_second import fit_second
 from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.training.sources import grailqa, lcquad, simple_questions
 from jaxkg.systems.reader.training.spoken import spoken_world
+from jaxkg.systems.reader.training.spoken_sets import set_questions
 from jaxkg.systems.reader.training.worlds import grouped, make_world
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text import HashingEncoder, TextEncoder
 
-VERSION = "2026.11-3"
+VERSION = "2026.11-4"
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
 WORLDS = ("grailqa", "lcquad", "simple", "made-up")
 
@@ -87,8 +88,13 @@ def world_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[E
 
 
 def spoken_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
+    sets = args.source == "sets"
     for number in range(args.groups):
-        kg, asked = spoken_world(number, 20)
+        kg, asked = (
+            spoken_world(2_000 + number, 20, ask=set_questions)
+            if sets
+            else spoken_world(number, 20)
+        )
         questions = [(one, ()) for one in asked]
         yield make_examples(kg, questions, encoder, ReaderSettings(), maps_of(args))
 
@@ -189,7 +195,7 @@ def make(args: argparse.Namespace) -> None:
     args.output.mkdir(parents=True, exist_ok=True)
     encoder = encoder_of(args.encoder, args.output)
     began = time.time()
-    kinds = {"freebase": freebase_examples, "spoken": spoken_examples}
+    kinds = {"freebase": freebase_examples, "spoken": spoken_examples, "sets": spoken_examples}
     kinds |= dict.fromkeys(HELD, held_examples)
     found = kinds.get(args.source, world_examples)
     parts: list[Examples] = []
@@ -252,6 +258,8 @@ def foreign(args: argparse.Namespace) -> Iterator[tuple[str, KnowledgeGraph, Seq
     for number in range(2 * args.held):
         kg, asked = spoken_world(10_000 + number, 15, gone=0.2)
         yield f"spoken {number}", kg, asked
+        kg, asked = spoken_world(12_000 + number, 15, gone=0.2, ask=set_questions)
+        yield f"sets {number}", kg, asked
     for name, kg, asked in own_choose(args):
         yield f"own {name}", kg, asked
 
@@ -291,9 +299,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--encoder", choices=["minilm", "hashing"], default="minilm")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument(
-        "--source", default="grailqa", choices=[*WORLDS, "spoken", "freebase", *HELD]
+        "--source", default="grailqa", choices=[*WORLDS, "spoken", "sets", "freebase", *HELD]
     )
-    parser.add_argument("--sources", default="spoken,grailqa,made-up,lcquad,simple")
+    parser.add_argument("--sources", default="spoken,sets,grailqa,made-up,lcquad,simple")
     parser.add_argument("--held", type=int, default=6, help="worlds a source for the confidence")
     parser.add_argument(
         "--groups", type=int, default=32, help="worlds to build; times 20 questions"
@@ -305,7 +313,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=3, help="rankers put together as one")
-    parser.add_argument("--threshold", type=float, default=0.6)
+    parser.add_argument("--threshold", type=float, default=0.55)
     parser.add_argument("--version", default=VERSION)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of examples")
     parser.add_argument("--weights", type=Path, default=Path("reader.npz"))

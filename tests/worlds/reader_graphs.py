@@ -57,3 +57,39 @@ def kinsfolk() -> KnowledgeGraph:
     ]
     jobs = [("Cyn", "baker"), ("Fay", "smith"), ("Gus", "baker"), ("Abe", "miller")]
     return KnowledgeGraph.from_triples([*facts, *((who, "trade", job) for who, job in jobs)])
+
+
+def bakery() -> KnowledgeGraph:
+    """Loaves and cakes, who bakes them and what is in them; every thing has a kind."""
+    facts = [
+        ("Rye", "kind", "loaf"), ("Spelt", "kind", "loaf"), ("Farmhouse", "kind", "loaf"),
+        ("Plait", "kind", "cake"), ("Star", "kind", "cake"), ("Log", "kind", "cake"),
+        ("Ada Moor", "kind", "baker"), ("Ben Oke", "kind", "baker"), ("Cy Lund", "kind", "baker"),
+        ("Rye", "was baked by", "Ada Moor"), ("Spelt", "was baked by", "Ada Moor"),
+        ("Farmhouse", "was baked by", "Ben Oke"), ("Plait", "was baked by", "Ben Oke"),
+        ("Star", "was baked by", "Ben Oke"), ("Plait", "contains", "almonds"),
+        ("Plait", "contains", "raisins"), ("Star", "contains", "almonds"),
+        ("Rye", "contains", "caraway"), ("Spelt", "contains", "raisins"),
+        ("Rye", "price", "4.20"), ("Spelt", "price", "5.10"), ("Plait", "price", "7.50"),
+        ("Star", "price", "6.40"), ("Log", "price", "12.00"), ("Ben Oke", "lives in", "Mill Lane"),
+        ("Ada Moor", "lives in", "Hill Row"), ("Star", "is also known as", "The Comet"),
+    ]  # fmt: skip
+    return KnowledgeGraph.from_triples(facts)
+
+
+def pond() -> KnowledgeGraph:
+    """Animals in kinds below kinds, and what is true or false of them."""
+    facts = [
+        ("Croak", "type", "frog"), ("Hop", "type", "frog"), ("Slip", "type", "newt"),
+        ("Pike", "type", "fish"), ("frog", "subclass of", "amphibian"),
+        ("newt", "subclass of", "amphibian"), ("amphibian", "subclass of", "animal"),
+        ("fish", "subclass of", "animal"), ("Croak", "poisonous", "true"),
+        ("Hop", "poisonous", "false"), ("Slip", "poisonous", "true"),
+        ("Pike", "poisonous", "false"), ("Croak", "first described by", "Ada Moor"),
+        ("Pike", "first described by", "Ben Oke"), ("Slip", "first described by", "Ada Moor"),
+        ("Croak", "length", "7"), ("Slip", "length", "11"), ("Pike", "length", "60"),
+        ("Croak", "first described in", "1890"), ("Pike", "first described in", "1740"),
+        ("Croak", "lives in", "Old Mill Pond of the Upper Valley"), ("Slip", "lives in", "Fen"),
+        ("Hop", "lives in", "Fen"),
+    ]  # fmt: skip
+    return KnowledgeGraph.from_triples(facts)

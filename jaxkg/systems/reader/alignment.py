@@ -7,6 +7,7 @@ for a query graph as a whole, so thousands of them cost no more than their relat
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.german import in_english
 from jaxkg.systems.reader.language.synonyms import meant
 from jaxkg.text import TextEncoder
 
@@ -23,7 +25,7 @@ _PHRASE = 3
 
 
 class TextVectors:
-    """Vectors of short texts, each encoded once in a process.
+    """Vectors of short texts, each encoded once in a process, German words of them in English.
 
     Args:
         encoder: of texts; None for letters alone.
@@ -44,7 +46,7 @@ class TextVectors:
             return np.zeros((len(texts), 0), np.float32)
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         if missing:
-            self._known.update(zip(missing, self.encoder(missing)))
+            self._known.update(zip(missing, self.encoder([in_english(text) for text in missing])))
         if not len(texts):
             return np.zeros((0, self.encoder.dimension), np.float32)
         return np.stack([self._known[text] for text in texts])
@@ -109,6 +111,12 @@ class Alignment:
         found = vectors(self.texts())
         self._phrase_vectors, self._whole = vectors.mapped(found[:-1], asked=True), found[-1]
         self._aligned: dict[tuple[str, ...], Aligned] = {}
+
+    @functools.cached_property
+    def groups(self) -> int:
+        """How many groups of words of content there are, names and operators left out."""
+        content = self.content >= 1.0
+        return int((content & ~np.concatenate([[False], content[:-1]])).sum())
 
     def texts(self) -> list[str]:
         """The question's phrases, then the whole of it, names masked."""

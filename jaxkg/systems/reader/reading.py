@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.cues import Cues, read_cues
+from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
 from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
@@ -57,13 +59,30 @@ class Readings:
             text: the question.
             topics: ids or names of its topics, where they are known; nothing else is a topic then.
         """
-        cues = read_cues(text)
+        cues = self._as_labelled(read_cues(text))
         mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
         mentions = self._told_once(mentions)
         masked = {p for m in mentions if m.score >= _CERTAIN for p in m.words}
         cues = self._with_numbers(cues, mentions)
         alignment = Alignment(cues, masked, self.vectors)
         return Asked(cues, mentions, self.finder.classes(cues), alignment)
+
+    def _as_labelled(self, cues: Cues) -> Cues:
+        """A superlative that stands so in a relation's label is a part of it: "first described"."""
+        if cues.extreme is None or not cues.extreme.words:
+            return cues
+        last = max(cues.extreme.words)
+        pair = tuple(map(stem, cues.words.folded[last : last + 2]))
+        if len(pair) < 2 or pair not in self._pairs:
+            return cues
+        used = cues.used - cues.extreme.words
+        return dataclasses.replace(cues, extreme=None, graded=(), used=used)
+
+    @functools.cached_property
+    def _pairs(self) -> set[tuple[str, ...]]:
+        """Words that follow one another in labels, by their stems."""
+        labels = (w for relation in self.vocabulary.relations for w in relation.wordings)
+        return {pair for w in labels for pair in itertools.pairwise(map(stem, w.lower().split()))}
 
     def _with_numbers(self, cues: Cues, mentions: list[Mention]) -> Cues:
         """A number on its own is a value to be met, where the graph has it: "on floor 2"."""

@@ -10,7 +10,7 @@ class ReaderSettings:
     """Settings of `Reader`.
 
     Attributes:
-        hops: relations of a path at most.
+        hops: relations of a path at most; one more where a question has more groups of words.
         edges: facts around a set of entities at most; a larger set is not walked on from, which
             the answer tells.
         expanded: relation paths of one topic that are walked on from, the best first.

@@ -89,18 +89,11 @@ def best_parts(gain: np.ndarray) -> np.ndarray:
     return best[:, -1]
 
 
-def word_groups(asked: Asked) -> int:
-    """How many groups of words of content a question has, names and operators left out."""
-    content = asked.alignment.content >= 1.0
-    starts = content & ~np.concatenate([[False], content[:-1]])
-    return int(starts.sum())
-
-
 def turn_views(asked: Asked, found: list[Candidate], find: Candidates) -> np.ndarray:
     """[C, T] float32 views of readings, as `NAMES`."""
     rows = np.zeros((len(found), len(NAMES)), np.float32)
     content = asked.alignment.content
-    groups, words, total = word_groups(asked), len(content), find.kg.num_relations
+    groups, words, total = asked.alignment.groups, len(content), find.kg.num_relations
     weight = float(content.sum()) or 1.0
     alike: dict[tuple[int, int], list[tuple[int, list[int]]]] = defaultdict(list)
     for place, candidate in enumerate(found):

@@ -41,12 +41,15 @@ NAMES = (
     "yesno missed", "yesno uncalled", "extreme met", "extreme missed", "extreme uncalled",
     "filter met", "filter missed", "either met", "either missed", "except met", "except missed",
     "compare met", "yes", "measure fit", "measure lex", "measure sem", "zero",
-    "answers itself",
+    "answers itself", "graded fit", "graded missed", "steps on", "inner direction",
+    "negated",
     *TURNS,
 )  # fmt: skip
 """The views, in order."""
 _OWN = NAMES[: -len(TURNS)]
 
+_PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
+_PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _VECTORS = ("sem", "vectors", "whole", "wants")
 _GROUPS = {
     "vectors": [n for n in NAMES if any(part in n for part in _VECTORS)],
@@ -172,7 +175,7 @@ class _View:
         distinct = {code % self.vocabulary.kg.num_relations for code in self.candidate.relations}
         found["same word twice"] = count - len(set(places)) if len(distinct) == count else 0
         found["order"] = self._order()
-        found["direction"] = self._direction()
+        found["direction"], found["inner direction"] = self._direction()
         codes = self.candidate.relations
         total = self.vocabulary.kg.num_relations
         found["returns"] = sum(abs(a - b) == total for a, b in itertools.pairwise(codes))
@@ -190,32 +193,31 @@ class _View:
                 pairs += 1
         return score / pairs if pairs else 0.0
 
-    def _direction(self) -> float:
-        """Whether who does it and to whom is told as the relation is walked; verbs only."""
-        folded = self.cues.words.folded
-        total, score = self.vocabulary.kg.num_relations, 0.0
+    def _direction(self) -> tuple[float, float]:
+        """Whether who does it and to whom is told as relations are walked; verbs only.
+
+        Of the steps next to the topics, and of those further out.
+        """
+        scores = [0.0, 0.0]
         for mention, codes in self.candidate.legs:
-            if not codes:
-                continue
-            code = codes[0]
-            label = self.find.wordings(code)[0].split()
-            passive = label[-1] == "by" or label[-1] in ("von",)
-            verb = passive or label[-1] in ("for", "to", "with", "of") or label[0].endswith("s")
-            if not verb:
-                continue
-            at = self.asked.mentions[mention].first
-            told = self.alignment.of(self.find.wordings(code)).at
-            if told < 0:
-                continue
-            before = at < told
-            agent_told = any(
-                folded[p] in ("by", "von")
-                for p in range(int(told), min(int(told) + 3, len(folded)))
-            )
-            topic_acts = before != agent_told
-            backwards = code >= total
-            score += 1.0 if (topic_acts == passive) == backwards else -1.0
-        return score
+            at = float(self.asked.mentions[mention].first)
+            for place, code in enumerate(codes):
+                told = self.alignment.of(self.find.wordings(code)).at
+                if told >= 0:
+                    scores[place > 0] += self._directed(code, at, told)
+                    at = told
+        return scores[0], scores[1]
+
+    def _directed(self, code: int, at: float, told: float) -> float:
+        """1 where a verb is walked as it is told of what stands at a place, -1 the other way."""
+        label = self.find.wordings(code)[0].split()
+        passive = label[-1] in ("by", "von")
+        if not (passive or label[-1] in _PARTICLES or label[0].endswith("s")) or told == at:
+            return 0.0
+        folded = self.cues.words.folded
+        agent = any(w in ("by", "von") for w in folded[int(told) : int(told) + 3])
+        acts = (at < told) != agent
+        return 1.0 if (acts == passive) == (code >= self.vocabulary.kg.num_relations) else -1.0
 
     def _topics(self) -> dict[str, float]:
         mentions = self.asked.mentions
@@ -329,6 +331,15 @@ class _View:
             found["measure fit"] = candidate.fit
             found["measure lex"] = aligned.best_lex
             found["measure sem"] = aligned.best_sem
+        found["negated"] = aside
+        if cues.graded and shape in ("extreme", "compare", "filter", "count"):
+            words = [self.vocabulary.class_words(kind) for kind in candidate.graded]
+            words += [self.find.wordings(candidate.measure)] if candidate.measure >= 0 else []
+            covers = [self.alignment.of(some).cover[list(cues.graded)].max() for some in words]
+            found["graded fit"] = max(covers, default=0.0)
+            found["graded missed"] = 1.0 - found["graded fit"]
+        if candidate.picked >= 0:
+            found["steps on"] = len(candidate.relations) - candidate.picked
         size = len(candidate.ends) if not candidate.result else 1
         found["log size"] = float(np.log1p(size))
         found["single"] = size == 1

@@ -7,6 +7,7 @@ from jaxkg.systems.reader.sets.candidates import Candidate, Candidates
 WORDINGS = 2
 """Wordings of a reading: as a phrase, and as the sequence of what is walked."""
 _IT = "it"
+_MEASURED = {"extreme": "first by", "except": "without"}
 
 
 def told(candidate: Candidate, find: Candidates) -> tuple[str, str]:
@@ -36,10 +37,13 @@ def told(candidate: Candidate, find: Candidates) -> tuple[str, str]:
                 walked.append(f"{kind} whose {label} it is".strip())
         phrases.append(words)
         sequences.append(", ".join(walked))
-    phrase, sequence = " and ".join(phrases), "; ".join(sequences)
+    joined = " or " if candidate.shape == "union" else " and "
+    phrase, sequence = joined.join(phrases), "; ".join(sequences)
     if candidate.measure >= 0 and candidate.shape != "compare":
-        label = find.wordings(candidate.measure)[0]
-        phrase, sequence = f"{phrase}, by {label}", f"{sequence}, by {label}"
+        label = f"{_MEASURED.get(candidate.shape, 'by')} {find.wordings(candidate.measure)[0]}"
+        phrase, sequence = f"{phrase}, {label}", f"{sequence}, {label}"
+    elif candidate.shape == "except":
+        phrase, sequence = f"{phrase}, but not it", f"{sequence}, but not it"
     if candidate.result in ("yes", "no"):
         return f"is it {phrase}", f"is it {sequence}"
     if candidate.shape == "count":

@@ -1,8 +1,9 @@
 import numpy as np
-from reader_graphs import transit, workshop
+from reader_graphs import bakery, transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.language.german import in_english
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.topics import TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
@@ -164,3 +165,42 @@ def test_names_of_a_large_graph_are_looked_up_as_they_are_asked_for(monkeypatch)
                 cues = read_cues(question)
                 assert on_demand.mentions(cues) == at_once.mentions(cues), question
     assert [kg.name(o.entity) for m in at_once.mentions(read_cues(questions[6])) for o in m.options]
+
+
+def test_a_kind_that_everything_has_is_its_class_and_one_that_few_have_is_not():
+    classes = Vocabulary(bakery())
+    assert {classes.kg.name(kind) for kind in classes.classes if kind not in classes.sorts} == {
+        "loaf", "cake", "baker",
+    }  # fmt: skip
+    children = [("Ida", "kind", "Ole"), ("Ole", "kind", "Pia"), ("Ida", "wohnt in", "Kiel")]
+    few = Vocabulary(KnowledgeGraph.from_triples([*children, ("Kiel", "liegt an", "Förde")]))
+    assert not few.type_codes
+
+
+def test_other_names_are_told_by_sentences_too():
+    names = Vocabulary(bakery())
+    assert [r.wordings[0] for r in names.relations if r.role == "alias"] == ["is also known as"]
+
+
+def test_what_a_question_denies():
+    for text in ("Which cakes don't need eggs?", "cakes with no eggs", "nothing", "neither"):
+        assert read_cues(text).negated is not None, text
+    assert read_cues("cakes with nuts but no eggs").except_at == 3
+    for text in ("no more than 3 eggs", "Which note has a knot?"):
+        assert read_cues(text).negated is None, text
+
+
+def test_the_noun_that_is_graded():
+    for text, word in (
+        ("Who wrote the longest book?", "book"),
+        ("Which lamp is the lightest?", "lamp"),
+        ("Who sold the most copies?", "copies"),
+    ):
+        cues = read_cues(text)
+        assert [cues.words.folded[place] for place in cues.graded] == [word], text
+
+
+def test_german_is_told_to_an_encoder_in_english():
+    assert in_english("geleitet von") == "lead of"
+    assert in_english("wohnt in kiel") == "live in kiel"
+    assert in_english("find the director of it") == "find the director of it"

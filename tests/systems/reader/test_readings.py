@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from reader_graphs import kinsfolk, transit, workshop
+from reader_graphs import bakery, kinsfolk, pond, transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
@@ -53,8 +53,32 @@ KIN = {
     "What trades do the children of Dov have?": {"smith", "baker"},
 }
 """About kin that there is no relation for."""
+SETS = {
+    "Which cakes contain almonds but no raisins?": {"Star"},
+    "Which cakes don't contain almonds?": {"Log"},
+    "Which loaves contain neither caraway nor raisins?": {"Farmhouse"},
+    "Which bakers have baked nothing?": {"Cy Lund"},
+    "Which loaf is without a price?": {"Farmhouse"},
+    "Where does the baker of the cheapest cake live?": {"Mill Lane"},
+    "Who baked the loaf with the highest price?": {"Ada Moor"},
+    "In what street lives whoever baked the most cakes?": {"Mill Lane"},
+    "What is in cakes that cost less than 7?": {"almonds"},
+    "Who bakes The Comet?": {"Ben Oke"},
+}
+"""What is lacking, and what is asked of what a value picks out."""
+KINDS = {
+    "Which amphibians are there?": {"Croak", "Hop", "Slip"},
+    "How many animals are there?": {"4"},
+    "Which amphibians are poisonous?": {"Croak", "Slip"},
+    "Which animals are not poisonous?": {"Hop", "Pike"},
+    "Is Hop poisonous?": {"no"},
+    "What is the longest amphibian?": {"Slip"},
+    "Which animals live in Fen or the Old Mill Pond of the Upper Valley?": {"Croak", "Hop", "Slip"},
+}
+"""About classes below classes, and what is true or false."""
 WORLDS = dict.fromkeys(OPEN, workshop) | dict.fromkeys(KIN, kinsfolk)
-ALL = [*zip(QUESTIONS, WANTED), *OPEN.items(), *KIN.items()]
+WORLDS |= dict.fromkeys(SETS, bakery) | dict.fromkeys(KINDS, pond)
+ALL = [*zip(QUESTIONS, WANTED), *OPEN.items(), *KIN.items(), *SETS.items(), *KINDS.items()]
 
 
 def answers(kg: KnowledgeGraph, candidate) -> set[str]:
@@ -81,7 +105,7 @@ def test_the_same_as_asks_for_what_shares_something():
     )
 
 
-@pytest.mark.parametrize("question", [*QUESTIONS, *OPEN, *KIN])
+@pytest.mark.parametrize("question", [*QUESTIONS, *OPEN, *KIN, *SETS, *KINDS])
 def test_what_a_reading_denotes_is_what_its_query_graph_executes_to(question):
     kg = WORLDS.get(question, transit)()
     readings, sets = Readings(kg, None, ReaderSettings(looked_at=150)), QuerySets(kg)
@@ -144,3 +168,45 @@ def test_views_tell_persons_from_places_and_one_from_several():
         if names == {"Tern", "Gannet"}:
             assert row[at["singular missed"]] == 1
     assert seen[:, at["asked person met"]].any()
+
+
+def test_nothing_and_nobody_ask_for_the_two_ends_of_a_relation():
+    triples = [("Rope", "needs", "Hook"), ("Hook", "needs", "Bolt"), ("Bolt", "price", "3")]
+    triples += [(name, "type", "part") for name in ("Rope", "Hook", "Bolt")]
+    kg = KnowledgeGraph.from_triples(triples)
+    readings = Readings(kg, None, ReaderSettings())
+    for question, wanted in (
+        ("Which parts need nothing?", {"Bolt"}),
+        ("Which parts does nobody need?", {"Rope"}),
+    ):
+        found = readings.of(readings.asked(question))
+        lacking = [answers(kg, c) for c in found if c.shape == "except" and c.classes]
+        assert lacking, question
+        assert all(some == wanted for some in lacking), question
+
+
+def test_what_is_of_another_sort_is_not_taken_away():
+    readings = Readings(bakery(), None, ReaderSettings())
+    kg = readings.kg
+    found = readings.of(readings.asked("Which loaves by Ada Moor are not from Hill Row?"))
+    streets = {kg.entity_ids.index("Hill Row"), kg.entity_ids.index("Mill Lane")}
+    aside = [c for c in found if c.shape == "except"]
+    assert not any(streets & set(c.ends.tolist()) and len(c.ends) > 2 for c in aside)
+
+
+def test_a_superlative_within_a_label_is_a_part_of_it():
+    readings = Readings(pond(), None, ReaderSettings())
+    assert readings.asked("Which animals were first described by Ada Moor?").cues.extreme is None
+    assert readings.asked("Which animal was described first?").cues.extreme is not None
+
+
+def test_a_question_of_many_words_may_walk_one_relation_more():
+    triples = [("A1", "wrote", "Tome"), ("Tome", "printed by", "Press"), ("Press", "seat", "Lund"),
+               ("Lund", "mayor", "Ida Holt")]  # fmt: skip
+    readings = Readings(KnowledgeGraph.from_triples(triples), None, ReaderSettings())
+    for question, longest in (
+        ("Who is the mayor of the seat of what printed the book written by A1?", 4),
+        ("Who is the mayor of A1?", 3),
+    ):
+        found = readings.of(readings.asked(question))
+        assert max(len(c.relations) for c in found) == longest

@@ -6,6 +6,8 @@ from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.training.examples import make_examples
 from jaxkg.systems.reader.training.fit import fit_confidence, fit_ranker, padded
 from jaxkg.systems.reader.training.sources import lcquad, simple_questions
+from jaxkg.systems.reader.training.spoken import spoken_world
+from jaxkg.systems.reader.training.spoken_sets import set_questions
 from jaxkg.systems.reader.training.worlds import grouped, make_world
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.text import HashingEncoder
@@ -101,3 +103,15 @@ def test_the_ranker_and_its_confidence_learn():
     cues = np.stack([np.ones(40), np.linspace(-1, 1, 40)], axis=1).astype(np.float32)
     line = fit_confidence(cues, cues[:, 1] > 0)
     assert line[1] > 1
+
+
+def test_most_questions_about_sets_have_a_right_reading():
+    asked = lost = 0
+    for seed in range(4):
+        kg, questions = spoken_world(seed, 8, ask=set_questions)
+        assert spoken_world(seed, 8, ask=set_questions)[1] == questions
+        pairs = [(one, ()) for one in questions]
+        some = make_examples(kg, pairs, None, ReaderSettings())
+        asked, lost = asked + len(questions), lost + some.lost
+    assert asked >= 24
+    assert lost <= asked / 4

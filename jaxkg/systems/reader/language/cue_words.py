@@ -15,6 +15,8 @@ der die das den dem des ein eine einen einem einer und oder nicht ist sind war w
 wurde wurden hat haben hatte von vom zu zum zur im am an auf aus bei mit für in wer wen wem was
 welche welcher welches welchen welchem wie viele viel wann wo wohin woher worüber es gibt man sich
 alle alles nenne nennen zeige sie er ihr ihre sein seine als auch sowohl du ich wir
+don doesn didn isn aren wasn weren hasn haven hadn couldn never none nothing neither nobody anything
+nichts nie niemals niemand weder noch kein keine keinen keinem keiner
 """
 STOP = frozenset(_STOP_WORDS.split())
 """Words that say nothing of what is asked about."""
@@ -154,8 +156,9 @@ MONTHS = tuple(line.split() for line in _MONTH_NAMES.strip().splitlines())
 """Months in order, in two languages."""
 
 EXCEPT = re.compile(
-    r"\b(?:except(?: for)?|apart from|other than|not counting|besides|excluding|without|but not|"
-    r"aside from|außer|ausser|abgesehen von|ohne)\b",
+    r"\b(?:except(?: for)?|apart from|other than|not counting|besides|excluding|without|"
+    r"(?:but|and|yet) (?:not|no|never|isn.t|aren.t|don.t|doesn.t|didn.t)|aside from|rather than|"
+    r"außer|ausser|abgesehen von|bis auf|ohne|(?:aber|und|jedoch) (?:nicht|keine?[nmr]?))\b",
     re.IGNORECASE,
 )
 SAME = frozenset(
@@ -175,4 +178,8 @@ SAME = frozenset(
         "denselben",
     ]
 )
-NOT = re.compile(r"\b(?:not|n't|never|nicht|kein|keine|isn't|aren't|didn't|doesn't)\b", re.I)
+NOT = re.compile(
+    r"\b(?:not|never|none|nothing|neither|nor|nobody|\w+n['’]t|lack(?:s|ing)?|nichts?|"
+    r"nie(?:mals|mand)?|weder|kein(?:e[nmr]?)?|no(?!\s+(?:more|less|fewer|later|earlier|one)\b))\b",
+    re.IGNORECASE,
+)

@@ -41,6 +41,7 @@ class Cues:
         same: asks for what shares something with a topic: "in the same office as".
         except_at: word from which on things are left out.
         negated: word of a "not".
+        graded: words of what a superlative or comparative is said of: "longest book".
         content: [words] what each word weighs, 0 for function words.
         used: words that are cues themselves.
         plural: whether several are asked for; None where the wording does not tell.
@@ -58,6 +59,7 @@ class Cues:
     same: bool = False
     except_at: int | None = None
     negated: int | None = None
+    graded: tuple[int, ...] = ()
     content: tuple[float, ...] = ()
     used: frozenset[int] = frozenset()
     plural: bool | None = None
@@ -119,10 +121,28 @@ def read_cues(text: str) -> Cues:
         same=not yesno and any(word in SAME for word in folded),
         except_at=except_at,
         negated=negated_at,
+        graded=_graded(folded, extreme or comparative),
         content=tuple(content),
         used=frozenset(used),
         plural=_plural(folded, noun),
     )
+
+
+def _graded(folded: list[str], grade: Grade | None) -> tuple[int, ...]:
+    """Words of the noun that a grade stands before, else of the one that it is said of."""
+    if grade is None or not grade.words:
+        return ()
+    after, before = [], []
+    for place in range(max(grade.words) + 1, len(folded)):
+        if folded[place] in STOP or len(after) == 2:
+            break
+        after.append(place)
+    for place in range(min(grade.words) - 1, -1, -1):
+        if folded[place] not in STOP:
+            before.append(place)
+        elif before:
+            break
+    return tuple(after or before[:1])
 
 
 def _count(folded: list[str], used: set[int]) -> bool:

@@ -30,6 +30,14 @@ _IRREGULAR: dict[str, str] = {
 }
 
 
+_PLURAL_FORMS = """
+children:child men:man women:woman people:person mice:mouse geese:goose feet:foot teeth:tooth
+loaves:loaf leaves:leaf shelves:shelf knives:knife wolves:wolf halves:half wives:wife lives:life
+thieves:thief calves:calf species:species series:series
+"""
+_PLURALS = dict(pair.split(":") for pair in _PLURAL_FORMS.split())
+
+
 @functools.lru_cache(65_536)
 def singular(word: str) -> str:
     """A folded word without accents and without a plural's ending.
@@ -39,6 +47,8 @@ def singular(word: str) -> str:
     """
     if not word.isascii():
         word = "".join(c for c in unicodedata.normalize("NFKD", word) if c.isascii()) or word
+    if word in _PLURALS:
+        return _PLURALS[word]
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses", "zes")):

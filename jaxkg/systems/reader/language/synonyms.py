@@ -74,6 +74,41 @@ subject topic theme thema
 ship boat vessel schiff boot
 road street way straße
 picture painting canvas image bild gemälde
+lawyer attorney solicitor counsel advocate barrister represent anwalt vertreten
+judge justice magistrate richter
+court tribunal
+case lawsuit trial proceeding
+law act statute regulation gesetz
+outcome verdict ruling result decision judgment end urteil
+fine penalty strafe
+accuse sue charge prosecute defendant
+film movie picture
+cinema theatre theater picture-house kino
+star actor actress act cast feature appear
+direct director regisseur
+agent agency represent
+ticket admission
+hotel inn guesthouse lodging accommodation
+book reserve reservation booking
+stay overnight night
+hike walk trail path
+sing singer vocal vocalist vocals
+drum drummer drums
+guitar guitarist
+record recording album
+band group act
+tour concert gig show perform play
+habitat environment home live inhabit
+eat feed diet prey food fressen
+plant grow garden
+endangered threatened status
+discover discovery describe find
+nickname alias
+member belong
+study educate school university college graduate
+factory plant works site
+machine equipment device
+teach professor
 """
 
 

@@ -282,6 +282,8 @@ class TopicFinder:
         if all(word in self._schema_words or word in STOP for word in words):
             return []
         capital = first > 0 and any(word != word.lower() for word in written)
+        if len(words) == 1 and len(rows) > 1 and not capital:
+            return []  # what several names share is no name: "case", "house"
         if rows and len(rows) <= _PARTIAL:
             return [Option(row, 0.8 if capital else 0.62, "part") for row in sorted(rows)]
         if len(words) == 1 and len(words[0]) >= 6 and capital and words[0] not in index.by_word:

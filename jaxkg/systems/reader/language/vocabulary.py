@@ -15,17 +15,13 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
+from jaxkg.systems.reader.language.class_words import classes_below, role_of, wider_classes
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, leads_to_parents
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.systems.reader.language.stems import singular
 from jaxkg.words import relation_words
 
-_TYPE = {"type", "rdf type", "is a", "isa", "a", "instance of", "class", "ist ein", "ist eine"}
-_ALIAS = {
-    "also known as", "also called", "alias", "aka", "alternative name", "alt label", "nickname",
-    "abbreviation", "short name", "other name", "alternate name", "auch genannt", "synonym",
-}  # fmt: skip
 _BOTH_WAYS = re.compile(
     r"\b(married|spouse|wife|husband|sibling|brother|sister|twin|cousin|link(?:ed)? (?:to|with)|"
     r"neighbou?rs?|adjacent|borders?|shares? \w+ with|connected (?:to|with)|compatible with|"
@@ -35,6 +31,7 @@ _BOTH_WAYS = re.compile(
 """Labels of relations that hold both ways whichever way they are written."""
 _META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
+_TRUE, _FALSE = ("true", "yes", "ja", "y"), ("false", "no", "nein", "n")
 _MEMBERS = 100
 _SAMPLE = 400
 """Ends of a relation that are looked at to tell what they are."""
@@ -66,6 +63,7 @@ class Vocabulary:
         classes: entity index of each class, with the entities of that class; the sorts of what
             has no class follow, numbered from the number of entities on.
         sorts: these sorts.
+        under: the classes below a class, itself among them, where there are any.
         type_codes: relation codes that lead to a class.
         names: place in the graph of each surface key, see `key_of`.
     """
@@ -87,8 +85,7 @@ class Vocabulary:
             told = (kg.relation_labels[code], *kg.relation_aliases.get(code, ()))
             wordings = tuple(dict.fromkeys(relation_words(text) for text in told))
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
-            plain = {wording.lower() for wording in wordings}
-            role = "type" if plain & _TYPE else "alias" if plain & _ALIAS else ""
+            role = role_of(wordings, triples, order[first[code] : first[code + 1]])
             self.relations.append(Relation(wordings, tails, role))
         self.type_codes = [c for c, r in enumerate(self.relations) if r.role == "type"]
         self.classes: dict[int, np.ndarray] = {}
@@ -101,7 +98,12 @@ class Vocabulary:
                 kind = int(triples[some[0], 2])
                 if not _META.search(kg.entity_ids[kind]):
                     grouped[kind].append(triples[some, 0])
-        self.classes = {kind: distinct(np.concatenate(some)) for kind, some in grouped.items()}
+        wider = wider_classes(triples, [relation.wordings for relation in self.relations])
+        self.under, self._wider = classes_below(wider, set(grouped))
+        some = {kind: (kind,) for kind in grouped} | self.under
+        for kind, below in some.items():
+            rows = [members for k in below for members in grouped.get(k, ())]
+            self.classes[kind] = distinct(np.concatenate(rows))
         self.sorts: dict[int, Sort] = {}
         self._of_sort = self._by_member()
         self._kinds: dict[int, tuple[int, ...]] = {}
@@ -117,6 +119,7 @@ class Vocabulary:
         self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
         self._order, self._first = order, first
         self._keys: dict[str, np.ndarray] = {}
+        self._truths: dict[int, tuple[int, int] | None] = {}
         self._domains: dict[int, np.ndarray] = {}
         self._functional: dict[int, bool] = {}
         self._class_words: dict[int, tuple[str, ...]] = {}
@@ -245,6 +248,8 @@ class Vocabulary:
             for code in self.type_codes:
                 rows = self.around.triples(node, code)
                 told.update(dict.fromkeys(self.kg.triples[rows, 2].tolist()))
+            for kind in tuple(told):
+                told.update(dict.fromkeys(self._wider.get(kind, ())))
             kinds = [kind for kind in told if kind in self.classes]
             members, of = self._of_sort
             low, high = np.searchsorted(members, [node, node + 1])
@@ -306,6 +311,20 @@ class Vocabulary:
         source, ends = self.around.pairs(nodes, code)
         there = self.order_keys(self.ends_kind(code))[ends] != NONE_KEY
         return source[there], ends[there]
+
+    def truths(self, code: int) -> tuple[int, int] | None:
+        """The entities for true and for false that a relation code leads to, -1 for one that it
+        never does; None where it leads to anything else."""
+        if code not in self._truths:
+            found: tuple[int, int] | None = None
+            if code < self.kg.num_relations and self._first[code] < self._first[code + 1]:
+                ends = np.unique(self.kg.triples[self._rows(code), 2])
+                names = {self.kg.name(end).lower(): end for end in ends[:3].tolist()}
+                if len(ends) < 3 and names.keys() <= {*_TRUE, *_FALSE}:
+                    found = tuple(next((names[w] for w in some if w in names), -1)
+                                  for some in (_TRUE, _FALSE))  # fmt: skip
+            self._truths[code] = found
+        return self._truths[code]
 
     def functional(self, code: int) -> bool:
         """Whether a relation code leads from everything to one thing at most."""

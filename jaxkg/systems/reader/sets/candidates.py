@@ -27,6 +27,8 @@ from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.settings import ReaderSettings
 
+_FURTHEST = 15
+"""Paths of three relations that are walked on from."""
 _LIKELY = 0.45
 """Likeness from which on a sort may be meant that the question does not name."""
 
@@ -49,6 +51,8 @@ class Candidate:
         measure: relation code its operator compares by, -1 without one.
         fit: how well the operator's own words agree with the measure, in [0, 1].
         between: classes of what it walks through.
+        graded: classes of what is put in order, or of what is counted to do so.
+        picked: relations that were walked when a value picked some out, -1 where none did.
         through: nodes without a name that it walks through, as Freebase has them.
         quick: see `Candidates.quick`.
         legs: where each branch of a join starts, for the order of words: (mention, codes).
@@ -67,6 +71,8 @@ class Candidate:
     fit: float = 0.0
     legs: tuple[tuple[int, tuple[int, ...]], ...] = ()
     between: tuple[int, ...] = ()
+    graded: tuple[int, ...] = ()
+    picked: int = -1
     through: int = 0
     quick: float = 0.0
 
@@ -106,11 +112,8 @@ class Candidates:
         alignment = asked.alignment
         content = alignment.content
         cover = np.zeros(len(content), np.float32)
-        price = 0.0
-        for code in (
-            *candidate.relations,
-            *((candidate.measure,) if candidate.measure >= 0 else ()),
-        ):
+        price, measure = 0.0, (candidate.measure,) if candidate.measure >= 0 else ()
+        for code in (*candidate.relations, *measure):
             aligned = alignment.of(self.wordings(code))
             cover = np.maximum(cover, aligned.cover)
             price += 0.45 - 0.15 * max(aligned.best_lex, min(1.0, max(0.0, aligned.whole) * 1.2))
@@ -168,17 +171,19 @@ class Candidates:
     def all(self, asked: Asked) -> list[Candidate]:
         """Paths, classes and joins; operators are put around them by `Operators`."""
         paths: list[list[Candidate]] = []
+        hops = self.settings.hops
+        hops += asked.alignment.groups > hops  # a question that says more may ask for more
         for place, mention in enumerate(asked.mentions):
             some: list[Candidate] = []
             for at, option in enumerate(mention.options):
                 start = Candidate(
-                    query=Entities((self.kg.entity_ids[option.entity],)),
-                    ends=np.array([option.entity]),
+                    Entities((self.kg.entity_ids[option.entity],)),
+                    np.array([option.entity]),
                     topics=((place, at),),
                     explained=frozenset(mention.beside),
                     legs=((place, ()),),
                 )
-                some += self.paths(asked, start, self.settings.hops)
+                some += self.paths(asked, start, hops)
                 for kin in self.kin(asked, start):
                     some += [kin, *self.paths(asked, kin, 2)]
             if asked.cues.same:
@@ -206,12 +211,13 @@ class Candidates:
         for hop in range(hops):
             level = self.scored(asked, level) if hop else level
             longer: list[Candidate] = []
-            for path in level[: self.settings.expanded]:
+            for path in level[: self.settings.expanded if hop < 3 else _FURTHEST]:
                 if around.degree(path.ends) > self.settings.edges:
                     asked.cut = True
                     continue
                 reached = self.reached(path.ends)
-                between = self.ends_classes(path.ends) if path.relations or path.classes else ()
+                named = path.relations or path.classes or path.measure >= 0
+                between = self.ends_classes(path.ends) if named else ()
                 nameless = bool(path.relations) and not self.kg.has_name(int(path.ends[0]))
                 asked.alignment.prepare([self.wordings(code) for code in reached])
                 for code, ends in reached.items():
@@ -333,7 +339,9 @@ class Candidates:
             return Domain(tuple(map(self.kg.relation_name, self.vocabulary.sorts[kind].codes)))
         codes = self.vocabulary.type_codes
         return Step(
-            Entities((self.kg.entity_ids[kind],)),
+            Entities(
+                tuple(self.kg.entity_ids[k] for k in self.vocabulary.under.get(kind, (kind,)))
+            ),
             tuple(self.kg.relation_name(code + self.kg.num_relations) for code in codes),
         )
 
@@ -348,15 +356,12 @@ class Candidates:
             sorts = self.vocabulary.sorts
             near = [kind for kind in groups if kind not in sorts or close[kind] >= _LIKELY]
             named.update(sorted(near, key=lambda kind: -close[kind])[:3])
-        return [
-            Candidate(
-                query=self.class_query(kind),
-                ends=self.vocabulary.classes[kind],
-                classes=(kind,),
-                shape="class",
-            )
-            for kind in sorted(named)
-        ]
+        return [self.class_set(kind) for kind in sorted(named)]
+
+    def class_set(self, kind: int) -> Candidate:
+        """Everything of a class or a sort."""
+        ends, query = self.vocabulary.classes[kind], self.class_query(kind)
+        return Candidate(query=query, ends=ends, classes=(kind,), shape="class")
 
     def with_classes(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """The same, kept to a class that the question names."""
@@ -372,7 +377,7 @@ class Candidates:
                         dataclasses.replace(
                             candidate,
                             query=Intersection((node, self.class_query(kind)))
-                            if kind in self.vocabulary.sorts
+                            if kind in self.vocabulary.sorts or kind in self.vocabulary.under
                             else Where(node, (codes[0],), "=", self.kg.entity_ids[kind]),
                             ends=both,
                             classes=(kind,),
@@ -384,7 +389,9 @@ class Candidates:
         """What a step from everything of a class leads to: "the languages of the doctors"."""
         if asked.mentions:
             return []
-        return [path for some in classes for path in self.paths(asked, some, 1)]
+        named = {mention.kind for mention in asked.classes}
+        hops = [1 + (some.classes[0] in named) for some in classes]
+        return [p for some, most in zip(classes, hops) for p in self.paths(asked, some, most)]
 
 
 def _within(ends: np.ndarray, members: np.ndarray) -> np.ndarray:

@@ -28,6 +28,10 @@ from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
 _OPEN = 12
 """Relations, the nearest to the words, of which everything that has them is looked at."""
 _LARGEST = 200_000
+_LOOKED_AT = 20
+_MANY = 2_000
+_SPOKEN_OF = 0.5
+"""Fit from which on a relation of true and false is taken as named."""
 
 
 class Measured:
@@ -48,7 +52,7 @@ class Measured:
 
     def _codes(self, nodes: np.ndarray) -> Iterator[int]:
         """Relations of numbers or dates that can be put in order and that these entities have."""
-        for code in self.vocabulary.around.ends(nodes[:2_000]):
+        for code in self.vocabulary.around.ends(nodes[:_MANY]):
             if self.vocabulary.orders(code):
                 yield code
 
@@ -137,6 +141,7 @@ class Measured:
                 measure=code,
                 fit=self.fit(asked, code, grade.measured),
                 explained=base.explained | grade.words,
+                graded=self.find.ends_classes(base.ends),
             ),
             Extreme(source, path, largest),
             grade,
@@ -158,7 +163,10 @@ class Measured:
         if grade.nth and grade.most > 1:
             before = dataclasses.replace(query, n=grade.most - 1)
             ends, node = np.setdiff1d(ends, foremost(grade.most - 1)), Difference(query, before)
-        return dataclasses.replace(base, query=node, ends=np.sort(ends), shape="extreme")
+        picked = len(base.relations)
+        return dataclasses.replace(
+            base, query=node, ends=np.sort(ends), shape="extreme", picked=picked
+        )
 
     def _most(self, asked: Asked, base: Candidate, grade: Grade) -> Iterator[Candidate]:
         """Which has the most of something."""
@@ -170,7 +178,7 @@ class Measured:
         for code in own or self.vocabulary.around.ends(base.ends):
             if self.vocabulary.ends_kind(code) != "thing" or self.vocabulary.role(code):
                 continue
-            source, _ = self.vocabulary.around.pairs(base.ends, code)
+            source, counted = self.vocabulary.around.pairs(base.ends, code)
             nodes, counts = np.unique(source, return_counts=True)
             if not grade.largest:
                 counts = np.array([(source == node).sum() for node in base.ends])
@@ -183,6 +191,7 @@ class Measured:
                     measure=code % self.kg.num_relations,
                     fit=self.fit(asked, code, ""),
                     explained=base.explained | grade.words,
+                    graded=self.find.ends_classes(counted[:_LOOKED_AT]),
                 ),
                 Extreme(base.node, (self.kg.relation_name(code),), grade.largest, by="count"),
                 grade,
@@ -209,9 +218,31 @@ class Measured:
                 query=where,
                 ends=ends,
                 shape="filter",
+                picked=len(base.relations),
                 measure=code,
                 fit=fit,
                 explained=base.explained | frozenset(bound.words),
+            )
+
+    def holding(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
+        """Those of a set for which a relation of true and false says true: "which allow dogs"."""
+        denied = asked.cues.negated is not None
+        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+            told = self.vocabulary.truths(code)
+            fit = self.fit(asked, code, "") if told else 0.0
+            if not told or fit < _SPOKEN_OF or told[denied] < 0:
+                continue
+            nodes, ends = self.vocabulary.around.pairs(base.ends, code)
+            kept = np.unique(nodes[ends == told[denied]])
+            name, value = self.kg.relation_name(code), self.kg.entity_ids[told[denied]]
+            yield dataclasses.replace(
+                base,
+                query=Where(base.node, (name,), "=", value),
+                ends=kept,
+                shape="filter",
+                picked=len(base.relations),
+                measure=code,
+                fit=fit,
             )
 
     def _kept(self, base: Candidate, code: int, bound: Bound) -> tuple[Where, np.ndarray] | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections import defaultdict
 
 import numpy as np
 
@@ -12,8 +14,15 @@ from jaxkg.systems.reader.sets.measured import Measured
 from jaxkg.systems.reader.sets.whether import Whether
 
 _BASES = 40
+_HELD = 10
+_EITHER = 60
+_WALKED_ON = 12
+"""Extremes and bounded sets that are walked on from, the best first."""
 _NAMED = 0.75
 """Score from which on a mention is what a question is about."""
+_NEITHER = {"neither", "weder"}
+_NOBODY = {"nobody", "none", "niemand"}
+_DO = {"do", "does", "did", "can", "will"}
 _SPOKEN_OF = 0.6
 """Fit from which on a relation is taken as named."""
 
@@ -42,6 +51,7 @@ class Operators:
             made += self._unions(asked, found)
             made += self._exceptions(asked, found)
             made += self._lacking(asked, bases)
+        made += [f for base in bases[:_HELD] for f in measured.holding(asked, base) if len(f.ends)]
         grade = cues.extreme or cues.comparative
         if grade is not None:
             made += measured.compared(asked)
@@ -59,12 +69,19 @@ class Operators:
             if openly and not grade.measure:
                 having += measured.having(asked)
             made += [e for base in (*having, *bases) for e in measured.extremes(asked, base, grade)]
+        made += self._onwards(asked, made)
         if cues.count:
             counted = [*bases, *self.find.scored(asked, made)[:20]]
             made += [self._count(asked, base) for base in counted if self._countable(base)]
         if cues.yesno:
             made += self.whether.all(asked, found, self._about_topics(asked))
         return made
+
+    def _onwards(self, asked: Asked, made: list[Candidate]) -> list[Candidate]:
+        """What a step or two lead to from what a value picks out: "who wrote the longest book"."""
+        picked = [c for c in made if c.shape in ("extreme", "filter") and not c.result]
+        best = self.find.scored(asked, picked)[:_WALKED_ON]
+        return [path for one in best for path in self.find.paths(asked, one, 2)]
 
     def _about_topics(self, asked: Asked) -> list[Candidate]:
         """Bounds on the values of the topics themselves, also those that do not hold."""
@@ -78,6 +95,7 @@ class Operators:
                 )
                 for bound in asked.cues.bounds:
                     made += self.measured.bounded(asked, topic, bound, empty=True)
+                made += self.measured.holding(asked, topic)
         return made
 
     def _bases(self, found: list[Candidate]) -> list[Candidate]:
@@ -104,14 +122,13 @@ class Operators:
         made = []
         if not asked.cues.either:
             return made
-        paths = [c for c in found if c.shape == "path" and len(c.topics) == 1][:80]
-        for a in paths:
-            for b in paths:
-                if (
-                    a.topics[0][0] < b.topics[0][0]
-                    and a.relations == b.relations
-                    and a.classes == b.classes
-                ):
+        paths: dict[int, list[Candidate]] = defaultdict(list)
+        for path in found:  # a long name must not crowd out a short one
+            if path.shape == "path" and len(path.topics) == 1:
+                paths[path.topics[0][0]].append(path)
+        for one, two in itertools.combinations(sorted(paths), 2):
+            for a, b in itertools.product(paths[one][:_EITHER], paths[two][:_EITHER]):
+                if a.relations == b.relations and a.classes == b.classes:
                     made.append(
                         dataclasses.replace(
                             a,
@@ -130,42 +147,49 @@ class Operators:
         at = cues.except_at if cues.except_at is not None else cues.negated
         if at is None:
             return []
-        outside = [i for i, m in enumerate(asked.mentions) if m.first > at]
         made = []
-        for i in outside:
+        paths = [c for c in found if c.shape == "path" and len(c.relations) == len(c.topics) == 1]
+        for i in (i for i, mention in enumerate(asked.mentions) if mention.first > at):
             bases = [c for c in found if not c.result and all(m != i for m, _ in c.topics)][:30]
-            for base in bases:
+            for base in bases if cues.except_at is not None else ():
                 for o, option in enumerate(asked.mentions[i].options):
-                    if (
-                        cues.except_at is not None
-                        and option.entity in base.ends
-                        and len(base.ends) > 1
+                    if option.entity in base.ends and len(base.ends) > 1:
+                        one = Entities((self.kg.entity_ids[option.entity],))
+                        ends = np.array([option.entity])
+                        made.append(self._without(base, ((i, o),), one, ends, ()))
+            own = [path for path in paths if path.topics[0][0] == i][:10]
+            both = self._neither(own, [p for p in paths if p.topics[0][0] > i][:_BASES])
+            for base in bases:
+                for path in both if _NEITHER & set(cues.words.folded) else own:
+                    others = {m for m, _ in path.topics}
+                    if self._comparable(base, path) and all(
+                        m not in others for m, _ in base.topics
                     ):
                         made.append(
-                            self._without(
-                                base,
-                                (i, o),
-                                Entities((self.kg.entity_ids[option.entity],)),
-                                np.array([option.entity]),
-                                (),
-                            )
-                        )
-            if cues.negated is not None:
-                paths = [
-                    c
-                    for c in found
-                    if c.shape == "path"
-                    and [m for m, _ in c.topics] == [i]
-                    and len(c.relations) == 1
-                ]
-                for base in bases:
-                    for path in paths[:10]:
-                        made.append(
-                            self._without(
-                                base, path.topics[0], path.node, path.ends, path.relations
-                            )
+                            self._without(base, path.topics, path.node, path.ends, path.relations)
                         )
         return [c for c in made if len(c.ends)]
+
+    def _neither(self, own: list[Candidate], others: list[Candidate]) -> list[Candidate]:
+        """What the same relation leads to from either: "neither A nor B"."""
+        return [
+            dataclasses.replace(
+                a,
+                query=Union((a.node, b.node)),
+                ends=np.union1d(a.ends, b.ends),
+                topics=(*a.topics, *b.topics),
+            )
+            for a in own
+            for b in others
+            if a.relations == b.relations
+        ]
+
+    def _comparable(self, one: Candidate, other: Candidate) -> bool:
+        """Whether two sets are of one sort, so that the one may be taken from the other."""
+        if len(np.intersect1d(one.ends, other.ends)):
+            return True
+        kinds = self.find.ends_classes(one.ends)
+        return bool(set(kinds) & set(self.find.ends_classes(other.ends))) or not kinds
 
     def _lacking(self, asked: Asked, bases: list[Candidate]) -> list[Candidate]:
         """Those of a set that have nothing of a relation: "which stops have no shelter"."""
@@ -173,29 +197,50 @@ class Operators:
         at = max(p for p in (asked.cues.except_at, asked.cues.negated, 0) if p is not None)
         if any(mention.first > at for mention in asked.mentions):
             return []
-        for having in self.measured.having(asked):
-            assert isinstance(having.query, Domain)
-            code = self.kg.relation_code(having.query.relations[0])
+        words = asked.cues.words.folded
+        # "What does nobody take" asks for what is not taken, "who takes nothing" for who does not.
+        subject = words[at] in _NOBODY or (at > 0 and words[at - 1] in _DO)
+        kinds = [self.vocabulary.classes[mention.kind] for mention in asked.classes]
+        named = np.unique(np.concatenate(kinds)) if kinds else np.zeros(0, np.int64)
+
+        def unlikely(having: Candidate) -> tuple[bool, bool]:
+            missed = len(named) > 0 and not len(np.intersect1d(having.ends, named))
+            return missed, self._back(having) != subject
+
+        havings = sorted(self.measured.having(asked), key=unlikely)
+        for having in havings:
+            code = self.kg.relation_code(_domain_of(having).relations[0])
             fit = self.measured.fit(asked, code, "")
-            for base in bases[:10]:
-                left = np.setdiff1d(base.ends, having.ends)
-                if fit >= _SPOKEN_OF and 0 < len(left) < len(base.ends):
-                    made.append(
-                        dataclasses.replace(
-                            base,
-                            query=Difference(base.node, having.query),
-                            ends=left,
-                            shape="except",
-                            measure=code % total,
-                            fit=fit,
-                        )
-                    )
+            if fit >= _SPOKEN_OF and all(other.measure != code % total for other in made):
+                made += self._left(bases[:10], having, code % total, fit)
+        if not made:  # those of its own sort: "what was never amended"
+            for having in havings:
+                code = self.kg.relation_code(_domain_of(having).relations[0])
+                kinds = self.find.ends_classes(having.ends)
+                own = [self.find.class_set(kind) for kind in kinds]
+                made += self._left(own, having, code % total, self.measured.fit(asked, code, ""))
         return made
+
+    def _left(
+        self, bases: list[Candidate], having: Candidate, measure: int, fit: float
+    ) -> list[Candidate]:
+        """What of some sets has nothing of a relation, where some have."""
+        made = []
+        for base in bases if fit >= _SPOKEN_OF else ():
+            left = np.setdiff1d(base.ends, having.ends)
+            if 0 < len(left) < len(base.ends):
+                without = Difference(base.node, _domain_of(having))
+                reading = dataclasses.replace(base, query=without, ends=left, shape="except")
+                made.append(dataclasses.replace(reading, measure=measure, fit=fit))
+        return made
+
+    def _back(self, having: Candidate) -> bool:
+        return self.kg.relation_code(_domain_of(having).relations[0]) >= self.kg.num_relations
 
     def _without(
         self,
         base: Candidate,
-        topic: tuple[int, int],
+        topics: tuple[tuple[int, int], ...],
         query: Node,
         ends: np.ndarray,
         relations: tuple[int, ...],
@@ -204,7 +249,12 @@ class Operators:
             base,
             query=Difference(base.node, query),
             ends=np.setdiff1d(base.ends, ends),
-            topics=(*base.topics, topic),
+            topics=(*base.topics, *topics),
             relations=(*base.relations, *(r for r in relations if r not in base.relations)),
             shape="except",
         )
+
+
+def _domain_of(having: Candidate) -> Domain:
+    assert isinstance(having.query, Domain)
+    return having.query

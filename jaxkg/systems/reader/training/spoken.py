@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 
 from jaxkg.kg import KnowledgeGraph
@@ -29,6 +29,7 @@ class Spoken:
         done: (past, base) of the verb the tail does to the head: ("wrote", "write").
         verb: the verb the head does to the tail: "lives in".
         asked: whole questions; "@" stands for the head.
+        grades: of values, (comparative, superlative, whether it has the largest) of the head.
     """
 
     heads: str
@@ -39,6 +40,7 @@ class Spoken:
     passive: str = ""
     verb: str = ""
     asked: tuple[str, ...] = ()
+    grades: tuple[tuple[str, str, bool], ...] = ()
 
 
 @functools.cache
@@ -58,12 +60,17 @@ def domains() -> dict[str, tuple[Spoken, ...]]:
 def _relations(lines: str) -> list[Spoken]:
     found = []
     for line in lines.strip().splitlines():
-        ends, labels, nouns, done, passive, verb, asked = (p.strip() for p in line.split("|"))
+        parts = [part.strip() for part in line.split("|")]
+        ends, labels, nouns, done, passive, verb, asked = parts[:7]
+        grades = [grade.split() for grade in (parts[7:] or [""])[0].split(",") if grade.strip()]
         heads, tails = ends.split(">")
         past, _, base = done.partition("/")
         called, said = (tuple(map(str.strip, some.split(","))) for some in (labels, nouns))
         questions = tuple(q.strip() for q in asked.split(";") if q.strip())
-        found.append(Spoken(heads, tails, called, said, (past, base), passive, verb, questions))
+        how = tuple((more, most, sign == "+") for _, more, most, sign in grades)
+        found.append(
+            Spoken(heads, tails, called, said, (past, base), passive, verb, questions, how)
+        )
     return found
 
 
@@ -92,7 +99,8 @@ class SpokenWorld:
                 while len(self.members[kind]) < size:
                     self.members[kind].append(self._named(kind))
             self.facts[relation] = self._invent(relation)
-        if order.random() < 0.5:
+        self.typed = order.random() < 0.5
+        if self.typed:
             for kind, some in self.members.items():
                 if kind not in ("date", "number"):
                     self.triples |= {(name, "type", kind) for name in some}
@@ -139,10 +147,10 @@ class SpokenWorld:
             if not options:
                 return None
             relation, way = order.choice(options)
-            before, nodes = words, self._walk(relation, way, nodes) - {start}
+            before, nodes = words, self.walk(relation, way, nodes) - {start}
             walked += 2 if way == "same" else 1
             final = walked >= hops
-            words = (self._question if final else self._phrase)(relation, way, before)
+            words = (self.question if final else self._phrase)(relation, way, before)
             used.append(self.label[relation].removeprefix("^"))
             kind = relation.tails if way == "ahead" else relation.heads
             last = (relation, way)
@@ -167,17 +175,19 @@ class SpokenWorld:
             o for o in found if left == 1 or o[0].tails not in ("date", "number") or o[1] != "ahead"
         ]
 
-    def _walk(self, relation: Spoken, way: str, nodes: set[str]) -> set[str]:
+    def walk(self, relation: Spoken, way: str, nodes: set[str]) -> set[str]:
+        """What a step leads to: "ahead", "back", or to what shares its end, "same"."""
         facts = self.facts[relation]
         if way == "back":
             return {h for h, t in facts if t in nodes}
         ends = {t for h, t in facts if h in nodes}
         return ends if way == "ahead" else {h for h, t in facts if t in ends} - nodes
 
-    def _question(self, relation: Spoken, way: str, words: str) -> str:
+    def question(self, relation: Spoken, way: str, words: str) -> str:
+        """A question for what a step leads to from something in words; see `walk`."""
         order = self.random
         noun, (past, base) = order.choice(relation.nouns), relation.done
-        heads = _many(relation.heads)
+        heads = many(relation.heads)
         who = "who" if relation.tails == "person" else f"which {relation.tails}"
         if way == "ahead":
             options = [f"what is the {noun} of {words}", f"what is {words}'s {noun}",
@@ -220,7 +230,7 @@ class SpokenWorld:
         """What a step leads to, as a noun phrase."""
         order = self.random
         noun, past = order.choice(relation.nouns), relation.done[0]
-        heads, tails = _many(relation.heads), relation.tails
+        heads, tails = many(relation.heads), relation.tails
         heads = order.choice([heads, relation.heads])
         if way == "ahead":
             options = [f"the {noun} of {words}"] * 3
@@ -244,9 +254,16 @@ class SpokenWorld:
         return order.choice(options)
 
 
-def _many(noun: str) -> str:
+def many(noun: str) -> str:
+    """A kind of things in the plural.
+
+    >>> many("city"), many("person")
+    ('cities', 'people')
+    """
     if noun in ("person", "date", "number"):
         return {"person": "people"}.get(noun, f"{noun}s")
+    if noun.endswith(("sh", "ch")):
+        return f"{noun}es"
     return noun[:-1] + "ies" if noun.endswith("y") else noun if noun.endswith("s") else f"{noun}s"
 
 
@@ -267,7 +284,11 @@ def _styled(label: str, style: str, relation: Spoken, order: random.Random) -> s
 
 
 def spoken_world(
-    seed: int, count: int, *, gone: float = 0.0
+    seed: int,
+    count: int,
+    *,
+    gone: float = 0.0,
+    ask: Callable[[SpokenWorld, int], list[Asked]] = SpokenWorld.asked,
 ) -> tuple[KnowledgeGraph, Sequence[Asked]]:
     """A graph and at most `count` questions about it.
 
@@ -275,9 +296,10 @@ def spoken_world(
         seed: of all that is invented.
         count: of questions.
         gone: share of the relations that are taken out again; what asks for them has no answer.
+        ask: makes the questions.
     """
     world = SpokenWorld(seed)
-    asked = world.asked(count)
+    asked = ask(world, count)
     labels = sorted({label.removeprefix("^") for label in world.label.values()})
     out = set(world.random.sample(labels, int(gone * len(labels))))
     kg = KnowledgeGraph.from_triples(sorted(t for t in world.triples if t[1] not in out))

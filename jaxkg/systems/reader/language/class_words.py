@@ -1,0 +1,98 @@
+"""Which relations lead to classes, to wider classes and to other names, by their labels."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+_TYPE = {"type", "rdf type", "is a", "isa", "a", "instance of", "class", "ist ein", "ist eine"}
+_TYPE_IF_ALL = {
+    "kind", "kind of thing", "sort", "category", "entity type", "node type", "record type", "typ",
+    "art", "klasse", "ist",
+}  # fmt: skip
+"""Labels that lead to classes where most heads of a graph have one, and a class has nothing."""
+_ALIAS = {
+    "also known as", "also called", "alias", "aka", "alternative name", "alt label", "nickname",
+    "abbreviation", "short name", "other name", "alternate name", "auch genannt", "synonym",
+    "abbreviated as", "known as", "called", "acronym", "initials", "stage name", "pen name",
+    "pseudonym", "former name", "common name", "popular name", "abgekürzt", "genannt", "spitzname",
+    "kurzname", "auch bekannt als", "bekannt als", "abkürzung",
+}  # fmt: skip
+_NAMED = re.compile(
+    r"^also (?:\w+ )?(?:as|called)|\b(?:other|former|short|common|popular|local|old|original|stage|"
+    r"pen|trade|brand|alternative) (?:name|title)s?$"
+)
+_BELOW = {
+    "subclass of", "sub class of", "subtype of", "kind of", "a kind of", "sort of", "type of",
+    "subcategory of", "broader", "unterklasse von", "unterart von", "unterkategorie von",
+}  # fmt: skip
+"""Labels that lead from a class to the wider one."""
+_COPULA = re.compile(r"^(?:is|are|was|were|has|have|had|ist|wird|hat) (?!ein)")
+
+
+def role_of(wordings: Sequence[str], triples: np.ndarray, rows: np.ndarray) -> str:
+    """ "type" or "alias" for a relation to classes or to other names, else "".
+
+    Args:
+        wordings: labels of the relation.
+        triples: [T, 3] of the graph.
+        rows: [K] places of those of the relation.
+
+    >>> role_of(("is also known as",), np.zeros((0, 3), int), np.zeros(0, int))
+    'alias'
+    """
+    plain = {wording.lower() for wording in wordings}
+    plain |= {_COPULA.sub("", wording) for wording in plain}
+    if plain & _TYPE or (plain & _TYPE_IF_ALL and _sorts_all(triples, triples[rows])):
+        return "type"
+    return "alias" if plain & _ALIAS or any(map(_NAMED.search, plain)) else ""
+
+
+def _sorts_all(triples: np.ndarray, own: np.ndarray) -> bool:
+    """Whether most heads of a graph are heads of a relation whose tails lead to nothing."""
+    heads, sorts = np.unique(triples[:, 0]), np.unique(own[:, 2])
+    few = 2 * len(sorts) <= len(own) and not np.isin(sorts, heads).any()
+    return few and 2 * len(np.unique(own[:, 0])) > len(heads)
+
+
+def wider_classes(triples: np.ndarray, wordings: Sequence[Sequence[str]]) -> Mapping[int, set[int]]:
+    """The classes right above a class, by relations such as "subclass of".
+
+    Args:
+        triples: [T, 3] of the graph.
+        wordings: labels of each relation.
+    """
+    wider: dict[int, set[int]] = defaultdict(set)
+    for code, labels in enumerate(wordings):
+        if {_COPULA.sub("", label.lower()) for label in labels} & _BELOW:
+            for child, _, parent in triples[triples[:, 1] == code].tolist():
+                wider[child].add(parent)
+    return wider
+
+
+def classes_below(
+    wider: Mapping[int, set[int]], direct: set[int]
+) -> tuple[dict[int, tuple[int, ...]], dict[int, list[int]]]:
+    """The classes below each class that has any, itself among them; and all above each.
+
+    Args:
+        wider: see `wider_classes`.
+        direct: classes that something is of.
+
+    >>> below, above = classes_below({1: {2}, 2: {3}}, {1})
+    >>> below, above
+    ({2: (1, 2), 3: (1, 3)}, {1: [2, 3]})
+    """
+    below: dict[int, set[int]] = defaultdict(set)
+    above: dict[int, list[int]] = {}
+    for kind in direct:
+        found, front = set[int](), {kind}
+        while front := {w for k in front for w in wider.get(k, ())} - found:
+            found |= front
+        above[kind] = sorted(found - {kind})
+        for other in above[kind]:
+            below[other] |= {kind, other}
+    return {kind: tuple(sorted(some)) for kind, some in below.items()}, above
