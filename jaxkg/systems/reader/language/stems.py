@@ -35,7 +35,9 @@ children:child men:man women:woman people:person mice:mouse geese:goose feet:foo
 loaves:loaf leaves:leaf shelves:shelf knives:knife wolves:wolf halves:half wives:wife lives:life
 thieves:thief calves:calf species:species series:series
 """
-_PLURALS = dict(pair.split(":") for pair in _PLURAL_FORMS.split())
+_PLURALS: dict[str, str] = {
+    many: one for many, _, one in (pair.partition(":") for pair in _PLURAL_FORMS.split())
+}
 
 
 @functools.lru_cache(65_536)

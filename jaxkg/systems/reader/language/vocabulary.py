@@ -321,8 +321,11 @@ class Vocabulary:
                 ends = np.unique(self.kg.triples[self._rows(code), 2])
                 names = {self.kg.name(end).lower(): end for end in ends[:3].tolist()}
                 if len(ends) < 3 and names.keys() <= {*_TRUE, *_FALSE}:
-                    found = tuple(next((names[w] for w in some if w in names), -1)
-                                  for some in (_TRUE, _FALSE))  # fmt: skip
+                    true, false = (
+                        next((names[word] for word in some if word in names), -1)
+                        for some in (_TRUE, _FALSE)
+                    )
+                    found = true, false
             self._truths[code] = found
         return self._truths[code]
 

@@ -130,7 +130,8 @@ class _Sets:
         back = self._tails(relation)
         if len(back) < 2:
             raise _Unfit
-        return relation, *self.random.sample(sorted(back), 2), back
+        a, b = self.random.sample(sorted(back), 2)
+        return relation, a, b, back
 
     def either(self):
         relation, a, b, back = self._two()
