@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import gc
 import itertools
 import json
 import logging
@@ -142,6 +143,7 @@ class _Service:
             yield
         finally:
             warming.cancel()
+            gc.unfreeze()
             await self.gatherer.close()
 
     async def _warm(self) -> None:
@@ -158,6 +160,10 @@ class _Service:
         while again and size <= self.limits.batch:
             await self.gatherer.together((again * size)[:size])
             size *= 2
+        # The graph and the programs stay; looking through them for garbage would stop all answers
+        # for a tenth of a second every now and then.
+        gc.collect()
+        gc.freeze()
         self.ready = True
 
     def _kept(

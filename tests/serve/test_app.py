@@ -1,3 +1,4 @@
+import gc
 import json
 import random
 
@@ -176,6 +177,13 @@ def test_examples_are_about_what_the_graph_says():
 
 
 class TestHealth:
+    def test_what_stays_is_looked_through_for_garbage_once(self):
+        with TestClient(service(FACTS, answer)) as client:
+            while client.get("/readyz").status_code != 200:
+                pass
+            assert gc.get_freeze_count() > 1000
+        assert gc.get_freeze_count() == 0
+
     def test_ready_once_warm(self, client):
         assert client.get("/healthz").text == "ok\n"
         assert client.get("/readyz").status_code == 200
