@@ -88,6 +88,9 @@ def evaluate(
         print(report.to_json() if as_json else report.to_markdown(), flush=True)
         if model is not None:
             errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
+        spent = getattr(built, "spent", str)()
+        if spent:
+            errors.print(spent, markup=False, highlight=False, soft_wrap=True)
 
     report = report_run(
         output,

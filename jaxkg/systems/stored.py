@@ -57,6 +57,7 @@ class StoredQA(QuestionAnswering):
         self.rooms = Rooms(store, build, reach, whole_schema=whole_schema, sampled=sampled)
         self._name, self._together = name, together
         self._last: dict[str, Room] = {}
+        self._asked = 0
 
     def answer(
         self,
@@ -67,6 +68,7 @@ class StoredQA(QuestionAnswering):
     ) -> list[Answer]:
         """See `QuestionAnswering.answer`."""
         self._last.clear()
+        self._asked += len(questions)
         answers: dict[int, Answer] = {}
         for group, room in self._groups(questions, use_given):
             told = [questions[place] for place in group]
@@ -89,6 +91,13 @@ class StoredQA(QuestionAnswering):
         """Sent to the store so far; None where it is not asked over a network."""
         endpoint = getattr(self.store, "endpoint", None)
         return None if endpoint is None else endpoint.sent
+
+    def spent(self) -> str:
+        """Requests in words; "" where there are none to tell of."""
+        sent = self.requests()
+        if sent is None or not self._asked:
+            return ""
+        return f"{self.store.title}: {sent:,} requests, {sent / self._asked:.3g} a question"
 
     def topics(
         self, questions: Sequence[Question], *, use_given: bool = True

@@ -61,7 +61,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--endpoint", default="", help="how it is asked, as batch=200,page=1000")
     parser.add_argument("--stores", nargs="+", default=("mapped", "Oxigraph"))
     options = parser.parse_args(argv)
-    record = Record(__file__, options, part=f"{options.system}-{options.whole and 'whole'}")
+    record = Record(
+        __file__, options, part=f"{options.system}-{'whole' if options.whole else 'parts'}"
+    )
     world = sets("metaqa", options.data)
     reach = Reach(whole=options.whole, fan=options.fan, facts=options.facts)
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as opened:

@@ -206,3 +206,5 @@ def test_answers_over_an_endpoint_are_those_of_the_graph(films, served):
         assert sent
         assert list(map(told, qa.answer(named))) == whole
         assert qa.requests() == sent
+        assert qa.spent().endswith(f": {sent:,} requests, {sent / (2 * len(asked)):.3g} a question")
+    assert StoredQA(ArrayStore(films), reader).spent() == ""
