@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -52,10 +53,9 @@ def serve(
     from jaxkg.serve.protocol import SETTINGS
 
     token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
-    with (
-        progress_bars() as show,
-        session(system, wanted, show, graph, **parts.given()) as asked,
-    ):
+    with ExitStack() as stack:
+        with progress_bars() as show:
+            asked = stack.enter_context(session(system, wanted, show, graph, **parts.given()))
         app = service(
             _lookups(asked),
             asked.system.answer,

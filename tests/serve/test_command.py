@@ -1,5 +1,6 @@
 """`jaxkg serve` and `jaxkg mcp` as whole processes."""
 
+import contextlib
 import json
 import os
 import signal
@@ -10,6 +11,8 @@ import time
 import urllib.request
 
 import pytest
+
+from jaxkg.cli import main
 
 ENVIRONMENT = {"JAX_NUMPY_DTYPE_PROMOTION": "standard", "JAX_NUMPY_RANK_PROMOTION": "allow"}
 
@@ -71,3 +74,19 @@ def test_another_address_wants_a_token(graph, tmp_path):
     )
     assert run.returncode == 2
     assert "JAXKG_TOKEN" in run.stderr
+
+
+def test_nothing_is_told_of_the_start_once_it_serves(graph, tmp_path, monkeypatch):
+    told = []
+
+    @contextlib.contextmanager
+    def bars():
+        yield lambda *step: None
+        told.append("started")
+
+    monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("jaxkg.cli.serving.progress_bars", bars)
+    monkeypatch.setattr("uvicorn.run", lambda app, **settings: told.append("serving"))
+    with contextlib.suppress(SystemExit):
+        main(["serve", "--kg", str(graph), "--set", "encoder=hashing"])
+    assert told == ["started", "serving"]

@@ -122,7 +122,9 @@ function showReading(answer) {
     line.append("Or about: ");
     for (const topic of others) {
       const button = made("button", short(topic.name), { type: "button", class: "node", dir: "auto" });
-      button.addEventListener("click", () => ask(answer.question, [topic.entity]));
+      // It takes the place of what was read there; the other topics stay.
+      const rest = chosen.filter((other) => other.start !== topic.start || other.end !== topic.end);
+      button.addEventListener("click", () => ask(answer.question, [topic, ...rest].map((one) => one.entity)));
       line.append(button, " ");
     }
     box.append(line);
