@@ -13,6 +13,7 @@ control character in what is printed or kept (leaked). A quarter of an hour.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import io
 import json
@@ -28,6 +29,7 @@ from types import ModuleType
 from typing import Any
 from unittest import mock
 
+import typer.main
 from endpoint_faults import FAULTS, KEY, Fault, forms_of
 
 from jaxkg.adjudicate.endpoint.retry import Backoff
@@ -45,6 +47,10 @@ SERVER = Path(__file__).resolve().parents[2] / "tests" / "adjudicate" / "server.
 QUESTIONS = 3
 PATIENCE = {"slow": "0.5"}
 """Seconds for a reply, by the kind of fault."""
+
+
+_COMMAND = functools.cache(typer.main.get_command)
+"""Reads the signatures of all subcommands, once rather than for each command."""
 
 
 def loopback() -> ModuleType:
@@ -215,6 +221,7 @@ def calm(folder: Path) -> Iterator[None]:
         mock.patch.dict(os.environ, settings, clear=True),
         mock.patch("jaxkg.adjudicate.endpoint.openai.Backoff", return_value=quick),
         mock.patch("jaxkg.experiments.progress.PATIENCE", 1e6),
+        mock.patch("typer.main.get_command", _COMMAND),
     ):
         yield
 
@@ -229,7 +236,8 @@ def study(
     """
     counts: dict[str, Counter[str]] = {system: Counter() for system in systems}
     words: list[str] = []
-    for fault in (FAULTS[name] for name in faults):
+    for place, fault in enumerate((FAULTS[name] for name in faults), 1):
+        print(f"{place} of {len(faults)}: {fault.name}", file=sys.stderr, flush=True)
         for system in systems:
             with tempfile.TemporaryDirectory() as folder, calm(Path(folder)):
                 trial = Trial(fault, system, Path(folder))
@@ -248,7 +256,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
     asked = parser.parse_args(argv)
     record = Record(__file__, asked)
-    counts, words = study(asked.faults, asked.systems)
+    counts, words = study(asked.faults, asked.systems, told=functools.partial(print, flush=True))
     kinds = ("crash", "lost", "repaid", "leaked")
     table = record.table("system", "faults", "commands", "exit 0", "exit 1", "exit 2", *kinds)
     for system, ends in counts.items():

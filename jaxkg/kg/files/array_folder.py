@@ -84,7 +84,9 @@ def write_arrays(
     except OSError as error:
         if retired.exists() and not folder.exists():
             os.replace(retired, folder)
-        raise JaxkgError(f"{folder}: cannot be written ({error.strerror or error})") from error
+        # NumPy tells of a disk that fills up by the numbers it wrote alone.
+        why = error.strerror or f"no room on the disk? {error}"
+        raise JaxkgError(f"{folder}: cannot be written ({why})") from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(retired, ignore_errors=True)
