@@ -317,6 +317,10 @@ class _Service:
                 await asyncio.sleep(0.05)
 
 
+_LONGEST_WORDS = 500
+"""Characters of what an error says."""
+
+
 class _Refused(Exception):
     """A status and what to say with it."""
 
@@ -356,6 +360,8 @@ def _words(error: Exception) -> tuple[int, str]:
 
 def _told(error: Exception) -> Response:
     status, words = _words(error)
+    if len(words) > _LONGEST_WORDS:  # they repeat what the caller sent
+        words = f"{words[:_LONGEST_WORDS]} …"
     response = _json({"error": words}, status)
     if isinstance(error, Busy):
         response.headers["Retry-After"] = str(max(1, round(error.seconds)))

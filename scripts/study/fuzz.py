@@ -214,7 +214,7 @@ class Fuzzer:
             content = mutated(content, self.rng)
         if self.rng.random() < 0.3:
             path = mutated(path.encode(), self.rng).decode("utf-8", "replace")
-            path = "/" + path.translate(dict.fromkeys(range(33))).lstrip("/")
+            path = "/" + path.translate(dict.fromkeys([*range(33), 127])).lstrip("/")
         reply = self.client.request(how, f"http://testserver{path}", content=content)
         assert reply.status_code < 500, (how, path, content, reply.text)
         if reply.status_code >= 400:

@@ -90,6 +90,12 @@ class TestAsking:
         assert client.post("/ask", content=b"x" * 70_000).status_code == 413
         assert client.post("/ask", json={"question": "x" * 4001}).status_code == 413
 
+    def test_an_error_repeats_only_the_start_of_what_was_sent(self, client):
+        reply = client.get(f"/entities/{'9' * 5000}")
+        assert reply.status_code == 404
+        assert 400 < len(reply.json()["error"]) < 520
+        assert reply.json()["error"].endswith(" …")
+
     def test_an_error_inside_tells_nothing_of_the_machine(self, client):
         reply = client.post("/ask", json={"question": "break"})
         assert reply.status_code == 500
