@@ -79,7 +79,7 @@ class Aligned:
     whole: float
     at: float
 
-    @property
+    @functools.cached_property
     def cover(self) -> np.ndarray:
         """[words] in [0, 1]: how well each word is explained by the element."""
         return np.maximum(self.lex, np.clip((self.sem - 0.2) / 0.5, 0, 1))

@@ -24,7 +24,7 @@ class ReaderSettings:
     hops: int = 3
     edges: int = 50_000
     expanded: int = 80
-    looked_at: int = 600
+    looked_at: int = 400
     threshold: float | None = None
     readings: int = 3
     without: str = ""

@@ -16,7 +16,7 @@ from jaxkg.systems.reader.sets.whether import Whether
 _BASES = 40
 _HELD = 10
 _EITHER = 60
-_WALKED_ON = 12
+_WALKED_ON = 8
 """Extremes and bounded sets that are walked on from, the best first."""
 _NAMED = 0.75
 """Score from which on a mention is what a question is about."""
