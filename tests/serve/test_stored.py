@@ -150,7 +150,7 @@ def test_service_and_assistant_over_a_store():
 
 @pytest.mark.slow
 def test_the_command_over_a_mapped_folder(tmp_path):
-    import test_command as whole
+    from serve import test_command as whole
 
     facts = tmp_path / "team.tsv"
     facts.write_text("Heron\tproject lead\tInes Okafor\nKite\tproject lead\tTom Brandt\n")
