@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import os
+import socket
 import subprocess
 import sys
+import time
 import urllib.request
 
 import httpx
@@ -150,15 +153,17 @@ def test_service_and_assistant_over_a_store():
 
 @pytest.mark.slow
 def test_the_command_over_a_mapped_folder(tmp_path):
-    from serve import test_command as whole
 
     facts = tmp_path / "team.tsv"
     facts.write_text("Heron\tproject lead\tInes Okafor\nKite\tproject lead\tTom Brandt\n")
     run = [sys.executable, "-m", "jaxkg"]
     build = [*run, "kg", "build", str(facts), "-o", str(tmp_path / "team"), "--index"]
-    environment = whole.environment(tmp_path)
+    lax = {"JAX_NUMPY_DTYPE_PROMOTION": "standard", "JAX_NUMPY_RANK_PROMOTION": "allow"}
+    environment = os.environ | lax | {"JAXKG_CACHE": str(tmp_path / "cache")}
     subprocess.run(build, env=environment, check=True, capture_output=True)
-    port = whole.free_port()
+    with socket.socket() as some:
+        some.bind(("127.0.0.1", 0))
+        port = some.getsockname()[1]
     serve = [*run, "serve", "--kg", f"mapped:{tmp_path / 'team'}", "--reach", "whole=0"]
     process = subprocess.Popen(
         [*serve, "--port", str(port), "--set", "encoder=hashing"],
@@ -175,8 +180,6 @@ def test_the_command_over_a_mapped_folder(tmp_path):
                 break
             except OSError:
                 assert process.poll() is None
-                import time
-
                 time.sleep(0.2)
         assert [entity["name"] for entity in answer["entities"]] == ["Ines Okafor"]
     finally:
