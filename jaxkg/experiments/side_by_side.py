@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jaxkg.errors import JaxkgError
+from jaxkg.experiments.programs import peak_memory
 from jaxkg.experiments.progress import errors
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ class Memory:
         if path.exists() and self._size() == self._lines:
             return known
         # Less than before: the file was put aside to start anew.
-        found = max(known, _peak_mib()) if self._size() > self._lines else _peak_mib()
+        peak = peak_memory() / 2**20
+        found = max(known, peak) if self._size() > self._lines else peak
         write_text(path, json.dumps({"peak_mib": found}) + "\n")
         return found
 
@@ -86,18 +87,6 @@ class Memory:
 
         path = self._folder / PREDICTIONS
         return path.stat().st_size if path.exists() else 0
-
-
-def _peak_mib() -> float:
-    status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 2**10
-    import resource  # not on every system
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
 def as_json(

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import resource
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxkg.experiments.programs import peak_memory
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.seconds import Fastest, Laps, best_seconds, fastest
 from jaxkg.score import hdc
@@ -131,8 +131,7 @@ def four_hops(rows: Rows, relations: int, repeats: int) -> None:
             f"compilation, scores {scores}, planted path first: {right}, "
             f"certified: {bool(found.certified[0])}."
         )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    rows.record.note(f"Peak memory of the process after it: {peak:.2f} GiB.")
+    rows.record.note(f"Peak memory of the process after it: {peak_memory() / 2**30:.2f} GiB.")
 
 
 def naive_jax(rows: Rows, relations: int, seconds: float) -> None:

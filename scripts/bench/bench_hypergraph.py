@@ -8,11 +8,11 @@ Three minutes on two CPU cores.
 from __future__ import annotations
 
 import argparse
-import resource
 
 import jax
 import numpy as np
 
+from jaxkg.experiments.programs import peak_memory
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.rows import Table
 from jaxkg.experiments.seconds import Laps
@@ -78,6 +78,7 @@ def measured(
         name_vectors=jax.device_put(np.zeros((1, options.dim), np.float32)),
         chunk_vectors=np.zeros((0, options.dim), np.float32),
         finder=NameFinder(["nothing"]),
+        bearers=np.zeros(1, np.int64),
     )
     beam = BeamSettings(
         depth=options.depth,
@@ -98,7 +99,7 @@ def measured(
         *(name, graph.num_entities, graph.num_edges, int(tensors.degree.max()), read, build),
         *(seconds, sum(len(some.paths) for some in found)),
         sum(not some.complete for some in found),
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        peak_memory() / 2**30,
     )
 
 

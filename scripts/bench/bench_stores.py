@@ -13,7 +13,6 @@ count where others use the machine. Room for 100 bytes a triple. Ten minutes for
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from large_graph import entity_name, relation_name, write_graph
 from sparql_server import oxigraph, write_ntriples
 
 from jaxkg.experiments.parts import Parts
+from jaxkg.experiments.programs import peak_memory
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.registry import build_system
 from jaxkg.experiments.rows import Table
@@ -191,8 +191,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         columns = ("fetched", "triples", "answered", "questions/s first", "again")
         through = record.table(*columns, "requests a question", "again", title=title)
         through_an_endpoint(through, home, options.endpoint, options.questions, options.seed)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    record.note(f"peak memory of this process {peak:.2f} GB; load {os.getloadavg()[0]:.0f}")
+    record.note(
+        f"peak memory of this process {peak_memory() / 2**30:.2f} GB; load {os.getloadavg()[0]:.0f}"
+    )
     record.save()
 
 

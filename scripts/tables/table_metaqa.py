@@ -13,11 +13,11 @@ lose nothing, not that they find paths.
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Sequence
 from pathlib import Path
 
 from jaxkg.experiments.measure import measure
+from jaxkg.experiments.programs import peak_memory
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.rows import row
 from jaxkg.experiments.seconds import Laps
@@ -86,8 +86,7 @@ def main(argv: list[str] | None = None) -> None:
         for given, name in ((True, "given"), (False, "linked")):
             found = measure(qa, questions, world.kg, options.seed, use_given=given)
             table.add(hop, name, *row(found, METRICS), found.counts["abstained"], *speed)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    record.note(f"peak memory of the process {peak:.2f} GB")
+    record.note(f"peak memory of the process {peak_memory() / 1e9:.2f} GB")
     record.save()
 
 

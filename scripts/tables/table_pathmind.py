@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import resource
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,6 +38,7 @@ from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments import rows
 from jaxkg.experiments.measure import measure_answers, share
 from jaxkg.experiments.parts import encoder_kept, settings_made
+from jaxkg.experiments.programs import peak_memory
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import sets
@@ -251,8 +251,7 @@ def main(argv: list[str] | None = None) -> None:
             answers = judged(kg, ranking.masked, shown)
             reports[strategy] = measure_answers(answers, some, kg, seed)
         offered.add_paired(reports, OFFERED, seed=seed, first=[name])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    record.note(f"peak memory {peak:.2f} GB")
+    record.note(f"peak memory {peak_memory() / 1e9:.2f} GB")
     record.save()
 
 

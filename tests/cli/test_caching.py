@@ -6,7 +6,7 @@ import pytest
 from jaxkg.experiments import progress
 from jaxkg.experiments.progress import progress_bars, voice
 from jaxkg.kg import demo_graph
-from jaxkg.learn.planner import kept
+from jaxkg.learn.planner import fit, kept
 from jaxkg.tensors import tensor_graph
 
 ASKED = "who directed Alien?"
@@ -16,7 +16,7 @@ ASKED = "who directed Alien?"
 def no_cache(in_cache, tmp_path, monkeypatch):
     """A cache that cannot be written, and planners of other seeds that are made in no time."""
     shipped = kept.planner_for(demo_graph(), tensor_graph(demo_graph()))
-    monkeypatch.setattr(kept, "fit_planner", lambda *_, **__: (shipped, None))
+    monkeypatch.setattr(fit, "fit_planner", lambda *_, **__: (shipped, None))
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "file" / "cache"))
     return tmp_path / "file" / "cache"

@@ -51,9 +51,9 @@ finally:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "1. Martin Scorsese" in done.stdout
     assert done.stdout.splitlines()[-1] == "loaded"
-    seconds, memory = re.search(r"([\d.]+) CPU-seconds, peak memory (\d+) MB", done.stderr).groups()
-    assert float(seconds) > 0
-    assert int(memory) > 50
+    cost = re.search(r"([\d.]+) CPU-seconds, peak memory ([\d,]+) MB", done.stderr)
+    assert float(cost[1]) > 0
+    assert 50 < int(cost[2].replace(",", "")) < 800  # its own, not that of what started it
     assert int(re.search(r"(\d+) programs, \d+ of them read", done.stderr)[1]) <= ASK
     assert "programs: plan_batch, execute_batch" in done.stderr
 
