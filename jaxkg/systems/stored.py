@@ -20,7 +20,7 @@ from jaxkg.kg.stores.store import Runs, Store
 from jaxkg.query import Entities, Node, Step, query_from_dict
 from jaxkg.records import Citation, Question
 from jaxkg.systems.answering import Progress, QuestionAnswering
-from jaxkg.systems.rooms import Room, Rooms
+from jaxkg.systems.fetched import FetchedPart, FetchedParts
 
 INCOMPLETE = "incomplete"
 """Begins the note of an answer to which there may be more than was fetched."""
@@ -35,11 +35,11 @@ class StoredQA(QuestionAnswering):
         name: of that system.
         reach: how far to look around topics.
         whole_schema: see `topic_graph`.
-        sampled: see `Rooms`.
+        sampled: see `FetchedParts`.
         together: questions whose surroundings are fetched and asked as one graph, at most.
 
     Attributes:
-        rooms: what was fetched.
+        parts: what was fetched.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class StoredQA(QuestionAnswering):
         together: int = 256,
     ) -> None:
         self.store = store
-        self.rooms = Rooms(store, build, reach, whole_schema=whole_schema, sampled=sampled)
+        self.parts = FetchedParts(store, build, reach, whole_schema=whole_schema, sampled=sampled)
         self._name, self._together = name, together
-        self._last: dict[str, Room] = {}
+        self._last: dict[str, FetchedPart] = {}
         self._asked = 0
 
     def answer(
@@ -70,19 +70,19 @@ class StoredQA(QuestionAnswering):
         self._last.clear()
         self._asked += len(questions)
         answers: dict[int, Answer] = {}
-        for group, room in self._groups(questions, use_given):
+        for group, part in self._groups(questions, use_given):
             told = [questions[place] for place in group]
             found: Sequence[Answer]
-            if room is None:
+            if part is None:
                 found = [self._nothing(question) for question in told]
-            elif room.graph.num_triples:
-                found = room.system.answer(told, use_given=use_given)
+            elif part.graph.num_triples:
+                found = part.system.answer(told, use_given=use_given)
             else:
                 found = [self._nothing(question, "no fact is about the topic") for question in told]
             for place, answer in zip(group, found):
-                answers[place] = answer if room is None else self._told(answer, room)
-                if room is not None:
-                    self._last[_key(answers[place])] = room
+                answers[place] = answer if part is None else self._told(answer, part)
+                if part is not None:
+                    self._last[_key(answers[place])] = part
             if on_progress is not None:
                 on_progress("answer", len(answers), len(questions))
         return [answers[place] for place in range(len(questions))]
@@ -127,37 +127,37 @@ class StoredQA(QuestionAnswering):
 
     def _groups(
         self, questions: Sequence[Question], use_given: bool
-    ) -> Iterator[tuple[list[int], Room | None]]:
+    ) -> Iterator[tuple[list[int], FetchedPart | None]]:
         """Places of questions that are asked together, and where; None where no topic is known.
 
         Where what lies around all of them is too much, halves are asked on their own.
         """
         places = list(range(len(questions)))
-        if self.rooms.whole is not None:
-            yield places, self.rooms.whole
+        if self.parts.whole is not None:
+            yield places, self.parts.whole
             return
         topics = self.topics(questions, use_given=use_given)
         if unknown := [place for place in places if not topics[place]]:
             yield unknown, None
         new: list[int] = []
-        there: dict[Room, list[int]] = {}
+        there: dict[FetchedPart, list[int]] = {}
         for place in (place for place in places if topics[place]):
-            room = self.rooms.known(topics[place])
-            (new if room is None else there.setdefault(room, [])).append(place)
-        for room, group in there.items():
-            yield group, room
+            part = self.parts.known(topics[place])
+            (new if part is None else there.setdefault(part, [])).append(place)
+        for part, group in there.items():
+            yield group, part
         waiting = [
             new[first : first + self._together] for first in range(0, len(new), self._together)
         ]
         while waiting:
             group = waiting.pop(0)
             together = dict.fromkeys(row for place in group for row in topics[place])
-            room = self.rooms.around(together, len(group))
-            if room is None:
+            part = self.parts.around(together, len(group))
+            if part is None:
                 middle = len(group) // 2
                 waiting[:0] = [group[:middle], group[middle:]]
             else:
-                yield group, room
+                yield group, part
 
     def _nothing(self, question: Question, why: str = "") -> Answer:
         return Answer(
@@ -167,19 +167,19 @@ class StoredQA(QuestionAnswering):
             abstained=why or f"no entity of {self.store.title} is recognised in the question",
         )
 
-    def _told(self, answer: Answer, room: Room) -> Answer:
+    def _told(self, answer: Answer, part: FetchedPart) -> Answer:
         """With what was not fetched, and with the store's own numbers of facts."""
         notes = list(answer.notes)
-        notes += [f"{INCOMPLETE}: {trouble}" for trouble in room.around.troubles]
-        cuts, everywhere = self._concerned(answer, room)
+        notes += [f"{INCOMPLETE}: {trouble}" for trouble in part.around.troubles]
+        cuts, everywhere = self._concerned(answer, part)
         if words := cut_words(self.store, cuts):
             notes.append(f"{INCOMPLETE}: too many facts to look at, so left out: {words}")
         if everywhere:
             named = ", ".join(everywhere)
             notes.append(f"{INCOMPLETE}: {named} looked at around what is named alone")
         paths = answer.paths
-        if self.store.numbered and room.graph.rows is not None:
-            rows = room.graph.rows
+        if self.store.numbered and part.graph.rows is not None:
+            rows = part.graph.rows
             paths = tuple(
                 dataclasses.replace(
                     path,
@@ -192,10 +192,10 @@ class StoredQA(QuestionAnswering):
             )
         return dataclasses.replace(answer, notes=tuple(notes), paths=paths)
 
-    def _concerned(self, answer: Answer, room: Room) -> tuple[Runs, tuple[str, ...]]:
+    def _concerned(self, answer: Answer, part: FetchedPart) -> tuple[Runs, tuple[str, ...]]:
         """What the answer rests on and runs into; all cuts where there is no answer."""
-        cuts = room.around.cuts
-        if room.whole or not answer.entities:
+        cuts = part.around.cuts
+        if part.whole or not answer.entities:
             return cuts, ()
         if answer.query is not None:
             queries = [query_from_dict(answer.query)]
@@ -203,12 +203,12 @@ class StoredQA(QuestionAnswering):
             topics = tuple(link.entity for link in answer.topics if link.chosen)
             queries = [_walked(topics, plan.relations) for plan in answer.plan if plan.used]
         relations = self.store.schema.relations
-        return cuts_met(room.graph, room.sets, queries, room.around, relations)
+        return cuts_met(part.graph, part.sets, queries, part.around, relations)
 
     def graph_of(self, answer: Answer) -> TopicGraph | None:
         """What an answer just given was looked for in."""
-        room = self._last.get(_key(answer))
-        return None if room is None else room.graph
+        part = self._last.get(_key(answer))
+        return None if part is None else part.graph
 
     def check(self, answer: Answer) -> tuple[str, ...]:
         """Faults of an answer just given: as `jaxkg.cite.check`, and the store is asked again."""

@@ -111,7 +111,7 @@ def test_what_is_looked_up_where():
     assert lookups(None, None, lambda: WHOLE) is WHOLE
     assert isinstance(lookups(ArrayStore(DEMO), None, lambda: WHOLE), StoredFacts)
     qa = StoredQA(ArrayStore(DEMO), lambda kg: Reader.build(kg, HashingEncoder()))
-    whole = lookups(qa.store, qa.rooms.whole.graph, lambda: WHOLE)
+    whole = lookups(qa.store, qa.parts.whole.graph, lambda: WHOLE)
     assert by_relation(whole.entity("Alien")) == by_relation(WHOLE.entity("Alien"))
 
 

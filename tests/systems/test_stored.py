@@ -47,9 +47,9 @@ def test_the_same_answers_as_over_the_whole_graph(store, together):
     assert [qa.check(answer) for answer in parts] == [()] * len(asked)
     assert any(answer.entities for answer in parts)
     # Asked again, all is there: nothing is fetched, and nothing else is answered.
-    made = qa.rooms.made
+    made = qa.parts.made
     assert list(map(told, qa.answer(asked))) == list(map(told, whole))
-    assert qa.rooms.made == made
+    assert qa.parts.made == made
 
 
 def test_a_small_graph_is_asked_whole(store):
@@ -57,16 +57,16 @@ def test_a_small_graph_is_asked_whole(store):
     whole = reader(store.kg).answer(asked)
     qa = StoredQA(store, reader)
     assert list(map(told, qa.answer(asked))) == list(map(told, whole))
-    assert qa.rooms.made == 1
-    assert not StoredQA(store, reader, reach=Reach(whole=store.count - 1)).rooms.whole
+    assert qa.parts.made == 1
+    assert not StoredQA(store, reader, reach=Reach(whole=store.count - 1)).parts.whole
 
 
-def test_rooms_are_given_up_where_they_hold_too_much(store):
+def test_parts_are_given_up_where_they_hold_too_much(store):
     asked = demo_questions()
     reach = Reach(hops=1, facts=40, together=40, whole=0)
     qa = StoredQA(store, reader, reach=reach, together=1)
     one = qa.answer(asked)
-    assert qa.rooms.forgotten > 0
+    assert qa.parts.forgotten > 0
     assert list(map(told, qa.answer(asked))) == list(map(told, one))
 
 
@@ -76,8 +76,8 @@ def test_what_all_have_is_told_to_be_seen_in_part(store):
     everywhere = dataclasses.replace(
         answer, query={"operator": "domain", "relations": ["directed_by"]}, paths=()
     )
-    [room] = qa.rooms._kept.values()
-    assert any("directed_by looked at around" in n for n in qa._told(everywhere, room).notes)
+    [part] = qa.parts._kept.values()
+    assert any("directed_by looked at around" in n for n in qa._told(everywhere, part).notes)
     assert not any(INCOMPLETE in note for note in answer.notes)
 
 
@@ -143,7 +143,7 @@ def test_a_planner_over_a_store_as_options_name_it(store, tmp_path):
         assert (answer.system, len(answer.entities)) == ("planner", 1)
     # The model is opened once for all parts.
     assert "planner" in vars(named)
-    assert qa.rooms.made == 2
+    assert qa.parts.made == 2
     other = ArrayStore(KnowledgeGraph.from_triples([("a", "r", "b")]))
     for_another = Parts(
         other.schema, lambda *told: None, store=other, planner_folder=tmp_path / "planner"

@@ -20,7 +20,7 @@ from jaxkg.kg.stores.store import Store
 from jaxkg.systems.answering import QuestionAnswering
 
 
-class Room:
+class FetchedPart:
     """A part of a graph, or a small graph whole, and what answers over it.
 
     Args:
@@ -50,8 +50,8 @@ class Room:
         return getattr(self.system, "sets", None) or QuerySets(self.graph)
 
 
-class Rooms:
-    """The rooms of a store, those that were used last kept.
+class FetchedParts:
+    """The parts of a store, those that were used last kept.
 
     Args:
         store: the graph.
@@ -61,8 +61,8 @@ class Rooms:
         sampled: whether systems look at a sample of the graph, too.
 
     Attributes:
-        made: rooms that were fetched and built so far.
-        forgotten: rooms given up for want of space.
+        made: parts that were fetched and built so far.
+        forgotten: parts given up for want of space.
     """
 
     def __init__(
@@ -76,52 +76,52 @@ class Rooms:
     ) -> None:
         self.store, self.reach = store, reach
         self._build, self._whole_schema, self._sampled = build, whole_schema, sampled
-        self._kept: OrderedDict[frozenset[int], Room] = OrderedDict()
+        self._kept: OrderedDict[frozenset[int], FetchedPart] = OrderedDict()
         self.made = self.forgotten = 0
 
     @functools.cached_property
-    def whole(self) -> Room | None:
+    def whole(self) -> FetchedPart | None:
         """The whole graph, where it is small enough."""
         count = self.store.count if self.reach.whole else None
         if count is None or count > self.reach.whole:
             return None
-        return self._room(everything(self.store))
+        return self._part(everything(self.store))
 
     @functools.cached_property
     def _sample(self) -> TopicGraph | None:
         return sample_graph(self.store) if self._sampled else None
 
-    def known(self, topics: Iterable[int]) -> Room | None:
-        """A room in which what lies around these entities is there already."""
+    def known(self, topics: Iterable[int]) -> FetchedPart | None:
+        """A part in which what lies around these entities is there already."""
         wanted = frozenset(topics)
-        for key, room in reversed(self._kept.items()):
-            if wanted <= room.topics:
+        for key, part in reversed(self._kept.items()):
+            if wanted <= part.topics:
                 self._kept.move_to_end(key)
-                return room
+                return part
         return None
 
-    def around(self, topics: Iterable[int], questions: int) -> Room | None:
+    def around(self, topics: Iterable[int], questions: int) -> FetchedPart | None:
         """Fetch what lies around the topics of some questions.
 
         Returns:
-            None where that is too much for one room and the questions are several.
+            None where that is too much for one part and the questions are several.
         """
         found = surroundings(self.store, list(topics), self.reach, questions=questions)
         if found.full and questions > 1:
             return None
-        room = self._room(found)
-        self._kept[room.topics] = room
+        part = self._part(found)
+        self._kept[part.topics] = part
         while len(self._kept) > 1 and self._facts > self.reach.together:
             self._kept.popitem(last=False)
             self.forgotten += 1
-        return room
+        return part
 
-    def _room(self, found: Surroundings) -> Room:
+    def _part(self, found: Surroundings) -> FetchedPart:
         self.made += 1
         sample = None if found.topics is None else self._sample
         graph = topic_graph(self.store, found, whole_schema=self._whole_schema, sample=sample)
-        return Room(graph, found, self._build)
+        return FetchedPart(graph, found, self._build)
 
     @property
     def _facts(self) -> int:
-        return sum(room.graph.num_triples for room in self._kept.values())
+        return sum(part.graph.num_triples for part in self._kept.values())
