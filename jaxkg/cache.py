@@ -74,6 +74,14 @@ def cache_for(name: str) -> Path | None:
     return folder
 
 
+def forget_programs() -> None:
+    """Remove compiled programs: which of them is damaged is not told."""
+    folder = cache_folder()
+    for program in (folder / "programs").glob("*") if folder else ():
+        with contextlib.suppress(OSError):  # another process was first, or nothing can be removed
+            program.unlink()
+
+
 def kept(
     kind: str,
     key: str,

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from jaxkg.cache import CacheWarning
+from jaxkg.cache import CacheWarning, forget_programs
 
 PATIENCE = 3.0
 """Seconds that a command may be silent where no bars are drawn."""
@@ -30,8 +30,10 @@ def voice(*, quiet: bool) -> Iterator[None]:
         kept = issubclass(category, CacheWarning)
         if "persistent compilation cache" in text:
             kept = True
-            # What is damaged there would be read again the next time.
-            text = "kept programs cannot be used; `jaxkg cache clear` makes room for new ones"
+            text = "compiled programs cannot be kept"
+            if "reading" in str(message):  # one half written, by a full disk or a kill, spoils all
+                forget_programs()
+                text = "kept programs cannot be used; they are made anew"
         # One cause keeps several things from being kept.
         if (once := "cache" if kept else text) not in told:
             told.add(once)

@@ -8,7 +8,9 @@ import io
 import json
 import os
 
+import jax
 import pytest
+from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
 from jaxkg import storage
 from jaxkg.errors import JaxkgError
@@ -20,17 +22,23 @@ ASKED = "who directed [Alien]?"
 
 
 @contextlib.contextmanager
-def limited(most):
+def limited(most, *, programs=False):
     """No file may grow past so many bytes: a real refusal of the system, in the midst of writing.
 
-    Python ignores the signal that would come with it.
+    Python ignores the signal that would come with it. Compiled programs are not kept meanwhile,
+    unless wanted: half of one would stay where other tests read it.
     """
+    before = jax.config.jax_enable_compilation_cache
+    jax.config.update("jax_enable_compilation_cache", before and programs)
+    reset_cache()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        jax.config.update("jax_enable_compilation_cache", before)
+        reset_cache()
 
 
 @contextlib.contextmanager
@@ -154,12 +162,29 @@ def test_one_line_says_what_cannot_be_written(jaxkg, command, disk, tmp_path, mo
 @pytest.mark.parametrize("most", [0, 300])
 def test_a_full_cache_takes_no_answer_away(jaxkg, tmp_path, monkeypatch, system, most):
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
-    with limited(most):
+    with limited(most, programs=True):
         code, out, err = jaxkg("ask", ASKED, "--system", system)
     assert code == 0
     assert "1. Ridley Scott" in out
     [line] = err.splitlines()
     assert "nothing is kept for the next time" in line
+
+
+def test_half_a_program_is_made_anew(jaxkg, tmp_path, monkeypatch):
+    monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
+    ask = ("ask", ASKED, "--system", "planner")
+    jax.clear_caches()
+    jaxkg(*ask)
+    programs = [file for file in (tmp_path / "cache" / "programs").iterdir() if file.is_file()]
+    assert programs
+    for file in programs:
+        file.write_bytes(file.read_bytes()[:50])
+    jax.clear_caches()
+    code, out, err = jaxkg(*ask)
+    assert (code, "1. Ridley Scott" in out) == (0, True)
+    assert err == "jaxkg: kept programs cannot be used; they are made anew\n"
+    jax.clear_caches()
+    assert jaxkg(*ask)[2] == ""
 
 
 @pytest.mark.filterwarnings("default:.*replies are neither read")
