@@ -109,7 +109,9 @@ class Tab:
             AssertionError: it does not within a minute; says what the page shows.
         """
         ends = time.monotonic() + _PATIENCE
-        while not self.run(f"Boolean({script})"):
+        # While a page is on its way, what is asked about may not be there to be asked.
+        holds = f"(() => {{ try {{ return Boolean({script}) }} catch {{ return false }} }})()"
+        while not self.run(holds):
             assert time.monotonic() < ends, (
                 script,
                 self.run("document.body.innerText"),
