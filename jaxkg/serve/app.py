@@ -108,6 +108,7 @@ class _Service:
         self.limits = limits
         self.tried = examples
         self.examples = () if warm else examples
+        self.chosen = not warm
         self.log_questions = log_questions
         self.meters = Meters()
         self.rate = Rate(limits.per_second, limits.burst)
@@ -155,6 +156,7 @@ class _Service:
             log.warning("warming up: %s", wrong)
         right = [isinstance(f, Answer) and _right(q, f) for q, f in zip(self.tried, found)]
         self.examples += tuple(itertools.compress(self.tried, right))
+        self.chosen = True
         again = [q for q, f in zip(asked, found) if isinstance(f, Answer)]
         size = 1
         while again and size <= self.limits.batch:
@@ -257,8 +259,9 @@ class _Service:
         return _json(await asyncio.to_thread(self.facts.schema, limit=limit))
 
     async def shown(self, request: Request) -> Response:
-        """Questions to try."""
-        return _json({"questions": [question.text for question in self.examples]})
+        """Questions to try; while they are tried themselves, `complete` is false."""
+        questions = [question.text for question in self.examples]
+        return _json({"questions": questions, "complete": self.chosen})
 
     async def healthz(self, request: Request) -> Response:
         """The process is alive."""

@@ -101,7 +101,9 @@ def openapi() -> dict[str, Any]:
             },
             "/check": {"post": _route("Is this claim in the graph?", body=_CLAIM, missing=True)},
             "/schema": {"get": _route("Relations, most frequent first.", asks=[limit])},
-            "/examples": {"get": _route("Questions to try.")},
+            "/examples": {
+                "get": _route("Questions to try; not `complete` while the service warms up.")
+            },
             "/healthz": {"get": _route("Alive.", gives="text/plain")},
             "/readyz": {"get": _route("Warm.", gives="text/plain")},
             "/metrics": {"get": _route("Counts for Prometheus.", gives="text/plain")},

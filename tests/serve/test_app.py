@@ -1,6 +1,7 @@
 import gc
 import json
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -148,7 +149,24 @@ class TestExamples:
         with TestClient(service(FACTS, answer, examples=self.tried)) as client:
             while client.get("/readyz").status_code != 200:
                 pass
-            assert client.get("/examples").json() == {"questions": ["who made Heat?"]}
+            assert client.get("/examples").json() == {
+                "questions": ["who made Heat?"],
+                "complete": True,
+            }
+
+    def test_who_comes_before_they_are_tried_is_told_to_come_again(self):
+        tried = threading.Event()
+
+        def late(questions):
+            assert tried.wait(60)
+            return answer(questions)
+
+        with TestClient(service(FACTS, late, examples=self.tried[:1])) as client:
+            assert client.get("/examples").json() == {"questions": [], "complete": False}
+            tried.set()
+            while not (found := client.get("/examples").json())["complete"]:
+                pass
+            assert found["questions"] == ["who made Heat?"]
 
     def test_batches_of_every_size_are_tried_before_it_is_ready(self):
         sizes = []

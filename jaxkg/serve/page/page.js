@@ -2,6 +2,7 @@
 const MOST_RELATIONS = 60;
 let asked = 0;
 let known = Promise.resolve();
+let later = 0;
 
 async function call(path, body) {
   const headers = {};
@@ -291,7 +292,7 @@ async function showGraph() {
   at("known").hidden = false;
 }
 async function showExamples() {
-  const { questions } = await call("examples");
+  const { questions, complete } = await call("examples");
   at("examples").querySelector("ul").replaceChildren(...questions.slice(0, 8).map((question) => {
     const item = made("li");
     const button = made("button", short(question, 120), { type: "button", dir: "auto" });
@@ -300,6 +301,7 @@ async function showExamples() {
     return item;
   }));
   at("examples").hidden = !questions.length || !at("result").hidden || at("status").className === "working";
+  return complete;
 }
 
 async function find(name) {
@@ -321,7 +323,12 @@ function begin() {
   const told = (error) => { if (at("status").className !== "working") tell(error.message, "wrong"); };
   if (!labels.size) known = showGraph();
   known.catch(told);
-  showExamples().catch(told);
+  clearTimeout(later);
+  // A service that has just been started is still trying them.
+  const examples = () => showExamples()
+    .then((complete) => { if (!complete) later = setTimeout(examples, 1000); })
+    .catch(told);
+  examples();
   const given = new URLSearchParams(location.search);
   const question = given.get("q");
   if (question) {
