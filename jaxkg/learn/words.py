@@ -45,6 +45,10 @@ class ReadsWords:
 
     def label_ngrams(self) -> np.ndarray:
         """[R, T'] int32, see `label_table`."""
+        return self._labels
+
+    @functools.cached_property
+    def _labels(self) -> np.ndarray:
         return label_table(self.hasher, self.relations)
 
     def ngrams(self, masked: Sequence[str]) -> np.ndarray:
@@ -58,8 +62,7 @@ class ReadsWords:
     @functools.cached_property
     def _known(self) -> np.ndarray:
         known = self.seen.copy()
-        labels = self.label_ngrams()
-        known[labels[labels != NULL]] = True
+        known[self._labels[self._labels != NULL]] = True
         return known
 
     def known_share(self, masked: str) -> float:

@@ -18,6 +18,8 @@ Join: TypeAlias = Literal["auto", "union", "intersect"]
 """What several topics of a question come to: all that is reached from any of them, only what is
 reached from each, or that where there is any ("auto")."""
 
+KeepRows: TypeAlias = Callable[[np.ndarray, np.ndarray], Keep]
+
 
 @dataclasses.dataclass(frozen=True)
 class Followed:
@@ -70,7 +72,7 @@ def follow_paths(
     join: Join = "union",
     topic: np.ndarray | None = None,
     revisit: Revisit = "topic",
-    keep: Callable[[np.ndarray, np.ndarray], Keep] | None = None,
+    keep: KeepRows | None = None,
     batch_size: int = 1024,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Followed:

@@ -21,7 +21,7 @@ from jaxkg.score.edges import EdgeScorer, EdgeTables, edge_tables, given_depth
 from jaxkg.search.edge_scores import BestTargets
 from jaxkg.search.guided import guided_paths
 from jaxkg.settings import Checked, Count, NotNegative, Share
-from jaxkg.systems.following import Followed, Join, follow_paths
+from jaxkg.systems.following import Join, KeepRows
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.tensors import TensorGraph, tensor_graph
@@ -87,6 +87,7 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
     stage = "search"
     nothing = "no edge leaves the topic"
     measure = "chain score"
+    each = 4
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -136,16 +137,6 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
         hops = self.settings.hops
         return self.scorer.params if hops is None else given_depth(self.scorer.params, hops)
 
-    @property
-    def join(self) -> Join:
-        """See the settings."""
-        return self.settings.join
-
-    @property
-    def threshold(self) -> float:
-        """See the settings."""
-        return self.settings.threshold
-
     def propose(self, linked: Linked) -> GuidedPaths:
         """Relation paths with their chain scores; none is used where the best scores too low."""
         distinct = list(dict.fromkeys(linked.masked))
@@ -180,30 +171,18 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
             vectors=vectors,
         )
 
-    def follow(self, linked: Linked, paths: GuidedPaths) -> Followed:
-        """Follow the used paths along the edges that they keep."""
-
-        def keep(question: np.ndarray, rows: np.ndarray) -> BestTargets:
-            assert self.settings.targets is not None
-            return BestTargets(
-                self.tensors.graph,
-                self._params,
-                self._tables,
-                jax.device_put(paths.vectors[question]),
-                self.settings.targets,
-                use_context=self.scorer.sizes.context,
-                dtype=self.settings.dtype,
-            )
-
-        return follow_paths(
-            self.tensors,
-            linked.branches,
-            paths.relations,
-            paths.used,
-            join=self.join,
-            revisit=self.revisit,
-            keep=None if self.settings.targets is None else keep,
-            on_progress=linked.telling("follow"),
+    def keeps(self, paths: GuidedPaths) -> KeepRows | None:
+        """The best targets of each hop."""
+        if (targets := self.settings.targets) is None:
+            return None
+        return lambda question, rows: BestTargets(
+            self.tensors.graph,
+            self._params,
+            self._tables,
+            jax.device_put(paths.vectors[question]),
+            targets,
+            use_context=self.scorer.sizes.context,
+            dtype=self.settings.dtype,
         )
 
 

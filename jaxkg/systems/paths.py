@@ -10,7 +10,7 @@ import abc
 import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from jaxkg.kg.link.topics import masked_texts
 from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, why_no_topic
 from jaxkg.systems.cited import Remarks, by_mass, cite_walks, cited_answer
-from jaxkg.systems.following import Followed, Join, follow_paths
+from jaxkg.systems.following import Followed, Join, KeepRows, follow_paths
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 
@@ -109,19 +109,23 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
 
     Attributes:
         kg, tensors, linker: the graph, its tensors and its linker.
+        settings: knobs; `join`, `threshold`, `revisit` and `batch_size` are read where there are.
         name: of the method, on its answers.
         stage: what proposing is called where seconds are told.
         nothing: why there is no answer where nothing was proposed.
         measure: what its confidence is called.
+        each: paths followed at a time for every question of a batch.
     """
 
     kg: KnowledgeGraph
     tensors: TensorGraph
     linker: Linker
+    settings: Any
     name: ClassVar[str]
     stage: ClassVar[str] = "propose"
     nothing: ClassVar[str] = "no relation path leaves the topic"
     measure: ClassVar[str] = "confidence"
+    each: ClassVar[int] = 1
 
     @abc.abstractmethod
     def propose(self, linked: Linked) -> Proposed:
@@ -130,22 +134,20 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
     @property
     def revisit(self) -> Revisit:
         """Which nodes a path may return to."""
-        return "topic"
+        return self._knob("revisit", None) or "topic"
 
     @property
     def join(self) -> Join:
         """What several topics come to."""
-        return "auto"
+        return self._knob("join", "auto")
 
     @property
     def threshold(self) -> float:
         """Least confidence to answer at all."""
-        return 0.0
+        return self._knob("threshold", 0.0)
 
-    @property
-    def at_a_time(self) -> int:
-        """Relation paths followed in a batch."""
-        return 1024
+    def _knob(self, name: str, default: Any) -> Any:
+        return getattr(getattr(self, "settings", None), name, default)
 
     def answer(
         self,
@@ -201,6 +203,10 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
             answers.append(self.finish(answer))
         return answers
 
+    def keeps(self, paths: Proposed) -> KeepRows | None:
+        """Which edges a path is followed along, see `follow_paths`; None for all."""
+        return None
+
     def follow(self, linked: Linked, paths: Proposed) -> Followed:
         """What the used paths reach."""
         return follow_paths(
@@ -211,7 +217,8 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
             join=self.join,
             topic=paths.topic,
             revisit=self.revisit,
-            batch_size=self.at_a_time,
+            keep=self.keeps(paths),
+            batch_size=self.each * self._knob("batch_size", 1024),
             on_progress=linked.telling("follow"),
         )
 

@@ -94,21 +94,6 @@ class PlannedQA(PathAnswering[RelationPaths]):
         """The rule in force."""
         return self.settings.revisit or self.planner.about.get("revisit", "topic")
 
-    @property
-    def join(self) -> Join:
-        """See the settings."""
-        return self.settings.join
-
-    @property
-    def threshold(self) -> float:
-        """See the settings."""
-        return self.settings.threshold
-
-    @property
-    def at_a_time(self) -> int:
-        """See the settings."""
-        return self.settings.batch_size
-
     def propose(self, linked: Linked) -> RelationPaths:
         """The planner's relation paths; none is used where confidence is too low."""
         plans = plan_paths(

@@ -69,6 +69,7 @@ class RankedPaths(PathAnswering[RelationPaths]):
 
     name = "ranked"
     stage = "rank"
+    each = 8
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -100,16 +101,6 @@ class RankedPaths(PathAnswering[RelationPaths]):
     def revisit(self) -> Revisit:
         """The rule in force."""
         return self.settings.revisit or self.ranker.about.get("revisit", "topic")
-
-    @property
-    def join(self) -> Join:
-        """See the settings."""
-        return self.settings.join
-
-    @property
-    def at_a_time(self) -> int:
-        """Eight paths for each question of a batch."""
-        return 8 * self.settings.batch_size
 
     def propose(self, linked: Linked) -> RelationPaths:
         """The best relation paths around the topics, all to be followed."""

@@ -70,6 +70,7 @@ class SteppedPaths(PathAnswering[RelationPaths]):
 
     name = "ranked"
     stage = "rank"
+    each = 8
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -104,11 +105,6 @@ class SteppedPaths(PathAnswering[RelationPaths]):
     def join(self) -> Join:
         """What follows does not choose for "auto": `entities` does, by probability."""
         return "intersect" if self.settings.join == "intersect" else "union"
-
-    @property
-    def at_a_time(self) -> int:
-        """Eight paths for each question of a batch."""
-        return 8 * self.settings.batch_size
 
     @functools.cached_property
     def _weights(self) -> tuple[StepParams, jax.Array]:
@@ -195,10 +191,10 @@ class SteppedPaths(PathAnswering[RelationPaths]):
         Nothing is shown of paths to other entities.
         """
         query = None
-        least = self.settings.values
-        if least is not None and len(answer.entities) > 1 and self._asks(answer.question):
+        believed = self.settings.values
+        if believed is not None and len(answer.entities) > 1 and self._asks(answer.question):
             nodes = [self.kg.entity(each.entity) for each in answer.entities]
-            query = self._conditions.of(answer.question, nodes, least=least)
+            query = self._conditions.of(answer.question, nodes, least=believed)
         told = query and query_answer(self.sets, query, self.sets.execute(query))
         met = {each.entity: each for each in told.entities} if told else {}
         least = self.settings.share * max((each.score for each in answer.entities), default=0.0)

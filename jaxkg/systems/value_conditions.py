@@ -50,6 +50,7 @@ class ValuePath(NamedTuple):
     share: float
 
 
+@functools.lru_cache(maxsize=64)  # several stages of an answer ask
 def asked_of_values(question: str) -> Asked | None:
     """Whether a question's words order or compare, and how.
 

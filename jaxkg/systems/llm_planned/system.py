@@ -112,21 +112,6 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         tensors = tensors or tensor_graph(kg)
         return cls(kg, tensors, backend, linker or Linker(kg), settings, on_trace)
 
-    @property
-    def join(self) -> Join:
-        """See the settings."""
-        return self.settings.join
-
-    @property
-    def revisit(self) -> Revisit:
-        """See the settings."""
-        return self.settings.revisit
-
-    @property
-    def at_a_time(self) -> int:
-        """See the settings."""
-        return self.settings.batch_size
-
     def propose(self, linked: Linked) -> ReadPaths:
         """The plans that hold of every reply, in its order; one batch of calls."""
         count = len(linked.questions)

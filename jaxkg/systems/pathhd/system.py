@@ -23,7 +23,7 @@ from jaxkg.search.hypervectors import Nearest, retrieve_grown, retrieve_listed
 from jaxkg.search.plans import Plans, plan_paths
 from jaxkg.systems.answering import Progress, why_no_topic
 from jaxkg.systems.cited import Remarks
-from jaxkg.systems.following import Followed, Join
+from jaxkg.systems.following import Followed
 from jaxkg.systems.pathhd.answers import best_entities, best_schemas, ground_schemas
 from jaxkg.systems.pathhd.calibration import Calibration
 from jaxkg.systems.pathhd.explain import explain_paths
@@ -182,16 +182,6 @@ class PathHD(PathAnswering[Schemas]):
         if self.kind in ("text", "ordered"):
             return self.settings.length_weight[: self.hops]
         return (1.0,) * self.hops
-
-    @property
-    def join(self) -> Join:
-        """See the settings."""
-        return self.settings.join
-
-    @property
-    def threshold(self) -> float:
-        """See the settings."""
-        return self.settings.threshold
 
     def propose(self, linked: Linked) -> Schemas:
         """The candidate schemas nearest to each question, those left out that a model refuses."""

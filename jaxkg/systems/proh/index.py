@@ -17,7 +17,7 @@ from jaxkg.kg.hypergraph.read import hypergraph_of
 from jaxkg.kg.hypergraph.synonyms import SYNONYM, merged_entities
 from jaxkg.kg.hypergraph.text import unqualified
 from jaxkg.kg.link.mentions import Mention, NameFinder
-from jaxkg.tensors import bucket, pad
+from jaxkg.tensors import Capacities, bucket, pad
 from jaxkg.tensors.hypergraph import TensorHypergraph, hyperedge_tables, tensor_hypergraph
 from jaxkg.text import label_words
 from jaxkg.types import Hypergraph
@@ -47,6 +47,7 @@ class HyperIndex:
         finder: names of entities, found in questions; after them those with words in brackets at
             their end ("Alien (film)") without these.
         bearers: entity row of each name in `finder`.
+        room: slots that the steps of a walk have been found to want.
     """
 
     graph: KnowledgeHypergraph
@@ -60,6 +61,7 @@ class HyperIndex:
     chunk_vectors: np.ndarray
     finder: NameFinder
     bearers: np.ndarray
+    room: dict[str, Capacities] = dataclasses.field(default_factory=dict, compare=False)
 
     @functools.cached_property
     def entity_host(self) -> np.ndarray:

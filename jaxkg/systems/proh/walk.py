@@ -68,7 +68,7 @@ class AnswerPath(NamedTuple):
 
 @dataclasses.dataclass
 class HyperWalk:
-    """The search for one question, a depth at a time; keeps the slot counts it has learnt.
+    """The search for one question, a depth at a time; the index keeps the slot counts it learns.
 
     Attributes:
         index: what is searched.
@@ -79,7 +79,6 @@ class HyperWalk:
     index: HyperIndex
     settings: BeamSettings
     allowed: jax.Array
-    room: dict[str, Capacities] = dataclasses.field(default_factory=dict)
 
     def texts(self, question: str, weight: np.ndarray | None = None) -> Texts:
         """Vectors of one question; `weight` [N] are given entity weights."""
@@ -135,7 +134,7 @@ class HyperWalk:
 
     def _fitting(self, name: str, step: Callable[..., Fit[Value]], *slots: int) -> Value:
         first = Capacities(slots or (1024,), limit=_LARGEST)
-        found = rerun(lambda slots: step(capacities=slots), self.room.setdefault(name, first))
+        found = rerun(lambda slots: step(capacities=slots), self.index.room.setdefault(name, first))
         if found.overflow:
             raise JaxkgError(
                 f"one step of the search wants {max(np.asarray(found.needed)):,} slots; raise the "

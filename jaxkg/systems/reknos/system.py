@@ -17,7 +17,6 @@ from jaxkg.learn.planner.model import Planner
 from jaxkg.records import Question, RankedEntity, TraceNode
 from jaxkg.systems.answering import Progress
 from jaxkg.systems.cited import by_mass
-from jaxkg.systems.following import Join
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.systems.reknos.llm import NOTHING, SYSTEM, LLMScorer, solve_with_llm
 from jaxkg.systems.reknos.numeric import search_numerically
@@ -50,6 +49,7 @@ class ReKnoS(PathAnswering[TracedPaths]):
 
     name = SYSTEM
     stage = "search"
+    each = 8
     nothing = NOTHING
 
     kg: KnowledgeGraph
@@ -105,21 +105,6 @@ class ReKnoS(PathAnswering[TracedPaths]):
         if isinstance(self.scorer, PlannerScorer):
             trained = self.scorer.planner.about.get("revisit", "topic")
         return self.settings.revisit or trained
-
-    @property
-    def join(self) -> Join:
-        """See the settings."""
-        return self.settings.join
-
-    @property
-    def threshold(self) -> float:
-        """See the settings."""
-        return self.settings.threshold
-
-    @property
-    def at_a_time(self) -> int:
-        """Eight paths for each question of a batch."""
-        return 8 * self.settings.batch_size
 
     def answer(
         self,
