@@ -1,10 +1,12 @@
-"""One writer a folder: a lock that the system drops when its process ends, however it ends."""
+"""One writer a folder: locks that the system drops when their process ends, however it ends."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
@@ -15,6 +17,8 @@ except ImportError:  # not on Windows, where nothing holds a second writer off
     fcntl = None
 
 LOCK = ".lock"
+_YOUNG = 60.0
+"""Seconds in which whoever makes a folder has long locked it."""
 
 
 class FolderLock:
@@ -51,3 +55,32 @@ class FolderLock:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+@contextlib.contextmanager
+def lived_in(folder: Path) -> Iterator[None]:
+    """A folder of one's own that is not `abandoned` until this ends, under whatever name."""
+    held = os.open(folder, os.O_RDONLY) if fcntl is not None else -1
+    try:
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        if held >= 0:
+            os.close(held)
+
+
+def abandoned(folder: Path) -> bool:
+    """Whether nobody lives in a folder that was made with `lived_in`; False where none can tell."""
+    try:
+        if fcntl is None or time.time() - folder.stat().st_mtime < _YOUNG:
+            return False
+        held = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(held)
+    except OSError:
+        return False
+    return True

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Mapping
@@ -23,6 +24,7 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.textfile import existing
 from jaxkg.kg.names import NameTable
+from jaxkg.lock import abandoned, lived_in
 
 _META = "meta.json"
 
@@ -70,17 +72,19 @@ def write_arrays(
     retired = folder.with_name(f".{folder.name}.{unique}.old")
     try:
         fresh.mkdir(parents=True)
-        files = _write_files(fresh, arrays)
-        meta = {"format": layout.format, "version": layout.version, **notes, "files": files}
-        meta["sha256"] = _meta_sha256(meta)
-        text = json.dumps(meta, ensure_ascii=False, indent=1)
-        _synced(fresh / _META, lambda file: file.write(text.encode()))
-        if beside is not None:
-            beside(fresh)
-        if folder.exists() and not _exchanged(fresh, folder):
-            os.replace(folder, retired)
-        if fresh.exists() and not folder.exists():
-            os.replace(fresh, folder)
+        _clear_unfinished(folder)
+        with lived_in(fresh):
+            files = _write_files(fresh, arrays)
+            meta = {"format": layout.format, "version": layout.version, **notes, "files": files}
+            meta["sha256"] = _meta_sha256(meta)
+            text = json.dumps(meta, ensure_ascii=False, indent=1)
+            _synced(fresh / _META, lambda file: file.write(text.encode()))
+            if beside is not None:
+                beside(fresh)
+            if folder.exists() and not _exchanged(fresh, folder):
+                os.replace(folder, retired)
+            if fresh.exists() and not folder.exists():
+                os.replace(fresh, folder)
     except OSError as error:
         if retired.exists() and not folder.exists():
             os.replace(retired, folder)
@@ -91,6 +95,14 @@ def write_arrays(
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(retired, ignore_errors=True)
     return folder
+
+
+def _clear_unfinished(folder: Path) -> None:
+    """Remove what killed processes left of saves of this name; what is still written stays."""
+    left = re.compile(rf"\.{re.escape(folder.name)}\.[0-9a-f]{{32}}\.new")
+    for path in folder.parent.iterdir():
+        if left.fullmatch(path.name) and abandoned(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _exchanged(one: Path, two: Path) -> bool:

@@ -2,6 +2,7 @@ import dataclasses
 import json
 import os
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, open_graph, read_graph, save_graph
 from jaxkg.kg.files import array_folder, store
 from jaxkg.kg.names import AliasTable
+from jaxkg.lock import lived_in
 
 
 @pytest.fixture
@@ -145,6 +147,30 @@ def test_a_failed_rename_puts_the_old_graph_back(graph, saved, monkeypatch):
         save_graph(graph.add([("a", "b", "c")]), saved)
     assert sorted(os.listdir(saved.parent)) == ["graph"]
     assert_same(open_graph(saved, verify=True), graph)
+
+
+def test_what_a_killed_save_left_is_cleared_by_the_next(graph, saved):
+    def left(name, seconds=3600):
+        folder = saved.parent / name
+        folder.mkdir()
+        (folder / "triples.npy").write_bytes(b"half")
+        os.utime(folder, (time.time() - seconds,) * 2)
+        return folder
+
+    letters = "0123456789abcdef" * 2
+    dead = left(f".graph.{letters}.new")
+    others = [
+        left(f".graph.{letters[::-1]}.new", 0),
+        left(f".a.graph.{letters}.new"),
+        left(".graph.b.new"),
+    ]
+    alive = left(f".graph.{letters[1:]}0.new")
+    with lived_in(alive):
+        save_graph(graph, saved)
+        assert not dead.exists()
+        assert all(folder.exists() for folder in (*others, alive))
+    save_graph(graph, saved)
+    assert not alive.exists()
 
 
 def test_what_is_no_saved_graph_is_told(tmp_path, saved):
