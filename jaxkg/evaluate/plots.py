@@ -62,33 +62,19 @@ def save_bar_plot(
         figure.savefig(file, format=Path(path).suffix[1:] or None)
 
 
-def save_latency_plot(
-    reports: Mapping[str, Report], path: str | os.PathLike[str], *, metric: str = "f1"
-) -> None:
-    """Draw a metric against the median seconds of a question, a larger spot for more calls.
-
-    Args:
-        reports: by system name; one that does not say what its questions cost is left out.
-        path: of the picture; its ending chooses the format (png, svg, pdf).
-        metric: name of a metric that is a fraction.
-
-    Raises:
-        JaxkgError: matplotlib is not installed, or no report has the metric and seconds.
-    """
-    save_latency_plots({"": reports}, path, metric=metric)
-
-
 def save_latency_plots(
     sets: Mapping[str, Mapping[str, Report]],
     path: str | os.PathLike[str],
     *,
     metric: str = "f1",
 ) -> None:
-    """Draw `save_latency_plot` for several question sets, a panel each, on the same axes.
+    """Draw a metric against the median seconds of a question, a larger spot for more calls.
 
     Args:
-        sets: by question set, reports by system name; a set without any to draw is left out.
-        path, metric: see `save_latency_plot`.
+        sets: by question set, each a panel, reports by system name; a set without any to draw is
+            left out, and so is a report that does not say what its questions cost.
+        path: of the picture; its ending chooses the format (png, svg, pdf).
+        metric: name of a metric that is a fraction.
 
     Raises:
         JaxkgError: matplotlib is not installed, or no report has the metric and seconds.

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.rules import refuse_unsound
 from jaxkg.kg.queries.sets import Result
-from jaxkg.kg.queries.values import Values
 from jaxkg.query import Query
 from jaxkg.search.query_batch import QueryBatch, query_batch
 from jaxkg.search.query_execution import Executed, QueryTables
@@ -59,10 +57,3 @@ class QueryGraphs(QueryTables):
     def run(self, queries: Sequence[Query] | QueryBatch) -> Executed:
         """As `execute`, each result made when it is asked for."""
         return Executed(self, queries if isinstance(queries, QueryBatch) else self.batch(queries))
-
-
-def execute_queries(
-    kg: KnowledgeGraph, queries: Sequence[Query], *, values: Values | None = None
-) -> list[Result]:
-    """Execute query graphs over a graph once; see `QueryGraphs` for more than one batch."""
-    return QueryGraphs(kg, values=values).execute(queries)

@@ -11,9 +11,6 @@ import jax.numpy as jnp
 from jaxkg.ops import first_of_each
 from jaxkg.types import NULL
 
-OTHERS = 1 << 20
-"""Weight of what a difference leaves out: more than any number of parts."""
-
 
 @jax.jit
 def combine(
@@ -24,7 +21,7 @@ def combine(
     Args:
         row: [F] int32 in [0, R).
         node: [F] int32, NULL for an empty slot; once for every part that holds it.
-        weight: [F] int32, 1, and `OTHERS` in what a difference leaves out.
+        weight: [F] int32, 1, and more than any number of parts in what a difference leaves out.
         least, most: [R] int32, sums that are kept, ends included.
 
     Returns:

@@ -2,7 +2,7 @@
 
 from jaxkg.tensors.buckets import Capacities, bucket
 from jaxkg.tensors.graph import TensorGraph, edge_tables, tensor_graph
-from jaxkg.tensors.pad import pad, ragged_table, starts_table
+from jaxkg.tensors.pad import pad, starts_table
 from jaxkg.tensors.stream import Sized, rerun, stream
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "bucket",
     "edge_tables",
     "pad",
-    "ragged_table",
     "rerun",
     "starts_table",
     "stream",

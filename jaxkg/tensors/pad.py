@@ -17,24 +17,6 @@ def pad(column: np.ndarray, size: int) -> np.ndarray:
     return padded
 
 
-def ragged_table(rows: Sequence[Sequence[int]], *, num_rows: int, width: int = 0) -> np.ndarray:
-    """Lists of unequal length as a rectangle.
-
-    Args:
-        rows: at most `num_rows` lists of indices.
-        num_rows: rows of the result.
-        width: least number of columns before bucketing; 0 takes the longest list.
-
-    Returns:
-        [num_rows, W] int32, NULL where there is nothing; W is a bucket.
-    """
-    widest = max(width, max(map(len, rows), default=0))
-    table = np.full((num_rows, bucket(widest)), NULL, np.int32)
-    for row, values in enumerate(rows):
-        table[row, : len(values)] = values
-    return table
-
-
 def starts_table(
     nodes: Sequence[Sequence[int]], *, num_rows: int, slots: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:

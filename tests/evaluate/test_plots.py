@@ -4,7 +4,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import evaluate
-from jaxkg.evaluate.plots import save_bar_plot, save_latency_plot, save_latency_plots
+from jaxkg.evaluate.plots import save_bar_plot, save_latency_plots
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_accuracy_against_latency(tmp_path, report, make_line):
         for each in usage
     }
     path = tmp_path / "latency.svg"
-    save_latency_plot({**told, "untold": report}, path)
+    save_latency_plots({"": {**told, "untold": report}}, path)
     drawn = path.read_text("utf-8")
     assert "system 3, 3 calls" in drawn
     assert "untold" not in drawn
@@ -50,4 +50,4 @@ def test_accuracy_against_latency(tmp_path, report, make_line):
     assert words.count("<!-- 3 calls -->") == words.count("<!-- f1, with 95 % interval -->") * 2
     assert words.count("<!-- system 3 -->") == words.count("<!-- hard -->") == 1
     with pytest.raises(JaxkgError, match="no report has both 'f1' and seconds"):
-        save_latency_plot({"untold": report}, path)
+        save_latency_plots({"": {"untold": report}}, path)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxkg.tensors import bucket, pad, ragged_table, starts_table
+from jaxkg.tensors import bucket, pad, starts_table
 
 lists = st.lists(st.lists(st.integers(0, 99), max_size=12), max_size=6)
 
@@ -18,16 +18,6 @@ def test_pad_fills_integers_with_null_and_floats_with_zero():
 def test_pad_never_cuts():
     with pytest.raises(ValueError):
         pad(np.arange(5), 4)
-
-
-@given(lists, st.sampled_from([0, 9]))
-def test_ragged_table_holds_every_list(rows, width):
-    table = ragged_table(rows, num_rows=6, width=width)
-    assert table.shape == (6, bucket(max(width, max(map(len, rows), default=0))))
-    assert table.dtype == np.int32
-    for row in range(6):
-        values = rows[row] if row < len(rows) else []
-        assert table[row].tolist() == values + [-1] * (table.shape[1] - len(values))
 
 
 @given(lists, st.sampled_from([6, 16]))

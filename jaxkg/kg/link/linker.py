@@ -147,16 +147,6 @@ class Linker:
                 candidates += self._misspelt(words, weighing.weights)
         return self._choose(candidates)
 
-    def link_batch(
-        self, texts: Sequence[str], mentions: Sequence[tuple[int, int] | None] | None = None
-    ) -> list[list[Link]]:
-        """`link` for many questions."""
-        if mentions is None:
-            return [self.link(text) for text in texts]
-        if len(mentions) != len(texts):
-            raise JaxkgError(f"{len(texts)} texts and {len(mentions)} mentions")
-        return [self.link(text, mention) for text, mention in zip(texts, mentions)]
-
     def _choose(self, candidates: Iterable[_Candidate]) -> list[Link]:
         best: dict[int, _Candidate] = {}
         for c in candidates:

@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 
-from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.rules import ends_at, refuse_unsound, side_kind, topics_of, where_window
@@ -324,21 +323,3 @@ def _pairs(comparison: Comparison, left: np.ndarray, right: np.ndarray) -> bool:
         ">=": a.max() >= c.min(),
         "!=": b.min() < c.max() or a.max() > d.min(),
     }[comparison].item()
-
-
-def execute_queries(
-    kg: KnowledgeGraph, queries: Sequence[Query], *, values: Values | None = None
-) -> list[Result]:
-    """Execute query graphs on the host, one by one.
-
-    Raises:
-        JaxkgError: one is not sound; says which.
-    """
-    sets = QuerySets(kg, values)
-    results = []
-    for number, query in enumerate(queries, start=1):
-        try:
-            results.append(sets.execute(query))
-        except JaxkgError as error:
-            raise JaxkgError(f"query graph {number}: {error}") from error
-    return results

@@ -31,22 +31,21 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc.algebra import Algebra
-from jaxkg.score.hdc.calibration import GridSearch, calibrate, grid_search, idf, schema_frequency
+from jaxkg.score.hdc.calibration import GridSearch, calibrate, grid_search, idf
 from jaxkg.score.hdc.circular import fhrr, hrr
 from jaxkg.score.hdc.elementwise import bipolar, mix, real
 from jaxkg.score.hdc.encode import encode, encode_bundle, encode_paths
-from jaxkg.score.hdc.explain import HopContributions, hop_alternatives, hop_contributions
+from jaxkg.score.hdc.explain import HopContributions, hop_contributions
 from jaxkg.score.hdc.factored import RankedPaths, exhaustive
 from jaxkg.score.hdc.ghrr import ghrr
 from jaxkg.score.hdc.similarity import similarity_matrix
 from jaxkg.score.hdc.symbols import (
     label_coordinates,
     label_symbols,
-    median_distance,
     project_text,
     symbols_at,
 )
-from jaxkg.score.hdc.trie import Trie, build_trie, encode_trie, score_trie
+from jaxkg.score.hdc.trie import Trie, build_trie, encode_trie
 
 __all__ = [
     "OPERATORS",
@@ -66,19 +65,15 @@ __all__ = [
     "fhrr",
     "ghrr",
     "grid_search",
-    "hop_alternatives",
     "hop_contributions",
     "hrr",
     "idf",
     "label_coordinates",
     "label_symbols",
-    "median_distance",
     "mix",
     "operator",
     "project_text",
     "real",
-    "schema_frequency",
-    "score_trie",
     "similarity_matrix",
     "symbols_at",
 ]

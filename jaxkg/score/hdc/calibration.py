@@ -33,28 +33,6 @@ class GridSearch(NamedTuple):
     decay: jax.Array  # [] float32
 
 
-def schema_frequency(
-    question: jax.Array, schema: jax.Array, valid: jax.Array, *, num_schemas: int
-) -> jax.Array:
-    """In how many questions' candidate sets each schema occurs at least once (under Eq. 7).
-
-    Args:
-        question: `[P]` int32, the question of each candidate path.
-        schema: `[P]` int32, its schema, in [0, num_schemas).
-        valid: `[P]` bool.
-        num_schemas: S.
-
-    Returns:
-        `[S]` float32.
-    """
-    schema = jnp.where(valid, schema, num_schemas)
-    order = jnp.lexsort((question, schema))
-    s, q = schema[order], question[order]
-    new = jnp.concatenate([jnp.ones((1,), bool), (s[1:] != s[:-1]) | (q[1:] != q[:-1])])
-    counts = jax.ops.segment_sum(new[: s.shape[0]].astype(jnp.float32), s, num_schemas + 1)
-    return counts[:num_schemas]
-
-
 def idf(frequency: jax.Array, num_train: int, *, scaled: bool = False) -> jax.Array:
     """log(1 + N / (1 + freq)) (PathHD, Eq. 7), natural logarithm.
 

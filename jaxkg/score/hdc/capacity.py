@@ -65,26 +65,6 @@ def false_match_bound(
     return min(1.0, 2 * distractors * math.exp(-c * dimension * epsilon**2))
 
 
-def required_dimension(
-    epsilon: float, *, distractors: int, delta: float = 0.05, c: float = 1.0
-) -> int:
-    """Smallest d >= log(2 M / delta) / (c epsilon^2) (PathHD, Eq. 9).
-
-    Raises:
-        JaxkgError: epsilon or delta outside (0, 1), or no distractors.
-
-    Example:
-        >>> required_dimension(0.1, distractors=1000)
-        1060
-    """
-    if not (0 < epsilon < 1 and 0 < delta < 1 and distractors >= 1):
-        raise JaxkgError(
-            "required_dimension needs 0 < epsilon < 1, 0 < delta < 1 and distractors >= 1, got "
-            f"epsilon={epsilon}, delta={delta}, distractors={distractors}"
-        )
-    return math.ceil(math.log(2 * distractors / delta) / (c * epsilon**2))
-
-
 def noise_ceiling(
     dimension: int, *, distractors: int, delta: float = 0.05, c: float = 1.0
 ) -> float:

@@ -3,8 +3,8 @@
 PathHD, Sec. 2.3, says unbinding lets one "inspect the contribution of individual relations". Done
 naively it does not: unbind all other hops from the query and compare what is left with the hop's
 own symbol, and, the trace being cyclic, *every hop* gives the same number, the path's score. What
-the unbound query does tell is how well every *other* relation would have done in that place
-(`hop_alternatives`). From those counterfactuals a fair share per hop follows (`hop_contributions`).
+the unbound query does tell is how well every *other* relation would have done in that place. From
+those counterfactuals a fair share per hop follows.
 """
 
 from __future__ import annotations
@@ -30,48 +30,6 @@ class HopContributions(NamedTuple):
     share: jax.Array  # [L] float32, 0 past the path's end
     baseline: jax.Array  # [] float32, mean score of all paths of that length
     score: jax.Array  # [] float32, similarity of the query to the path
-
-
-def hop_alternatives(
-    algebra: Algebra, table: jax.Array, query: jax.Array, path: jax.Array
-) -> jax.Array:
-    """Scores of the path with each hop replaced by each relation.
-
-    Hop i of the query is what remains when the hops before it are unbound from the left and those
-    after it from the right; one matrix product compares it with the whole table.
-
-    Args:
-        algebra: isometric.
-        table: `[R, *shape]`.
-        query: `[*shape]`.
-        path: `[L]` int32, NULL past its end.
-
-    Returns:
-        `[L, R]` float32, entry [i, path[i]] is the path's own score; rows past the end are NaN.
-
-    Raises:
-        JaxkgError: the algebra is not isometric.
-    """
-    _need_isometric(algebra)
-    symbols = jnp.where(
-        (path != NULL).reshape(-1, *(1 for _ in algebra.shape)),
-        table[jnp.maximum(path, 0)],
-        algebra.identity()[None],
-    )
-    rest = algebra.unflatten(query_rows(algebra, query[None])[0])
-    left = []
-    for hop in range(path.shape[0]):
-        left.append(rest)
-        rest = algebra.unbind_left(symbols[hop], rest)
-    remaining = []
-    for hop in range(path.shape[0]):
-        unbound = left[hop]
-        for later in range(path.shape[0] - 1, hop, -1):
-            unbound = algebra.unbind_right(unbound, symbols[later])
-        remaining.append(algebra.flatten(unbound))
-    rows = jax.vmap(algebra.flatten)(table)
-    scores = jnp.matmul(jnp.stack(remaining), rows.T, precision=jax.lax.Precision.HIGHEST)
-    return jnp.where((path != NULL)[:, None], scores, jnp.nan)
 
 
 def hop_contributions(

@@ -94,19 +94,6 @@ def symbols_at(
     return jax.vmap(one)(coordinates, groups)
 
 
-def median_distance(vectors: jax.Array) -> jax.Array:
-    """Median Euclidean distance between different rows of `[R, E]`, a unit for the bandwidth.
-
-    Returns:
-        `[]` float32; NaN for fewer than two rows.
-    """
-    x = vectors.astype(jnp.float32)
-    norm2 = jnp.sum(x**2, axis=-1)
-    distance2 = norm2[:, None] + norm2[None, :] - 2 * (x @ x.T)
-    off = ~jnp.eye(x.shape[0], dtype=bool)
-    return jnp.nanmedian(jnp.where(off, jnp.sqrt(jnp.maximum(distance2, 0)), jnp.nan))
-
-
 def project_text(algebra: Algebra, vectors: jax.Array, *, key: jax.Array) -> jax.Array:
     """The text-projection query (PathHD, Eq. 2): N_block(P h), P from N(0, 1/d_t).
 

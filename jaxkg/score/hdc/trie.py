@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,12 +11,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc.algebra import Algebra
-from jaxkg.score.hdc.similarity import inner, pack, query_rows
 from jaxkg.types import NULL
-
-_PRODUCT_GAIN = 16
-"""A score inside a matrix product costs about this much less than one gathered dot product."""
-
 
 Indices = np.ndarray | jax.Array
 
@@ -101,60 +95,3 @@ def encode_trie(algebra: Algebra, table: jax.Array, trie: Trie) -> jax.Array:
         nodes.append(level)
     encoded = jnp.concatenate(nodes)[trie.node]
     return encoded if algebra.isometric else jax.vmap(algebra.normalize)(encoded)
-
-
-@functools.partial(jax.jit, static_argnames=("algebra", "metric", "precision", "batch_size"))
-def score_trie(
-    algebra: Algebra,
-    table: jax.Array,
-    queries: jax.Array,
-    trie: Trie,
-    *,
-    metric: str = "block",
-    precision: str = "float32",
-    batch_size: int = 1,
-) -> jax.Array:
-    """Score every path of the list: queries are bound with prefixes, last hops share a product.
-
-    Never encodes a path: sim(q, p * r) = <unbind(p, q), r>. For one or a few queries and a dense
-    list (most last relations of a prefix are asked for) this is R times less binding than
-    `encode_trie`; for hundreds of queries over one list prefer that.
-
-    Args:
-        algebra: isometric.
-        table: `[R, *shape]`.
-        queries: `[B, *shape]`; bundles are fine.
-        trie: of the paths.
-        metric: "block" (PathHD, Eq. 5) or "flat".
-        precision: of the product: "float32", "bfloat16" or "int8".
-        batch_size: queries worked on at a time; memory grows with it.
-
-    Returns:
-        `[B, N]` float32.
-
-    Raises:
-        JaxkgError: the algebra is not isometric.
-    """
-    if not algebra.isometric:
-        raise JaxkgError(
-            f"products in {algebra.name} do not keep their norm, so scores do not factor: "
-            "use encode_trie and similarity_matrix"
-        )
-    flat_table = jax.vmap(algebra.flatten)(table)
-    packed = pack(flat_table, precision)
-    identity = algebra.flatten(algebra.identity())
-
-    def one(query: jax.Array) -> jax.Array:
-        bound = algebra.unflatten(query)[None]
-        scores = [jnp.sum(query * identity)[None]]
-        for hop, (parent, relation) in enumerate(zip(trie.parent, trie.relation)):
-            rows = algebra.flatten(bound)
-            if rows.shape[0] * table.shape[0] <= _PRODUCT_GAIN * relation.shape[0]:
-                scores.append(inner(pack(rows, precision), packed)[parent, relation])
-            else:
-                scores.append(jnp.sum(rows[parent] * flat_table[relation], axis=-1))
-            if hop + 1 < len(trie.parent):
-                bound = algebra.unbind_left(table[relation], bound[parent])
-        return jnp.concatenate(scores)[trie.node]
-
-    return jax.lax.map(one, query_rows(algebra, queries, metric), batch_size=batch_size)

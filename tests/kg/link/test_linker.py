@@ -299,17 +299,6 @@ def test_mentions_given_by_span(linker):
             linker.link(text, span)
 
 
-def test_batch_equals_single(linker):
-    texts = ["who directed Heat?", "who directed [Heat]?", "nobody", "who is Micheal Mann"]
-    assert linker.link_batch(texts) == [linker.link(text) for text in texts]
-    mentions = [(13, 17), None, None, (7, 19)]
-    assert linker.link_batch(texts, mentions) == [
-        linker.link(text, mention) for text, mention in zip(texts, mentions)
-    ]
-    with pytest.raises(JaxkgError, match="4 texts and 1 mentions"):
-        linker.link_batch(texts, [None])
-
-
 def test_arguments_are_checked(linker):
     for wrong in ({"threshold": 1.5}, {"max_topics": 0}, {"runners_up": -1}):
         with pytest.raises(JaxkgError, match="must be in"):
@@ -365,13 +354,13 @@ def movies(data_dir):
 @pytest.mark.parametrize(("hops", "least"), [(1, 0.9988), (2, 0.9999), (3, 0.9980)])
 def test_metaqa_topics_are_found_without_brackets(data_dir, movies, hops, least):
     questions = read_questions(data_dir / "metaqa" / f"{hops}-hop" / "qa_dev.txt")[::3]
-    links = movies.link_batch([question.text for question in questions])
+    links = [movies.link(question.text) for question in questions]
     right = [
         bool(found) and found[0].chosen and found[0].name == question.topics[0]
         for question, found in zip(questions, links)
     ]
     assert sum(right) / len(right) >= least
-    marked = movies.link_batch([q.text for q in questions], [q.mention for q in questions])
+    marked = [movies.link(q.text, q.mention) for q in questions]
     for question, found in zip(questions, marked):
         assert chosen(found) == list(question.topics)
         assert (found[0].start, found[0].end) == question.mention

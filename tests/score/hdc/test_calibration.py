@@ -32,16 +32,6 @@ def test_published_alpha_lets_an_unseen_schema_beat_an_exact_match():
     assert unseen > exact
 
 
-def test_frequency_counts_questions_not_paths():
-    question = jnp.array([0, 0, 0, 1, 1, 2, 2, 0])
-    schema = jnp.array([1, 1, 2, 1, 0, 2, 2, 0])
-    valid = jnp.array([True, True, True, True, True, True, True, False])
-    got = jax.jit(hdc.schema_frequency, static_argnames="num_schemas")(
-        question, schema, valid, num_schemas=4
-    )
-    assert got.tolist() == [1, 2, 2, 0]
-
-
 def test_grid_search_finds_the_planted_triple_and_splits_ties():
     rng = np.random.default_rng(0)
     similarity = rng.uniform(0, 1, (40, 6)).astype(np.float32)

@@ -11,7 +11,6 @@ from jaxkg.score import hdc
 PATHS = np.array(
     [[0, 1, 2], [0, 1, 3], [0, -1, -1], [3, 3, 3], [0, 1, 2], [-1, -1, -1], [3, 3, -1], [2, 0, 1]]
 )
-DENSE = np.array([[i, j, k] for i in range(2) for j in range(4) for k in range(4)])
 
 
 def walk(trie, index):
@@ -65,41 +64,8 @@ def test_encode_trie_equals_encode_paths(name):
     np.testing.assert_allclose(jax.vmap(a.flatten)(got), jax.vmap(a.flatten)(expected), atol=1e-5)
 
 
-@pytest.mark.parametrize("metric", ["block", "flat"])
-def test_score_trie_equals_the_definition(metric):
-    a = hdc.ghrr(8, 2, layout="pair")
-
-    @jax.jit
-    def setting(key):
-        table = a.random((4,), key=key)
-        queries = jnp.stack([a.bundle(table[:2]), hdc.encode(a, table[jnp.array([0, 1, 3])])])
-        encoded = hdc.encode_paths(a, table, jnp.asarray(np.concatenate([PATHS, DENSE])))
-        measure = a.similarity if metric == "block" else a.cosine
-        return (
-            table,
-            queries,
-            jax.vmap(lambda q: jax.vmap(lambda x: measure(q, x))(encoded))(queries),
-        )
-
-    table, queries, expected = setting(jax.random.key(0))
-    sparse = hdc.build_trie(PATHS, bucket=lambda n: n + 1)
-    got = hdc.score_trie(a, table, queries, sparse, metric=metric)
-    np.testing.assert_allclose(got, expected[:, : len(PATHS)], atol=1e-5)
-    dense = hdc.build_trie(DENSE)
-    got = hdc.score_trie(a, table, queries, dense, metric=metric, batch_size=2)
-    np.testing.assert_allclose(got, expected[:, len(PATHS) :], atol=1e-5)
-    if metric == "block":
-        half = hdc.score_trie(a, table, queries, dense, precision="bfloat16")
-        np.testing.assert_allclose(half, expected[:, len(PATHS) :], atol=0.02)
-        assert np.abs(half - expected[:, len(PATHS) :]).max() > 1e-5
-
-
 def test_bad_input_is_told():
     with pytest.raises(JaxkgError, match="path 1 has a relation after a NULL"):
         hdc.build_trie(np.array([[0, 1], [-1, 2]]))
     with pytest.raises(JaxkgError, match="integer"):
         hdc.build_trie(np.array([[0.5, 1]]))
-    a = hdc.operator("hrr", 16)
-    table = a.random((4,), key=jax.random.key(0))
-    with pytest.raises(JaxkgError, match="encode_trie"):
-        hdc.score_trie(a, table, table, hdc.build_trie(PATHS))

@@ -8,7 +8,7 @@ from jaxkg.answer import Answer
 from jaxkg.cite import check
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.queries.sets import execute_queries
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import query_from_dict
 from jaxkg.records import Question
 from jaxkg.show.render import text
@@ -58,7 +58,7 @@ def test_a_question_beyond_the_graph_is_withheld_with_what_was_understood():
     assert 0 < len(answer.readings) <= ReaderSettings().readings
     best = answer.readings[0]
     assert best.confidence >= answer.readings[-1].confidence
-    [result] = execute_queries(strict.kg, [query_from_dict(best.query)])
+    result = QuerySets(strict.kg).execute(query_from_dict(best.query))
     assert len(result.rows) == len(best.preview) + best.more or best.preview in {("yes",), ("no",)}
     assert "Did you mean" in text(answer)
     assert f"1. {best.reading} → {', '.join(best.preview)}" in text(answer)
