@@ -50,192 +50,110 @@ class Relation:
     inverse: tuple[str, ...] = ()
 
 
-ASKED: tuple[Relation, ...] = (
-    Relation(
-        "born_in",
-        "person",
-        "city",
-        ("the birthplace of {x}", "the city where {x} was born", "the place of birth of {x}"),
-        ("the people born in {x}", "those whose birthplace is {x}", "the natives of {x}"),
-    ),
-    Relation(
-        "lives_in",
-        "person",
-        "city",
-        ("the home of {x}", "the city where {x} lives", "the place of residence of {x}"),
-        ("the people living in {x}", "the residents of {x}", "those who live in {x}"),
-    ),
-    Relation(
-        "works_for",
-        "person",
-        "company",
-        ("the employer of {x}", "the company that employs {x}", "the firm {x} works for"),
-        ("the employees of {x}", "the people working for {x}", "the staff of {x}"),
-    ),
-    Relation(
-        "studied_at",
-        "person",
-        "school",
-        ("the school of {x}", "the college where {x} studied", "the alma mater of {x}"),
-        ("the graduates of {x}", "the people who studied at {x}", "the alumni of {x}"),
-    ),
-    Relation(
-        "married_to",
-        "person",
-        "person",
-        ("the spouse of {x}", "the person {x} married", "the partner in marriage of {x}"),
-        ("the people who married {x}", "those whose spouse is {x}"),
-    ),
-    Relation(
-        "taught_by",
-        "person",
-        "person",
-        ("the teacher of {x}", "the person who taught {x}", "the mentor of {x}"),
-        ("the pupils of {x}", "the people taught by {x}", "the students of {x}"),
-    ),
-    Relation(
-        "won",
-        "person",
-        "award",
-        ("the prizes won by {x}", "the awards of {x}", "the honours {x} received"),
-        ("the winners of {x}", "the people who won {x}", "the laureates of {x}"),
-    ),
-    Relation(
-        "written_by",
-        "work",
-        "person",
-        ("the writer of {x}", "the author of {x}", "the person who wrote {x}"),
-        ("the works written by {x}", "the books of the author {x}", "what {x} wrote"),
-    ),
-    Relation(
-        "illustrated_by",
-        "work",
-        "person",
-        ("the illustrator of {x}", "the person who drew the pictures of {x}"),
-        ("the works illustrated by {x}", "the books with pictures by {x}"),
-    ),
-    Relation(
-        "translated_by",
-        "work",
-        "person",
-        ("the translator of {x}", "the person who translated {x}"),
-        ("the works translated by {x}", "the translations made by {x}"),
-    ),
-    Relation(
-        "published_by",
-        "work",
-        "company",
-        ("the publisher of {x}", "the house that published {x}"),
-        ("the works published by {x}", "the titles in the catalogue of {x}"),
-    ),
-    Relation(
-        "about",
-        "work",
-        "subject",
-        ("the subject of {x}", "the topic of {x}", "what {x} is about"),
-        ("the works about {x}", "the books on the topic {x}"),
-    ),
-    Relation(
-        "inspired_by",
-        "work",
-        "work",
-        ("the work that inspired {x}", "the inspiration for {x}"),
-        ("the works inspired by {x}", "the works that take after {x}"),
-    ),
-    Relation(
-        "based_in",
-        "company",
-        "city",
-        ("the headquarters of {x}", "the city where {x} is based", "the seat of {x}"),
-        ("the companies based in {x}", "the firms with their seat in {x}"),
-    ),
-    Relation(
-        "founded_by",
-        "company",
-        "person",
-        ("the founder of {x}", "the person who founded {x}", "the one who started {x}"),
-        ("the companies founded by {x}", "the firms that {x} started"),
-    ),
-    Relation(
-        "led_by",
-        "company",
-        "person",
-        ("the head of {x}", "the director of {x}", "the person who leads {x}"),
-        ("the companies led by {x}", "the firms directed by {x}"),
-    ),
-    Relation(
-        "owned_by",
-        "company",
-        "company",
-        ("the owner of {x}", "the parent company of {x}", "the company that owns {x}"),
-        ("the companies owned by {x}", "the subsidiaries of {x}"),
-    ),
-    Relation(
-        "school_in",
-        "school",
-        "city",
-        ("the city of the school {x}", "the town where the campus of {x} is"),
-        ("the schools of {x}", "the colleges with a campus in {x}"),
-    ),
-    Relation(
-        "located_in",
-        "city",
-        "country",
-        ("the country of {x}", "the country where {x} lies", "the nation that {x} belongs to"),
-        ("the cities of {x}", "the cities located in {x}", "the towns that lie in {x}"),
-    ),
-    Relation(
-        "twinned_with",
-        "city",
-        "city",
-        ("the twin city of {x}", "the city twinned with {x}"),
-        ("the cities twinned with {x}", "the cities whose twin is {x}"),
-    ),
-    Relation(
-        "held_in",
-        "event",
-        "city",
-        ("the venue of {x}", "the city where {x} is held"),
-        ("the events held in {x}", "the fairs that take place in {x}"),
-    ),
-    Relation(
-        "hosted_by",
-        "event",
-        "company",
-        ("the host of {x}", "the company that organises {x}"),
-        ("the events hosted by {x}", "the fairs organised by {x}"),
-    ),
-    Relation(
-        "opened_by",
-        "event",
-        "person",
-        ("the person who opened {x}", "the opening speaker of {x}"),
-        ("the events opened by {x}", "the fairs where {x} spoke first"),
-    ),
-    Relation(
-        "sponsored_by",
-        "award",
-        "company",
-        ("the sponsor of {x}", "the company that pays for {x}"),
-        ("the awards sponsored by {x}", "the prizes paid for by {x}"),
-    ),
-)
+def _told(table: str) -> tuple[Relation, ...]:
+    """Relations of a table: `name: head tail`, then phrases of the tails and of the heads, if any."""
+    rows: list[list[str]] = []
+    for line in table.strip().splitlines():
+        if ":" in line:
+            rows.append(line.replace(":", "").split())
+        else:
+            rows[-1].append(line)
+    return tuple(
+        Relation(name, head, tail, *(tuple(map(str.strip, line.split("|"))) for line in phrases))
+        for name, head, tail, *phrases in rows
+    )
+
+
+ASKED = _told("""
+born_in: person city
+the birthplace of {x} | the city where {x} was born | the place of birth of {x}
+the people born in {x} | those whose birthplace is {x} | the natives of {x}
+lives_in: person city
+the home of {x} | the city where {x} lives | the place of residence of {x}
+the people living in {x} | the residents of {x} | those who live in {x}
+works_for: person company
+the employer of {x} | the company that employs {x} | the firm {x} works for
+the employees of {x} | the people working for {x} | the staff of {x}
+studied_at: person school
+the school of {x} | the college where {x} studied | the alma mater of {x}
+the graduates of {x} | the people who studied at {x} | the alumni of {x}
+married_to: person person
+the spouse of {x} | the person {x} married | the partner in marriage of {x}
+the people who married {x} | those whose spouse is {x}
+taught_by: person person
+the teacher of {x} | the person who taught {x} | the mentor of {x}
+the pupils of {x} | the people taught by {x} | the students of {x}
+won: person award
+the prizes won by {x} | the awards of {x} | the honours {x} received
+the winners of {x} | the people who won {x} | the laureates of {x}
+written_by: work person
+the writer of {x} | the author of {x} | the person who wrote {x}
+the works written by {x} | the books of the author {x} | what {x} wrote
+illustrated_by: work person
+the illustrator of {x} | the person who drew the pictures of {x}
+the works illustrated by {x} | the books with pictures by {x}
+translated_by: work person
+the translator of {x} | the person who translated {x}
+the works translated by {x} | the translations made by {x}
+published_by: work company
+the publisher of {x} | the house that published {x}
+the works published by {x} | the titles in the catalogue of {x}
+about: work subject
+the subject of {x} | the topic of {x} | what {x} is about
+the works about {x} | the books on the topic {x}
+inspired_by: work work
+the work that inspired {x} | the inspiration for {x}
+the works inspired by {x} | the works that take after {x}
+based_in: company city
+the headquarters of {x} | the city where {x} is based | the seat of {x}
+the companies based in {x} | the firms with their seat in {x}
+founded_by: company person
+the founder of {x} | the person who founded {x} | the one who started {x}
+the companies founded by {x} | the firms that {x} started
+led_by: company person
+the head of {x} | the director of {x} | the person who leads {x}
+the companies led by {x} | the firms directed by {x}
+owned_by: company company
+the owner of {x} | the parent company of {x} | the company that owns {x}
+the companies owned by {x} | the subsidiaries of {x}
+school_in: school city
+the city of the school {x} | the town where the campus of {x} is
+the schools of {x} | the colleges with a campus in {x}
+located_in: city country
+the country of {x} | the country where {x} lies | the nation that {x} belongs to
+the cities of {x} | the cities located in {x} | the towns that lie in {x}
+twinned_with: city city
+the twin city of {x} | the city twinned with {x}
+the cities twinned with {x} | the cities whose twin is {x}
+held_in: event city
+the venue of {x} | the city where {x} is held
+the events held in {x} | the fairs that take place in {x}
+hosted_by: event company
+the host of {x} | the company that organises {x}
+the events hosted by {x} | the fairs organised by {x}
+opened_by: event person
+the person who opened {x} | the opening speaker of {x}
+the events opened by {x} | the fairs where {x} spoke first
+sponsored_by: award company
+the sponsor of {x} | the company that pays for {x}
+the awards sponsored by {x} | the prizes paid for by {x}
+""")
 """Relations that questions ask about."""
 
-DISTRACTORS: tuple[Relation, ...] = (
-    Relation("visited", "person", "city"),
-    Relation("reviewed_by", "work", "person"),
-    Relation("met", "person", "person"),
-    Relation("printed_by", "work", "company"),
-    Relation("invested_in", "person", "company"),
-    Relation("mentions", "work", "subject"),
-    Relation("advised_by", "company", "person"),
-    Relation("supplied_by", "company", "company"),
-    Relation("lectured_at", "person", "school"),
-    Relation("shortlisted_for", "person", "award"),
-    Relation("near", "city", "city"),
-    Relation("covered_by", "event", "company"),
-)
+DISTRACTORS = _told("""
+visited: person city
+reviewed_by: work person
+met: person person
+printed_by: work company
+invested_in: person company
+mentions: work subject
+advised_by: company person
+supplied_by: company company
+lectured_at: person school
+shortlisted_for: person award
+near: city city
+covered_by: event company
+""")
 """Relations between the same kinds as asked ones that no question asks about."""
 
 OPENERS: dict[str, tuple[str, ...]] = {
