@@ -1,6 +1,7 @@
 """One strict setting for all tests. It is set before jax starts, through its own variables, so that
 tests of folders that never touch a device do not load jax."""
 
+import contextlib
 import ctypes
 import gc
 import os
@@ -34,6 +35,7 @@ os.environ.setdefault(
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
+from loopback import LanguageServer  # noqa: E402
 from random_graphs import RandomGraph, random_graph_from  # noqa: E402
 
 settings.register_profile("strict", derandomize=True, database=None, deadline=None, max_examples=60)
@@ -97,6 +99,13 @@ def _room_for_programs() -> Iterator[None]:
 def _held() -> int:
     """Bytes in memory."""
     return int(_HELD.read_text().split()[1]) * resource.getpagesize()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., LanguageServer]]:
+    """Start language models on loopback that stop with the test."""
+    with contextlib.ExitStack() as stack:
+        yield lambda *args, **kwargs: stack.enter_context(LanguageServer(*args, **kwargs))
 
 
 @pytest.fixture

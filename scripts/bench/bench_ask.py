@@ -23,7 +23,7 @@ from jaxkg.adjudicate.backend import Backend
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import Laps
 
-SERVER = Path(__file__).resolve().parents[2] / "tests" / "adjudicate" / "server.py"
+SERVER = Path(__file__).resolve().parents[2] / "tests" / "worlds" / "loopback.py"
 REPLY = '{"answers": ["Heat"], "supporting_paths": [1], "rationale": "Path 1 ends in it."}'
 PATHS = "\n".join(f"{n}. Al Pacino --starred_actors--> film {n}" for n in range(1, 11))
 

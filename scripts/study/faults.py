@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import io
 import json
 import os
@@ -25,7 +24,6 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -37,13 +35,15 @@ from jaxkg.experiments.oracle import Known, Oracle
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.kg import demo_questions, write_questions
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
+import loopback
+
 SYSTEMS = {
     "planner": (),
     "reknos": ("--system", "reknos"),
     "proh": ("--system", "proh", "--set", "encoder=hashing"),
     "llm-planned": ("--system", "llm-planned"),
 }
-SERVER = Path(__file__).resolve().parents[2] / "tests" / "adjudicate" / "server.py"
 QUESTIONS = 3
 PATIENCE = {"slow": "0.5"}
 """Seconds for a reply, by the kind of fault."""
@@ -51,17 +51,6 @@ PATIENCE = {"slow": "0.5"}
 
 _COMMAND = functools.cache(typer.main.get_command)
 """Reads the signatures of all subcommands, once rather than for each command."""
-
-
-def loopback() -> ModuleType:
-    """The module of the endpoint that misbehaves."""
-    if "loopback_server" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("loopback_server", SERVER)
-        assert spec
-        assert spec.loader
-        module = sys.modules["loopback_server"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return sys.modules["loopback_server"]
 
 
 class Endpoint:
@@ -91,8 +80,8 @@ class Endpoint:
             readable = not hit or self.fault.readable
             self.delivered[asked] += readable
         if not hit:
-            return loopback().Behaviour(text=text)
-        return loopback().Behaviour(**self.fault.behaviour(text))
+            return loopback.Behaviour(text=text)
+        return loopback.Behaviour(**self.fault.behaviour(text))
 
 
 def started(arguments: Sequence[str]) -> tuple[int | str, str, str]:
@@ -132,7 +121,7 @@ class Trial:
 
     def run(self) -> None:
         """All commands, against one endpoint."""
-        with loopback().LanguageServer(self.endpoint) as server:
+        with loopback.LanguageServer(self.endpoint) as server:
             model = ("--llm", "loopback", "--base-url", server.url, "--concurrency", "2")
             model += ("--timeout", PATIENCE.get(self.fault.kind, "20"))
             for end in ((), ("--json",)):

@@ -13,7 +13,6 @@ hit while it ran, and what was not so. A hundred kills take half an hour.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import random
@@ -37,7 +36,9 @@ from jaxkg.experiments.record import Record, arguments
 from jaxkg.kg import demo_graph, demo_training_questions, open_graph, write_questions
 from jaxkg.storage import write_npz
 
-SERVER = Path(__file__).resolve().parents[2] / "tests" / "adjudicate" / "server.py"
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
+from loopback import LanguageServer
+
 FACTS = 200_000
 ASKED = 40
 LONGEST = 600.0
@@ -163,11 +164,6 @@ class Evaluate(Job):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        spec = importlib.util.spec_from_file_location("loopback_server", SERVER)
-        assert spec
-        assert spec.loader
-        self.module = sys.modules["loopback_server"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(self.module)
         some = list({question.text: question for question in demo_training_questions()}.values())
         write_questions(some[:ASKED], folder / "asked.jsonl")
 
@@ -178,7 +174,7 @@ class Evaluate(Job):
                 file.write(f"{zlib.crc32(asked.encode())}\n")
             return json.dumps({"answers": [], "supporting_paths": [1], "rationale": "So."})
 
-        with self.module.LanguageServer(answer, delay=0.05) as server:
+        with LanguageServer(answer, delay=0.05) as server:
             model = ["--llm", "loopback", "--base-url", server.url, "--concurrency", "2"]
             where = ["-o", str(folder / "run"), "--replies", str(folder / "replies.sqlite")]
             asked = ["--questions", str(self.folder / "asked.jsonl"), "--system", "planner"]

@@ -5,6 +5,7 @@ import dataclasses
 import threading
 from collections import Counter
 
+import loopback
 import pytest
 from pydantic import BaseModel
 
@@ -117,7 +118,7 @@ def prompts(size):
 
 @pytest.mark.parametrize("size", [1, 50], ids=["single", "batch"])
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_failure_matrix(fault, size, serve, loopback, tmp_path):
+def test_failure_matrix(fault, size, serve, tmp_path):
     endpoint = PerQuestion(fault, loopback.Behaviour)
     server = serve(endpoint, structured=fault.structured)
     path = tmp_path / "replies.sqlite"
@@ -183,7 +184,7 @@ def test_failure_matrix(fault, size, serve, loopback, tmp_path):
     assert again["read"] == (0 if fault.error == "unparsed" else size)
 
 
-def test_one_bad_reply_among_many_leaves_the_others_alone(serve, backend_of, loopback):
+def test_one_bad_reply_among_many_leaves_the_others_alone(serve, backend_of):
     kinds = [
         {"text": GOOD},
         {"status": 400},

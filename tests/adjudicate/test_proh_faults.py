@@ -3,6 +3,7 @@
 import itertools
 import json
 
+import loopback
 import pytest
 from hyper_world import QUESTION, encoder, reply, world
 
@@ -41,7 +42,7 @@ def index():
 @pytest.mark.parametrize("when", ["always", "every third"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_ends_in_a_cited_answer_or_a_marked_abstention(
-    serve, backend_of, loopback, index, fault, when
+    serve, backend_of, index, fault, when
 ):
     number = itertools.count()
 

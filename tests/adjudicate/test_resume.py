@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from loopback import stored_replies
 
 from jaxkg import adjudicate
-from jaxkg.adjudicate.around.store import ReplyStore
 
 ROOT = Path(adjudicate.__file__).parent.parent.parent
 QUESTIONS = 200
@@ -70,7 +70,7 @@ def test_killed_and_started_again(serve, tmp_path):
     report = tmp_path / "report.json"
     process = start(server, cache, report)
     deadline = time.monotonic() + 30
-    while stored(cache) < ANSWERED_BEFORE_THE_KILL:
+    while stored_replies(cache) < ANSWERED_BEFORE_THE_KILL:
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -78,7 +78,7 @@ def test_killed_and_started_again(serve, tmp_path):
     assert process.wait(30) == -signal.SIGKILL
     assert not report.exists()
     answered = dict(server.completed)
-    assert sum(answered.values()) == stored(cache) == ANSWERED_BEFORE_THE_KILL
+    assert sum(answered.values()) == stored_replies(cache) == ANSWERED_BEFORE_THE_KILL
 
     healthy = serve(answer)
     assert start(healthy, cache, report).wait(60) == 0
@@ -93,16 +93,6 @@ def test_killed_and_started_again(serve, tmp_path):
         "repaired": 20,
         "unparsed": 20,
     }
-
-
-def stored(cache):
-    if not cache.exists():
-        return 0
-    store = ReplyStore(cache)
-    try:
-        return len(store)
-    finally:
-        store.close()
 
 
 INTERRUPTED = """
@@ -130,4 +120,4 @@ def test_an_interrupt_keeps_the_replies_under_way(serve, tmp_path):
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert process.returncode == 3
-    assert 4 <= sum(server.completed.values()) == stored(cache) <= 16
+    assert 4 <= sum(server.completed.values()) == stored_replies(cache) <= 16

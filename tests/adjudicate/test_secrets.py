@@ -6,6 +6,7 @@ import logging
 import traceback
 import urllib.parse
 
+import loopback
 import pytest
 
 from jaxkg.adjudicate import Backoff, Cache, Echo, Message, Meter, OpenAIBackend, Request, check
@@ -19,7 +20,7 @@ MARK = "recognisable"
 
 @pytest.mark.parametrize("source", ["argument", "environment"])
 def test_a_key_reaches_no_log_trace_cache_key_or_exception(
-    source, serve, loopback, tmp_path, monkeypatch, caplog, capsys
+    source, serve, tmp_path, monkeypatch, caplog, capsys
 ):
     caplog.set_level(logging.DEBUG)
     seen = []
@@ -171,7 +172,7 @@ def test_a_key_in_the_path_of_the_address_is_told_nowhere(serve, segment):
     assert [text for text in shown if segment in text] == []
 
 
-def test_a_reply_that_is_shown_in_part_shows_no_part_of_a_key(serve, loopback):
+def test_a_reply_that_is_shown_in_part_shows_no_part_of_a_key(serve):
     """The cut at 200 or 500 characters must not run through a key."""
     body = b"x" * 190 + KEY.encode() + b"x" * 300 + KEY.encode()
     for status in (200, 400):

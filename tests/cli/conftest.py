@@ -1,36 +1,9 @@
-import importlib.util
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from planners import cache, in_cache, programs_kept
 
 __all__ = ["cache", "in_cache"]
-
-
-@pytest.fixture(scope="session")
-def loopback() -> ModuleType:
-    """The module of the language model on loopback: LanguageServer, Behaviour."""
-    name = "loopback_server"
-    if name not in sys.modules:
-        path = Path(__file__).parent.parent / "adjudicate" / "server.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec
-        assert spec.loader
-        module = sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return sys.modules[name]
-
-
-@pytest.fixture
-def serve(loopback: ModuleType) -> Iterator[Callable[..., Any]]:
-    """Start language models that stop with the test."""
-    with ExitStack() as stack:
-        yield lambda *args, **kwargs: stack.enter_context(loopback.LanguageServer(*args, **kwargs))
 
 
 @pytest.fixture(autouse=True)

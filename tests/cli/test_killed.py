@@ -8,8 +8,8 @@ import time
 import zlib
 
 import pytest
+from loopback import stored_replies
 
-from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.kg import demo_training_questions, write_questions
 
 RUN = "import sys; from jaxkg.cli import main; main(sys.argv[1:])"
@@ -24,16 +24,6 @@ def answer(body):
         return "hard to say"
     answers = ["Nobody At All"] if number == 1 else []
     return json.dumps({"answers": answers, "supporting_paths": [1], "rationale": "So."})
-
-
-def stored(cache):
-    if not cache.exists():
-        return 0
-    store = ReplyStore(cache)
-    try:
-        return len(store)
-    finally:
-        store.close()
 
 
 def lines(folder):
@@ -72,14 +62,14 @@ def test_no_call_is_repeated_and_the_report_is_the_same(jaxkg, serve, tmp_path):
         stderr=subprocess.PIPE,
     ) as process:
         deadline = time.monotonic() + 120
-        while stored(cache) < ANSWERED_BEFORE_THE_KILL:
+        while stored_replies(cache) < ANSWERED_BEFORE_THE_KILL:
             assert process.poll() is None, process.stderr.read()
             assert time.monotonic() < deadline
             time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
         assert process.wait(30) == -signal.SIGKILL
     answered = dict(server.completed)
-    assert sum(answered.values()) == stored(cache) == ANSWERED_BEFORE_THE_KILL
+    assert sum(answered.values()) == stored_replies(cache) == ANSWERED_BEFORE_THE_KILL
     assert 0 < len(lines(folder)) < 200
     assert not (folder / "report.json").exists()
 

@@ -2,6 +2,7 @@
 
 import json
 
+import loopback
 import pytest
 
 from jaxkg.answer import Answer
@@ -74,7 +75,7 @@ def test_what_was_never_offered_is_dropped_and_a_refusal_withholds_the_answer(ll
 @pytest.mark.parametrize(
     ("status", "why"), [(401, "authentication: 401"), (404, "not_found: 404"), (200, "unparsed")]
 )
-def test_a_failed_call_is_one_line(llm, serve, loopback, status, why):
+def test_a_failed_call_is_one_line(llm, serve, status, why):
     server = serve(lambda body: loopback.Behaviour(status=status, text="hard to say"))
     code, out, err = llm(server, "ask", ASKED)
     assert (code, out) == (2, "")
@@ -208,7 +209,7 @@ def test_an_outage_stops_the_run_and_keeps_nothing(llm, serve, few, tmp_path):
     assert llm(server, *arguments)[0] == 0
 
 
-def test_the_endpoint_is_described_in_plain_words(jaxkg, serve, loopback, monkeypatch):
+def test_the_endpoint_is_described_in_plain_words(jaxkg, serve, monkeypatch):
     server = serve(lambda body: '{"is_city": true}' if "response_format" in body else "ready")
     code, out, _ = jaxkg("llm", "check", "--llm", "loopback", "--base-url", server.url)
     assert code == 0

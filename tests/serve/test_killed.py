@@ -1,6 +1,5 @@
 """`jaxkg serve --llm` is killed under load and started again."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -10,30 +9,20 @@ import sys
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
+from loopback import LanguageServer, stored_replies
 
-from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.kg import demo_training_questions
 
 ASKED = 80
 ANSWERED_BEFORE_THE_KILL = 30
 CALLERS = 16
-LOOPBACK = Path(__file__).parents[1] / "adjudicate" / "server.py"
 ENVIRONMENT = {"JAX_NUMPY_DTYPE_PROMOTION": "standard", "JAX_NUMPY_RANK_PROMOTION": "allow"}
 
 
 def reply(body):
     return json.dumps({"answers": [], "supporting_paths": [1], "rationale": "So."})
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    spec = importlib.util.spec_from_file_location("loopback_server", LOOPBACK)
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.LanguageServer
 
 
 def ask(port, text):
@@ -47,18 +36,8 @@ def ask(port, text):
         return None
 
 
-def stored(path):
-    if not path.exists():
-        return 0
-    store = ReplyStore(path)
-    try:
-        return len(store)
-    finally:
-        store.close()
-
-
 @pytest.mark.slow
-def test_no_paid_reply_is_lost_and_no_call_repeated(endpoint, tmp_path):
+def test_no_paid_reply_is_lost_and_no_call_repeated(tmp_path):
     with socket.socket() as some:
         some.bind(("127.0.0.1", 0))
         port = some.getsockname()[1]
@@ -80,14 +59,14 @@ def test_no_paid_reply_is_lost_and_no_call_repeated(endpoint, tmp_path):
 
     # The endpoint answers so many and then keeps everyone waiting, so what was answered is known.
     with (
-        endpoint(reply, hold_after=ANSWERED_BEFORE_THE_KILL) as server,
+        LanguageServer(reply, hold_after=ANSWERED_BEFORE_THE_KILL) as server,
         ThreadPoolExecutor(CALLERS) as callers,
     ):
         process = started(server)
         try:
             asking = callers.map(lambda text: ask(port, text), questions)
             deadline = time.monotonic() + 120
-            while stored(replies) < ANSWERED_BEFORE_THE_KILL:
+            while stored_replies(replies) < ANSWERED_BEFORE_THE_KILL:
                 assert process.poll() is None
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
@@ -97,9 +76,9 @@ def test_no_paid_reply_is_lost_and_no_call_repeated(endpoint, tmp_path):
         before = list(asking)
         answered = dict(server.completed)
     assert None in before
-    assert sum(answered.values()) == stored(replies) == ANSWERED_BEFORE_THE_KILL
+    assert sum(answered.values()) == stored_replies(replies) == ANSWERED_BEFORE_THE_KILL
 
-    with endpoint(reply) as healthy, ThreadPoolExecutor(CALLERS) as callers:
+    with LanguageServer(reply) as healthy, ThreadPoolExecutor(CALLERS) as callers:
         process = started(healthy)
         try:
             after = list(callers.map(lambda text: ask(port, text), questions))
@@ -109,7 +88,7 @@ def test_no_paid_reply_is_lost_and_no_call_repeated(endpoint, tmp_path):
         assert all(after)
         assert not set(answered) & set(healthy.completed), "a paid reply was asked for again"
         assert set(healthy.completed.values()) == {1}
-        assert len(answered) + len(healthy.completed) == stored(replies)
+        assert len(answered) + len(healthy.completed) == stored_replies(replies)
     told = [found for found in after if found["usage"]["calls"] or found["entities"]]
     assert len(told) > ASKED // 2
     for found, then in zip(after, before):

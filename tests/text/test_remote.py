@@ -1,8 +1,6 @@
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
+import loopback
 import numpy as np
 import pytest
 
@@ -10,27 +8,15 @@ from jaxkg.errors import JaxkgError
 from jaxkg.text.remote import RemoteEncoder
 
 
-@pytest.fixture(scope="module")
-def loopback():
-    path = Path(__file__).parent.parent / "adjudicate" / "server.py"
-    if "loopback_server" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("loopback_server", path)
-        assert spec
-        assert spec.loader
-        module = sys.modules["loopback_server"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return sys.modules["loopback_server"]
-
-
 @pytest.fixture
-def server(loopback, monkeypatch):
+def server(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with loopback.LanguageServer() as running:
         yield running
 
 
-def test_vectors_come_in_order_and_of_length_one(server, loopback):
+def test_vectors_come_in_order_and_of_length_one(server):
     encode = RemoteEncoder("small", base_url=server.url, batch_size=2)
     texts = ["one", "two", "  ", "three", "one"]
     found = encode(texts)
@@ -46,7 +32,7 @@ def test_a_dimension_can_be_asked_for(server):
     assert encode.revision != RemoteEncoder("small", base_url=server.url).revision
 
 
-def test_failures_are_one_line_without_the_key(server, monkeypatch, loopback):
+def test_failures_are_one_line_without_the_key(server, monkeypatch):
     def broken(body):
         return {"object": "list", "model": "small", "data": [{"index": 0, "embedding": [1.0, 2.0]}]}
 

@@ -51,7 +51,7 @@ class Relation:
 
 
 def _told(table: str) -> tuple[Relation, ...]:
-    """Relations of a table: `name: head tail`, then phrases of the tails and of the heads, if any."""
+    """Relations of a table: `name: head tail`, then phrases of tails and of heads, if any."""
     rows: list[list[str]] = []
     for line in table.strip().splitlines():
         if ":" in line:

@@ -1,3 +1,4 @@
+import loopback
 import pytest
 from pydantic import BaseModel
 
@@ -63,9 +64,7 @@ def test_tokens_are_pledged_while_in_flight(serve, backend_of):
     assert sum(sent(replies)) == 8, "each may come to 200 / 3 + 4 + 50 tokens"
 
 
-def test_the_first_wave_is_pledged_though_no_reply_says_how_long_they_are(
-    serve, backend_of, loopback
-):
+def test_the_first_wave_is_pledged_though_no_reply_says_how_long_they_are(serve, backend_of):
     """The endpoint counts five times the tokens that the prompt's length suggests."""
     usage = {"prompt_tokens": 500, "completion_tokens": 400}
     server = serve(lambda body: loopback.Behaviour(usage=usage), delay=0.05)

@@ -2,6 +2,7 @@ import asyncio
 import dataclasses
 import json
 
+import loopback
 import pytest
 
 from jaxkg.adjudicate import Budget, Caps, Reply, Scripted, aadjudicate, adjudicate
@@ -268,7 +269,7 @@ def test_over_http_with_and_without_structured_output(serve, backend_of):
         assert ("Supporting path(s):" in asked) is not structured
 
 
-def test_the_schema_is_strict(loopback):
+def test_the_schema_is_strict():
     schema = strict_schema(Adjudication)
     assert loopback._not_strict(schema, schema) is None
     assert schema["required"] == ["answers", "supporting_paths", "rationale"]

@@ -1,5 +1,6 @@
 import json
 
+import loopback
 import pytest
 
 from jaxkg.adjudicate import Scripted
@@ -109,7 +110,7 @@ def test_names_cannot_leave_their_block():
         assert "\n9." not in user.content
 
 
-def test_the_schemas_are_strict(loopback):
+def test_the_schemas_are_strict():
     for model in (RelationScores, Sufficiency):
         schema = strict_schema(model)
         assert loopback._not_strict(schema, schema) is None

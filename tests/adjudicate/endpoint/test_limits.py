@@ -4,6 +4,7 @@ import gzip
 import json
 import time
 
+import loopback
 import pytest
 
 from jaxkg.adjudicate import Backoff, Budget, Caps, Message, Request
@@ -18,7 +19,7 @@ def completion(content="ok", **more):
     return json.dumps({"choices": [{"message": {"content": content}}], **more}).encode()
 
 
-def test_informational_replies_do_not_stop_the_clock(serve, backend_of, loopback):
+def test_informational_replies_do_not_stop_the_clock(serve, backend_of):
     server = serve(lambda body: loopback.Behaviour(early=200, drip=0.05))
     started = time.perf_counter()
     reply = ask(backend_of(server, timeout=0.4, backoff=Backoff(retries=0)))
@@ -26,13 +27,13 @@ def test_informational_replies_do_not_stop_the_clock(serve, backend_of, loopback
     assert time.perf_counter() - started < 5
 
 
-def test_a_few_of_them_do_no_harm(serve, backend_of, loopback):
+def test_a_few_of_them_do_no_harm(serve, backend_of):
     reply = ask(backend_of(serve(lambda body: loopback.Behaviour(early=3, drip=0.01))))
     assert (reply.text, reply.error) == ("ok", None)
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_reply_has_a_largest_size(serve, backend_of, loopback, packed):
+def test_a_reply_has_a_largest_size(serve, backend_of, packed):
     body = completion("x" * (LARGEST_REPLY + 1))
     headers = {"Content-Encoding": "gzip"} if packed else {}
     content = gzip.compress(body * 20, 9) if packed else body
@@ -42,14 +43,14 @@ def test_a_reply_has_a_largest_size(serve, backend_of, loopback, packed):
     assert "larger than the 16,777,216 bytes" in reply.detail
 
 
-def test_a_small_packed_reply_is_read(serve, backend_of, loopback):
+def test_a_small_packed_reply_is_read(serve, backend_of):
     behaviour = loopback.Behaviour(
         body=gzip.compress(completion()), headers={"Content-Encoding": "gzip"}
     )
     assert ask(backend_of(serve(lambda _: behaviour))).text == "ok"
 
 
-def test_redirects_are_few_and_not_tried_again(serve, backend_of, loopback):
+def test_redirects_are_few_and_not_tried_again(serve, backend_of):
     server = serve(
         lambda _: loopback.Behaviour(status=307, headers={"Location": "/v1/chat/completions"})
     )
@@ -70,7 +71,7 @@ def test_redirects_are_few_and_not_tried_again(serve, backend_of, loopback):
     ],
 )
 @pytest.mark.parametrize("status", [200, 400])
-def test_a_body_that_is_no_completion_is_a_failure(serve, backend_of, loopback, body, status):
+def test_a_body_that_is_no_completion_is_a_failure(serve, backend_of, body, status):
     server = serve(lambda _: loopback.Behaviour(body=body, status=status))
     reply = ask(backend_of(server))
     assert reply.error == ("protocol" if status == 200 else "bad_request")
@@ -89,14 +90,14 @@ def test_a_body_that_is_no_completion_is_a_failure(serve, backend_of, loopback, 
         {"prompt_tokens": True, "completion_tokens": None},
     ],
 )
-def test_a_usage_without_sense_is_none_and_the_reply_is_kept(serve, backend_of, loopback, usage):
+def test_a_usage_without_sense_is_none_and_the_reply_is_kept(serve, backend_of, usage):
     server = serve(lambda _: loopback.Behaviour(text="x" * 40, usage=usage))
     reply = ask(backend_of(server), "y" * 32)
     assert (reply.text, reply.error, reply.estimated) == ("x" * 40, None, True)
     assert (reply.prompt_tokens, reply.completion_tokens) == (8, 10)
 
 
-def test_a_negative_usage_buys_no_further_calls(serve, backend_of, loopback):
+def test_a_negative_usage_buys_no_further_calls(serve, backend_of):
     usage = {"prompt_tokens": -1000, "completion_tokens": 0}
     server = serve(lambda _: loopback.Behaviour(text="x" * 400, usage=usage))
     backend = Budget(backend_of(server), run=Caps(tokens=1000))
@@ -105,18 +106,18 @@ def test_a_negative_usage_buys_no_further_calls(serve, backend_of, loopback):
 
 
 @pytest.mark.parametrize("mark", [b"\xef\xbb\xbf", b"\n \n"])
-def test_what_stands_before_the_json_costs_no_reply(serve, backend_of, loopback, mark):
+def test_what_stands_before_the_json_costs_no_reply(serve, backend_of, mark):
     reply = ask(backend_of(serve(lambda _: loopback.Behaviour(body=mark + completion()))))
     assert (reply.text, reply.error) == ("ok", None)
 
 
-def test_a_lone_surrogate_in_a_reply_becomes_a_mark(serve, backend_of, loopback):
+def test_a_lone_surrogate_in_a_reply_becomes_a_mark(serve, backend_of):
     body = b'{"choices": [{"message": {"content": "Caf\\ud800 \\ud83d\\ude00"}}]}'
     reply = ask(backend_of(serve(lambda _: loopback.Behaviour(body=body))))
     assert reply.text == "Caf\ufffd \U0001f600"
 
 
-def test_what_an_error_says_reaches_no_terminal_raw(serve, backend_of, loopback):
+def test_what_an_error_says_reaches_no_terminal_raw(serve, backend_of):
     server = serve(lambda _: loopback.Behaviour(status=400, message="\x1b]0;owned\x07\nbad\x1b[2J"))
     reply = ask(backend_of(server))
     assert reply.error == "bad_request"

@@ -6,6 +6,7 @@ import threading
 import time
 from pathlib import Path
 
+import loopback
 import pytest
 from pydantic import BaseModel
 
@@ -31,7 +32,7 @@ def last_turn(body):
     return body["messages"][-1]["content"]
 
 
-def test_replies_come_in_the_order_of_the_requests(serve, backend_of, loopback):
+def test_replies_come_in_the_order_of_the_requests(serve, backend_of):
     def answer(body):
         number = int(last_turn(body))
         return loopback.Behaviour(text=f"reply {number}", delay=0.002 * (20 - number))
@@ -48,7 +49,7 @@ def test_replies_come_in_the_order_of_the_requests(serve, backend_of, loopback):
     assert all(reply.error is None and reply.attempts == 1 for reply in replies)
 
 
-def test_tokens_seconds_and_price_are_counted(serve, backend_of, loopback):
+def test_tokens_seconds_and_price_are_counted(serve, backend_of):
     server = serve(lambda body: loopback.Behaviour(text="three words here", delay=0.05))
     prices = PriceTable({"loopback": Rates(1e6, 2e6)})
     reply = backend_of(server, prices=prices).complete([ask_for("one two")])[0]
@@ -57,7 +58,7 @@ def test_tokens_seconds_and_price_are_counted(serve, backend_of, loopback):
     assert 0.05 <= reply.seconds < 2
 
 
-def test_tokens_are_estimated_where_the_endpoint_does_not_count(serve, backend_of, loopback):
+def test_tokens_are_estimated_where_the_endpoint_does_not_count(serve, backend_of):
     server = serve(lambda body: loopback.Behaviour(text="x" * 40, usage=False))
     reply = backend_of(server).complete([ask_for("y" * 32)])[0]
     assert reply.estimated
@@ -146,7 +147,7 @@ def test_an_endpoint_without_it_is_asked_once_and_remembered(serve, backend_of):
     assert any("takes no json_schema" in words for words in backend.dialect.learnt)
 
 
-def test_an_endpoint_with_a_dialect_of_its_own(serve, backend_of, loopback):
+def test_an_endpoint_with_a_dialect_of_its_own(serve, backend_of):
     """As hosted reasoning models: another length field, no temperature, no seed."""
 
     def answer(body):
@@ -169,14 +170,14 @@ def test_an_endpoint_with_a_dialect_of_its_own(serve, backend_of, loopback):
     assert len(backend.dialect.learnt) == 3
 
 
-def test_a_400_that_teaches_nothing_is_a_failure_at_once(serve, backend_of, loopback):
+def test_a_400_that_teaches_nothing_is_a_failure_at_once(serve, backend_of):
     server = serve(lambda body: loopback.Behaviour(status=400, message="context too long"))
     reply = backend_of(server).complete([shaped("a", max_tokens=3)])[0]
     assert (reply.error, reply.attempts) == ("bad_request", 1)
     assert "context too long" in reply.detail
 
 
-def test_retry_after_is_kept(serve, backend_of, loopback):
+def test_retry_after_is_kept(serve, backend_of):
     server = serve()
     server.script(loopback.Behaviour(status=429, retry_after="0.3"))
     started = time.perf_counter()
@@ -186,14 +187,14 @@ def test_retry_after_is_kept(serve, backend_of, loopback):
     assert reply.seconds >= 0.3, "waiting is part of what a reply took"
 
 
-def test_a_retry_after_beyond_patience_ends_the_attempts(serve, backend_of, loopback):
+def test_a_retry_after_beyond_patience_ends_the_attempts(serve, backend_of):
     server = serve()
     server.script(loopback.Behaviour(status=429, retry_after="3600"))
     reply = backend_of(server).complete([ask_for("a")])[0]
     assert (reply.error, reply.attempts) == ("rate_limit", 1)
 
 
-def test_a_reply_that_drips_is_ended_by_the_clock(serve, backend_of, loopback):
+def test_a_reply_that_drips_is_ended_by_the_clock(serve, backend_of):
     """Bytes keep coming, so only a limit on the whole reply can end it."""
     server = serve(lambda body: loopback.Behaviour(text="x" * 200, drip=0.02))
     backend = backend_of(server, timeout=0.3, backoff=Backoff(retries=0))
@@ -226,7 +227,7 @@ def test_what_on_reply_raises_ends_the_batch(serve, backend_of):
     assert backend.complete([ask_for("next")])[0].text == "ok", "the backend is still usable"
 
 
-def test_parts_and_empty_content_are_text(serve, backend_of, loopback):
+def test_parts_and_empty_content_are_text(serve, backend_of):
     parts = {"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}]}}]}
     server = serve()
     server.script(

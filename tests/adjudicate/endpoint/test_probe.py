@@ -1,3 +1,4 @@
+import loopback
 import pytest
 
 from jaxkg.adjudicate import Backoff, OpenAIBackend, PriceTable, Rates, check
@@ -24,7 +25,7 @@ def test_a_good_endpoint(serve, backend_of):
     assert len(server.bodies) == 2
 
 
-def test_an_endpoint_without_structured_output_and_counts(serve, backend_of, loopback):
+def test_an_endpoint_without_structured_output_and_counts(serve, backend_of):
     def uncounted(body):
         return loopback.Behaviour(text=answer(body), usage=False)
 
@@ -55,7 +56,7 @@ def test_an_endpoint_whose_replies_cannot_be_read(serve, backend_of):
         ({"text": "", "refusal": "no"}, "refused", "declines"),
     ],
 )
-def test_failures_in_plain_words(serve, backend_of, loopback, behaviour, kind, advice):
+def test_failures_in_plain_words(serve, backend_of, behaviour, kind, advice):
     server = serve(lambda body: loopback.Behaviour(**behaviour))
     found = check(backend_of(server, timeout=0.3, backoff=Backoff(retries=0)))
     assert not found.ok

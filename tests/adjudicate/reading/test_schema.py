@@ -1,5 +1,6 @@
 import json
 
+import loopback
 import pytest
 from pydantic import BaseModel, Field
 
@@ -18,7 +19,7 @@ class Outer(BaseModel):
     note: str | None = None
 
 
-def test_strict_form(loopback):
+def test_strict_form():
     schema = strict_schema(Outer)
     assert loopback._not_strict(schema, schema) is None
     assert schema["required"] == ["best", "others", "note"]
@@ -27,7 +28,7 @@ def test_strict_form(loopback):
     assert "default" not in json.dumps(schema)
 
 
-def test_the_plain_schema_would_be_refused(loopback):
+def test_the_plain_schema_would_be_refused():
     schema = Outer.model_json_schema()
     assert loopback._not_strict(schema, schema) is not None
 

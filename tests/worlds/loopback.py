@@ -1,7 +1,7 @@
 """A language model endpoint on loopback: speaks the OpenAI protocol, and misbehaves on request.
 
-In a test: `with LanguageServer(answer) as server: ... server.url`. From a shell it runs until its
-standard input closes: `python server.py --delay 0.05`.
+In a test: `with LanguageServer(answer) as server: ... server.url`, or the fixture `serve`. From a
+shell it runs until its standard input closes: `python loopback.py --delay 0.05`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Self
 
 LARGEST_BODY = 1 << 20
@@ -319,6 +320,19 @@ def _vector(text: str, size: int) -> list[float]:
     values = [byte - 127.5 for byte in raw]
     norm = sum(value * value for value in values) ** 0.5
     return [value / norm for value in values]
+
+
+def stored_replies(file: Path) -> int:
+    """How many replies a file holds, which may not be there yet."""
+    from jaxkg.adjudicate.around.store import ReplyStore
+
+    if not file.exists():
+        return 0
+    store = ReplyStore(file)
+    try:
+        return len(store)
+    finally:
+        store.close()
 
 
 def main() -> None:

@@ -4,8 +4,8 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from pathlib import Path
 
+import loopback
 import openai
 import pytest
 
@@ -66,7 +66,7 @@ def test_bodies_are_bounded(serve, client_of):
 
 
 def test_runs_from_a_shell_until_its_input_closes():
-    command = [sys.executable, str(Path(__file__).with_name("server.py")), "--text", "hello"]
+    command = [sys.executable, loopback.__file__, "--text", "hello"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
