@@ -51,8 +51,17 @@ from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text import HashingEncoder, TextEncoder
 
 VERSION = "2026.11-4"
+SOURCES = {
+    "spoken": (70, 50),
+    "sets": (60, 40),
+    "grailqa": (30, 20),
+    "made-up": (30, 20),
+    "lcquad": (30, 20),
+    "simple": (30, 20),
+}
+"""What the shipped rankers learn from: worlds of each source, for MiniLM and for hashing."""
+ENCODERS = ("minilm", "hashing")
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
-WORLDS = ("grailqa", "lcquad", "simple", "made-up")
 
 
 def encoder_of(name: str, folder: Path) -> TextEncoder:
@@ -78,8 +87,13 @@ def groups_of(source: str, data: Path) -> list[list[Mapping[str, Any]]]:
     return groups
 
 
+def worlds_of(args: argparse.Namespace) -> int:
+    """As many as are asked for, or as the shipped weights learnt from."""
+    return args.groups or SOURCES.get(args.source, (32, 32))[ENCODERS.index(args.encoder)]
+
+
 def world_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
-    for number, group in enumerate(groups_of(args.source, args.data)[: args.groups]):
+    for number, group in enumerate(groups_of(args.source, args.data)[: worlds_of(args)]):
         alone = args.source == "made-up"
         seed, made_up = number + 500 * alone, 30 if alone else 8
         world = make_world(group, seed, made_up=made_up, alone=alone, longer=args.longer)
@@ -89,7 +103,7 @@ def world_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[E
 
 def spoken_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
     sets = args.source == "sets"
-    for number in range(args.groups):
+    for number in range(worlds_of(args)):
         kg, asked = (
             spoken_world(2_000 + number, 20, ask=set_questions)
             if sets
@@ -107,9 +121,9 @@ def freebase_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterato
             triples.add(tuple(line.split("\t")[:3]))
     kg = KnowledgeGraph.from_triples(t for t in sorted(triples) if len(t) == 3 and all(t))
     asked: list[tuple[Asked, tuple[str, ...]]] = []
-    for file, count in (("webqsp_train", args.groups * 10), ("cwq_train", args.groups * 10)):
+    for file in ("webqsp_train", "cwq_train"):
         lines = (args.data / f"question_graphs/{file}.jsonl").read_text().splitlines()
-        for line in random.Random(1).sample(lines, count):
+        for line in random.Random(1).sample(lines, 10 * worlds_of(args)):
             one = json.loads(line)
             if one["topics"] and one["answers"]:
                 asked.append(
@@ -136,7 +150,7 @@ def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Ex
     world = sets("metaqa" if args.source.startswith("metaqa") else args.source, args.data)
     part = "dev" if args.source.startswith("metaqa") else "train"
     drawn = world.questions(args.source, part)
-    for one in random.Random(9).sample(drawn, 5 * args.groups):
+    for one in random.Random(9).sample(drawn, 5 * worlds_of(args)):
         told = (one.text[slice(*one.mention)],) if one.mention is not None else ()
         asked = Asked(one.text, frozenset(one.answers or ()))
         questions.append((asked, one.topics or told))
@@ -296,16 +310,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["phrases", "examples", "fit"])
-    parser.add_argument("--encoder", choices=["minilm", "hashing"], default="minilm")
+    parser.add_argument("--encoder", choices=ENCODERS, default="minilm")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument(
-        "--source", default="grailqa", choices=[*WORLDS, "spoken", "sets", "freebase", *HELD]
-    )
-    parser.add_argument("--sources", default="spoken,sets,grailqa,made-up,lcquad,simple")
+    parser.add_argument("--source", default="grailqa", choices=[*SOURCES, "freebase", *HELD])
+    parser.add_argument("--sources", default=",".join(SOURCES))
     parser.add_argument("--held", type=int, default=6, help="worlds a source for the confidence")
-    parser.add_argument(
-        "--groups", type=int, default=32, help="worlds to build; times 20 questions"
-    )
+    parser.add_argument("--groups", type=int, help="worlds to build, of about 20 questions each")
     parser.add_argument("--longer", type=float, default=0.5, help="share of longer questions")
     parser.add_argument("--own", type=Path, help="own graphs: `choose` halves for the confidence")
     parser.add_argument("--unfitted", nargs="*", default=[], help="own graphs to leave out")
