@@ -8,7 +8,7 @@ import re
 import jax
 import numpy as np
 import pytest
-from adjudicate.server import LanguageServer
+from loopback import LanguageServer
 from reknos_films import BIRTHPLACE, DIRECTED, FILMS, GENRE_OF, TRIPLES, asked
 
 from jaxkg.adjudicate import Budget, Caps, OpenAIBackend, Scripted
