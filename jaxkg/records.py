@@ -9,7 +9,25 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+Record = TypeVar("Record")
+
+
+def _written_at_once(cls: type[Record]) -> type[Record]:
+    """A frozen dataclass that is made in less than half the time, for those made by the thousand.
+
+    Its `__init__` writes into the record's dictionary; that of `dataclasses` goes through
+    `object.__setattr__` for every field.
+    """
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+    none = dataclasses.MISSING
+    given = ", ".join(f.name if f.default is none else f"{f.name}=_.{f.name}" for f in fields)
+    lines = "".join(f"; own[{f.name!r}] = {f.name}" for f in fields)
+    made: dict[str, Any] = {"_": cls}
+    exec(f"def __init__(self, {given}): own = self.__dict__{lines}", made)
+    cls.__init__ = made["__init__"]
+    return cls
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +52,7 @@ class Question:
     mention: tuple[int, int] | None = None
 
 
+@_written_at_once
 @dataclasses.dataclass(frozen=True)
 class Link:
     """A candidate topic entity: where it was read in the question and how sure the linker is.
@@ -56,6 +75,7 @@ class Link:
     chosen: bool = True
 
 
+@_written_at_once
 @dataclasses.dataclass(frozen=True)
 class Citation:
     """A triple of the graph, in the graph's own direction.
@@ -119,6 +139,7 @@ class Passage:
     score: float
 
 
+@_written_at_once
 @dataclasses.dataclass(frozen=True)
 class SupportingPath:
     """A walk through the graph that ends in an answer.
@@ -146,6 +167,7 @@ class SupportingPath:
         return self.citations[-1].end
 
 
+@_written_at_once
 @dataclasses.dataclass(frozen=True)
 class RankedEntity:
     """An answer with the ids of the paths that support it.
@@ -166,6 +188,7 @@ class RankedEntity:
     kind: str = "entity"
 
 
+@_written_at_once
 @dataclasses.dataclass(frozen=True)
 class PlanCandidate:
     """A relation path the planner proposed.

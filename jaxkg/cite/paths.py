@@ -100,14 +100,14 @@ def cite_paths(
             Citation(key >> 1, head, relation, tail, head_name, tail_name, bool(key & 1), source)
         )
     relations = [walked_relation(citation) for citation in citations]
+    # All walks end to end; each is a stretch.
     steps, stops = place.tolist(), np.cumsum(np.count_nonzero(there, axis=1)).tolist()
+    cited, taken = tuple([citations[at] for at in steps]), tuple([relations[at] for at in steps])
     paths: list[SupportingPath] = []
     first = 0
     for path_id, score, stop in zip(ids, np.asarray(scores, np.float64).tolist(), stops):
-        walk = steps[first:stop]
-        cited = tuple([citations[step] for step in walk])
-        path = tuple([relations[step] for step in walk])
-        paths.append(SupportingPath(path_id, cited, path, score, reading.tell(cited)))
+        walk = cited[first:stop]
+        paths.append(SupportingPath(path_id, walk, taken[first:stop], score, reading.tell(walk)))
         first = stop
     return paths
 

@@ -40,7 +40,8 @@ class Reading:
         columns = kg.triples[rows]
         entities, place = np.unique(columns[:, ::2], return_inverse=True)
         ids = kg.entity_ids.take(entities).tolist()
-        names = kg.entity_names.take(entities).tolist()
+        same = kg.entity_names is kg.entity_ids
+        names = ids if same else kg.entity_names.take(entities).tolist()
         has_name = [is_name(name) for name in names]
         sources: Sequence[str | None] = [None] * len(rows)
         if kg.provenance is not None:

@@ -67,10 +67,8 @@ class ReadsWords:
 
     def known_share(self, masked: str) -> float:
         """Share of a question's words that training has shown; 1 for a question without words."""
-        words = self.hasher.words(masked)
-        if not words:
-            return 1.0
-        return float(np.mean(self.seen[self.hasher.ids(masked)[: len(words)]]))
+        words = self.hasher.word_ids(masked)
+        return np.count_nonzero(self.seen[words]) / len(words) if words else 1.0
 
 
 def hide_words(ngrams: jax.Array, key: jax.Array, *, words: float, each: float) -> jax.Array:

@@ -69,8 +69,8 @@ class PathPlanner(Protocol):
     """A trained planner, whoever trained it."""
 
     @property
-    def params(self) -> PlannerParams:
-        """Its weights."""
+    def on_device(self) -> tuple[PlannerParams, jax.Array]:
+        """Its weights, and [R, T] int32 n-grams of the relation labels, NULL-padded."""
         ...
 
     @property
@@ -80,10 +80,6 @@ class PathPlanner(Protocol):
 
     def ngrams(self, masked: Sequence[str]) -> np.ndarray:
         """[Q, T] int32 n-grams of questions, NULL-padded."""
-        ...
-
-    def label_ngrams(self) -> np.ndarray:
-        """[R, T] int32 n-grams of the relation labels, NULL-padded."""
         ...
 
 
@@ -196,7 +192,7 @@ def plan_paths(
     score = np.full((count, width), -np.inf, np.float32)
     completes = np.ones(count, bool)
     ngrams = planner.ngrams(masked)
-    params, labels = jax.device_put((planner.params, planner.label_ngrams()))
+    params, labels = planner.on_device
     batch_size = min(batch_size, bucket(count))
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):

@@ -1,4 +1,4 @@
-"""The HTTP service: routes, what a request may say, and one short error for everything else."""
+"""The HTTP service: its routes, who may take them, and how long."""
 
 from __future__ import annotations
 
@@ -11,27 +11,25 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any
 
-import orjson
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.records import Question
 from jaxkg.serve import page
 from jaxkg.serve.describe import openapi
-from jaxkg.serve.facts import NotThere
-from jaxkg.serve.gather import Busy, Closing, Gatherer
+from jaxkg.serve.gather import Busy, Gatherer
 from jaxkg.serve.guard import Rate, allowed
 from jaxkg.serve.meters import Meters
+from jaxkg.serve.replies import Refused, answer_json, error_reply, json_line, json_reply, words_of
 from jaxkg.serve.requests import (
     LONGEST_BATCH,
     LONGEST_BODY,
-    TooMuch,
     claim_in,
     number_in,
     question_in,
@@ -113,6 +111,7 @@ class _Service:
         self.meters = Meters()
         self.rate = Rate(limits.per_second, limits.burst)
         self.ready = False
+        self.looked_through = gc.get_threshold()[0]
         self.gatherer: Gatherer | None = None
 
     def app(self) -> Starlette:
@@ -132,7 +131,7 @@ class _Service:
             ("/openapi.json", "GET", self.openapi),
             *((path, "GET", page.served) for path in page.FILES),
         ]
-        routes = [Route(path, self._kept(path, run), methods=[how]) for path, how, run in table]
+        routes = [Route(path, _Kept(self, path, run), methods=[how]) for path, how, run in table]
         return Starlette(routes=routes, lifespan=self.lifespan)
 
     @contextlib.asynccontextmanager
@@ -145,6 +144,7 @@ class _Service:
         finally:
             warming.cancel()
             gc.unfreeze()
+            gc.set_threshold(self.looked_through)
             await self.gatherer.close()
 
     async def _warm(self) -> None:
@@ -163,48 +163,27 @@ class _Service:
             await self.gatherer.together((again * size)[:size])
             size *= 2
         # The graph and the programs stay; looking through them for garbage would stop all answers
-        # for a tenth of a second every now and then.
+        # for a tenth of a second every now and then. Answers refer to nothing that refers to them:
+        # to look for garbage among a batch of them finds none.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(_LOOKED_THROUGH)
         self.ready = True
 
-    def _kept(
-        self, path: str, run: Callable[[Request], Awaitable[Response]]
-    ) -> Callable[[Request], Awaitable[Response]]:
-        """A route behind the guard, its errors told in one line, its requests counted."""
-
-        async def handle(request: Request) -> Response:
-            try:
-                self._guard(path, request)
-                response = await run(request)
-            except Exception as error:
-                response = _told(error)
-                if response.status_code == 500:
-                    log.exception("%s failed", path)
-            self.meters.request(path, response.status_code)
-            response.headers.setdefault("X-Content-Type-Options", "nosniff")
-            response.headers.setdefault("Cache-Control", "no-store")
-            return response
-
-        return handle
-
-    def _guard(self, path: str, request: Request) -> None:
+    def guard(self, path: str, request: Request) -> None:
+        """Refuse who shows no token, and who asks too often."""
         if path in _OPEN:
             return
         if not allowed(self.token, request.headers.get("authorization")):
-            raise _Refused(401, "show the token: Authorization: Bearer …")
+            raise Refused(401, "show the token: Authorization: Bearer …")
         if wait := self.rate.wait(request.client.host if request.client else ""):
             raise Busy(wait)
 
     async def ask(self, request: Request) -> Response:
         """One question."""
         question = question_in(await self._body(request, LONGEST_BODY))
-        gone = asyncio.create_task(_disconnected(request))
-        try:
-            found = await self._answered(question, gone)
-        finally:
-            gone.cancel()
-        return Response(_record(found), media_type="application/json")
+        found = await self._answered(question, request)
+        return Response(answer_json(found), media_type="application/json")
 
     async def ask_batch(self, request: Request) -> Response:
         """Many questions, answered as JSON lines in their order."""
@@ -215,9 +194,9 @@ class _Service:
             try:
                 for question, task in zip(questions, tasks):
                     try:
-                        yield _record(await task) + b"\n"
+                        yield answer_json(await task) + b"\n"
                     except Exception as error:  # noqa: BLE001 - one line of many
-                        yield _line({"question_id": question.id, "error": _words(error)[1]})
+                        yield json_line({"question_id": question.id, "error": words_of(error)[1]})
             finally:
                 for task in tasks:
                     task.cancel()
@@ -228,13 +207,13 @@ class _Service:
         """Entities by name."""
         wanted = request.query_params.get("q", "")
         limit = number_in(request, "limit", 20, 1, 200)
-        return _json(await asyncio.to_thread(self.facts.entities, wanted, limit=limit))
+        return json_reply(await asyncio.to_thread(self.facts.entities, wanted, limit=limit))
 
     async def entity(self, request: Request) -> Response:
         """One entity and its facts."""
         limit = number_in(request, "limit", 20, 1, 1000)
         wanted = request.path_params["id"]
-        return _json(await asyncio.to_thread(self.facts.entity, wanted, limit=limit))
+        return json_reply(await asyncio.to_thread(self.facts.entity, wanted, limit=limit))
 
     async def paths(self, request: Request) -> Response:
         """Walks between two entities."""
@@ -242,7 +221,7 @@ class _Service:
         if "from" not in given or "to" not in given:
             raise JaxkgError("name both ends: /paths?from=Alien&to=Gladiator")
         hops, limit = number_in(request, "hops", 3, 1, 4), number_in(request, "limit", 10, 1, 100)
-        return _json(
+        return json_reply(
             await asyncio.to_thread(
                 self.facts.paths, given["from"], given["to"], hops=hops, limit=limit
             )
@@ -251,17 +230,17 @@ class _Service:
     async def check(self, request: Request) -> Response:
         """Whether a claim stands in the graph."""
         claim = claim_in(await self._body(request, LONGEST_BODY))
-        return _json(await asyncio.to_thread(self.facts.check, *claim))
+        return json_reply(await asyncio.to_thread(self.facts.check, *claim))
 
     async def schema(self, request: Request) -> Response:
         """Relations."""
         limit = number_in(request, "limit", 200, 1, 5000)
-        return _json(await asyncio.to_thread(self.facts.schema, limit=limit))
+        return json_reply(await asyncio.to_thread(self.facts.schema, limit=limit))
 
     async def shown(self, request: Request) -> Response:
         """Questions to try; while they are tried themselves, `complete` is false."""
         questions = [question.text for question in self.examples]
-        return _json({"questions": questions, "complete": self.chosen})
+        return json_reply({"questions": questions, "complete": self.chosen})
 
     async def healthz(self, request: Request) -> Response:
         """The process is alive."""
@@ -280,33 +259,48 @@ class _Service:
 
     async def openapi(self, request: Request) -> Response:
         """The description of all this."""
-        return _json(openapi())
+        return json_reply(openapi())
 
     async def _body(self, request: Request, most: int) -> bytes:
         try:
             async with asyncio.timeout(self.limits.body_seconds):
                 return await read_body(request, most)
         except TimeoutError:
-            raise _Refused(408, "the request did not arrive in time") from None
+            raise Refused(408, "the request did not arrive in time") from None
 
-    async def _answered(self, question: Question, gone: asyncio.Task[None] | None = None) -> Answer:
-        """The answer, unless the caller leaves before it is there."""
+    async def _answered(self, question: Question, request: Request | None = None) -> Answer:
+        """The answer, unless it takes too long, or its caller is known and leaves before."""
         assert self.gatherer is not None
         begun = time.perf_counter()
         if self.log_questions:
             log.info("question %s", json.dumps(question.text))
         answer = self.gatherer.ask(question)
-        if gone is not None:
-            gone.add_done_callback(lambda _: answer.cancel())
+        soon = min(_SOON, self.limits.seconds)
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                found = await answer
-        except asyncio.CancelledError:
-            if gone is not None and gone.done():
-                raise ClientDisconnect from None
-            raise
+            there, _ = await asyncio.wait((answer,), timeout=soon)
+            if not there:
+                await self._late(answer, request, self.limits.seconds - soon)
+            found = answer.result()
+        finally:
+            answer.cancel()
         self.meters.answer(time.perf_counter() - begun, withheld=found.abstained is not None)
         return found
+
+    async def _late(
+        self, answer: asyncio.Future[Answer], request: Request | None, seconds: float
+    ) -> None:
+        """Wait on for an answer, with an eye on its caller."""
+        gone = None if request is None else asyncio.create_task(_disconnected(request))
+        first, awaited = asyncio.FIRST_COMPLETED, [answer, gone] if gone else [answer]
+        try:
+            there, _ = await asyncio.wait(awaited, timeout=seconds, return_when=first)
+        finally:
+            if gone:
+                gone.cancel()
+        if not there:
+            raise TimeoutError
+        if answer not in there:
+            raise ClientDisconnect
 
     async def _patiently(self, question: Question) -> Answer:
         """A question of a batch: waits for room in the queue instead of giving up."""
@@ -320,12 +314,34 @@ class _Service:
                 await asyncio.sleep(0.05)
 
 
-_LONGEST_WORDS = 500
-"""Characters of what an error says."""
+_LOOKED_THROUGH = 50_000
+"""Records made between two looks for garbage."""
+_SOON = 0.25
+"""Seconds in which most answers are there; only then it is looked whether the caller still is."""
 
 
-class _Refused(Exception):
-    """A status and what to say with it."""
+class _Kept:
+    """A route behind the guard, its errors told in one line, its requests counted.
+
+    An ASGI application: what else stands around a route catches errors that do not get so far.
+    """
+
+    def __init__(self, service: _Service, path: str, run: Callable[[Request], Awaitable[Response]]):
+        self.service, self.path, self.run = service, path, run
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive, send)
+        try:
+            self.service.guard(self.path, request)
+            response = await self.run(request)
+        except Exception as error:
+            response = error_reply(error)
+            if response.status_code == 500:
+                log.exception("%s failed", self.path)
+        self.service.meters.request(self.path, response.status_code)
+        response.headers.setdefault("X-Content-Type-Options", "nosniff")
+        response.headers.setdefault("Cache-Control", "no-store")
+        await response(scope, receive, send)
 
 
 def _right(question: Question, answer: Answer) -> bool:
@@ -336,54 +352,3 @@ def _right(question: Question, answer: Answer) -> bool:
 async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _words(error: Exception) -> tuple[int, str]:
-    """Status and one line; nothing of the machine but what the caller can act on."""
-    match error:
-        case _Refused():
-            return error.args
-        case TooMuch():
-            return 413, str(error)
-        case Busy():
-            return 429, str(error)
-        case Closing():
-            return 503, str(error)
-        case TimeoutError():
-            return 504, "no answer in time"
-        case ClientDisconnect():
-            return 499, "the caller left"
-        case NotThere():
-            return 404, str(error)
-        case JaxkgError():
-            return 400, str(error)
-        case _:
-            return 500, "this could not be answered; the service's log says why"
-
-
-def _told(error: Exception) -> Response:
-    status, words = _words(error)
-    if len(words) > _LONGEST_WORDS:  # they repeat what the caller sent
-        words = f"{words[:_LONGEST_WORDS]} …"
-    response = _json({"error": words}, status)
-    if isinstance(error, Busy):
-        response.headers["Retry-After"] = str(max(1, round(error.seconds)))
-    if status == 401:
-        response.headers["WWW-Authenticate"] = "Bearer"
-    return response
-
-
-def _record(answer: Answer) -> bytes:
-    """As `Answer.to_json`, in a fraction of its time."""
-    try:
-        return orjson.dumps(answer)
-    except TypeError:  # half of a surrogate pair, or a number of another library's
-        return answer.to_json().encode()
-
-
-def _line(record: Any) -> bytes:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-
-def _json(record: Any, status: int = 200) -> Response:
-    return Response(_line(record), status, media_type="application/json")

@@ -15,6 +15,38 @@ TAKE_SECONDS = 60.0
 """For a caller to go on reading a reply that waits for it."""
 
 
+class _Joining:
+    """The transport of one reply: its head goes out with the beginning of its body.
+
+    uvicorn writes them one after the other: a second system call, and a caller that wakes for
+    nothing.
+    """
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle, self._transport = cycle, cycle.transport
+        self._head: bytes | None = None
+
+    def write(self, data: bytes) -> None:
+        """The first piece of a reply is its head; what comes before it invites the body."""
+        if self._head is None and self._cycle.response_started:
+            self._head = data
+        elif self._head:
+            self._transport.writelines((self._head, data))
+            self._head = b""
+        else:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """No more is written."""
+        if self._head:
+            self._transport.write(self._head)
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        """Whether nothing more can be written."""
+        return self._transport.is_closing()
+
+
 class Bounded(HttpToolsProtocol):
     """A connection that is closed where its other end is too slow or its request's head too long.
 
@@ -48,6 +80,7 @@ class Bounded(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answering = cycle
+        cycle.transport = _Joining(cycle)  # type: ignore[assignment]
         super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:

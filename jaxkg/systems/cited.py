@@ -68,9 +68,11 @@ def by_mass(
     backing: dict[int, list[str]] = {}
     told: dict[int, tuple[str, str]] = {}
     for node, path in zip(nodes, paths, strict=True):
-        score[node] = score.get(node, 0.0) + path.score
-        backing.setdefault(node, []).append(path.id)
-        told[node] = path.end
+        if node in score:
+            score[node] += path.score
+            backing[node].append(path.id)
+        else:
+            score[node], backing[node], told[node] = path.score, [path.id], path.end
     kept = [node for node in score if kg.has_name(node)] if named else []
     order = sorted(kept or score, key=lambda node: (-score[node], node))
     return tuple(RankedEntity(*told[node], score[node], tuple(backing[node])) for node in order)

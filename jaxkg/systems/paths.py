@@ -228,14 +228,12 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
 
     def plan_of(self, paths: Proposed, followed: Followed, row: int) -> tuple[PlanCandidate, ...]:
         """One question's relation paths as records, those of weight 0 left out."""
+        columns = paths.weight[row], followed.sizes[row], followed.used[row]
+        told = zip(paths.relations[row], *(column.tolist() for column in columns), strict=True)
         return tuple(
-            self.candidate(
-                paths.relations[row, place],
-                float(paths.weight[row, place]),
-                int(followed.sizes[row, place]),
-                used=bool(followed.used[row, place]),
-            )
-            for place in np.flatnonzero(paths.weight[row] > 0).tolist()
+            self.candidate(relations, weight, size, used=used)
+            for relations, weight, size, used in told
+            if weight > 0
         )
 
     def candidate(

@@ -45,6 +45,11 @@ class NgramHasher:
         """Lower-case words of a text, the topic mark among them."""
         return _WORD.findall(text.lower())
 
+    def word_ids(self, text: str) -> list[int]:
+        """Bucket of every word of a text."""
+        last = self.buckets - 1
+        return [_crc(word) & last for word in self.words(text)]
+
     def ids(self, text: str) -> list[int]:
         """Bucket of every n-gram of a text, unigrams first."""
         return [bucket for row in self._rows(self.words(text)) for bucket in row]

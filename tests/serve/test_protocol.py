@@ -1,20 +1,24 @@
 """What callers may leave open, lie about or damage, over real connections."""
 
 import asyncio
+import contextlib
 import importlib.util
 import logging
 import re
 import socket
+import threading
 import time
+import types
 import urllib.request
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from jaxkg.answer import Answer
 from jaxkg.kg import demo_graph
 from jaxkg.records import RankedEntity
-from jaxkg.serve import protocol
+from jaxkg.serve import app, protocol
 from jaxkg.serve.app import Limits, service
 from jaxkg.serve.facts import Facts
 
@@ -146,6 +150,59 @@ class TestEnds:
         caller.sendall(ASK + BODY)
         caller.shutdown(socket.SHUT_WR)
         assert told(caller)[:12] in (b"HTTP/1.1 200", b"")
+
+
+def test_a_reply_goes_out_at_once_and_in_its_order():
+    transport = mock.Mock()
+    cycle = types.SimpleNamespace(transport=transport, response_started=False)
+    joining = protocol._Joining(cycle)
+    joining.write(b"go on")
+    cycle.response_started = True
+    for piece in (b"head", b"body", b"more"):
+        joining.write(piece)
+    joining.close()
+    assert transport.method_calls == [
+        mock.call.write(b"go on"),
+        mock.call.writelines((b"head", b"body")),
+        mock.call.write(b"more"),
+        mock.call.close(),
+    ]
+
+
+def test_a_head_without_a_body_goes_out_before_the_end():
+    transport = mock.Mock()
+    joining = protocol._Joining(types.SimpleNamespace(transport=transport, response_started=True))
+    joining.write(b"head")
+    joining.close()
+    assert transport.method_calls == [mock.call.write(b"head"), mock.call.close()]
+
+
+def test_what_is_asked_by_who_has_left_is_not_looked_for(serving, monkeypatch):
+    monkeypatch.setattr(app, "_SOON", 0.05)
+    asked, go = [], threading.Event()
+
+    def slow(questions):
+        asked.extend(question.text for question in questions)
+        go.wait(20)
+        return answer(questions)
+
+    port = serving(service(Facts.of(demo_graph()), slow))
+    with contextlib.ExitStack() as stack:
+        first, gone, last = (
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            for _ in range(3)
+        )
+        first.sendall(ASK + BODY)
+        while not asked:
+            time.sleep(0.01)
+        gone.sendall(ASK + BODY.replace(b"x", b"y"))
+        time.sleep(0.2)
+        gone.close()
+        last.sendall(ASK + BODY.replace(b"x", b"z"))
+        time.sleep(0.2)
+        go.set()
+        assert [status(first), status(last)] == [200, 200]
+    assert asked == ["x", "z"]
 
 
 def test_malformed_requests_end_in_what_they_deserve(port, faults):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,6 +41,11 @@ class Planner(ReadsWords):
     hops: int
     seen: np.ndarray
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @functools.cached_property
+    def on_device(self) -> tuple[PlannerParams, jax.Array]:
+        """The weights and `label_ngrams`, put on the device once."""
+        return jax.device_put((self.params, self.label_ngrams()))
 
     def check_graph(self, kg: KnowledgeGraph) -> None:
         """Refuse a graph this planner was not trained for.

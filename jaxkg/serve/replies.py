@@ -1,0 +1,77 @@
+"""What is replied: answers as JSON, and one short error for everything else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from jaxkg.answer import Answer
+from jaxkg.errors import JaxkgError
+from jaxkg.serve.facts import NotThere
+from jaxkg.serve.gather import Busy, Closing
+from jaxkg.serve.requests import TooMuch
+
+_LONGEST_WORDS = 500
+"""Characters of what an error says."""
+
+
+class Refused(Exception):
+    """A status and what to say with it."""
+
+
+def words_of(error: Exception) -> tuple[int, str]:
+    """Status and one line; nothing of the machine but what the caller can act on."""
+    match error:
+        case Refused():
+            return error.args
+        case TooMuch():
+            return 413, str(error)
+        case Busy():
+            return 429, str(error)
+        case Closing():
+            return 503, str(error)
+        case TimeoutError():
+            return 504, "no answer in time"
+        case ClientDisconnect():
+            return 499, "the caller left"
+        case NotThere():
+            return 404, str(error)
+        case JaxkgError():
+            return 400, str(error)
+        case _:
+            return 500, "this could not be answered; the service's log says why"
+
+
+def error_reply(error: Exception) -> Response:
+    """`words_of` an error, and the headers that belong to its status."""
+    status, words = words_of(error)
+    if len(words) > _LONGEST_WORDS:  # they repeat what the caller sent
+        words = f"{words[:_LONGEST_WORDS]} …"
+    response = json_reply({"error": words}, status)
+    if isinstance(error, Busy):
+        response.headers["Retry-After"] = str(max(1, round(error.seconds)))
+    if status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def answer_json(answer: Answer) -> bytes:
+    """As `Answer.to_json`, in a fraction of its time."""
+    try:
+        return orjson.dumps(answer)
+    except TypeError:  # half of a surrogate pair, or a number of another library's
+        return answer.to_json().encode()
+
+
+def json_line(record: Any) -> bytes:
+    """A record on a line of its own."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def json_reply(record: Any, status: int = 200) -> Response:
+    """A record as the whole reply."""
+    return Response(json_line(record), status, media_type="application/json")
