@@ -3,6 +3,16 @@
 from jaxkg.ops.backtrack import edges_to
 from jaxkg.ops.grouped import top_in_group
 from jaxkg.ops.ragged import Ragged, expand_ragged, running_sum
-from jaxkg.ops.unique import first_of_each
+from jaxkg.ops.unique import first_of_each, may_hold, put_in, sieve
 
-__all__ = ["Ragged", "edges_to", "expand_ragged", "first_of_each", "running_sum", "top_in_group"]
+__all__ = [
+    "Ragged",
+    "edges_to",
+    "expand_ragged",
+    "first_of_each",
+    "may_hold",
+    "put_in",
+    "running_sum",
+    "sieve",
+    "top_in_group",
+]

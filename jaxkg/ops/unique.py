@@ -16,6 +16,10 @@ _FEW = 8
 """Once at most 1/8 of the slots are unsettled they are gathered, and later rounds are cheap."""
 
 
+_SPARSE = 32
+"""Places of a filter a key: one in 32 keys that are not in it passes, or fewer."""
+
+
 def _mix(keys: Sequence[jax.Array], salt: int | jax.Array) -> jax.Array:
     """A 32-bit hash of several int32 columns (multiply, add, xorshift)."""
     state = jnp.full(keys[0].shape, salt, jnp.uint32) * jnp.uint32(0x9E3779B9)
@@ -94,3 +98,27 @@ def _settle_down_to(
         lambda state: jnp.sum(state[1], dtype=jnp.int32) > few, body, start
     )
     return first, pending
+
+
+def sieve(size: int) -> jax.Array:
+    """An empty Bloom filter of one hash for `size` keys, small enough for caches: [S] bool."""
+    return jnp.zeros(1 << (_SPARSE * size - 1).bit_length(), bool)
+
+
+def put_in(sieve: jax.Array, keys: Sequence[jax.Array], valid: jax.Array) -> jax.Array:
+    """The filter with more keys: one or more [F] int32 columns, those that are valid."""
+    return sieve.at[jnp.where(valid, _place(sieve, keys), sieve.size)].set(True, mode="drop")
+
+
+def may_hold(sieve: jax.Array, keys: Sequence[jax.Array]) -> jax.Array:
+    """Which keys may be in a filter: [F] bool, False only where a key certainly is not.
+
+    >>> keys = [jnp.asarray([7, 5])]
+    >>> may_hold(put_in(sieve(2), keys, jnp.asarray([True, True])), keys).tolist()
+    [True, True]
+    """
+    return sieve[_place(sieve, keys)]
+
+
+def _place(sieve: jax.Array, keys: Sequence[jax.Array]) -> jax.Array:
+    return (_mix(keys, 0) >> (33 - sieve.size.bit_length())).astype(jnp.int32)

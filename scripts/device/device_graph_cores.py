@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -151,19 +150,22 @@ def _relation_paths(graph: Graph, topics: list[tuple[int, ...]], answers: list[l
         return found, found.needed
 
     call, slots, _ = fitted(run, (graph, row, node, targets), (1 << 12, 1 << 14, 1 << 17, 1 << 18))
-    count, before = Count(), len(row)
-    halvings = math.ceil(math.log2(len(goal_row) + 1))
+    # Codes by which targets are entered, and a sieve of each hop's topics and targets.
+    ends = np.asarray(graph.run_offsets)
+    entered = sum(int(ends[t + 1] - ends[t]) for goal in answers for t in goal)
+    known = len(goal_row) + len(row)
+    count = ragged(len(goal_row), entered) + Count(reads=2 * entered, writes=entered)
+    before = len(row)
     for hop in range(hops):
         runs, edges = slots[2 * hop : 2 * hop + 2]
-        count += ragged(before, runs) + Count(bytes=8 * runs, reads=3 * runs + 2 * before)
-        count += walked(runs, edges) + unique(len(row) + edges) + unique(edges) * 2
-        count += Count(bytes=5 * edges, reads=(2 * halvings + 2) * edges, writes=2 * edges)
-        count += best_in_group(edges, rows, keep)
+        count += ragged(before, runs) + Count(bytes=8 * runs, reads=6 * runs + 2 * before)
+        count += unique(runs) + walked(runs, edges) + unique(edges)
+        count += Count(reads=2 * edges, writes=2 * edges + known)
+        count += best_in_group(runs // 8, rows, keep)
         before = edges
     return Core(
         f"relation_paths, {hops} hops", "questions", len(topics), call, count,
-        f"three times a hop {_UNIQUE}; then a bisection among the answers and {keep} rounds of a "
-        "grouped maximum, two scatters each",
+        f"{_WALK}; {_UNIQUE}",
     )  # fmt: skip
 
 

@@ -120,6 +120,17 @@ def test_the_first_hop_is_walked_whatever_its_length(random_graph):
     assert [paths_of(found, row) for row in (1, 2, 3)] == [[], [], []]
 
 
+def test_a_target_entered_by_more_relations_than_are_looked_at_in_one_go(random_graph):
+    world = random_graph(3)
+    hub, topic = 0, [[5], [], [], []]
+    assert len({code for _, code, tail in world.facts.edges if tail == hub}) > 4
+    targets = Targets(*(np.asarray(x, np.int32) for x in ([0], [hub], [1, 0, 0, 0])))
+    found = enumerated(
+        world.graph, frontier_of(topic), targets, capacities=ROOM, keep=MANY, fan_out=WIDE
+    )
+    assert dict(paths_of(found, 0)) == scored(world, topic[0], [hub], "topic")
+
+
 # Edges of the first hop, runs of the second.
 @pytest.mark.parametrize("step", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_too_little_room_is_told_of_exactly_at_the_first_step_that_lacks_it(random_graph, step):

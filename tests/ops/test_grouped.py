@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxkg.ops import top_in_group
+from jaxkg.ops.ragged import SMALL
 
 SIZE, GROUPS = 24, 4
 top = functools.partial(jax.jit, static_argnames=("num_groups", "k"))(top_in_group)
@@ -52,3 +53,17 @@ def test_groups_without_slots_are_null(k):
     group = np.full(SIZE, 2, np.int32)
     got = top(group, np.zeros(SIZE, np.float32), np.arange(SIZE) == 5, num_groups=GROUPS, k=k)
     assert got.tolist() == [[-1] * k, [-1] * k, [5] + [-1] * (k - 1), [-1] * k]
+
+
+@pytest.mark.parametrize("distinct", [2, 1 << 20])
+@pytest.mark.parametrize("likely", [0.02, 0.9])
+def test_long_lists_are_narrowed_down_without_loss(rng, distinct, likely):
+    size, k = SMALL + 100, 5
+    # One group has fewer slots than are kept; ties fall to the earlier slot.
+    group = rng.integers(GROUPS - 1, size=size).astype(np.int32)
+    group[rng.choice(size, 3, replace=False)] = GROUPS - 1
+    # Falling, so that what a sample keeps is less than what stands first.
+    score = np.sort(rng.integers(distinct, size=size))[::-1].astype(np.float32)
+    valid = rng.random(size) < likely
+    got = top(group, score, valid, num_groups=GROUPS, k=k)
+    assert got.tolist() == brute_force.top_in_group(group, score, valid, GROUPS, k)

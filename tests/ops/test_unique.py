@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxkg.ops import first_of_each
+from jaxkg.ops import first_of_each, may_hold, put_in, sieve
 from jaxkg.ops.ragged import SMALL
 
 SIZE = 32
@@ -49,3 +49,13 @@ def test_columns_must_agree():
         first_of_each((jnp.zeros(4, jnp.int32), jnp.zeros(5, jnp.int32)), jnp.ones(4, bool))
     with pytest.raises(AssertionError):
         first_of_each((jnp.zeros(4, jnp.float32),), jnp.ones(4, bool))
+
+
+def test_a_sieve_passes_what_it_holds_and_little_else(rng):
+    left, right = rng.integers(INT32.min, INT32.max, (2, 4096), np.int32)
+    valid = np.arange(4096) % 4 == 0
+    half = np.arange(4096) < 2048
+    found = put_in(put_in(sieve(1024), (left, right), valid & half), (left, right), valid & ~half)
+    passed = np.asarray(may_hold(found, (left, right)))
+    assert passed[valid].all()
+    assert 0 < passed[~valid].mean() < 0.06
