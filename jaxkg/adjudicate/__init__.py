@@ -18,10 +18,10 @@ from jaxkg.adjudicate.connect import connect
 from jaxkg.adjudicate.endpoint.openai import OpenAIBackend
 from jaxkg.adjudicate.endpoint.prices import PriceTable, Rates
 from jaxkg.adjudicate.endpoint.probe import check
-from jaxkg.adjudicate.endpoint.retry import Backoff
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.adjudicate.requests import Message, Reply, Request
 from jaxkg.adjudicate.scripted import Scripted
+from jaxkg.wire.retry import Backoff
 
 __all__ = [
     "Backend",

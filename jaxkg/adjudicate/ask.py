@@ -19,8 +19,9 @@ from jaxkg.adjudicate.around.meter import usage
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.reading.parse import Unparsed, parse
 from jaxkg.adjudicate.reading.schema import strict_schema
-from jaxkg.adjudicate.requests import FailureKind, Message, Reply, Request
+from jaxkg.adjudicate.requests import Message, Reply, Request
 from jaxkg.records import Usage
+from jaxkg.wire.retry import FailureKind
 
 T = TypeVar("T", bound=BaseModel)
 

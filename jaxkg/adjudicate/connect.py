@@ -11,7 +11,7 @@ from jaxkg.adjudicate.around.meter import Meter
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.endpoint.openai import OpenAIBackend
 from jaxkg.adjudicate.endpoint.prices import PriceTable
-from jaxkg.adjudicate.endpoint.retry import Backoff
+from jaxkg.wire.retry import Backoff
 
 
 def connect(

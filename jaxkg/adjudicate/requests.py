@@ -8,23 +8,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self, TypeAlias
 
+from jaxkg.wire.retry import FailureKind
+
 Role: TypeAlias = Literal["system", "user", "assistant"]
-
-FailureKind: TypeAlias = Literal[
-    "bad_request",  # 400, 422 and any other 4xx: the endpoint cannot serve this request
-    "authentication",  # 401: no key, or a wrong one
-    "permission",  # 403: the key may not use this model
-    "not_found",  # 404: no such model or address
-    "rate_limit",  # 429 after every retry, or a quota that is used up
-    "server",  # 5xx after every retry
-    "timeout",  # no whole reply in time after every retry
-    "connection",  # nothing listens there, or the connection broke, after every retry
-    "protocol",  # status 200, but the body is not a chat completion
-    "refused",  # the model declined, or a content filter cut it
-    "budget",  # not sent: a cap was reached
-    "unparsed",  # a reply came, and neither it nor its repair could be read
-]
-
 
 OUTAGES: frozenset[FailureKind] = frozenset(
     {"authentication", "permission", "not_found", "connection"}

@@ -48,8 +48,8 @@ from jaxkg.evaluate.damage.perturb import (
     unknown_topic,
 )
 from jaxkg.evaluate.metrics.columns import column_estimates
-from jaxkg.evaluate.metrics.scores import score_line
 from jaxkg.evaluate.runs.lines import status
+from jaxkg.evaluate.runs.scores import score_line
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.experiments.parts import Parts, wishes_from

@@ -10,8 +10,8 @@ import loopback
 import pytest
 
 from jaxkg.adjudicate import Backoff, Cache, Echo, Message, Meter, OpenAIBackend, Request, check
-from jaxkg.adjudicate.endpoint.redact import Secrets, checked_base_url
 from jaxkg.errors import JaxkgError
+from jaxkg.wire.redact import Secrets, checked_base_url
 
 KEY = "sk-recognisable-0123456789"
 GATEWAY = "gateway-recognisable-9876543210"

@@ -35,7 +35,7 @@ def test_other_systems(faults, system):
 
 def test_what_should_not_be_is_seen(faults, monkeypatch):
     """A key that is not hidden, a reply asked for again, a crash."""
-    monkeypatch.setattr("jaxkg.adjudicate.endpoint.redact.Secrets.hide", lambda self, text: text)
+    monkeypatch.setattr("jaxkg.wire.redact.Secrets.hide", lambda self, text: text)
     monkeypatch.setattr("jaxkg.adjudicate.around.store.ReplyStore.put", lambda *_, **__: None)
     _, words = faults.study(["sound", "401"], ["planner"], told=lambda _: None)
     kinds = {word.partition(":")[0] for word in words}

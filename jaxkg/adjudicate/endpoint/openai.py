@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from jaxkg.adjudicate.backend import Closing
 from jaxkg.adjudicate.endpoint.completion import read_completion
-from jaxkg.adjudicate.endpoint.deadline import LARGEST_REPLY, Deadline, Overdue, TooLarge
 from jaxkg.adjudicate.endpoint.dialect import Dialect
 from jaxkg.adjudicate.endpoint.prices import PriceTable, Rates
-from jaxkg.adjudicate.endpoint.redact import (
+from jaxkg.adjudicate.endpoint.workers import run_all
+from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
+from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
+from jaxkg.wire.deadline import LARGEST_REPLY, Deadline, Overdue, TooLarge
+from jaxkg.wire.redact import (
     Secrets,
     checked_base_url,
     checked_key,
     secret_segments,
 )
-from jaxkg.adjudicate.endpoint.retry import Backoff, Fault, from_status
-from jaxkg.adjudicate.endpoint.workers import run_all
-from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
-from jaxkg.errors import JaxkgError
-from jaxkg.foreign_json import read_json
+from jaxkg.wire.retry import Backoff, Fault, from_status
 from jaxkg.words import one_line
 
 if TYPE_CHECKING:

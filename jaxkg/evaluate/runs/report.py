@@ -28,9 +28,9 @@ from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.metrics.columns import QUANTILES, column_estimates
 from jaxkg.evaluate.metrics.intervals import Estimate
 from jaxkg.evaluate.metrics.matching import Match
-from jaxkg.evaluate.metrics.scores import COST, PUBLISHED, score_line
 from jaxkg.evaluate.metrics.strict import STRICT
 from jaxkg.evaluate.runs.lines import partial, status
+from jaxkg.evaluate.runs.scores import COST, PUBLISHED, score_line
 from jaxkg.evaluate.runs.tables import format_interval, format_number, markdown_table
 
 FLAWS = ("fault", "dropped", "refused")

@@ -89,7 +89,7 @@ class Endpoint:
         Raises:
             JaxkgError: the address is none, or carries a password.
         """
-        from jaxkg.adjudicate.endpoint.redact import Secrets, checked_key, secret_segments
+        from jaxkg.wire.redact import Secrets, checked_key, secret_segments
 
         self.url = _checked(url)
         self.settings, self.sent = settings, 0
@@ -137,7 +137,7 @@ class Endpoint:
             return reply.json, reply.whole
 
     def _patiently(self, query: str) -> _Reply:
-        from jaxkg.adjudicate.endpoint.retry import Backoff
+        from jaxkg.wire.retry import Backoff
 
         backoff, attempt = Backoff(retries=self.settings.retries), 0
         while True:
@@ -164,8 +164,8 @@ class Endpoint:
         """A `_Reply`, or the `Fault` of one request."""
         import httpx
 
-        from jaxkg.adjudicate.endpoint.deadline import Deadline, Overdue, TooLarge
-        from jaxkg.adjudicate.endpoint.retry import Fault, from_status
+        from jaxkg.wire.deadline import Deadline, Overdue, TooLarge
+        from jaxkg.wire.retry import Fault, from_status
 
         if self._client is None:
             self._deadline = Deadline(self.settings.timeout, packed=_LARGEST, plain=_LARGEST)

@@ -8,7 +8,7 @@ import loopback
 import pytest
 
 from jaxkg.adjudicate import Backoff, Budget, Caps, Message, Request
-from jaxkg.adjudicate.endpoint.deadline import LARGEST_REPLY
+from jaxkg.wire.deadline import LARGEST_REPLY
 
 
 def ask(backend, text="a"):

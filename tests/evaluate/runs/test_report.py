@@ -5,7 +5,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import evaluate, prediction_line
-from jaxkg.evaluate.metrics.scores import score_line
+from jaxkg.evaluate.runs.scores import score_line
 
 
 def test_every_question_asked_is_in_the_denominator(make_line):

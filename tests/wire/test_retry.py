@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from jaxkg.adjudicate.endpoint.retry import Backoff, Fault, from_status, named, retry_after
+from jaxkg.wire.retry import Backoff, Fault, from_status, named, retry_after
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Manners towards any endpoint: its replies against the clock, another attempt, keys kept back."""
