@@ -18,7 +18,7 @@ from jaxkg.experiments.progress import errors, progress_bars
 if TYPE_CHECKING:
     from jaxkg.kg.stores.around import TopicGraph
     from jaxkg.records import Question
-    from jaxkg.serve.stored import Lookups
+    from jaxkg.serve.facts import Lookups
 
 _EXTRA = "pip install 'jaxkg[serve]', or from a check-out: pip install '.[serve]'"
 

@@ -23,6 +23,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.records import Question
 from jaxkg.serve import page
 from jaxkg.serve.describe import openapi
+from jaxkg.serve.facts import Lookups
 from jaxkg.serve.gather import Busy, Gatherer
 from jaxkg.serve.guard import Rate, allowed
 from jaxkg.serve.meters import Meters
@@ -36,7 +37,6 @@ from jaxkg.serve.requests import (
     questions_in,
     read_body,
 )
-from jaxkg.serve.stored import Lookups
 
 log = logging.getLogger("jaxkg.serve")
 

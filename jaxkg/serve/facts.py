@@ -5,8 +5,10 @@ Replies are plain dictionaries, ready for JSON. Lists are capped, and say how ma
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,8 +30,107 @@ class NotThere(JaxkgError):
     """What was asked for is not in the graph."""
 
 
+class Lookups(abc.ABC):
+    """What may be looked up in a graph, however that is held."""
+
+    def entities(self, name: str, *, limit: int = 20) -> dict[str, Any]:
+        """Entities by id, name or alias, misspelt ones too; best first.
+
+        Raises:
+            JaxkgError: the name is blank.
+        """
+        if not name.strip():
+            raise JaxkgError("name an entity: q=Alien")
+        found = self._found(name)
+        first = list(found)[:limit]
+        return {
+            "entities": [
+                {**told, "score": round(found[row], 4)}
+                for told, row in zip(self._told(first), first)
+            ],
+            "left_out": len(found) - len(first),
+        }
+
+    @abc.abstractmethod
+    def entity(self, name: str, *, limit: int = 20) -> dict[str, Any]:
+        """One entity: its names, and its facts by relation, `limit` of each.
+
+        Raises:
+            NotThere: the graph has no such entity, or several; names them.
+        """
+
+    @abc.abstractmethod
+    def paths(self, start: str, end: str, *, hops: int = 3, limit: int = 10) -> dict[str, Any]:
+        """Shortest walks between two entities, edges taken in either direction.
+
+        Args:
+            start, end: ids or names.
+            hops: most triples of a walk, 1 to 4.
+            limit: most walks.
+
+        Raises:
+            NotThere: see `entity`.
+            JaxkgError: `hops` is out of range.
+        """
+
+    @abc.abstractmethod
+    def check(self, head: str, relation: str, tail: str) -> dict[str, Any]:
+        """Whether a claim stands in the graph, and by which triples.
+
+        Args:
+            head, tail: ids or names; homonyms all count.
+            relation: its name, its label, or `^name` for the inverse.
+
+        Returns:
+            `supported`, its `triples`, and under `instead` what the graph says of the head and the
+            relation where the claim is not there. A graph that lacks a fact does not deny it.
+
+        Raises:
+            NotThere: the graph has no such entity or relation.
+        """
+
+    @abc.abstractmethod
+    def schema(self, *, limit: int = 200) -> dict[str, Any]:
+        """Relations, most frequent first, each with a count and, of a whole graph, an example."""
+
+    @abc.abstractmethod
+    def _known(self, name: str) -> list[int]:
+        """Entities of an id, a name or an alias."""
+
+    @abc.abstractmethod
+    def _found(self, name: str) -> dict[int, float]:
+        """Entities by how well they are named so, best first, misspelt ones too."""
+
+    @abc.abstractmethod
+    def _nearest(self, name: str) -> list[str]:
+        """Names like a name that nobody has."""
+
+    @abc.abstractmethod
+    def _told(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """Id, name and degree of entities."""
+
+    def _one(self, name: str) -> int:
+        rows = self._rows(name)
+        if len(rows) > 1:
+            ids = ", ".join(repr(told["id"]) for told in self._told(rows[:5]))
+            raise NotThere(f"{name!r} is the name of {len(rows)} entities; take an id: {ids}")
+        return rows[0]
+
+    def _rows(self, name: str) -> list[int]:
+        if rows := self._known(name):
+            return rows
+        near = self._nearest(name)[:3]
+        hint = f"; nearest: {', '.join(map(repr, near))}" if near else ""
+        raise NotThere(f"the graph has no entity {name!r}{hint}")
+
+    def _ends(self, start: str, end: str, hops: int) -> list[int]:
+        if not 1 <= hops <= LONGEST_PATH:
+            raise JaxkgError(f"hops is 1 to {LONGEST_PATH}, not {hops}")
+        return [self._one(start), self._one(end)]
+
+
 @dataclasses.dataclass(frozen=True)
-class Facts:
+class Facts(Lookups):
     """A graph to look things up in.
 
     Example:
@@ -48,29 +149,8 @@ class Facts:
         """Put the parts together."""
         return cls(kg, linker or Linker(kg), Neighbourhood(kg))
 
-    def entities(self, name: str, *, limit: int = 20) -> dict[str, Any]:
-        """Entities by id, name or alias, misspelt ones too; best first.
-
-        Raises:
-            JaxkgError: the name is blank.
-        """
-        if not name.strip():
-            raise JaxkgError("name an entity: q=Alien")
-        found: dict[int, float] = dict.fromkeys(entity_rows(self.kg, name), 1.0)
-        for link in self.linker.link(name, (0, len(name))):
-            found.setdefault(self.kg.entity(link.entity), link.score)
-        first = list(found.items())[:limit]
-        return {
-            "entities": [{**self._entity(row), "score": round(score, 4)} for row, score in first],
-            "left_out": len(found) - len(first),
-        }
-
     def entity(self, name: str, *, limit: int = 20) -> dict[str, Any]:
-        """One entity: its names, and its facts by relation, `limit` of each.
-
-        Raises:
-            NotThere: the graph has no such entity, or several; names them.
-        """
+        """See `Lookups`."""
         row = self._one(name)
         relations = []
         for code, count in self.around.relations(row).items():
@@ -84,26 +164,14 @@ class Facts:
                 }
             )
         return {
-            **self._entity(row),
+            **self._told([row])[0],
             "aliases": list(self.kg.aliases.get(row, ())),
             "relations": relations,
         }
 
     def paths(self, start: str, end: str, *, hops: int = 3, limit: int = 10) -> dict[str, Any]:
-        """Shortest walks between two entities, edges taken in either direction.
-
-        Args:
-            start, end: ids or names.
-            hops: most triples of a walk, 1 to 4.
-            limit: most walks.
-
-        Raises:
-            NotThere: see `entity`.
-            JaxkgError: `hops` is out of range.
-        """
-        if not 1 <= hops <= LONGEST_PATH:
-            raise JaxkgError(f"hops is 1 to {LONGEST_PATH}, not {hops}")
-        source, target = self._one(start), self._one(end)
+        """See `Lookups`."""
+        source, target = self._ends(start, end, hops)
         before, complete = self._levels(source, target, hops)
         walks = _walks_back(before, target, source, limit + 1)
         inverse_from = self.kg.num_relations
@@ -124,19 +192,7 @@ class Facts:
         }
 
     def check(self, head: str, relation: str, tail: str) -> dict[str, Any]:
-        """Whether a claim stands in the graph, and by which triples.
-
-        Args:
-            head, tail: ids or names; homonyms all count.
-            relation: its name, its label, or `^name` for the inverse.
-
-        Returns:
-            `supported`, its `triples`, and under `instead` what the graph says of the head and the
-            relation where the claim is not there. A graph that lacks a fact does not deny it.
-
-        Raises:
-            NotThere: the graph has no such entity or relation.
-        """
+        """See `Lookups`."""
         codes = self.codes(relation)
         heads, tails = self._rows(head), self._rows(tail)
         found = self.kg.find(
@@ -159,7 +215,7 @@ class Facts:
         }
 
     def schema(self, *, limit: int = 200) -> dict[str, Any]:
-        """Relations, most frequent first, each with a count and an example."""
+        """See `Lookups`."""
         return {
             "entities": self.kg.num_entities,
             "triples": self.kg.num_triples,
@@ -199,19 +255,17 @@ class Facts:
             frontier = np.array(sorted(fresh))
         return before, True
 
-    def _one(self, name: str) -> int:
-        rows = list(self._rows(name))
-        if len(rows) > 1:
-            ids = ", ".join(repr(self.kg.entity_ids[row]) for row in rows[:5])
-            raise NotThere(f"{name!r} is the name of {len(rows)} entities; take an id: {ids}")
-        return int(rows[0])
+    def _known(self, name: str) -> list[int]:
+        return list(entity_rows(self.kg, name))
 
-    def _rows(self, name: str) -> tuple[int, ...]:
-        if rows := entity_rows(self.kg, name):
-            return rows
-        near = [link.name for link in self.linker.link(name, (0, len(name)))] if name else []
-        hint = f"; nearest: {', '.join(map(repr, near[:3]))}" if near else ""
-        raise NotThere(f"the graph has no entity {name!r}{hint}")
+    def _found(self, name: str) -> dict[int, float]:
+        found: dict[int, float] = dict.fromkeys(self._known(name), 1.0)
+        for link in self.linker.link(name, (0, len(name))):
+            found.setdefault(self.kg.entity(link.entity), link.score)
+        return found
+
+    def _nearest(self, name: str) -> list[str]:
+        return [link.name for link in self.linker.link(name, (0, len(name)))] if name else []
 
     def codes(self, relation: str) -> list[int]:
         """Codes of a relation by its name or label.
@@ -229,12 +283,9 @@ class Facts:
             raise NotThere(f"the graph has no relation {relation!r}; it has {known} …")
         return [code + inverse * self.kg.num_relations for code in codes]
 
-    def _entity(self, row: int) -> dict[str, Any]:
-        return {
-            "id": self.kg.entity_ids[row],
-            "name": self.kg.name(row),
-            "degree": self.around.degree(row),
-        }
+    def _told(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        ids, degree = self.kg.entity_ids, self.around.degree
+        return [{"id": ids[r], "name": self.kg.name(r), "degree": degree(r)} for r in rows]
 
     def _relation(self, code: int) -> dict[str, Any]:
         label = self.kg.relation_labels[code % self.kg.num_relations]

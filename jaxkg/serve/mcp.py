@@ -15,7 +15,7 @@ from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.questions.formats import split_brackets
 from jaxkg.records import Question
-from jaxkg.serve.stored import Lookups
+from jaxkg.serve.facts import Lookups
 
 log = logging.getLogger("jaxkg.serve")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from jaxkg.errors import JaxkgError
 from jaxkg.kg.stores.around import (
     Reach,
     Surroundings,
@@ -19,13 +18,13 @@ from jaxkg.kg.stores.around import (
 )
 from jaxkg.kg.stores.sparql import SparqlStore
 from jaxkg.kg.stores.store import Store
-from jaxkg.serve.facts import LONGEST_PATH, Facts, NotThere
+from jaxkg.serve.facts import Facts, Lookups
 
 _FACTS = 20_000
 """Facts around what is looked up, at most; relations of few facts come first."""
 
 
-class StoredFacts:
+class StoredFacts(Lookups):
     """As `Facts`, of a graph that is not held whole.
 
     Example:
@@ -46,29 +45,12 @@ class StoredFacts:
         self._alone = threading.RLock()
 
     def entities(self, name: str, *, limit: int = 20) -> dict[str, Any]:
-        """See `Facts.entities`."""
-        if not name.strip():
-            raise JaxkgError("name an entity: q=Alien")
+        """See `Lookups`."""
         with self._alone:
-            found = dict.fromkeys(self.store.find(name), 1.0)
-            [alike] = self.store.search([name])
-            for row in alike:
-                found.setdefault(row, 0.97)
-            for row, score in self._near(name) if not found else ():
-                found[row] = score
-            first = list(found)[:limit]
-            told = self.store.described(np.array(first, np.int64))
-            degrees = self._degrees(first)
-        return {
-            "entities": [
-                {"id": id, "name": shown, "degree": degree, "score": round(found[row], 4)}
-                for id, shown, degree, row in zip(told.ids, told.names, degrees, first)
-            ],
-            "left_out": len(found) - len(first),
-        }
+            return super().entities(name, limit=limit)
 
     def entity(self, name: str, *, limit: int = 20) -> dict[str, Any]:
-        """See `Facts.entity`; of a relation of very many facts they are counted alone."""
+        """See `Lookups.entity`; of a relation of very many facts they are counted alone."""
         with self._alone:
             row = self._one(name)
             graph, around = self._around([row], 1)
@@ -85,11 +67,9 @@ class StoredFacts:
         return _with_troubles(told, around)
 
     def paths(self, start: str, end: str, *, hops: int = 3, limit: int = 10) -> dict[str, Any]:
-        """See `Facts.paths`; facts halfway from both ends are looked at."""
-        if not 1 <= hops <= LONGEST_PATH:
-            raise JaxkgError(f"hops is 1 to {LONGEST_PATH}, not {hops}")
+        """See `Lookups.paths`; facts halfway from both ends are looked at."""
         with self._alone:
-            ends = [self._one(start), self._one(end)]
+            ends = self._ends(start, end, hops)
             graph, around = self._around(ends, (hops + 1) // 2)
             ids = self.store.described(np.array(ends)).ids
             found = Facts.of(graph).paths(*ids, hops=hops, limit=limit)
@@ -98,7 +78,7 @@ class StoredFacts:
         return _with_troubles(told, around)
 
     def check(self, head: str, relation: str, tail: str) -> dict[str, Any]:
-        """See `Facts.check`."""
+        """See `Lookups.check`."""
         with self._alone:
             codes = Facts.of(self.store.schema).codes(relation)
             ends = self._rows(head), self._rows(tail)
@@ -121,7 +101,7 @@ class StoredFacts:
         return _with_troubles(told, around)
 
     def schema(self, *, limit: int = 200) -> dict[str, Any]:
-        """See `Facts.schema`; without examples."""
+        """See `Lookups.schema`; without examples."""
         with self._alone:
             stats, schema = self.store.stats(), self.store.schema
         counts = list(stats["relation_counts"].items())
@@ -148,28 +128,31 @@ class StoredFacts:
         runs = self.store.runs(np.unique(np.array(rows, np.int64)))
         return [int(runs.size[runs.node == row].sum()) for row in rows]
 
-    def _near(self, name: str) -> list[tuple[int, float]]:
+    def _names(self, rows: Sequence[int]) -> list[str]:
+        return list(self.store.described(np.array(rows, np.int64)).names)
+
+    def _known(self, name: str) -> list[int]:
+        return list(self.store.find(name))
+
+    def _found(self, name: str) -> dict[int, float]:
         from rapidfuzz import fuzz
 
+        found = dict.fromkeys(self._known(name), 1.0)
+        for row in self.store.search([name])[0]:
+            found.setdefault(row, 0.97)
+        if found:
+            return found
         rows = self.store.near(name)
-        names = self.store.described(np.array(rows, np.int64)).names
-        return [(r, fuzz.ratio(name.lower(), n.lower()) / 100) for r, n in zip(rows, names)]
+        scores = (fuzz.ratio(name.lower(), near.lower()) / 100 for near in self._names(rows))
+        return dict(zip(rows, scores))
 
-    def _one(self, name: str) -> int:
-        rows = self._rows(name)
-        if len(rows) > 1:
-            told = self.store.described(np.array(rows[:5])).ids
-            ids = ", ".join(map(repr, told))
-            raise NotThere(f"{name!r} is the name of {len(rows)} entities; take an id: {ids}")
-        return rows[0]
+    def _nearest(self, name: str) -> list[str]:
+        return self._names([*self.store.search([name])[0], *self.store.near(name)][:3])
 
-    def _rows(self, name: str) -> list[int]:
-        if rows := self.store.find(name):
-            return rows
-        near = [*self.store.search([name])[0], *self.store.near(name)][:3]
-        names = self.store.described(np.array(near, np.int64)).names
-        hint = f"; nearest: {', '.join(map(repr, names))}" if names else ""
-        raise NotThere(f"the graph has no entity {name!r}{hint}")
+    def _told(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        told = self.store.described(np.array(rows, np.int64))
+        columns = zip(told.ids, told.names, self._degrees(rows))
+        return [{"id": id, "name": name, "degree": degree} for id, name, degree in columns]
 
     def _numbered(self, graph: TopicGraph, found: dict[str, Any]) -> dict[str, Any]:
         """With the store's own numbers of facts."""
@@ -188,10 +171,6 @@ class StoredFacts:
 
 def _with_troubles(told: dict[str, Any], around: Surroundings) -> dict[str, Any]:
     return {**told, "incomplete": list(around.troubles)} if around.troubles else told
-
-
-Lookups = Facts | StoredFacts
-"""What a service or an assistant looks things up in."""
 
 
 def lookups(store: Store | None, whole: TopicGraph | None, of: Callable[[], Facts]) -> Lookups:
