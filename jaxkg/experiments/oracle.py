@@ -38,6 +38,7 @@ class Known:
         path: relations in order, an inverse one written `^name`; empty where there is none.
         steps: sub-questions as a plan has them, `{1}` for the answer of the first.
         step_answers: answers of sub-questions, by their text with earlier answers filled in.
+        between: names on the way from the topics to the answers.
     """
 
     question: str
@@ -46,6 +47,7 @@ class Known:
     path: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     step_answers: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    between: tuple[str, ...] = ()
 
 
 class Oracle:
@@ -208,7 +210,7 @@ def _plan(prompt: Prompt) -> dict[str, Any]:
 def _weights(prompt: Prompt) -> dict[str, Any]:
     weight = [
         float(
-            _names(line, prompt.known.answers)
+            _names(line, (*prompt.known.answers, *prompt.known.between))
             or says(prompt.known.question, line.partition(":")[0])
         )
         if prompt.right

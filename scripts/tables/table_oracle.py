@@ -2,11 +2,13 @@
 
 `pq-2h`, `pq-3h`: a model with a dial (`jaxkg.experiments.oracle`, over the OpenAI protocol) plays
 every part: PathHD's one call, ReKnoS's scores and checks, PathMind's reasoner, PRoH's plans,
-weights and answers, and the plan of planned search; beside them it answers alone, and from the
-triples that are most like the question (which need not hang together: they are cited, but no path
-from a topic). It is right in a share p of its replies and decides by chance in the others; in two
-blocks p is 1 and a fifth of the replies cannot be read, or name what was never offered. PathHD's
-query is a planner's, PathMind's priority is trained, both on the training questions' answers.
+weights and answers, and the plan of planned search (guided search's own scorer asks no model);
+beside them it answers alone, from the triples that are most like the question (which need not hang
+together: they are cited, but no path from a topic), and as an agent that scores relations entity by
+entity in Think-on-Graph's manner, in 2LN + 1 calls at most. It is right in a share p of its replies
+and decides by chance in the others; in two blocks p is 1 and a fifth of the replies cannot be read,
+or name what was never offered. PathHD's query is a planner's, PathMind's priority is trained, both
+on the training questions' answers.
 `musique`: PRoH from plan to answer with p = 1, whose plan and answers are the gold decomposition's:
 F1, similarity of what was retrieved to the gold passages, states and cost; and F1 of the plans
 alone, without the question asked in one piece where none was completed. Each question is asked
@@ -63,6 +65,7 @@ from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
 from jaxkg.systems.proh.settings import PROH, PROH_L, ProhSettings
 from jaxkg.systems.proh.system import ProhQA
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
+from jaxkg.systems.reknos.relation_agent import RelationAgent
 from jaxkg.text import HashingEncoder, label_words
 
 ALONE = "You answer a question from memory, with names alone; give no answer where you know none."
@@ -162,16 +165,16 @@ def reached(kg: KnowledgeGraph, start: Sequence[str], relation: str) -> list[str
 def known_of(kg: KnowledgeGraph, question: Question) -> Known:
     """A question of a graph as the oracle knows it: its path is its plan."""
     [path, *_], told, now = question.paths, {}, list(question.topics)
-    steps = []
+    steps, passed = [], []
     for number, relation in enumerate(path):
         words = label_words(relation.removeprefix("^"))
         steps.append(f"{words} of {question.topics[0] if not number else f'{{{number}}}'}?")
         for id in now:
             told[f"{words} of {id}?"] = tuple(reached(kg, [id], relation))
         now = reached(kg, now, relation)
-    return Known(
-        question.text, question.answers or (), question.topics, tuple(path), tuple(steps), told
-    )
+        passed += now
+    known = question.text, question.answers or (), question.topics, tuple(path), tuple(steps)
+    return Known(*known, told, tuple(passed))
 
 
 def systems(
@@ -184,6 +187,8 @@ def systems(
     three = PathHDSettings(top_k=3, threshold=0.0)
     yield "PathHD", AdjudicatedQA(PathHD.build(kg, planner, settings=three, **shared), backend)
     yield "ReKnoS", ReKnoS.build(kg, LLMScorer(backend), settings=ReKnoSSettings(), **shared)
+    agent = RelationAgent(kg, world.tensors, world.linker, backend)
+    yield "relation agent", agent
     yield "PathMind", AdjudicatedQA(Retrieving(pathmind), backend)
     yield "planned search", LLMPlannedQA.build(kg, backend, **shared)
     yield "PRoH-L", ProhQA.build(kg, words, backend=backend, settings=PROH_L)

@@ -140,7 +140,8 @@ def ablation(record: Record, options: argparse.Namespace) -> None:
         hops = int(name[3])
         gold = [set(question.answers or ()) for question in test]
         first: np.ndarray | None = None
-        for arm, changes in PARTS.items():
+        for arm in options.arms or PARTS:
+            changes = PARTS[arm]
             trials, grown, laps = [], [], Laps()
             for seed in range(options.seeds):
                 config = settings_made(PriorityConfig, changes, epochs=options.epochs)
@@ -190,8 +191,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--iterations", type=int, default=2, help="T")
     parser.add_argument("--seeds", type=int, default=3, help="of the ablation")
     parser.add_argument("--epochs", type=int, default=12, help="of the ablation")
+    parser.add_argument("--arms", nargs="+", choices=list(PARTS), help="of the ablation")
     options = parser.parse_args(argv)
-    record = Record(__file__, options, part=options.set)
+    whole = options.set != "pathquestion" or not options.only
+    record = Record(__file__, options, part=options.set if whole else "-".join(options.only))
     if options.set == "pathquestion":
         return ablation(record, options)
     world = sets(options.set, options.data)

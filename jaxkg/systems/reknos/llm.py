@@ -63,7 +63,7 @@ class LLMScorer:
 
 
 @dataclasses.dataclass
-class _Ledger:
+class Ledger:
     """What the calls of one question came to."""
 
     usages: list[Usage]
@@ -73,6 +73,7 @@ class _Ledger:
     error: str | None = None
 
     def add(self, outcome: Outcome[Any]) -> None:
+        """A call more, and its failure."""
         self.usages.append(outcome.usage)
         if outcome.error is not None:
             self.failed.append(f"{outcome.stage}: {outcome.error}")
@@ -137,7 +138,7 @@ class LLMSession:
         self._names = [tuple(problem.kg.name(node) for node in some.entities) for some in topics]
         self._scored: set[int] = set()
         usage = Usage(seconds=linked, stages={"link": linked})
-        self.ledgers = [_Ledger([usage]) for _ in questions]
+        self.ledgers = [Ledger([usage]) for _ in questions]
 
     def score(self, search: SuperSearch, options: jax.Array) -> tuple[np.ndarray, np.ndarray]:
         """One call a question; one whose call failed loses its candidates, which ends its search.
