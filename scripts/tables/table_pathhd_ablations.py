@@ -1,4 +1,4 @@
-"""The tables of the PathHD paper on other graphs: MetaQA 3-hop, PathQuestion 3-hop, WebQSP pooled.
+"""The tables of the PathHD paper on other graphs: MetaQA, PathQuestion, WebQSP and CWQ pooled.
 
     operators    Table 3: what binds a path
     final        Table 4: similarity alone, or a language model that decides among K schemas
@@ -7,7 +7,8 @@
     calibration  Table 12: none, the published weights, weights found on validation questions
     dimension    d from 512 to 8,192
     metric       Fig. 5: blockwise or flat cosine, and rounded tables
-    zero-shot    WebQSP with no training at all, by bandwidth of symbols and weight of two hops
+    zero-shot    WebQSP or CWQ with no training at all, by bandwidth of symbols and weight of two
+                 hops; without each part of that, and the paper's preset
     order        the same, asked with one text for all hops or with words of its own for each, bound
                  by an operator that keeps order and by two that do not
 
@@ -17,11 +18,13 @@ plans of a planner trained on answers, WebQSP with nothing but relation labels; 
 given for it, `query` has its rows too. A quarter of an hour a table and set on two CPU cores.
 
 In `zero-shot` symbols that carry the meaning of their labels stand against random ones, for which
-the paper's text projection (Eq. 2) is all there is. The text is bound with itself for every hop, so
-the order of a path cannot matter there; in `order` it can.
+the paper's text projection (Eq. 2) is all there is (for its preset too, whose query is a plan). The
+text is bound with itself for every hop, so the order of a path cannot matter there; in `order` it
+can.
 
     python scripts/tables/table_pathhd_ablations.py --table operators --planner runs/metaqa
     python scripts/tables/table_pathhd_ablations.py --table zero-shot --sets webqsp --questions 2000
+    python scripts/tables/table_pathhd_ablations.py --table zero-shot --sets cwq
 """
 
 from __future__ import annotations
@@ -53,7 +56,8 @@ from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibr
 from jaxkg.systems.pathhd.answers import right_shares
 from jaxkg.text import TextEncoder
 
-SETS = ("metaqa-3", "pq-3h", "webqsp")
+POOLED = ("webqsp", "cwq")
+SETS = ("metaqa-3", "pq-3h", *POOLED)
 TABLES = (
     "operators",
     "final",
@@ -112,7 +116,7 @@ def some(questions: Sequence[Question], count: int, seed: int = 0) -> list[Quest
 
 def load(name: str, options: argparse.Namespace) -> Case:
     """Read a set; train its planner where none was given."""
-    world = sets("metaqa" if name == "metaqa-3" else name, options.data)
+    world = sets({"metaqa-3": "metaqa", "cwq": "webqsp"}.get(name, name), options.data)
     planner: Planner | None = None
     settings = PathHDSettings(query="bundle", dimension=options.dimension, threshold=0.0)
     if name == "metaqa-3":
@@ -123,11 +127,12 @@ def load(name: str, options: argparse.Namespace) -> Case:
             planner, _ = fit_planner(world.kg, world.tensors, training)
         validation = training = training[-14_274:]
     else:
-        training, validation = (world.questions(name, part) for part in ("train", "validation"))
+        aside = "dev" if name == "cwq" else "validation"
+        training, validation = (world.questions(name, part) for part in ("train", aside))
     if name == "pq-3h":
         config = PlannerConfig(epochs=12)
         planner, _ = fit_planner(world.kg, world.tensors, training, config=config)
-    if name == "webqsp":
+    if name in POOLED:
         settings = dataclasses.replace(settings, query="text", hops=2)
         if options.webqsp_planner:
             planner = Planner.open(options.webqsp_planner)
@@ -194,13 +199,13 @@ def answered(qa: PathHD, questions: Sequence[Question], topics: Sequence[Topics]
 
 def rows_of(table: str, case: Case) -> Iterator[tuple[str, Calibration | str | None, dict]]:
     """(label, calibration, changed settings) of every row of a table."""
-    planned = case.planner is not None and case.name != "webqsp"
+    planned = case.planner is not None and case.name not in POOLED
     if table == "operators":
         for name in hdc.OPERATORS:
             algebra = hdc.operator(name, 64)
             # Schemas of two hops are too many to list on the pooled graph, and only exact
             # unbinding can grow them.
-            if algebra.isometric or case.name != "webqsp":
+            if algebra.isometric or case.name not in POOLED:
                 yield name, None, {"operator": name}
     elif table in ("final", "top-k"):
         yield "", None, {}
@@ -209,12 +214,15 @@ def rows_of(table: str, case: Case) -> Iterator[tuple[str, Calibration | str | N
         for kind in (*kinds, "text", "projection"):
             yield kind, None, {"query": kind}
         yield "projection, random symbols", None, {"query": "projection", "symbols": "random"}
-    elif table == "zero-shot" and case.name == "webqsp":
+    elif table == "zero-shot" and case.name in POOLED:
         for bandwidth, two in case.grid:
             label = f"labels, bandwidth {bandwidth:g}, two hops {two:g}"
             yield label, None, {"bandwidth": bandwidth, "length_weight": (1.0, two)}
+        yield "labels, the text projected", None, {"query": "projection"}
         yield "random symbols", None, {"query": "projection", "symbols": "random"}
-    elif table == "order" and case.name == "webqsp":
+        paper = {**PathHDSettings.presets["paper"], "query": "projection"}
+        yield "paper's preset, the text projected", None, paper
+    elif table == "order" and case.name in POOLED:
         for query in ("ordered", "text"):
             for operator in ORDERED:
                 for width in dict.fromkeys(bandwidth for bandwidth, _ in case.grid):
@@ -240,8 +248,8 @@ def rows_of(table: str, case: Case) -> Iterator[tuple[str, Calibration | str | N
 def measure(table: str, case: Case, seeds: int) -> Iterator[tuple[str, Estimate, list[Any]]]:
     """Label, hits and further cells of the rows of one table on one set.
 
-    A question counts as the mean over the seeds. Of `order` the first row stands against each other
-    too, question by question.
+    A question counts as the mean over the seeds. Of `order` and `zero-shot` the first row stands
+    against each other too, question by question.
     """
     first: np.ndarray | None = None
     for label, calibration, changes in rows_of(table, case):
@@ -250,7 +258,7 @@ def measure(table: str, case: Case, seeds: int) -> Iterator[tuple[str, Estimate,
             any_of = [(t.right[:, :k].max(axis=1) > 0).astype(float) for t in trials]
             values = [t.right[:, 0] for t in trials] if k == 1 else any_of
             name = label
-            if table == "order" and k == 1:
+            if table in ("order", "zero-shot") and k == 1:
                 hits = np.mean(values, axis=0)
                 if first is None:
                     first = hits
@@ -274,7 +282,7 @@ def measure(table: str, case: Case, seeds: int) -> Iterator[tuple[str, Estimate,
 def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__, seed=False)
     parser.add_argument("--table", nargs="+", default=list(TABLES), choices=TABLES)
-    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
+    parser.add_argument("--sets", nargs="+", default=list(SETS[:3]), choices=SETS)
     parser.add_argument("--questions", type=int, default=400, help="of each part of each set")
     parser.add_argument("--split", default="test", choices=("train", "validation", "test"))
     parser.add_argument("--bandwidth", type=float, nargs="+", default=[0.7], help="zero-shot")
@@ -287,6 +295,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--plot", type=Path, help="draw the tables, a panel each, to this file")
     options = parser.parse_args(argv)
     part = options.table[0] if len(options.table) == 1 else ""
+    if options.sets == ["cwq"]:
+        part = f"{part}-cwq".strip("-")
     record = Record(__file__, options, part=part)
     record.note(
         f"at most {options.questions} test questions a set, {options.seeds} seeds, "
