@@ -175,7 +175,7 @@ def _holds(name: str, relation: str | None) -> bool:
 
 def _sufficient(prompt: Prompt) -> dict[str, Any]:
     enough = _names(prompt.user.partition("entities:")[2], prompt.known.answers)
-    return {"sufficient": enough == prompt.right}
+    return {"sufficient": enough if prompt.right else prompt.draw.random() < 0.5}
 
 
 def _plan_relations(prompt: Prompt) -> dict[str, Any]:

@@ -92,6 +92,14 @@ def test_the_dial_turns_replies_wrong_unreadable_or_strange():
     assert replies(p=0.5) == replies(p=0.5) != replies(p=0.5, seed=1)
 
 
+def test_what_is_not_known_is_decided_by_chance_not_against_the_truth():
+    """A yes or no that is wrong on purpose would be worth as much as one that is right."""
+    oracle = Oracle([Known("who?", ("Ann",))], p=0.0)
+    user = "<question>\nwho?\n</question>\nRelation paths and their entities:\nr{}: Ann"
+    told = [json.loads(oracle.reply("Sufficiency", "", user.format(n))) for n in range(400)]
+    assert 0.4 < sum(each["sufficient"] for each in told) / 400 < 0.6
+
+
 def _reads(text):
     try:
         return bool(json.loads(text))
