@@ -5,6 +5,7 @@ import numpy as np
 from random_hypergraphs import EDGES, ENTITIES, NODES, ROWS, random_hypergraph_from
 
 from jaxkg.candidates.hyperedges import incident_to, members_of, overlaps, seed_edges, within
+from jaxkg.types import Hypergraph
 
 _members = functools.partial(jax.jit, static_argnames="capacity")(members_of)
 _incident = functools.partial(jax.jit, static_argnames="capacity")(incident_to)
@@ -89,3 +90,12 @@ def test_the_neighbourhood_grows_hop_by_hop():
             some_nodes |= {v for e in some_edges for v in graph.edges[e]}
         assert set(np.flatnonzero(found_nodes)) == some_nodes
         assert set(np.flatnonzero(found_edges)) == some_edges
+
+
+def test_padding_memberships_join_nothing():
+    # No hyperedge is padding here: the slots past the last membership must not count for the last.
+    columns = ([0, 1, 2, 3, -1, -1], [0, 2, 4], [0, 0, 1, 1, -1, -1], [0, 1, 2, 3, 4])
+    graph = Hypergraph(*(np.asarray(column, np.int32) for column in columns))
+    nodes, edges = _within(graph, np.arange(4) == 0, np.zeros(2, bool), hops=1)
+    assert edges.tolist() == [True, False]
+    assert nodes.tolist() == [True, True, False, False]
