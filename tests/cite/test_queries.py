@@ -172,6 +172,14 @@ def test_a_changed_answer_is_found_out(query, change):
     assert check(FILMS, dataclasses.replace(answer, entities=(change(answer),))) != ()
 
 
+def test_a_yes_without_its_walk_is_found_out():
+    answer = answered(Exists(WEAVERS))
+    assert check(FILMS, answer) == ()
+    bare = CHANGES["nothing cited"](answer)
+    [fault] = check(FILMS, dataclasses.replace(answer, entities=(bare,)))
+    assert "does not follow" in fault
+
+
 def test_another_query_or_reading_is_found_out():
     answer = answered(Count(SCOTTS))
     other = answered(Count(MANNS))

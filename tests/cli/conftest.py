@@ -1,7 +1,10 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from planners import cache, in_cache, programs_kept
+
+from jaxkg.kg import demo_questions, write_questions
 
 __all__ = ["cache", "in_cache"]
 
@@ -23,6 +26,14 @@ def _programs_kept(in_cache) -> Iterator[None]:
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow machine is no reason for words on standard error."""
     monkeypatch.setattr("jaxkg.experiments.progress.PATIENCE", 1e6)
+
+
+@pytest.fixture
+def eight(tmp_path: Path) -> Path:
+    """A file of eight questions."""
+    file = tmp_path / "eight.jsonl"
+    write_questions(demo_questions()[:8], file)
+    return file
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from jaxkg.answer import Answer
 from jaxkg.cite import check
 from jaxkg.cli import main
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import demo_graph, demo_questions, demo_training_questions, write_questions
+from jaxkg.kg import demo_graph, demo_questions, demo_training_questions
 from jaxkg.learn.planner.model import Planner
 
 ASKED = "who directed Alien?"
@@ -230,13 +230,6 @@ def test_a_trained_planner_answers_its_graph_and_no_other(jaxkg, tmp_path):
     code, out, err = jaxkg("ask", "--kg", other, "--planner", folder, ASKED)
     assert (code, out) == (2, "")
     assert "trained for another graph (17 relations against 1; the graph lacks" in err
-
-
-@pytest.fixture
-def eight(tmp_path):
-    file = tmp_path / "eight.jsonl"
-    write_questions(demo_questions()[:8], file)
-    return file
 
 
 def test_a_run_is_kept_reported_and_resumed(jaxkg, eight, tmp_path, monkeypatch):

@@ -11,16 +11,9 @@ from jaxkg.evaluate import evaluate
 from jaxkg.experiments.datasets import Dataset, kinds
 from jaxkg.experiments.registry import SYSTEMS, Entry
 from jaxkg.experiments.side_by_side import Outcome, as_json, write_comparison
-from jaxkg.kg import demo_questions, read_questions, write_questions
+from jaxkg.kg import demo_questions, read_questions
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import RankedEntity, Usage
-
-
-@pytest.fixture
-def eight(tmp_path):
-    file = tmp_path / "eight.jsonl"
-    write_questions(demo_questions()[:8], file)
-    return file
 
 
 @pytest.fixture

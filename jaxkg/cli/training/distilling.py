@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.training.planner import Fresh, Output, Settings, config_from, trained_into
+from jaxkg.cli.training.planner import Fresh, Output, Settings, config_from, left_out, trained_into
 from jaxkg.experiments.loading import load_graph
 
 
@@ -62,12 +62,10 @@ def distill(
         return
     print(f"{output}: a planner for {len(graph.relations)} relations, up to {config.hops} hops")
     print(f"learnt from {report.traces:,} traces of {', '.join(planner.about['teachers'])}")
-    for what, count in (
+    left_out(
         ("without a plan that holds", report.without_plan),
         ("with a plan too long", report.too_long),
-    ):
-        if count:
-            print(f"  {count:,} {what}")
+    )
     kind = "held-out" if held_out else "training"
     print(f"on {found.questions:,} {kind} questions: plans as its teacher {found.same_plan:.4f}")
     if found.student_f1 is not None:

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -17,6 +17,9 @@ from jaxkg.experiments.datasets import Dataset, material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph
 from jaxkg.experiments.parts import encoder_kept, settings_made, wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
+
+if TYPE_CHECKING:
+    from jaxkg.kg import KnowledgeGraph
 
 T = TypeVar("T")
 
@@ -50,9 +53,19 @@ class TrainingOptions:
     fresh: Fresh = False
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0
 
-    def material(self) -> Dataset:
-        """The graph and the questions."""
-        return material(self.dataset, self.kg, self.names, self.questions, part="train")
+    @contextlib.contextmanager
+    def learning(
+        self, card: str, *, state: Path | None = None
+    ) -> Iterator[tuple[KnowledgeGraph, Dataset, dict[str, Any]]]:
+        """The graph, the questions, and what every fit is told: folder, seed and progress.
+
+        Args:
+            card, state: see `trained_into`.
+        """
+        found = material(self.dataset, self.kg, self.names, self.questions, part="train")
+        with trained_into(self.output, card, self.fresh, state=state) as (folder, show):
+            told = {"folder": folder, "seed": self.seed, "on_progress": show}
+            yield load_graph(found.graph, names=found.names), found, told
 
 
 @training.callback()
@@ -126,18 +139,9 @@ def planner(
     from jaxkg.tensors import tensor_graph
 
     config = config_from(PlannerConfig, given.settings, hops=hops, epochs=epochs)
-    found = given.material()
-    with trained_into(given.output, "planner.json", given.fresh) as (state, show):
-        graph = load_graph(found.graph, names=found.names)
+    with given.learning("planner.json") as (graph, found, told):
         made, report = fit_planner(
-            graph,
-            tensor_graph(graph),
-            found.questions,
-            held_out=held_out,
-            config=config,
-            folder=state,
-            seed=given.seed,
-            on_progress=show,
+            graph, tensor_graph(graph), found.questions, held_out=held_out, config=config, **told
         )
     made.save(given.output)
     print(
@@ -177,12 +181,7 @@ def pathmind(
     from jaxkg.tensors import tensor_graph
 
     config = config_from(PriorityConfig, given.settings, epochs=epochs)
-    found = given.material()
-    with trained_into(given.output, "priority.json", given.fresh, state=checkpoints) as (
-        state,
-        show,
-    ):
-        graph = load_graph(found.graph, names=found.names)
+    with given.learning("priority.json", state=checkpoints) as (graph, found, told):
         model, report = fit_priority(
             graph,
             tensor_graph(graph),
@@ -191,9 +190,8 @@ def pathmind(
             hops=hops,
             encoder=None if encoder is None else encoder_kept(encoder),
             use_paths=paths,
-            checkpoints=state,
-            seed=given.seed,
-            on_progress=show,
+            checkpoints=told.pop("folder"),
+            **told,
         )
     model.save(given.output)
     print(

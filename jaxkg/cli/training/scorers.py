@@ -58,9 +58,7 @@ def ranked(
         _steps(given, encoder, hops, epochs)
         return
     config = config_from(RankerConfig, given.settings, epochs=epochs or RankerConfig().epochs)
-    found = given.material()
-    with trained_into(given.output, "ranker.json", given.fresh) as (state, show):
-        graph = load_graph(found.graph, names=found.names)
+    with given.learning("ranker.json") as (graph, found, told):
         made = fit_ranker(
             graph,
             tensor_graph(graph),
@@ -69,9 +67,7 @@ def ranked(
             hops=hops or 2,
             directed=found.directed and not either_way,
             config=config,
-            folder=state,
-            seed=given.seed,
-            on_progress=show,
+            **told,
         )
     made.save(given.output)
     about = made.about
@@ -88,10 +84,8 @@ def _steps(given: TrainingOptions, encoder: str, hops: int | None, epochs: int |
     from jaxkg.text.states import TokenReader
 
     config = config_from(StepConfig, given.settings, epochs=epochs or StepConfig().epochs)
-    found = given.material()
     texts = encoder_kept(encoder)
-    with trained_into(given.output, "steps.json", given.fresh) as (state, show):
-        graph = load_graph(found.graph, names=found.names)
+    with given.learning("steps.json") as (graph, found, told):
         if found.evidence:
             graph = pooled(graph, load_graph(found.evidence))
         made = fit_steps(
@@ -102,9 +96,7 @@ def _steps(given: TrainingOptions, encoder: str, hops: int | None, epochs: int |
             texts,
             hops=hops or 4,
             config=config,
-            folder=state,
-            seed=given.seed,
-            on_progress=show,
+            **told,
         )
     made.save(given.output)
     about = made.about
@@ -141,9 +133,7 @@ def guided(
     from jaxkg.tensors import tensor_graph
 
     config = config_from(EdgeConfig, given.settings, epochs=epochs)
-    found = given.material()
-    with trained_into(given.output, "edges.json", given.fresh) as (state, show):
-        graph = load_graph(found.graph, names=found.names)
+    with given.learning("edges.json") as (graph, found, told):
         made = fit_edge_scorer(
             graph,
             tensor_graph(graph),
@@ -154,9 +144,7 @@ def guided(
             else graph_vectors(graph, TrainedEmbeddings.open(embeddings)),
             config=config,
             hops=hops,
-            folder=state,
-            seed=given.seed,
-            on_progress=show,
+            **told,
         )
     made.save(given.output)
     about = made.about
