@@ -112,12 +112,12 @@ def _depth_over(value: Any, most: int) -> bool:
         level = [
             inner
             for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
         ]
         if not level:
             return False
-    return any(isinstance(inner, dict | list) for inner in level)
+    return True
 
 
 def _whole_values(value: Any, strict: bool) -> Any:

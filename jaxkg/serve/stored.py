@@ -132,7 +132,7 @@ class StoredFacts(Lookups):
         return list(self.store.described(np.array(rows, np.int64)).names)
 
     def _known(self, name: str) -> list[int]:
-        return list(self.store.find(name))
+        return list(self.store.named([name])[0])
 
     def _found(self, name: str) -> dict[int, float]:
         from rapidfuzz import fuzz

@@ -105,10 +105,12 @@ class StoredQA(QuestionAnswering):
         """Entities that each question may be about; the store is asked once for all of them."""
         found: dict[int, dict[int, None]] = {}
         said: dict[int, list[str]] = {}
+        listed = (topic for question in questions for topic in question.topics)
+        names = list(dict.fromkeys(listed)) if use_given else []
+        given = dict(zip(names, self.store.named(names)))
         for place, question in enumerate(questions):
             if use_given and question.topics:
-                given = map(self.store.find, question.topics)
-                found[place] = dict.fromkeys(row for some in given for row in some)
+                found[place] = dict.fromkeys(row for t in question.topics for row in given[t])
             elif use_given and question.mention is not None:
                 said[place] = [question.text[slice(*question.mention)].strip()]
             else:
@@ -120,7 +122,7 @@ class StoredQA(QuestionAnswering):
             named = use_given and questions[place].mention is not None
             found[place] = dict.fromkeys(row for text in some for row in rows[text])
             if not found[place] and named:
-                found[place] = dict.fromkeys(self.store.find(some[0]))
+                found[place] = dict.fromkeys(self.store.named(some)[0])
             if not found[place]:
                 found[place] = dict.fromkeys(row for text in some for row in self.store.near(text))
         return [tuple(found[place]) for place in range(len(questions))]

@@ -147,10 +147,13 @@ class ArrayStore:
         made.__dict__["fingerprint"] = kg.fingerprint
         return made
 
-    def find(self, name: str) -> list[int]:
+    def named(self, names: Sequence[str]) -> list[list[int]]:
         """See `Store`."""
-        return list(self.kg.entity_ids.rows(name)) or [
-            row for row in self._index.labels.rows(name).tolist() if self.kg.name(row) == name
+        kg, labels = self.kg, self._index.labels
+        return [
+            list(kg.entity_ids.rows(name))
+            or [row for row in labels.rows(name).tolist() if kg.name(row) == name]
+            for name in names
         ]
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:

@@ -122,8 +122,11 @@ class ChangedStore:
         made.__dict__["fingerprint"] = hashlib.sha256(both.encode()).hexdigest()
         return made
 
-    def find(self, name: str) -> list[int]:
+    def named(self, names: Sequence[str]) -> list[list[int]]:
         """See `Store`."""
+        return list(map(self._so_named, names, self.base.named(names)))
+
+    def _so_named(self, name: str, there: list[int]) -> list[int]:
         if (node := self._known(name)) is not None:
             return [node]
         mine = [
@@ -132,7 +135,7 @@ class ChangedStore:
             if self.changes.names.get(self._id(self._named[at]), name) == name
             and self._surfaces[at] == name
         ]
-        return list(dict.fromkeys([*self.base.find(name), *mine]))
+        return list(dict.fromkeys([*there, *mine]))
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:
         """See `Store`."""

@@ -179,8 +179,10 @@ class Endpoint:
             self._deadline.watch(self._client)
             weakref.finalize(self, self._client.close)
         self._deadline.start()
-        asked: Any = {"method": "GET", "url": _with(self.url, query)}
-        if len(asked["url"]) > _LONGEST_GET:
+        asked: Any = {"method": "GET", "url": self.url}
+        if len(query) <= _LONGEST_GET:
+            asked["url"] = _with(self.url, query)
+        if max(len(query), len(asked["url"])) > _LONGEST_GET:
             asked = {"method": "POST", "url": self.url, "data": {"query": query}}
         try:
             with self._client.stream(**asked) as response:

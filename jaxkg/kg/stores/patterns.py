@@ -46,11 +46,14 @@ class Patterns:
         """All facts."""
         return f"SELECT ?s ?p ?o WHERE {{ {self._facts} }}"
 
-    def mentioned(self, term: str) -> str:
-        """A row where a term is in some fact."""
-        ahead = "FILTER(false)" if term[0] == '"' else self._where(f"{term} ?x ?y")
-        behind = self._where(f"?y ?x {term}")
-        return f"SELECT ?x WHERE {{ {{ {ahead} }} UNION {{ {behind} }} }} LIMIT 1"
+    def mentioned(self, terms: Iterable[str]) -> str:
+        """The place ?n of those of these terms that are in some fact."""
+        each = []
+        for place, term in enumerate(terms):
+            ahead = "FILTER(false)" if term[0] == '"' else self._where(f"{term} ?x ?y")
+            some = f"{{ {ahead} }} UNION {{ {self._where(f'?y ?x {term}')} }}"
+            each.append(f"{{ SELECT ({place} AS ?n) WHERE {{ {some} }} LIMIT 1 }}")
+        return f"SELECT ?n WHERE {{ {' UNION '.join(each)} }}"
 
     def named(self, texts: Iterable[str]) -> str:
         """Every ?s that has one of these texts as a name ?l."""
@@ -69,9 +72,10 @@ class Patterns:
             f"{self._facts} }} GROUP BY ?{at} ?p"
         )
 
-    def facts(self, at: str, pairs: str) -> str:
-        """Facts of (term, relation) pairs, the terms as in `counts`."""
-        return f"SELECT ?s ?p ?o WHERE {{ VALUES (?{at} ?p) {{ {pairs} }} {self._facts} }}"
+    def facts(self, at: str, terms: str) -> str:
+        """Facts of these terms, which are as in `counts`, or of (term, relation) pairs."""
+        of = f"(?{at} ?p)" if terms.startswith("(") else f"?{at}"
+        return f"SELECT ?s ?p ?o WHERE {{ VALUES {of} {{ {terms} }} {self._facts} }}"
 
     def told(self, terms: str) -> str:
         """Names ?l of these terms by ?p, in the language or in none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable
 from jaxkg.kg.stores.around import empty_graph
+from jaxkg.kg.stores.batches import Key, batches, of_one_query
 from jaxkg.kg.stores.endpoint import Endpoint, Spent
 from jaxkg.kg.stores.patterns import Patterns
 from jaxkg.kg.stores.store import Described, Facts, Runs
@@ -24,8 +25,6 @@ _FORGET = 2_000_000
 """Facts, or texts that were searched for, held in memory beyond which all are forgotten."""
 
 Row: TypeAlias = dict[str, dict[str, str]]
-Key: TypeAlias = tuple[int, int, bool]
-"""(entity, relation, inverse) of a run."""
 
 
 class SparqlStore:
@@ -49,6 +48,7 @@ class SparqlStore:
         self._values: dict[int, str] = {}
         self._told: dict[int, tuple[str, ...]] = {}
         self._found: dict[str, list[int]] = {}
+        self._known: dict[str, list[int]] = {}
         self._runs: dict[int, list[tuple[int, int, bool, int]]] = {}
         self._facts: dict[Key, list[tuple[int, int, int]]] = {}
         self._held = 0
@@ -101,12 +101,21 @@ class SparqlStore:
         made.__dict__["fingerprint"] = hashlib.sha256(about.encode()).hexdigest()
         return made
 
-    def find(self, name: str) -> list[int]:
-        """See `Store`."""
-        term = written(name)
-        if term is not None and self._answered(self.patterns.mentioned(term))[0]:
-            return [self._intern(name)]
-        return self._named({name: [name]}).get(name, [])
+    def named(self, names: Sequence[str]) -> list[list[int]]:
+        """See `Store`. Each is asked once."""
+        if len(self._known) > _FORGET:
+            self._known.clear()
+        before, found = len(self._troubles), dict[str, list[int]]()
+        unknown = [name for name in dict.fromkeys(names) if name not in self._known]
+        terms = {name: term for name in unknown if (term := written(name))}
+        for some in batches(list(terms), max(1, self.endpoint.settings.batch // 4)):
+            rows, _ = self._answered(self.patterns.mentioned(terms[name] for name in some))
+            there = [some[int(row["n"]["value"])] for row in rows]
+            found |= {name: [self._intern(name)] for name in there}
+        found |= self._bearers({name: [name] for name in unknown if name not in found})
+        if len(self._troubles) == before:
+            self._known |= {name: found.get(name, []) for name in unknown}
+        return [self._known.get(name) or found.get(name, []) for name in names]
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:
         """See `Store`; as written, in small letters, and with capitals. Each is asked once."""
@@ -120,7 +129,7 @@ class SparqlStore:
             for said in dict.fromkeys((text, text.lower(), capital, text.title())):
                 means.setdefault(said, []).append(text)
         before = len(self._troubles)
-        found = self._named(means)
+        found = self._bearers(means)
         if len(self._troubles) == before:
             self._found |= {text: found.get(text, []) for text in texts if text not in self._found}
         return [self._found.get(text) or found.get(text, []) for text in texts]
@@ -129,10 +138,10 @@ class SparqlStore:
         """See `Store`; without an index of labels nothing is near."""
         return []
 
-    def _named(self, means: dict[str, list[str]]) -> dict[str, list[int]]:
+    def _bearers(self, means: dict[str, list[str]]) -> dict[str, list[int]]:
         """Entities whose name is one of the keys, by the texts it stands for."""
         found: dict[str, dict[int, None]] = {}
-        for some in _batches(list(means), 2 * self.endpoint.settings.batch):
+        for some in batches(list(means), 2 * self.endpoint.settings.batch):
             for row in self._answered(self.patterns.named(some), "?s ?l")[0]:
                 for text in means.get(row["l"]["value"], ()):
                     found.setdefault(text, {})[self._intern(id_of(row["s"]))] = None
@@ -144,7 +153,7 @@ class SparqlStore:
         wanted = nodes.tolist()
         partial: dict[int, list[tuple[int, int, bool, int]]] = {}
         missing = [node for node in wanted if node not in self._runs]
-        for some in _batches(missing, self.endpoint.settings.batch):
+        for some in batches(missing, self.endpoint.settings.batch):
             counted: dict[int, list[tuple[int, int, bool, int]]] = {node: [] for node in some}
             whole = True
             for inverse, at in ((False, "s"), (True, "o")):
@@ -166,42 +175,34 @@ class SparqlStore:
         if self._held > _FORGET:
             self._facts.clear()
             self._held = 0
+        settings = self.endpoint.settings
         keys = list(zip(runs.node.tolist(), runs.relation.tolist(), runs.inverse.tolist()))
         sizes = dict(zip(keys, runs.size.tolist()))
         partial: dict[Key, list[tuple[int, int, int]]] = {}
         for inverse in (False, True):
             wanted = [key for key in keys if key[2] == inverse and key not in self._facts]
-            for some in self._together(wanted, sizes):
-                found, whole = self._fetched(some, sum(sizes[key] for key in some))
+            for groups in of_one_query(wanted, sizes, self._runs, settings.batch, settings.page):
+                found, whole = self._fetched(groups, sizes)
                 (self._facts if whole else partial).update(found)
                 self._held += sum(map(len, found.values()))
         every = ((self._facts.get(key) or partial.get(key, ())) for key in keys)
         table = np.array([fact for some in every for fact in some], np.int64).reshape(-1, 3)
         return Facts(table, np.full(len(table), -1))
 
-    def _together(self, keys: Iterable[Key], sizes: dict[Key, int]) -> Iterator[list[Key]]:
-        """Runs that are asked for in one query."""
-        settings = self.endpoint.settings
-        some: list[Key] = []
-        total = 0
-        for key in keys:
-            if some and (total + sizes[key] > settings.page or len(some) >= settings.batch):
-                yield some
-                some, total = [], 0
-            some.append(key)
-            total += sizes[key]
-        if some:
-            yield some
-
     def _fetched(
-        self, keys: list[Key], wanted: int
+        self, groups: list[list[Key]], sizes: dict[Key, int]
     ) -> tuple[dict[Key, list[tuple[int, int, int]]], bool]:
         """The facts of some runs of one direction, and whether all that were counted came."""
-        inverse = keys[0][2]
-        pairs = " ".join(
-            f"({written(self._ids[node])} <{self._iris[relation]}>)" for node, relation, _ in keys
+        keys = [key for group in groups for key in group]
+        inverse, wanted = keys[0][2], sum(sizes[key] for key in keys)
+        terms = " ".join(
+            f"({written(self._ids[node])} <{self._iris[relation]}>)"
+            if len(group) == 1
+            else written(self._ids[node]) or ""
+            for group in groups
+            for node, relation, _ in group[:1]
         )
-        rows, _ = self._answered(self.patterns.facts("o" if inverse else "s", pairs), "?s ?p ?o")
+        rows, _ = self._answered(self.patterns.facts("o" if inverse else "s", terms), "?s ?p ?o")
         found: dict[Key, list[tuple[int, int, int]]] = {key: [] for key in keys}
         for row in rows:
             head, end = self._of(row["s"]), self._of(row["o"])
@@ -258,7 +259,7 @@ class SparqlStore:
         """Read the names of entities: in the language first, then in none, then other names."""
         unknown = [node for node in nodes if node not in self._told]
         rest = [node for node in unknown if not self._ids[node].startswith(('"', "_:"))]
-        for some in _batches(rest, 2 * self.endpoint.settings.batch):
+        for some in batches(rest, 2 * self.endpoint.settings.batch):
             terms = self._terms(some)
             rows, whole = (
                 self._answered(self.patterns.told(terms), "?s ?p ?l") if terms else ([], True)
@@ -292,7 +293,7 @@ class SparqlStore:
         terms = [[written(term) for term in fact] for fact in facts]
         asked = [tuple(term or "" for term in some) for some in terms if None not in some]
         there: set[tuple[str, ...]] = set()
-        for some in _batches(asked, self.endpoint.settings.batch):
+        for some in batches(asked, self.endpoint.settings.batch):
             rows = self.endpoint.select(self.patterns.held(some), fresh=True).rows
             there |= {tuple(id_of(row[at]) for at in ("s", "p", "o")) for row in rows}
         return [skipped or fact in there for skipped, fact in zip(blank, facts)]
@@ -376,8 +377,3 @@ class SparqlStore:
             self._iris.append(iri)
             self._names.append(iri if tail(iri) in self._names else tail(iri))
         return row
-
-
-def _batches(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
-    for first in range(0, len(items), size):
-        yield list(items[first : first + size])

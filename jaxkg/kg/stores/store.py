@@ -93,8 +93,8 @@ class Store(Protocol):
         """See above."""
         ...
 
-    def find(self, name: str) -> list[int]:
-        """The entity with this id, else all so named."""
+    def named(self, names: Sequence[str]) -> list[list[int]]:
+        """For each, the entity with this id, else all so named."""
         ...
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:

@@ -91,7 +91,7 @@ def test_what_is_left_out_is_counted(triples, most):
 def test_relations_alone_that_there_are_facts_of():
     kg = graph_of({(0, 0, 1), (2, 2, 3)})
     store = ArrayStore(kg)
-    found = surroundings(store, store.find("e2"))
+    found = surroundings(store, store.named(["e2"])[0])
     assert topic_graph(store, found, whole_schema=False).relations == ("r2",)
     assert topic_graph(store, found).relations == ("r0", "r2")
 
@@ -100,7 +100,7 @@ def test_a_hub_costs_a_count_and_is_told():
     facts = [(f"film{n}", "genre", "Drama") for n in range(50)]
     kg = KnowledgeGraph.from_triples([*facts, ("film1", "by", "Mann"), ("film2", "by", "Mann")])
     store = ArrayStore(kg)
-    found = surroundings(store, store.find("Mann"), Reach(fan=10))
+    found = surroundings(store, store.named(["Mann"])[0], Reach(fan=10))
     graph = topic_graph(store, found)
     assert graph.num_triples == 4
     assert cut_words(store, found.cuts) == "^genre of Drama (50 facts)"
@@ -112,9 +112,9 @@ def test_a_hub_costs_a_count_and_is_told():
         cuts, everywhere = cuts_met(graph, sets, [query], found, graph.relations)
         assert (len(cuts.node), everywhere) == (met, ())
     assert cuts_met(graph, sets, [Domain(("genre",))], found, graph.relations)[1] == ("genre",)
-    assert not len(surroundings(store, store.find("Mann"), Reach(fan=50)).cuts.node)
+    assert not len(surroundings(store, store.named(["Mann"])[0], Reach(fan=50)).cuts.node)
     # From the topic itself a hub is fetched.
-    mine = surroundings(store, store.find("Drama"), Reach(hops=1, fan=10))
+    mine = surroundings(store, store.named(["Drama"])[0], Reach(hops=1, fan=10))
     assert len(mine.facts.rows) == 50
     assert not len(mine.cuts.node)
 
@@ -127,7 +127,7 @@ def test_no_room_for_nothing():
 def test_what_was_not_even_counted_is_told():
     kg = KnowledgeGraph.from_triples([("a", "r", "b"), ("b", "r", "c"), ("c", "r", "d")])
     store = ArrayStore(kg)
-    found = surroundings(store, store.find("a"), Reach(hops=2))
+    found = surroundings(store, store.named(["a"])[0], Reach(hops=2))
     graph = topic_graph(store, found)
     steps = [Entities(("a",))]
     for _ in range(3):

@@ -54,7 +54,7 @@ def test_names_are_found_in_any_spelling(films):
     ]  # fmt: skip
     assert [ids[row] for row in store.near("Micheal Mann")] == ["p1"]
     assert store.near("Somebody Else") == []
-    assert [store.find(name) for name in ("m1", "Heat", "heat")] == [[0], [1, 2], []]
+    assert [store.named([name])[0] for name in ("m1", "Heat", "heat")] == [[0], [1, 2], []]
 
 
 def test_of_many_namesakes_those_with_most_facts():

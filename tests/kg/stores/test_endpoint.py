@@ -145,7 +145,7 @@ def test_a_damaged_cache_is_done_without(proxy, tmp_path):
 def test_an_answer_in_part_is_marked(proxy, fault, told):
     store = SparqlStore(endpoint(proxy.url))
     assert store.closed
-    topics = store.find("Ridley Scott")
+    topics = store.named(["Ridley Scott"])[0]
     proxy.always = fault
     found = surroundings(store, topics, Reach(hops=1))
     assert any(told in trouble for trouble in found.troubles), found.troubles
@@ -159,7 +159,7 @@ def test_an_answer_in_part_is_marked(proxy, fault, told):
 def test_a_spent_budget_marks_the_answer(proxy):
     asked = endpoint(proxy.url, requests=4)
     store = SparqlStore(asked)
-    found = surroundings(store, store.find("Ridley Scott"), Reach(hops=3))
+    found = surroundings(store, store.named(["Ridley Scott"])[0], Reach(hops=3))
     assert any("requests" in trouble for trouble in found.troubles)
 
 
@@ -167,7 +167,7 @@ def test_an_endpoint_that_gives_few_rows_at_a_time_is_asked_page_by_page(proxy):
     proxy.always = Fault(rows=3)
     store = SparqlStore(endpoint(proxy.url))
     assert store.schema.num_relations > 3
-    topics = store.find("Ridley Scott")
+    topics = store.named(["Ridley Scott"])[0]
     counted = store.runs(np.array(topics))
     assert len(store.fetch(counted).rows) == int(counted.size.sum()) > 3
     assert store.troubles() == []

@@ -33,7 +33,7 @@ def test_the_same_surroundings_as_in_memory(films, served, topic, reach, setting
         reach = Reach(hops=2, fan=4)
     graphs = []
     for store in (arrays, endpoint):
-        topics = store.find(topic)
+        topics = store.named([topic])[0]
         assert len(topics) == 1
         found = surroundings(store, topics, reach)
         assert found.troubles == ()
@@ -54,11 +54,24 @@ def test_names_are_found_as_written_or_in_other_letters(films, served):
         ["Ridley Scott"],
         [],
     ]
-    [alien] = store.find("Alien")
+    [alien] = store.named(["Alien"])[0]
     [id] = store.described(np.array([alien])).ids
-    assert store.find(id) == [alien]
-    assert store.find("alien") == []
-    assert store.find("http://films.test/nobody") == []
+    assert store.named([id])[0] == [alien]
+    assert store.named(["alien"])[0] == []
+    assert store.named(["http://films.test/nobody"])[0] == []
+
+
+def test_many_names_are_one_request_and_asked_once(served):
+    store = store_of(served)
+    [[alien]] = store.named(["Alien"])
+    [id] = store.described(np.array([alien])).ids
+    sent = store.endpoint.sent
+    names = ["Drama", id, "nobody", "http://films.test/nobody", '"no such text"', "Alien"]
+    drama, mine, nobody, nowhere, literal, again = store.named(names)
+    assert (len(drama), mine, nobody, nowhere, literal, again) == (1, [alien], [], [], [], [alien])
+    assert store.endpoint.sent == sent + 2  # ids, names
+    assert store.named(names[::-1])[::-1] == [drama, mine, nobody, nowhere, literal, again]
+    assert store.endpoint.sent == sent + 2
 
 
 def test_facts_are_asked_for_anew(films, served):
@@ -89,7 +102,7 @@ def test_an_endpoint_that_cannot_count_its_relations(proxy):
     proxy.faults.append(Fault(status=400, body=b"too much to count", kind="text/plain"))
     store = store_of(proxy.url)
     assert not store.closed
-    found = surroundings(store, store.find("Alien"), Reach(hops=1))
+    found = surroundings(store, store.named(["Alien"])[0], Reach(hops=1))
     assert any("too much to count" in trouble for trouble in found.troubles)
     graph = topic_graph(store, found, whole_schema=False)
     assert "directed_by" in graph.relations
@@ -123,7 +136,7 @@ def test_literals_and_blank_nodes(tmp_path):
     kg = read_graph(file)
     with oxigraph(file, tmp_path / "store") as url:
         store = store_of(url)
-        graph = topic_graph(store, surroundings(store, store.find("One"), Reach(hops=2)))
+        graph = topic_graph(store, surroundings(store, store.named(["One"])[0], Reach(hops=2)))
         wanted = {kg.triple(row) for row in range(kg.num_triples)}
         # Behind a blank node nothing can be asked for; its label differs from server to server.
         found = {graph.triple(row) for row in range(graph.num_triples)}
@@ -137,9 +150,9 @@ def test_literals_and_blank_nodes(tmp_path):
         literal = graph.entity(f'"5"^^<{xsd}integer>')
         assert graph.name(literal) == "5"
         german = store_of(url, language="de")
-        assert german.described(np.array(german.find("Eins"))).names == ["Eins"]
+        assert german.described(np.array(german.named(["Eins"])[0])).names == ["Eins"]
         own = store_of(url, labels=(also,), aliases=())
-        assert own.described(np.array(own.find("Uno"))).names == ["Uno"]
+        assert own.described(np.array(own.named(["Uno"])[0])).names == ["Uno"]
 
 
 def test_everything_is_the_graph(films, served):

@@ -32,7 +32,7 @@ def store():
 
 @pytest.fixture(scope="module")
 def part(store):
-    found = surroundings(store, store.find("Orwell"), Reach(hops=2))
+    found = surroundings(store, store.named(["Orwell"])[0], Reach(hops=2))
     return topic_graph(store, found, whole_schema=False, sample=sample_graph(store))
 
 
