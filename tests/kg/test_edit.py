@@ -207,7 +207,9 @@ def test_killed_at_any_moment_the_folder_is_whole(tmp_path):
         assert {*FILMS, *told} <= now
         assert len(now) <= len(FILMS) + len(told) + 1
         store = open_store(folder)
-        assert facts(topic_graph(store, surroundings(store, store.find("p1")))) == now - {FILMS[2]}
+        assert facts(topic_graph(store, surroundings(store, store.named(["p1"])[0]))) == now - {
+            FILMS[2]
+        }
         edit.add(folder, graph([("after", "by", "p1")]))
         edit.compact(folder)
         assert ("after", "by", "p1") in facts(open_graph(folder))
