@@ -3,25 +3,20 @@
 import dataclasses
 
 import pytest
+from planners import demo_planner
 
 from jaxkg.answer import Answer
 from jaxkg.cite import grounded
 from jaxkg.experiments import measure as measuring
 from jaxkg.experiments.measure import lines_of, measure, measure_answers, share
 from jaxkg.experiments.rows import row
-from jaxkg.kg import demo_graph, demo_questions
-from jaxkg.learn.planner.kept import planner_for
+from jaxkg.kg import demo_questions
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
-from jaxkg.tensors import tensor_graph
 
 
 @pytest.fixture(scope="module")
 def demo(cache):
-    kg = demo_graph()
-    tensors = tensor_graph(kg)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JAXKG_CACHE", str(cache))
-        planner = planner_for(kg, tensors)
+    kg, tensors, planner = demo_planner(cache)
     settings = PlannedSettings(threshold=0.05, batch_size=8)
     return PlannedQA.build(kg, planner, tensors=tensors, settings=settings)
 

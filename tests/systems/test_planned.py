@@ -4,12 +4,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from planners import demo_planner
 
 from jaxkg.answer import Answer
 from jaxkg.cite import check, check_all
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker, demo_graph, demo_questions
-from jaxkg.learn.planner.kept import planner_for
+from jaxkg.kg import KnowledgeGraph, Linker, demo_questions
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import Question
 from jaxkg.score.planner import PlannerParams
@@ -24,11 +24,7 @@ from jaxkg.text import NgramHasher
 
 @pytest.fixture(scope="module")
 def demo(cache) -> PlannedQA:
-    kg = demo_graph()
-    tensors = tensor_graph(kg)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JAXKG_CACHE", str(cache))
-        planner = planner_for(kg, tensors)
+    kg, tensors, planner = demo_planner(cache)
     # Batches of eight: one question and forty run the same program.
     return PlannedQA.build(
         kg, planner, tensors=tensors, settings=PlannedSettings(threshold=0.05, batch_size=8)

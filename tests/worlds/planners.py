@@ -45,6 +45,19 @@ def in_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return cache
 
 
+def demo_planner(cache: Path):
+    """The demo graph, its tensors and its planner, made once a worker."""
+    from jaxkg.kg import demo_graph
+    from jaxkg.learn.planner.kept import planner_for
+    from jaxkg.tensors import tensor_graph
+
+    kg = demo_graph()
+    tensors = tensor_graph(kg)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAXKG_CACHE", str(cache))
+        return kg, tensors, planner_for(kg, tensors)
+
+
 SMALL_TSV = """\
 Heat\tdirected by\tMichael Mann
 Heat\tstarring\tAl Pacino

@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from dated_films import film_files
 
 from jaxkg.learn.edges.model import TrainedScorer
 from jaxkg.learn.folder import TRAINING
@@ -18,18 +19,8 @@ pytestmark = pytest.mark.usefixtures("standard_promotion")
 @pytest.fixture
 def films(tmp_path):
     """Options naming a small graph and its questions."""
-    facts = [f"film{i}\tdirected by\tperson{i % 5}" for i in range(15)]
-    facts += [f"person{i}\tborn in\ttown{i % 3}" for i in range(5)]
-    (tmp_path / "kg.tsv").write_text("\n".join(facts) + "\n")
-    lines = [
-        json.dumps(
-            {"id": f"q{i}", "question": f"who made film{i}", "topics": [f"film{i}"],
-             "answers": [f"person{i % 5}"]}
-        )
-        for i in range(15)
-    ]  # fmt: skip
-    (tmp_path / "q.jsonl").write_text("\n".join(lines) + "\n")
-    return ["--kg", tmp_path / "kg.tsv", "--questions", tmp_path / "q.jsonl"]
+    graph, questions = film_files(tmp_path)
+    return [*graph, *questions]
 
 
 def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(

@@ -1,6 +1,7 @@
 """Scorers and embeddings are trained from the command line, and what they leave is usable."""
 
 import pytest
+from dated_films import film_files
 from tiny_bert import write_tiny_bert
 
 from jaxkg.answer import Answer
@@ -54,16 +55,7 @@ def films(tmp_path, monkeypatch):
     """Options naming a small graph, and its questions."""
     # A small encoder: most of the time went into its size.
     monkeypatch.setattr("jaxkg.experiments.parts.encoder_named", small_encoder)
-    facts = [f"film{i}\tdirected by\tperson{i % 5}" for i in range(15)]
-    facts += [f"person{i}\tborn in\ttown{i % 3}" for i in range(5)]
-    (tmp_path / "kg.tsv").write_text("\n".join(facts) + "\n")
-    lines = [
-        f'{{"id": "q{i}", "question": "who made film{i}", "topics": ["film{i}"], '
-        f'"answers": ["person{i % 5}"]}}'
-        for i in range(15)
-    ]
-    (tmp_path / "q.jsonl").write_text("\n".join(lines) + "\n")
-    return ["--kg", tmp_path / "kg.tsv"], ["--questions", tmp_path / "q.jsonl"]
+    return film_files(tmp_path)
 
 
 @pytest.mark.slow

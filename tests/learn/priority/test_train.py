@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from dated_films import films
 from priority_twin import all_walks
 from random_graphs import random_graph_from
 
@@ -28,19 +29,6 @@ loss_of = jax.jit(priority_loss, static_argnames=("num_questions", "balanced"))
 CONFIG = PriorityConfig(
     batch_size=8, epochs=12, learning_rate=0.02, dropout=0.0, checkpoint_every=25
 )
-
-
-def films(count=12):
-    """Films with a director, who has a birthplace, and a year."""
-    triples = []
-    for n in range(count):
-        triples += [
-            (f"film {n}", "directed_by", f"person {n % 5}"),
-            (f"film {n}", "release_year", str(1990 + n % 3)),
-        ]
-    return KnowledgeGraph.from_triples(
-        triples + [(f"person {n}", "born_in", f"town {n % 2}") for n in range(5)]
-    )
 
 
 def asked(count=12):

@@ -8,12 +8,12 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+from planners import demo_planner
 
 from jaxkg.adjudicate import Scripted
 from jaxkg.cite import check_all
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, demo_graph, demo_questions, find_topics
-from jaxkg.learn.planner.kept import planner_for
+from jaxkg.kg import KnowledgeGraph, demo_questions, find_topics
 from jaxkg.records import Question
 from jaxkg.search.plans import Plans
 from jaxkg.systems.adjudicated import AdjudicatedQA
@@ -22,7 +22,6 @@ from jaxkg.systems.pathhd.fit import calibrated
 from jaxkg.systems.pathhd.order import hop_texts
 from jaxkg.systems.pathhd.queries import PlanQuery
 from jaxkg.systems.ranked import either_way
-from jaxkg.tensors import tensor_graph
 from jaxkg.words import TOPIC_WORD
 
 SMALL = PathHDSettings(dimension=128, block=2, threshold=0.05, batch_size=8)
@@ -30,11 +29,7 @@ SMALL = PathHDSettings(dimension=128, block=2, threshold=0.05, batch_size=8)
 
 @pytest.fixture(scope="module")
 def planned(cache) -> PathHD:
-    kg = demo_graph()
-    tensors = tensor_graph(kg)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JAXKG_CACHE", str(cache))
-        planner = planner_for(kg, tensors)
+    kg, tensors, planner = demo_planner(cache)
     return PathHD.build(kg, planner, tensors=tensors, settings=SMALL)
 
 

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from dated_films import films
 from priority_twin import all_walks
 from programs import ROWS, frontier_of, random_topics
 from random_graphs import random_graph_from
@@ -28,18 +29,6 @@ from jaxkg.text.hashing import HashingEncoder
 
 HOPS, CODES = 3, 6
 SETTINGS = PathMindSettings(batch_size=8)
-
-
-def films(count=12):
-    triples = []
-    for n in range(count):
-        triples += [
-            (f"film {n}", "directed_by", f"person {n % 5}"),
-            (f"film {n}", "release_year", str(1990 + n % 3)),
-        ]
-    return KnowledgeGraph.from_triples(
-        triples + [(f"person {n}", "born_in", f"town {n % 2}") for n in range(5)]
-    )
 
 
 WORDINGS = (
