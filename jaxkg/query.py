@@ -102,13 +102,15 @@ class Where:
 
     An entity id as `value` keeps those whose path reaches that entity: a type, a country (`=`), or
     some other than it (`!=`). An empty path compares the entity itself. How values compare:
-    `jaxkg.kg.queries.values`.
+    `jaxkg.kg.queries.values`. By "count" it is how many entities the path leads to, possibly 0,
+    that compares with a whole number.
     """
 
     source: Node
     path: tuple[str, ...]
     comparison: Comparison
     value: Value | str
+    by: Literal["value", "count"] = "value"
 
 
 @dataclasses.dataclass(frozen=True)

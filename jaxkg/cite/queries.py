@@ -1,8 +1,9 @@
 """What query graphs execute to as cited answers.
 
 An answer cites a walk for every branch that leads to it, and for every condition the walk to what
-was compared. A count cites what it counted, an order the winner's value and the runner-up's, a yes
-one of what was found, a no nothing: it says that the graph holds nothing of the kind.
+was compared, or one to everything that was counted. A count cites what it counted, an order the
+winner's value and the runner-up's, a yes one of what was found, a no nothing: it says that the
+graph holds nothing of the kind.
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ from jaxkg.records import Link, RankedEntity, SupportingPath
 
 CLOSED_WORLD = "taken as a fact on the assumption that the graph lacks nothing of the kind"
 
+COUNTED = " things counted"
+"""How a note ends that tells of walks left out to what conditions and orders counted."""
+
 _Walk = tuple[int, ...]
 _MOST = 1000
+_MOST_COUNTED = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,9 +64,11 @@ class CitedResult:
 class _Cited:
     """Walks numbered as they come."""
 
-    def __init__(self, sets: QuerySets, score: float):
+    def __init__(self, sets: QuerySets, score: float, counted: int):
         self.sets, self.score = sets, score
         self.ids: dict[_Walk, str] = {}
+        self.counted, self.room = 0, counted
+        self._known: dict[tuple[int, tuple[str, ...]], list[_Walk]] = {}
 
     def cite(self, derived: Derived, node: int) -> tuple[str, ...]:
         """Ids of the walks behind one entity."""
@@ -90,11 +97,16 @@ class _Cited:
         return self.walks(holding[0], node)
 
     def _counted(self, derived: Derived, node: int) -> list[_Walk]:
-        """One walk to everything that an order counted."""
+        """One walk to everything that a condition or an order counted, while there is room."""
         query = derived.query
-        if isinstance(query, Extreme) and query.by == "count":
-            return self.sets.walks_along(node, query.path)
-        return []
+        if not isinstance(query, Where | Extreme) or query.by != "count":
+            return []
+        key = node, query.path
+        if key not in self._known:
+            walks = self.sets.walks_along(*key)
+            self._known[key] = walks[: max(self.room - self.counted, 0)]
+            self.counted += len(walks)
+        return self._known[key]
 
     def _start(self, step: int) -> int:
         head, _, tail = self.sets.kg.triples[step >> 1].tolist()
@@ -128,7 +140,8 @@ def cite_result(
         query: the query graph.
         result: what it executed to.
         score: of every answer and path.
-        most: how many of what was counted, or found, get their walks spelt out; the rest is told.
+        most: how many of what was counted, or found, get their walks spelt out, and ten times as
+            many of what conditions and orders counted; the rest is told.
 
     Example:
         >>> from jaxkg.kg import KnowledgeGraph
@@ -139,7 +152,7 @@ def cite_result(
         >>> cited.entities[0].name, cited.paths[0].sentence
         ('1', 'Alien, by: Scott')
     """
-    kg, cited = sets.kg, _Cited(sets, score)
+    kg, cited = sets.kg, _Cited(sets, score, _MOST_COUNTED * most)
     notes: list[str] = []
     reading = query_words(kg, query)
     entities: list[RankedEntity] = []
@@ -175,6 +188,7 @@ def cite_result(
             entities.append(_truth(bool(result.truth), score, ids))
         if not rows:
             notes.append(f"nothing was found, {CLOSED_WORLD}")
+    notes += [told + COUNTED for told in _too_many(cited.counted, cited.room)]
     return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading)
 
 

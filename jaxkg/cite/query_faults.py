@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from jaxkg.answer import Answer
+from jaxkg.cite.queries import COUNTED
 from jaxkg.cite.query_words import query_words
 from jaxkg.cite.reading import Reading
 from jaxkg.cite.walk_faults import walk_faults
@@ -25,8 +26,8 @@ def query_faults(reading: Reading, answer: Answer) -> list[str]:
 
     The query graph is executed again on the host, without JAX. The answers must be what it
     executes to; the walks must stand in the graph; and what an answer cites must by itself suffice
-    to derive it, but for what a difference leaves out and what an order leaves behind, which only
-    the whole graph can show.
+    to derive it, but for what a difference leaves out, what an order leaves behind and that there
+    is no more to count, which only the whole graph can show.
     """
     kg = reading.kg
     try:
@@ -85,12 +86,14 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
 def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> list[str]:
     """Answers that what they cite does not suffice for."""
     cited = {path.id: path.citations for path in answer.paths}
-    cut = any(note.startswith("walks are cited for ") for note in answer.notes)
+    left_out = [note for note in answer.notes if note.startswith("walks are cited for ")]
+    counted = not any(note.endswith(COUNTED) for note in left_out)
+    cut = not all(note.endswith(COUNTED) for note in left_out)
     faults = []
     for entity in answer.entities:
         steps = [step for one in entity.paths for step in cited[one]]
         edges = {(s.start[0], ("^" if s.inverse else "") + s.relation, s.end[0]) for s in steps}
-        shown = [proved(sets, side, edges) for side in sides(query)]
+        shown = [proved(sets, side, edges, counted=counted) for side in sides(query)]
         if result.kind == "entities":
             lacking = entity.entity not in shown[0] and not (cut and not entity.paths)
         elif result.kind == "number":

@@ -93,6 +93,9 @@ def _told(kg: KnowledgeGraph, node: Query) -> str:
         return f"({_told(kg, node.source)}) but not ({_told(kg, node.without)})"
     if isinstance(node, Where):
         path = _path(kg, node.path)
+        if node.by == "count":
+            wanted = "exactly " * (node.comparison == "=") + _wanted(kg, node)
+            return f"{_bracketed(kg, node.source)}, with {wanted} {path}"
         what = f"whose {path} is" if path else "that is"
         return f"{_bracketed(kg, node.source)}, {what} {_wanted(kg, node)}"
     assert isinstance(node, Extreme)

@@ -157,7 +157,7 @@ class _Taken:
         part = self.place(node.source)
         path = self._path([(name,) for name in node.path])
         if isinstance(node, Where):
-            key = kind, part, path, node.comparison, node.value
+            key = kind, part, path, node.comparison, node.value, node.by
         else:
             key = kind, part, path, node.largest, node.n, node.by
         return self._kept(key, node, (part,), path)
@@ -276,7 +276,7 @@ def _conditions(
         query = operators[place].query
         if isinstance(query, Where):
             kind, window = where_window(values, query)
-            kinds.append(KINDS.index(kind))
+            kinds.append(KINDS.index(kind) if query.by == "value" else NULL)
             windows.append((*window.first, *window.second))
             flags.append(window.negate)
             most.append(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import overload
 
 import jax
@@ -247,45 +247,46 @@ class Executed(Sequence[Result]):
         return row, origin, pair.astype(np.int32), end, edges
 
     def _where(self, conditions: Conditions) -> None:
-        row, origin, pair, end, edges = self._ends(conditions)
-        size = _room(max(len(pair), len(row)))
-        texts = bool((conditions.kind == 3).any())
-        slot = keep_where(
-            self.owner.keys_with_texts if texts else self.owner.keys,
-            pad(pair, size),
-            pad(end, size),
-            _padded(conditions.kind[row], size, 0),
-            _padded(conditions.window[row], size, 0),
-            _padded(conditions.negate[row], size, 0),
-        )
-        slot = np.asarray(slot)[: len(row)]
-        kept = np.flatnonzero(slot != NULL)
-        at = slot[kept]
-        self._keep_all(conditions.places, _Sets(origin[kept], edges[at], end[at]), row[kept])
+        def kept(pair: np.ndarray, end: np.ndarray, row: np.ndarray, size: int):
+            texts = bool((conditions.kind == 3).any())
+            return keep_where(
+                self.owner.keys_with_texts if texts else self.owner.keys,
+                pair,
+                end,
+                _padded(conditions.kind[row], size, 0),
+                _padded(conditions.window[row], size, 0),
+                _padded(conditions.negate[row], size, 0),
+            )
+
+        self._condition(conditions, kept)
 
     def _extreme(self, conditions: Conditions) -> None:
+        def kept(pair: np.ndarray, end: np.ndarray, row: np.ndarray, size: int):
+            return keep_foremost(
+                self.owner.order,
+                pair,
+                end,
+                pad(row, size),
+                _padded(conditions.kind[row], size, 0),
+                _padded(conditions.negate[row], size, 0),
+                _padded(conditions.most[row], size, 1),
+            )
+
+        self._condition(conditions, kept)
+
+    def _condition(self, conditions: Conditions, kept: Callable[..., Sequence[jax.Array]]) -> None:
         row, origin, pair, end, edges = self._ends(conditions)
         size = _room(max(len(pair), len(row)))
-        found = keep_foremost(
-            self.owner.order,
-            pad(pair, size),
-            pad(end, size),
-            pad(row, size),
-            _padded(conditions.kind[row], size, 0),
-            _padded(conditions.negate[row], size, 0),
-            _padded(conditions.most[row], size, 1),
-        )
+        found = kept(pad(pair, size), pad(end, size), row, size)
         keep, slot, ends = (np.asarray(column)[: len(row)] for column in found)
-        kept = np.flatnonzero(keep)
-        at = np.maximum(slot[kept], 0)
-        none = len(end) == 0
-        sets = _Sets(
-            origin[kept],
-            np.full((len(kept), edges.shape[1]), NULL, np.int32) if none else edges[at],
-            np.full(len(kept), NULL, np.int32) if none else end[at],
-            ends[kept],
-        )
-        self._keep_all(conditions.places, sets, row[kept])
+        there = np.flatnonzero(keep)
+        slot = slot[there]
+        # What was counted has no end of its own, and no walk.
+        walks = np.full((len(there), edges.shape[1]), NULL, np.int32)
+        best = np.full(len(there), NULL, np.int32)
+        walks[slot != NULL], best[slot != NULL] = edges[slot[slot != NULL]], end[slot[slot != NULL]]
+        sets = _Sets(origin[there], walks, best, ends[there])
+        self._keep_all(conditions.places, sets, row[there])
 
     def __len__(self) -> int:
         return len(self.batch.queries)

@@ -52,31 +52,32 @@ def keep_where(
     kind: jax.Array,
     window: jax.Array,
     negate: jax.Array,
-) -> jax.Array:
-    """Conditions: of every pair, an end that compares as wanted.
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Conditions: of every pair, an end that compares as wanted, or how many ends it has.
 
     Args:
         keys: [kinds, 2, N] int32, see `jaxkg.kg.queries.values`; the least int32 for none.
         pair: [F] int32 in [0, P).
         node: [F] int32 end of the pair's path, NULL for an empty slot.
-        kind: [P] int32, which keys are compared.
+        kind: [P] int32, which keys are compared; NULL compares the number of ends.
         window: [P, 4] int32, bounds of the first and of the second key, ends included.
         negate: [P] bool, keep what is out of bounds instead.
 
     Returns:
-        [P] int32, the first slot that compares as wanted; NULL where there is none.
+        keep [P] bool, the first end that compares as wanted [P] int32 (a slot; NULL where there is
+        none, or the number was compared), number of ends [P].
     """
     chex.assert_equal_shape([pair, node])
     size, pairs = pair.shape[0], kind.shape[0]
     valid = node != NULL
     pair = jnp.clip(pair, 0, pairs - 1)
-    node = jnp.maximum(node, 0)
-    first, second = keys[kind[pair], 0, node], keys[kind[pair], 1, node]
-    bounds = window[pair]
-    inside = (first >= bounds[:, 0]) & (first <= bounds[:, 1])
-    inside &= (second >= bounds[:, 2]) & (second <= bounds[:, 3])
-    held = valid & (inside != negate[pair]) & (first != jnp.iinfo(jnp.int32).min)
-    return _first_slot(pair, held, pairs, size)
+    ends = jnp.zeros(pairs, jnp.int32).at[jnp.where(valid, pair, pairs)].add(1, mode="drop")
+    node, of = jnp.maximum(node, 0), jnp.maximum(kind[pair], 0)
+    first, second = keys[of, 0, node], keys[of, 1, node]
+    held = valid & _within(first, second, window[pair], negate[pair])
+    held &= (first != jnp.iinfo(jnp.int32).min) & (kind[pair] != NULL)
+    slot = _first_slot(pair, held, pairs, size)
+    return jnp.where(kind == NULL, _within(ends, ends, window, negate), slot != NULL), slot, ends
 
 
 @jax.jit
@@ -131,6 +132,12 @@ def keep_foremost(
     bound = ordered[jnp.clip(last, 0, pairs - 1)]
     kept = there & (ordered <= bound) & (counted[group] > 0)
     return jnp.zeros(pairs, bool).at[sorted_pairs].set(kept), slot, ends
+
+
+def _within(first: jax.Array, second: jax.Array, bounds: jax.Array, negate: jax.Array):
+    inside = (first >= bounds[:, 0]) & (first <= bounds[:, 1])
+    inside &= (second >= bounds[:, 2]) & (second <= bounds[:, 3])
+    return inside != negate
 
 
 def _first_slot(pair: jax.Array, held: jax.Array, pairs: int, size: int) -> jax.Array:

@@ -97,6 +97,61 @@ def test_an_order_by_count_cites_what_was_counted():
     assert answer.notes == ("runner-up: Legend, 1 (p4, p5)",)
 
 
+SEVERAL = Where(SCOTTS, ("starred",), ">=", Value("number", "2"), by="count")
+NONE = Where(SCOTTS, ("directed_by", "starred"), "=", Value("number", "0"), by="count")
+
+
+def test_a_condition_on_a_count_cites_what_was_counted():
+    answer = answered(SEVERAL)
+    assert answer.reading == "Scott ← directed by, with at least 2 → starred"
+    assert [entity.name for entity in answer.entities] == ["Alien"]
+    assert [path.sentence for path in answer.paths] == [
+        "Alien, directed by: Scott",
+        "Alien, starred: Hurt",
+        "Alien, starred: Weaver",
+    ]
+    assert check(FILMS, answer) == ()
+    for lost in (1, 2):
+        ids = tuple(p for place, p in enumerate(answer.entities[0].paths) if place != lost)
+        cut = dataclasses.replace(answer.entities[0], paths=ids)
+        faults = check(FILMS, dataclasses.replace(answer, entities=(cut,)))
+        assert any("does not follow" in fault for fault in faults)
+
+
+def test_a_condition_on_a_count_of_none_cites_no_more_than_its_source():
+    answer = answered(NONE)
+    assert answer.reading == "Scott ← directed by, with exactly 0 → directed by → starred"
+    assert {entity.name for entity in answer.entities} == {"Alien", "Legend"}
+    assert all(len(entity.paths) == 1 for entity in answer.entities)
+    assert check(FILMS, answer) == ()
+
+
+@pytest.mark.parametrize("number", ["1", "3"])
+def test_a_count_that_is_broken_is_found_out(number):
+    answer = answered(SEVERAL)
+    other = dataclasses.replace(SEVERAL, value=Value("number", number))
+    told = answered(other)
+    wrong = dataclasses.replace(answer, query=told.query, reading=told.reading)
+    assert any(
+        "query graph finds" in fault or "is found and" in fault for fault in check(FILMS, wrong)
+    )
+
+
+def test_walks_to_what_was_counted_that_are_not_spelt_out_are_told():
+    facts = [("Scott", "made", f"film {n}") for n in range(25)]
+    kg = KnowledgeGraph.from_triples([*facts, ("Scott", "is", "director")])
+    sets = QuerySets(kg)
+    for query in (
+        Where(Entities(("Scott",)), ("made",), ">", Value("number", "3"), by="count"),
+        Extreme(Entities(("Scott",)), ("made",), True, by="count"),
+    ):
+        answer = query_answer(sets, query, sets.execute(query), most=2)
+        assert "walks are cited for 20 of 25 things counted" in answer.notes
+        assert len(answer.paths) == 20
+        assert check(kg, answer) == ()
+        assert check(kg, dataclasses.replace(answer, notes=())) != ()
+
+
 def test_a_condition_cites_what_was_compared():
     answer = answered(Where(SCOTTS, ("year",), "in", Value("date", "1985")))
     assert [path.sentence for path in answer.paths] == [

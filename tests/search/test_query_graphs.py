@@ -1,8 +1,12 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from query_twin import Twin
 from value_graphs import KINDS, value_triples
 
+from jaxkg.cite import check
+from jaxkg.cite.queries import query_answer
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph, demo_graph
@@ -53,6 +57,45 @@ def test_a_random_batch_is_executed_as_by_the_twin_and_on_the_host(seed):
         assert told(kg, result) == twin.run(query), query
         for one, other in zip(result.derived, sets.execute(query).derived):
             same(one, other)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_conditions_on_counts_are_those_of_the_twin_on_device_and_host(seed):
+    rng = np.random.default_rng(seed)
+    triples = value_triples(rng)
+    kg = KnowledgeGraph.from_triples(triples)
+    values = Values(kg, KINDS)
+    sets, twin = QuerySets(kg, values), Twin(triples, KINDS)
+    every = Entities(tuple(kg.entity_ids))
+    queries = [
+        Where(every, path, how, Value("number", str(number)), "count")
+        for path in (("a",), ("^b",), ("c", "^a"), ("size",))
+        for how in ("=", "!=", "<", "<=", ">", ">=")
+        for number in (-1, 0, 1, 2)
+    ]
+    mixed = [Where(query, ("size",), ">", Value("number", "2")) for query in queries]
+    mixed += [dataclasses.replace(q, by="value") for q in queries if q.path == ("size",)]
+    for query, result in zip(
+        [*queries, *mixed], QueryGraphs(kg, values=values).execute(queries + mixed)
+    ):
+        assert told(kg, result) == told(kg, sets.execute(query)) == twin.run(query), query
+        for one, other in zip(result.derived, sets.execute(query).derived):
+            same(one, other)
+            assert query in mixed or one.keys.tolist() == other.keys.tolist()
+
+
+def test_what_was_counted_on_the_device_is_cited_as_on_the_host():
+    people = Step(FILM, ("directed_by", "starred"))
+    sets = QuerySets(FILMS)
+    both = (
+        Where(people, ("^directed_by",), ">=", Value("number", "1"), "count"),
+        Extreme(people, ("^directed_by",), True, by="count"),
+    )
+    for query, result in zip(both, QueryGraphs(FILMS).execute(both)):
+        answer = query_answer(sets, query, result)
+        assert answer.entities
+        assert check(FILMS, answer) == ()
+        assert answer == query_answer(sets, query, sets.execute(query))
 
 
 FILMS = demo_graph()
@@ -132,6 +175,7 @@ def test_query_graphs_that_differ_in_anything_are_executed_apart():
         [Step(BY, ("^directed_by",), returns) for returns in (True, False)],
         [Extreme(FILM, years, largest, n) for largest in (True, False) for n in (1, 2)],
         [Extreme(FILM, years, True, 1, by) for by in ("value", "count")],
+        [Where(BY, ("^directed_by",), ">", Value("number", str(n)), "count") for n in (1, 2)],
         [Where(FILM, years, how, Value("date", y)) for how in ("<", ">") for y in ("1990", "1991")],
         [Intersection((BY, FILM)), Union((BY, FILM)), Difference(BY, FILM), Difference(FILM, BY)],
     )

@@ -132,6 +132,8 @@ class Twin:
 
     def where(self, q, entity):
         entities = self.ends(entity, q.path)
+        if q.by == "count":
+            return compares(q.comparison, len(entities), int(q.value.text))
         if isinstance(q.value, str):
             return any(compares(q.comparison, e, q.value) for e in entities)
         wanted = READ[q.value.kind](q.value.text)

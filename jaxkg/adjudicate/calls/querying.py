@@ -23,7 +23,8 @@ _SYSTEM = (
     '- "step": what any of `relations` leads to from the part in `of`.\n'
     '- "intersection", "union", "difference": of the parts in `of`; the first without the second.\n'
     '- "where": those of the part in `of` for which the path `relations` (one relation a hop, none '
-    "for the entity itself) ends in something that compares with `value` by `comparison`.\n"
+    "for the entity itself) ends in something that compares with `value` by `comparison`, or for "
+    "which the number of things it leads to does if `by_count`.\n"
     '- "extreme": the first `n` of the part in `of`, ordered by the value at the end of the path '
     "`relations`, or by how many things it leads to if `by_count`; the largest first if "
     "`largest`.\n"

@@ -139,6 +139,8 @@ class RandomQueries:
         if self.rng.random() < 0.4:
             by = "count" if path and self.rng.random() < 0.5 else "value"
             return Extreme(source, path, bool(self.rng.random() < 0.5), self._small(), by)
+        if path and self.rng.random() < 0.3:
+            return self._counted(source, rows, path)
         row = int(self._pick(ends)) if len(ends) else 0
         kinds = [kind for kind, rows in zip(KINDS, self._valued) if len(rows) and row in rows]
         if not kinds or self.rng.random() < 0.2:
@@ -152,6 +154,14 @@ class RandomQueries:
         if self.rng.random() < 0.5:
             row = int(self._pick(self._valued[KINDS.index(kind)]))
         return Where(source, path, self._comparison(kind), self.value_at(kind, row))
+
+    def _counted(self, source: Node, rows: np.ndarray, path: tuple[str, ...]) -> Where:
+        """A condition on how many a path leads to: about as many as for one of the entities."""
+        ends = self.rng.permutation(rows)[:1]
+        for relation in path:
+            ends = np.unique(self.sets.step(ends, (relation,))[0])
+        number = len(ends) + int(self.rng.integers(-1, 2))
+        return Where(source, path, self._pick(_ORDERED), Value("number", str(number)), "count")
 
     def value_at(self, kind: str, row: int) -> Value:
         """An entity's value as one to compare with."""

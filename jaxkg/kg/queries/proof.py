@@ -25,46 +25,55 @@ Edge = tuple[str, str, str]
 """From, relation (`^name` where it was walked backwards), to."""
 
 
-def proved(sets: QuerySets, node: Node, edges: Iterable[Edge]) -> set[str]:
+def proved(sets: QuerySets, node: Node, edges: Iterable[Edge], *, counted: bool = True) -> set[str]:
     """Ids of the entities that these edges, and the values of their ends, show a node to denote.
 
-    What no part of a graph can show is asked of the whole graph: what a difference leaves out, and
-    which entities come first; of an order the edges must show that the entity takes part.
+    What no part of a graph can show is asked of the whole graph: what a difference leaves out,
+    which entities come first, and that there is no more to count; of an order the edges must show
+    that the entity takes part, and everything that was counted.
 
     Args:
         sets: over the graph.
         node: a sound query graph.
         edges: as walked; those of the graph, or nothing is proved.
+        counted: whether the edges are to show all that a condition or an order counted; else the
+            number is asked of the whole graph.
     """
     ends: dict[tuple[str, str], set[str]] = {}
     for start, relation, end in edges:
         ends.setdefault((start, relation), set()).add(end)
         ends.setdefault((end, inverse(relation)), set()).add(start)
-    return _proved(sets, node, ends)
+    return _proved(sets, node, ends, counted)
 
 
-def _proved(sets: QuerySets, node: Node, ends: dict[tuple[str, str], set[str]]) -> set[str]:
+def _proved(
+    sets: QuerySets, node: Node, ends: dict[tuple[str, str], set[str]], counted: bool
+) -> set[str]:
     if isinstance(node, Entities):
         return set(node.ids)
     if isinstance(node, Domain):
         return {start for start, name in ends if name in node.relations}
     if isinstance(node, Step):
-        source = _proved(sets, node.source, ends)
+        source = _proved(sets, node.source, ends, counted)
         found = {e for s in source for name in node.relations for e in ends.get((s, name), ())}
         return found if node.returns else found - set(topics_of(node))
     if isinstance(node, Intersection):
-        return set.intersection(*(_proved(sets, part, ends) for part in node.parts))
+        return set.intersection(*(_proved(sets, part, ends, counted) for part in node.parts))
     if isinstance(node, Union):
-        return set.union(*(_proved(sets, part, ends) for part in node.parts))
-    found = _proved(sets, node.source, ends)
+        return set.union(*(_proved(sets, part, ends, counted) for part in node.parts))
+    found = _proved(sets, node.source, ends, counted)
     if isinstance(node, Difference):
         without = sets.derive(node.without).nodes
         return {e for e in found if not np.isin(sets.kg.entity(e), without)}
     reached = {entity: _along(entity, node.path, ends) for entity in found}
-    if isinstance(node, Extreme):
-        first = {sets.kg.entity_ids[row] for row in sets.derive(node).nodes.tolist()}
-        return {e for e in found & first if reached[e] or node.by == "count"}
-    assert isinstance(node, Where)
+    assert isinstance(node, Where | Extreme)
+    if node.by == "count" or isinstance(node, Extreme):
+        whole = sets.derive(node)
+        assert whole.keys is not None
+        kept = {sets.kg.entity_ids[n]: key for n, key in zip(whole.nodes, whole.keys.tolist())}
+        if node.by == "value":
+            return {e for e in found & kept.keys() if reached[e]}
+        return {e for e in found & kept.keys() if not counted or len(reached[e]) == kept[e]}
     kind, window = where_window(sets.values, node)
     keys = sets.values.keys_of(kind)
     rows = {e: [sets.kg.entity(end) for end in reached[e]] for e in found}

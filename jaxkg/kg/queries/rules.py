@@ -36,9 +36,9 @@ def refuse_unsound(values: Values, query: Query) -> None:
 
     Raises:
         JaxkgError: an unknown operator; one that is a root only below another; nothing to start
-            from, to step along, to combine or to order by; an entity or a relation that the graph
-            has not; a type that no entity has; a value that cannot be compared; n below 1; more
-            than 64 operators within each other, as in a circle.
+            from, to step along, to combine, to count or to order by; an entity or a relation that
+            the graph has not; a type that no entity has; a value that cannot be compared; n below
+            1; more than 64 operators within each other, as in a circle.
     """
     _sound(values, query, 0)
 
@@ -77,19 +77,19 @@ def _sound(values: Values, query: Query, depth: int) -> None:
     elif isinstance(query, Intersection | Union):
         if not query.parts:
             raise JaxkgError(f"{type(query).__name__.lower()} of nothing")
-    elif isinstance(query, Where):
+    elif isinstance(query, Where | Extreme):
         for relation in query.path:
             kg.relation_code(relation)
-        where_window(values, query)
-    elif isinstance(query, Extreme):
-        for relation in query.path:
-            kg.relation_code(relation)
+        name = type(query).__name__.lower()
+        if query.by not in ("value", "count"):
+            raise JaxkgError(f'{name} goes by "value" or "count", not by {query.by!r}')
+        if query.by == "count" and not query.path:
+            raise JaxkgError(f"{name} by a count of nothing: the path is empty")
+        if isinstance(query, Where):
+            where_window(values, query)
+            return
         if type(query.n) is not int or query.n < 1:
             raise JaxkgError(f"the first n entities want n of 1 or more, not {query.n!r}")
-        if query.by not in ("value", "count"):
-            raise JaxkgError(f'entities are ordered by "value" or "count", not {query.by!r}')
-        if query.by == "count" and not query.path:
-            raise JaxkgError("ordered by a count of nothing: the path is empty")
         if query.by == "value":
             ends_at(values, query)
     elif isinstance(query, Compared):
@@ -171,12 +171,14 @@ def last_relations(node: Where | Extreme) -> tuple[str, ...]:
 
 
 def where_window(values: Values, node: Where) -> tuple[str, Window]:
-    """The kind that a condition compares, and the keys that satisfy it.
+    """The kind that a condition compares, or "count", and the keys that satisfy it.
 
     Raises:
         JaxkgError: the value cannot be compared with what the path leads to, or is a type (or
             other entity) that no entity has.
     """
+    if node.by == "count":
+        return "count", values.window("count", node.comparison, node.value)
     last = last_relations(node)
     along = last[0] if len(last) == 1 else None
     if isinstance(node.value, str):

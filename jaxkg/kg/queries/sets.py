@@ -45,7 +45,7 @@ class Derived:
             of a domain, a condition and an order lead from the entity to what it has or what was
             compared. None for others.
         ends: [K] int32, the entity that was compared; of conditions and orders by value alone.
-        keys: [K] int64 by which an order put them; of orders alone.
+        keys: [K] int64 by which an order put them; where they were counted, how many.
         parts: of the query graphs below; of a chain of steps that was walked in one go, of the
             source of its first.
     """
@@ -195,6 +195,14 @@ class QuerySets:
             key = pair.astype(np.int64) * self.kg.num_entities + found
             _, first = np.unique(key, return_index=True)
             pair, ends, steps = pair[first], found[first], steps[first]
+        if node.by == "count":
+            keys = np.bincount(pair, minlength=len(source.nodes)).astype(np.int64)
+            if isinstance(node, Where):
+                place = np.flatnonzero(where_window(self.values, node)[1].holds(keys, keys))
+            else:
+                place = foremost(keys, node)
+            none = np.full((len(place), 0), -1, np.int64)
+            return Derived(node, source.nodes[place], none, keys=keys[place], parts=(source,))
         if isinstance(node, Where):
             kind, window = where_window(self.values, node)
             first, second = self.values.keys_of(kind)
@@ -202,11 +210,6 @@ class QuerySets:
             kept, at = np.unique(pair[hits], return_index=True)
             hit = hits[at]
             return Derived(node, source.nodes[kept], steps[hit], ends[hit], parts=(source,))
-        if node.by == "count":
-            keys = np.bincount(pair, minlength=len(source.nodes)).astype(np.int64)
-            place = foremost(keys, node)
-            none = np.full((len(place), 0), -1, np.int64)
-            return Derived(node, source.nodes[place], none, keys=keys[place], parts=(source,))
         key = order_keys(self.values, ends_at(self.values, node))[ends]
         there = np.flatnonzero(key > NONE_KEY)
         order = there[np.lexsort((-key[there] if node.largest else key[there], pair[there]))]

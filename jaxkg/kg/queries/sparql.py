@@ -28,7 +28,7 @@ from jaxkg.kg.queries.rules import (
     topics_of,
     where_window,
 )
-from jaxkg.kg.queries.values import NONE, Values
+from jaxkg.kg.queries.values import NONE, Values, count_meant
 from jaxkg.query import (
     Compared,
     Count,
@@ -92,7 +92,7 @@ def to_ntriples(values: Values) -> Iterator[str]:
         if term.startswith('"'):
             continue
         name = kg.name(row)
-        yield f"{term} <urn:jaxkg:text> {_quoted(name)} ."
+        yield f"{term} <urn:jaxkg:text> {_quoted(values.text(row)[0])} ."
         if values.keys[0, 0, row] != NONE and (number := as_number(name)) is not None:
             yield f'{term} <urn:jaxkg:number> "{number[0]:f}"^^<{XSD}decimal> .'
             yield f"{term} <urn:jaxkg:unit> {_quoted(number[1])} ."
@@ -203,6 +203,10 @@ class _Printer:
         return lines, start
 
     def where(self, node: Where, var: str) -> str:
+        if node.by == "count":
+            found = next(self._fresh)
+            counted = self.counted(node, var, found)
+            return f"{{ {counted} }}\nFILTER({found} {node.comparison} {count_meant(node.value)})"
         lines, end = self.path(var, node.path)
         kind, _ = where_window(self.values, node)
         lines = [self.group(node.source, var), *lines]
@@ -298,17 +302,18 @@ class _Printer:
 
     def keyed(self, node: Extreme, var: str, key: str, first: str) -> str:
         """A SELECT of every entity of the source with what it is ordered by."""
-        lines, end = self.path(var, node.path)
-        source = self.group(node.source, var)
         if node.by == "count":
-            inside = "\n".join([source, "OPTIONAL {", _indented("\n".join(lines)), "}"])
-            what = f"COUNT(DISTINCT {end})"
-        else:
-            kind = ends_at(self.values, node)
-            more, value = self.value(end, kind)
-            inside = "\n".join([source, *lines, *more])
-            what = f"{first}({_ordering(value)})"
-        return f"SELECT {var} ({what} AS {key}) WHERE {{\n{_indented(inside)}\n}} GROUP BY {var}"
+            return self.counted(node, var, key)
+        lines, end = self.path(var, node.path)
+        more, value = self.value(end, ends_at(self.values, node))
+        inside = [self.group(node.source, var), *lines, *more]
+        return _grouped(var, f"{first}({_ordering(value)})", key, inside)
+
+    def counted(self, node: Where | Extreme, var: str, key: str) -> str:
+        """A SELECT of every entity of the source with how many its path leads to."""
+        lines, end = self.path(var, node.path)
+        path = ["OPTIONAL {", _indented("\n".join(lines)), "}"]
+        return _grouped(var, f"COUNT(DISTINCT {end})", key, [self.group(node.source, var), *path])
 
     def compared(self, query: Compared) -> str:
         left, right = next(self._fresh), next(self._fresh)
@@ -334,6 +339,11 @@ class _Printer:
         else:
             held = f"FILTER({one} {query.comparison} {other})"
         return "\n".join([*lines, *more, *further, held])
+
+
+def _grouped(var: str, what: str, key: str, lines: list[str]) -> str:
+    inside = _indented("\n".join(lines))
+    return f"SELECT {var} ({what} AS {key}) WHERE {{\n{inside}\n}} GROUP BY {var}"
 
 
 def _ordering(value: tuple[str, str] | str) -> str:

@@ -125,8 +125,7 @@ class Values:
         for row, truth in truths.items():
             self.keys[2, :, row] = truth
         self.keys.setflags(write=False)
-        literals = np.zeros(kg.num_entities, bool)
-        literals[np.fromiter(typed, np.int64, len(typed))] = True
+        literals = np.isin(np.arange(kg.num_entities), list(typed))
         valued = (self.keys[:, 0] != NONE).any(axis=0)
         self.typed, self.told = bool((valued & literals).any()), bool((valued & ~literals).any())
         self._ends: dict[str, np.ndarray] = {}
@@ -138,7 +137,7 @@ class Values:
         """Values of the literals that say their datatype; the kind of every literal by its row."""
         kg = self.kg
         ids = kg.entity_ids
-        first = _first_not_below(ids, '"')
+        first = bisect.bisect_left(ids, '"')
         typed: dict[int, str | None] = {}
         heads = set(kg.triples[:, 0].tolist()) if first < len(ids) and ids[first][:1] == '"' else ()
         for row in range(first, len(ids)):
@@ -206,8 +205,10 @@ class Values:
 
     def text(self, row: int) -> tuple[str, str]:
         """Text and language of an entity: a literal's, or its display name."""
-        found = literal(self.kg.entity_ids[row])
-        return self.kg.name(row), found.language.lower() if found else ""
+        entity, name = self.kg.entity_ids[row], self.kg.name(row)
+        if (found := literal(entity)) is None:
+            return name, ""
+        return found.text if name == entity else name, found.language.lower()
 
     def keys_of(self, kind: str) -> np.ndarray:
         """[2, N] int32 keys of a kind."""
@@ -224,7 +225,7 @@ class Values:
         """Which keys compare with a value as wanted.
 
         Args:
-            kind: of the keys.
+            kind: of the keys; "count" of numbers of entities, which are their own keys.
             comparison: as wanted.
             value: to compare with; an entity id for kind "entity".
             along: the relation whose tails are compared, where that is known.
@@ -239,6 +240,9 @@ class Values:
             raise JaxkgError(f"{kind} {value!r} compares by = and != alone, not by {comparison}")
         if comparison == "in" and kind != "date":
             raise JaxkgError(f"{kind} values are not `in` each other, as dates are: {value!r}")
+        if kind == "count":
+            number = count_meant(value)
+            return _interval(comparison, number, number)
         if isinstance(value, str):
             row = self.row(value)
             return _interval(comparison, row, row)
@@ -346,6 +350,19 @@ def _said_by_some(kg: KnowledgeGraph, kind: str, rows: Sequence[int], others: in
     return 2 * sum(_parsed(kind, text) is not None for text in some) >= len(some)
 
 
+def count_meant(value: Value | str) -> int:
+    """The number of entities that a value says.
+
+    Raises:
+        JaxkgError: it is no whole number, or beyond all counts.
+    """
+    if isinstance(value, Value) and value.kind == "number" and not value.unit:
+        number, unit = as_number(value.text) or (Decimal("NaN"), "")
+        if not unit and number.is_finite() and abs(number) < _LAST and number % 1 == 0:
+            return int(number)
+    raise JaxkgError(f"a count compares with a whole number such as 3, not with {value!r}")
+
+
 _OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in")
 
 
@@ -370,8 +387,7 @@ def _parsed(kind: str, text: str):
     if kind == "number":
         found = as_number(text)
         return None if found is None else (found[1], found[0])
-    truth = as_truth(text)
-    return None if truth is None else int(truth)
+    return as_truth(text)
 
 
 def _clear_date(text: str) -> bool:
@@ -382,8 +398,3 @@ def _clear_date(text: str) -> bool:
 def _names_in_disguise(told: Mapping[int, tuple[str, Decimal]], *, overruled: bool) -> bool:
     """Asteroids, "1124 Stroobantia", are no numbers: nearly each would have a unit of its own."""
     return not overruled and len({unit for unit, _ in told.values()}) > 1 + len(told) // 4
-
-
-def _first_not_below(names: Sequence[str], text: str) -> int:
-    """Of ascending names."""
-    return bisect.bisect_left(names, text)

@@ -192,10 +192,9 @@ class LLMQueryGraphs(QuestionAnswering):
         relations = _relations(part.relations, offered)
         if part.operator == "step":
             return [raw | {"relations": relations, "returns": False}]
-        raw["path"] = relations
+        raw |= {"path": relations, "by": "count" if part.by_count else "value"}
         if part.operator == "extreme":
-            by = "count" if part.by_count else "value"
-            return [raw | {"largest": part.largest, "n": part.n, "by": by}]
+            return [raw | {"largest": part.largest, "n": part.n}]
         raw["comparison"] = part.comparison
         return [raw | {"value": value} for value in self._values(part.value, entities)]
 

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from query_twin import Twin
@@ -67,7 +69,12 @@ FILMS = KnowledgeGraph.from_triples(
 SCOTTS = Step(Entities(("Scott",)), ("^by",))
 MANNS = Step(Entities(("Mann",)), ("^by",))
 ALL = Union((SCOTTS, MANNS))
+MADE = Union((Entities(("Scott", "Mann", "Alien")), MANNS))
 BEFORE_1990 = Where(ALL, ("year",), "<", Value("date", "1990"))
+
+
+def made(comparison, number, path=("^by",)):
+    return Where(MADE, path, comparison, Value("number", str(number)), by="count")
 
 
 @pytest.mark.parametrize(
@@ -86,6 +93,16 @@ BEFORE_1990 = Where(ALL, ("year",), "<", Value("date", "1990"))
         (Where(ALL, ("cost",), ">=", Value("number", "11")), {"Alien", "Heat"}),
         (Where(ALL, ("by",), "=", "Mann"), {"Heat"}),
         (Where(ALL, (), "=", Value("text", "Heat")), {"Heat"}),
+        (made("=", 0), {"Alien", "Heat"}),
+        (made("=", 1), {"Mann"}),
+        (made("!=", 1), {"Scott", "Alien", "Heat"}),
+        (made("<", 2), {"Mann", "Alien", "Heat"}),
+        (made("<=", 0), {"Alien", "Heat"}),
+        (made(">", 0), {"Scott", "Mann"}),
+        (made(">=", "2.0"), {"Scott"}),
+        (made(">", -1), {"Scott", "Mann", "Alien", "Heat"}),
+        (made("=", 1, ("^by", "by")), {"Scott", "Mann"}),
+        (Count(made(">=", 1, ("^by", "year"))), 2),
         (Extreme(ALL, ("year",), largest=False), {"Alien"}),
         (Extreme(ALL, ("cost",), largest=True), {"Heat"}),
         (Extreme(Union((SCOTTS, MANNS)), ("by", "^by"), True, by="count"), {"Alien", "Legend"}),
@@ -139,6 +156,17 @@ object.__setattr__(CHAIN, "source", CHAIN)
         (Where(ALL, ("by",), "<", "Scott"), "by = and != alone"),
         (Where(ALL, ("by",), "=", "director"), "no entity has 'director'"),
         (Where(ALL, ("by",), "=", "actor"), "no entity 'actor'"),
+        (made("in", 1), "count values are not `in` each other"),
+        (made("~", 1), "no comparison '~'"),
+        (made("<", 1.5), "a count compares with a whole number such as 3, not with Value"),
+        (made("<", "2 km"), "a whole number"),
+        (made("<", "many"), "a whole number"),
+        (made("<", 2**31), "a whole number"),
+        (made("<", "1e200"), "a whole number"),
+        (made("<", 1, ()), "where by a count of nothing"),
+        (Where(ALL, ("by",), "=", "Mann", by="count"), "a whole number"),
+        (Where(ALL, ("year",), "=", Value("date", "1990"), by="count"), "a whole number"),
+        (Where(ALL, ("by",), "=", "Mann", by="sum"), 'where goes by "value" or "count"'),
         (Extreme(ALL, ("by",), True), "cannot be ordered"),
         (Extreme(ALL, (), True), "cannot be ordered"),
         (Extreme(ALL, (), True, by="count"), "count of nothing"),
@@ -169,6 +197,15 @@ def test_what_cannot_be_executed_is_refused_in_one_line(query, why):
 def test_json_that_is_no_query_graph_is_refused(raw):
     with pytest.raises(JaxkgError):
         query_from_dict(raw)
+
+
+def test_a_condition_on_a_count_is_json_and_back():
+    query = made(">=", 2)
+    raw = query_to_dict(query)
+    assert raw["by"] == "count"
+    assert query_from_dict(raw) == query
+    del raw["by"]
+    assert query_from_dict(raw) == dataclasses.replace(query, by="value")
 
 
 def test_a_walk_comes_with_everything_found():

@@ -50,6 +50,8 @@ def asked(*replies, topics=("Al Pacino", "Robert De Niro"), **settings):
                           "comparison": ">", "value": "1990"}], {"Heat"}),
         ([PACINO, FILMS, {"operator": "where", "of": [1], "relations": ["starring"],
                           "comparison": "=", "value": "Robert De Niro"}], {"Heat"}),
+        ([PACINO, FILMS, {"operator": "where", "of": [1], "relations": ["starring"],
+                          "comparison": ">", "value": "1", "by_count": True}], {"Heat"}),
         ([PACINO, FILMS, {"operator": "count", "of": [1]}], {"2"}),
         ([PACINO, FILMS, {"operator": "exists", "of": [1]}], {"yes"}),
     ],
@@ -73,6 +75,9 @@ def test_one_call_says_what_is_executed_and_cited(parts, wanted):
         ([PACINO, {"operator": "difference", "of": [0]}], "made of 1 parts, not of 2"),
         ([PACINO, FILMS, {"operator": "where", "of": [1], "relations": ["year"],
                           "comparison": "like", "value": "1990"}], "part 2, where"),
+        ([PACINO, FILMS, {"operator": "where", "of": [1], "relations": ["starring"],
+                          "comparison": ">", "value": "many", "by_count": True}],
+         "part 2, where: a count compares with a whole number"),
     ],
 )  # fmt: skip
 def test_what_the_graph_does_not_bear_is_refused_or_repaired(parts, told):
