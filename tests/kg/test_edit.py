@@ -154,7 +154,9 @@ def test_a_changed_store_is_the_changed_graph(tmp_path_factory, triples, steps):
     store, plain = open_store(folder), ArrayStore(whole)
     for id in whole.entity_ids:
         found = [
-            topic_graph(some, surroundings(some, some.find(id), Reach(hops=2)), whole_schema=False)
+            topic_graph(
+                some, surroundings(some, some.named([id])[0], Reach(hops=2)), whole_schema=False
+            )
             for some in (store, plain)
         ]
         assert facts(found[0]) == facts(found[1])
