@@ -283,7 +283,8 @@ def _value(text: str, annotation: Any) -> Any:
 
 
 def encoder_named(name: str) -> TextEncoder:
-    """An encoder of texts: "minilm", sentence vectors; "hashing", which needs no weights; a folder.
+    """An encoder of texts: "minilm", sentence vectors; "hashing", which needs no weights; a folder;
+    "remote:MODEL", at the endpoint that OPENAI_BASE_URL and OPENAI_API_KEY name.
 
     Raises:
         JaxkgError: there is no such encoder, or its weights are not found.
@@ -296,11 +297,17 @@ def encoder_named(name: str) -> TextEncoder:
         from jaxkg.text.hashing import HashingEncoder
 
         return HashingEncoder()
+    if name.startswith("remote:"):
+        from jaxkg.text.remote import RemoteEncoder
+
+        return RemoteEncoder(name.removeprefix("remote:"))
     if Path(name).is_dir():
         from jaxkg.text.minilm import MiniLM
 
         return MiniLM.open(name)
-    raise JaxkgError(f"the encoder is minilm, hashing or the folder of one, not {name!r}")
+    raise JaxkgError(
+        f"the encoder is minilm, hashing, remote:MODEL or the folder of one, not {name!r}"
+    )
 
 
 def encoder_kept(name: str) -> TextEncoder:

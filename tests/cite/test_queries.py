@@ -183,6 +183,16 @@ def test_a_comparison_cites_both_sides_or_says_what_is_missing():
     assert "nothing to compare: Scott → year" in (answered(missing).abstained or "")
 
 
+def test_a_comparison_is_decided_by_what_has_a_value():
+    facts = [(f"film {n}", "year", str(1950 + n)) for n in range(30)]
+    kg = KnowledgeGraph.from_triples([*facts, ("lost film", "year", "(unknown)")])
+    sides = [Step(Entities(films), ("year",)) for films in (("film 5",), ("lost film", "film 1"))]
+    sets = QuerySets(kg)
+    query = Compared(sides[0], ">", sides[1])
+    answer = query_answer(sets, query, sets.execute(query))
+    assert [path.sentence for path in answer.paths] == ["film 5, year: 1955", "film 1, year: 1951"]
+
+
 def test_what_finds_nothing_abstains_and_says_how_it_was_read():
     answer = answered(Difference(SCOTTS, SCOTTS))
     assert answer.abstained is not None
@@ -225,6 +235,14 @@ def test_a_changed_answer_is_found_out(query, change):
     answer = answered(query)
     assert check(FILMS, answer) == ()
     assert check(FILMS, dataclasses.replace(answer, entities=(change(answer),))) != ()
+
+
+def test_an_order_wants_the_value_of_what_comes_first():
+    answer = answered(Extreme(SCOTTS, ("year",), True))
+    cut = CHANGES["one walk less"](answer)
+    assert len(cut.paths) == len(answer.entities[0].paths) - 1 == 1
+    [fault] = check(FILMS, dataclasses.replace(answer, entities=(cut,)))
+    assert "does not follow" in fault
 
 
 def test_a_yes_without_its_walk_is_found_out():

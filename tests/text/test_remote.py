@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from jaxkg.errors import JaxkgError
+from jaxkg.experiments.parts import encoder_named
 from jaxkg.text.remote import RemoteEncoder
 
 
@@ -58,3 +59,8 @@ def test_what_is_missing_is_said(monkeypatch):
         RemoteEncoder("small")
     with pytest.raises(JaxkgError, match="name the embedding model"):
         RemoteEncoder("", base_url="http://localhost:1/v1")
+
+
+def test_a_command_takes_it_by_name(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    assert encoder_named("remote:small")(["one"]).shape == (1, 8)
