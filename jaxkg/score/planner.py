@@ -169,7 +169,7 @@ def relation_logits(
         [2R + 1] float32, the last entry is "stop".
     """
     scores = jnp.tanh(reads + state) @ params.relation.T + params.bias
-    return jax.nn.log_softmax(scores.at[:-1].add(likeness))
+    return jax.nn.log_softmax(scores + jnp.pad(likeness, (0, 1)))
 
 
 def path_log_probability(
@@ -190,7 +190,9 @@ def path_log_probability(
     stop = params.bias.shape[0] - 1
     length = jnp.sum(path != NULL)
     steps = jnp.arange(hops)
-    logits = next_relation_logits(params, labels, reading, path)[:hops]
+    # After the last relation nothing is chosen.
+    before = reading._replace(reads=reading.reads[:hops])
+    logits = next_relation_logits(params, labels, before, path[:-1])
     emitted = jnp.where(steps < length, jnp.maximum(path, 0), stop)
     chosen = jnp.take_along_axis(logits, emitted[:, None], axis=1)[:, 0]
     return jnp.sum(jnp.where(steps <= length, chosen, 0.0))

@@ -137,6 +137,7 @@ def _program(config: PlannerConfig, steps: int) -> Program:
     def loss(
         params: PlannerParams,
         labels: jax.Array,
+        columns: jax.Array,
         ngrams: jax.Array,
         paths: jax.Array,
         f1: jax.Array,
@@ -144,6 +145,7 @@ def _program(config: PlannerConfig, steps: int) -> Program:
     ) -> jax.Array:
         key = jax.random.wrap_key_data(key)
         ngrams = hide_words(ngrams, key, words=config.hidden_words, each=config.dropout)
+        ngrams = ngrams[:, columns]
         scores = mined_log_probabilities(params, labels, ngrams, paths)
         likelihood = marginal_log_likelihood(scores, f1, temperature=config.temperature)
         weight = jnp.max(f1, axis=1)
@@ -201,14 +203,16 @@ def train_planner(
     place[rows] = np.arange(len(rows), dtype=np.int32)
     label_ngrams = place[label_ngrams]
     training, held_out = (some._replace(ngrams=place[some.ngrams]) for some in (training, held_out))
-    labels = jnp.asarray(label_ngrams)
+    # Questions are far shorter than the grid is wide, and an empty place costs as much as a word.
+    columns = np.flatnonzero((training.ngrams != NULL).any(axis=0))
+    labels = jnp.asarray(label_ngrams[:, (label_ngrams != NULL).any(axis=0)])
     keys = split_on(dropout_key, steps)
 
     def batches() -> Iterator[tuple[Any, ...]]:
         for epoch in range(config.epochs):
             for step, some in enumerate(in_batches(order.permutation(useful), batch)):
                 key = keys[epoch * per_epoch + step]
-                yield (labels, *(part[some] for part in training), key)
+                yield (labels, columns, *(part[some] for part in training), key)
 
     descent = _program(config, steps)
     params = init_planner(
