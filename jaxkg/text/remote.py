@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -57,7 +56,7 @@ class RemoteEncoder:
                 "no key for the hosted service: set OPENAI_API_KEY, or name your own server with "
                 "base_url=..., e.g. http://localhost:11434/v1"
             )
-        self._asked_dimension = dimension
+        self._asked_dimension = self._dimension = dimension
         self._timeout, self._retries = timeout, retries
 
     @property
@@ -65,10 +64,12 @@ class RemoteEncoder:
         """The endpoint and the dimension asked for; what it serves under a name it alone knows."""
         return f"{self.base_url or 'hosted'} {self._asked_dimension or 'full'}"
 
-    @functools.cached_property
+    @property
     def dimension(self) -> int:
         """D; asks the endpoint once where it was not given."""
-        return self._asked_dimension or self._ask(["dimension"]).shape[1]
+        if self._dimension is None:
+            self._dimension = self._ask(["dimension"]).shape[1]
+        return self._dimension
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """Encode texts.

@@ -102,6 +102,13 @@ def test_fan_out_spares_the_first_hop():
         assert layer_edges(narrow, 2, row) == want
 
 
+def test_floor_leaves_out_runs_that_weigh_nothing_beside_each_other():
+    weight = np.zeros((ROWS, HOPS, 6), np.float32)
+    starts = frontier_of([[0]] + [[]] * (ROWS - 1))
+    sub = unrolled(random_graph_from(4).graph, starts, weight, capacities=ROOMY, floor=0.1)
+    assert layer_edges(sub, 1, 0) == []
+
+
 def test_floor_leaves_out_runs_that_weigh_little():
     graph = random_graph_from(4)
     topics = [[0]] + [[]] * (ROWS - 1)
