@@ -42,6 +42,14 @@ def ask(
     sparql: Annotated[
         bool, typer.Option(help="Print the SPARQL 1.1 of what was executed, not the answer.")
     ] = False,
+    right: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Number, as printed, of the reading that is right (0: the one answered by). It is "
+            "kept, and gone by from then on; `jaxkg cache` shows and clears it.",
+        ),
+    ] = None,
     top_k: options.TopK = 50,
     repair: options.Repair = False,
     seed: Annotated[int, typer.Option(help="Of a planner made on first use.")] = 0,
@@ -56,8 +64,9 @@ def ask(
     """
     if question != "-":
         checked_question(question)
-    if question == "-" and (trace is not None or svg is not None or sparql):
-        raise JaxkgError("--trace, --svg and --sparql are of one answer; ask one question")
+    single = trace is not None or svg is not None or sparql or right is not None
+    if question == "-" and single:
+        raise JaxkgError("--trace, --svg, --sparql and --right are of one answer; ask one question")
     with (
         progress_bars() as show,
         session(
@@ -67,8 +76,11 @@ def ask(
         if question == "-":
             withheld = _ask_all(warm, limit, as_json)
             sys.exit(1 if withheld else 0)
+        first = None if right is None else warm.right(question, right)
         # Telling of the stages is a search of its own: only who saves it pays for it.
-        answer, stages = (warm.answer(question), ()) if trace is None else warm.traced(question)
+        answer, stages = (
+            (first or warm.answer(question), ()) if trace is None else warm.traced(question)
+        )
     if sparql:
         print(_sparql(warm, answer))
     elif as_json:

@@ -38,6 +38,22 @@ class Session:
 
         return self._held(self.system.answer([as_question(checked_question(question))])[0])
 
+    def right(self, question: str, number: int) -> Answer:
+        """The answer by the reading of that number, which is kept for the next time.
+
+        Raises:
+            JaxkgError: the system gives no readings, or has none of that number.
+        """
+        from jaxkg.systems.answering import as_question
+
+        correct = getattr(self.system, "correct", None)
+        if correct is None:
+            raise JaxkgError(
+                "only --system reader, over a whole graph, keeps which reading is right"
+            )
+        correct(as_question(checked_question(question)), number)
+        return self.answer(question)
+
     def traced(self, question: str) -> tuple[Answer, tuple[TraceNode, ...]]:
         """The same, and what the system tells of its stages."""
         from jaxkg.systems.answering import as_question

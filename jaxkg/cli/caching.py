@@ -16,7 +16,9 @@ _KINDS = {
     "vectors": "of texts, by sentence encoder",
     "programs": "compiled for this machine",
     "replies": "of language models; they were paid for",
+    "corrections": "readings that you said are right",
 }
+_NOT_MADE_AGAIN = ("replies", "corrections")
 
 
 def cache(
@@ -24,24 +26,38 @@ def cache(
         Literal["show", "clear"], typer.Argument(help="Say what is kept, or throw it away.")
     ] = "show",
     replies: Annotated[bool, typer.Option(help="Clear the replies of models as well.")] = False,
+    corrections: Annotated[
+        bool, typer.Option(help="Clear what you said is right (`jaxkg ask --right`) as well.")
+    ] = False,
 ) -> None:
-    """Say where and how much jaxkg keeps, or clear it; all but the replies of models is made again.
+    """Say where and how much jaxkg keeps, or clear it.
 
+    All but the replies of models and the corrections of users is made again when it is wanted.
     JAXKG_CACHE names the folder, else XDG_CACHE_HOME or ~/.cache has it.
     """
     folder = cache_folder()
     if folder is None:
         raise JaxkgError("there is no home folder, so nothing is kept; JAXKG_CACHE names a folder")
-    if replies and action == "show":
-        raise JaxkgError("--replies belongs to `jaxkg cache clear`")
+    wanted = {"replies": replies, "corrections": corrections}
+    for kind in _NOT_MADE_AGAIN:
+        if wanted[kind] and action == "show":
+            raise JaxkgError(f"--{kind} belongs to `jaxkg cache clear`")
     if action == "clear":
         for kind in _KINDS:
-            if kind != "replies" or replies:
+            if wanted.get(kind, True):
                 _clear(folder, kind)
     print(folder)
     for kind, what in _KINDS.items():
         size = sum(file.stat().st_size for place in _places(folder, kind) for file in _files(place))
-        print(f"  {kind:<9} {size / 1e6:9,.1f} MB  {what}")
+        print(f"  {kind:<11} {size / 1e6:9,.1f} MB  {what}")
+    from jaxkg.words import one_line
+
+    for path in sorted((folder / "corrections").glob("*.jsonl")):
+        print(f"  {path}")
+        from jaxkg.systems.reader.corrections import read_corrections
+
+        for one in read_corrections(path):
+            print(f"    {one_line(one.question)} = {one_line(one.reading)}")
 
 
 def _places(folder: Path, kind: str) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _HELP = """\
 :why        everything behind the last answer: paths, plan, topics, cost
+:right N    reading N of the last question is right (0: the one answered by): kept, and gone by
 :relations  what can be asked about, most frequent first
 :history    the questions so far
 :quit       leave (so does the end of the input)
@@ -48,15 +50,20 @@ def chat(
         for line in lines_of_input():
             if line in (":quit", ":q"):
                 break
-            if line.startswith(":"):
+            right = re.fullmatch(r":right\s+(\d+)", line) if asked else None
+            if line.startswith(":") and right is None:
                 _command(line, warm, last, asked)
-            else:
-                asked.append(line)
-                try:
+                _prompt()
+                continue
+            try:
+                if right is None:
+                    asked.append(line)
                     last = warm.answer(line)
-                    print(_short(last))
-                except JaxkgError as error:
-                    errors.print(f"jaxkg: {error}", markup=False, highlight=False)
+                else:
+                    last = warm.right(asked[-1], int(right[1]))
+                print(_short(last))
+            except JaxkgError as error:
+                errors.print(f"jaxkg: {error}", markup=False, highlight=False)
             _prompt()
 
 
@@ -83,8 +90,14 @@ def _short(answer: Answer) -> str:
     """The verdict, and for every answer the first sentence that proves it."""
     from jaxkg.words import one_line
 
+    others = [
+        f"  {number}. {one_line(other.reading)}: {', '.join(map(one_line, other.preview))}"
+        for number, other in enumerate(answer.readings, start=1)
+    ]
     if not answer.entities:
-        return f"No answer: {one_line(answer.abstained or answer.error or 'no reason given')}"
+        why = one_line(answer.abstained or answer.error or "no reason given")
+        mean = ["Did you mean (:right N)", *others] if others else []
+        return "\n".join([f"No answer: {why}", *mean])
     sentences = {path.id: path.sentence for path in answer.paths}
     lines = []
     for entity in answer.entities[:10]:

@@ -57,7 +57,8 @@ def test_the_cache_is_told_and_cleared(jaxkg, tmp_path, monkeypatch):
     assert code == 0
     assert out.splitlines()[0] == str(cache)
     assert [line.split()[:2] for line in out.splitlines()[1:]] == [
-        [kind, "2.0"] for kind in ("planners", "vectors", "programs", "replies")
+        *([kind, "2.0"] for kind in ("planners", "vectors", "programs", "replies")),
+        ["corrections", "0.0"],
     ]
     assert jaxkg("cache", "--replies")[0] == 2
     assert jaxkg("cache", "clear")[0] == 0

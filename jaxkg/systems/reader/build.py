@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.parts import Parts
+from jaxkg.systems.reader.corrections import kept_corrections
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
+from jaxkg.systems.reader.weights import open_folder
 from jaxkg.text.weights import find_weights
 
 
 def from_parts(parts: Parts) -> Reader:
     """With sentence vectors where their weights are on this machine, else by letters alone."""
-    advice = ()
-    if "encoder" not in parts.wishes and (why := _no_weights()):
+    advice, weights = (), None
+    if folder := parts.wishes.get("weights"):
+        weights = open_folder(Path(folder))
+        made = str(weights.about.get("encoder"))
+        if parts.wishes.setdefault("encoder", made) != made:
+            raise JaxkgError(
+                f"--set weights={folder}: made with the encoder {made}: --set encoder={made}"
+            )
+    elif "encoder" not in parts.wishes and (why := _no_weights()):
         parts.wishes["encoder"] = "hashing"
         advice = (f"read by letters alone, which understands fewer words: {why}",)
     encoder = parts.encoder
     settings = parts.settings(ReaderSettings)
-    built = Reader.build(parts.kg, encoder, settings=settings, advice=advice)
+    said = kept_corrections(parts.kg) if settings.corrections else ()
+    built = Reader.build(
+        parts.kg, encoder, weights=weights, settings=settings, advice=advice, corrections=said
+    )
     parts.marks["weights"] = built.weights.version
+    if said:
+        parts.marks["corrections"] = repr(said)
     return built
 
 

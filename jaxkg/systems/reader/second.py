@@ -42,7 +42,7 @@ class SecondLook:
     ask: np.ndarray
     tell: np.ndarray
 
-    def scores(
+    def look(
         self,
         asked: Asked,
         found: list[Candidate],
@@ -50,8 +50,8 @@ class SecondLook:
         views: np.ndarray,
         first: np.ndarray,
         kept: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Scores of all readings: those looked at again stand before the others.
+    ) -> Looked:
+        """Look at the best readings again.
 
         Args:
             asked: the question.
@@ -60,13 +60,8 @@ class SecondLook:
             views: [C, F] of the first look.
             first: [C] scores of the first look.
             kept: [F] bool, views that an ablation leaves.
-
-        Returns:
-            [C] float32, and [C, 6] float32 how alike the question and each is as a whole, 0 for
-            what is not looked at again.
         """
-        order = np.argsort(-first, kind="stable")
-        best, rest = order[:LOOKED], order[LOOKED:]
+        best = np.argsort(-first, kind="stable")[:LOOKED]
         vectors = asked.alignment.vectors
         question = asked.alignment.masked_text()
         texts = [text for place in best for text in told(found[place], find)]
@@ -74,13 +69,32 @@ class SecondLook:
         wordings = vectors(texts).reshape(len(best), -1, vector.shape[0])
         own = whole_views(vector, wordings, question, texts, self.ask, self.tell)
         seen = second_views(own, views[best] * kept, first[best])
-        again = rank_on_host(self.params, (seen - self.mean) * self.scale)
-        scores = np.empty_like(first)
-        scores[best] = again
-        scores[rest] = again.min() + first[rest] - first[best[-1]]
         whole = np.zeros((len(found), own.shape[1]), np.float32)
         whole[best] = own
-        return scores, whole
+        return Looked(best, (seen - self.mean) * self.scale, whole)
+
+    def scores(self, looked: Looked, first: np.ndarray) -> np.ndarray:
+        """[C] float32 scores of readings: those looked at again stand before the others."""
+        again = rank_on_host(self.params, looked.seen)
+        least = looked.best[-1]
+        scores = again.min() + first - first[least]
+        scores[looked.best] = again
+        return scores.astype(np.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class Looked:
+    """What a second look has seen of one question's C readings.
+
+    Attributes:
+        best: [K] readings that were looked at again, the best of the first look first.
+        seen: [K, F] float32, their views as `NAMES`, standardised.
+        whole: [C, 6] float32 how alike the question and each is as a whole, 0 for the others.
+    """
+
+    best: np.ndarray
+    seen: np.ndarray
+    whole: np.ndarray
 
 
 def second_views(whole: np.ndarray, views: np.ndarray, first: np.ndarray) -> np.ndarray:

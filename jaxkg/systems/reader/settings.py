@@ -19,6 +19,8 @@ class ReaderSettings:
         readings: "did you mean" readings of a withheld answer.
         without: parts of the model to leave out, for ablations: "vectors", "overlap", "types",
             "length", joined by commas.
+        weights: folder that `jaxkg adapt` made; "" takes those that are shipped.
+        corrections: whether questions go by what was said of them before.
     """
 
     hops: int = 3
@@ -28,3 +30,5 @@ class ReaderSettings:
     threshold: float | None = None
     readings: int = 3
     without: str = ""
+    weights: str = ""
+    corrections: bool = True

@@ -11,14 +11,18 @@ import numpy as np
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
 from jaxkg.cite.query_words import query_words
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import query_to_dict
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
+from jaxkg.systems.reader import wording
 from jaxkg.systems.reader.confidence import confidence, confidence_cues
+from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.second import Looked
 from jaxkg.systems.reader.sets.candidates import Asked, Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import kept_views, views
@@ -53,13 +57,42 @@ class Reading:
 
 @dataclasses.dataclass(frozen=True)
 class Understood:
-    """A question as it was understood: the best readings, answering differently, best first."""
+    """A question as it was understood: the best readings, answering differently, best first.
+
+    Attributes:
+        asked: the question.
+        readings: the readings.
+        sure: whether the first is the answer.
+        confidence: chance in [0, 1] that the first is right.
+        cues: [K] what the confidence was read off.
+        said: the correction that chose the first.
+    """
 
     asked: Asked
     readings: tuple[Reading, ...]
     sure: bool
     confidence: float = 0.0
     cues: np.ndarray | None = None
+    said: Correction | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """A question's C readings as the rankers look at them.
+
+    Attributes:
+        asked: the question.
+        found: the readings.
+        views: [C, F] float32 of the first look.
+        first: [C] float32 scores of the first look.
+        looked: what the second look has seen; None without one.
+    """
+
+    asked: Asked
+    found: list[Candidate]
+    views: np.ndarray
+    first: np.ndarray
+    looked: Looked | None
 
 
 class Reader(QuestionAnswering):
@@ -79,12 +112,14 @@ class Reader(QuestionAnswering):
         weights: ReaderWeights,
         settings: ReaderSettings,
         advice: tuple[str, ...] = (),
+        corrections: tuple[Correction, ...] = (),
     ) -> None:
         self.kg = readings.kg
         self.readings = readings
         self.weights = weights
         self.settings = settings
         self.advice = advice
+        self.corrections = corrections
         self._kept = kept_views(settings.without)
 
     @classmethod
@@ -96,6 +131,7 @@ class Reader(QuestionAnswering):
         weights: ReaderWeights | None = None,
         settings: ReaderSettings = ReaderSettings(),
         advice: tuple[str, ...] = (),
+        corrections: tuple[Correction, ...] = (),
     ) -> Reader:
         """Make a reader of a graph.
 
@@ -105,13 +141,16 @@ class Reader(QuestionAnswering):
             weights: None takes those shipped for the encoder.
             settings: how much is looked at, how sure it must be.
             advice: notes that every answer carries.
+            corrections: what users said of earlier questions.
 
         Raises:
             JaxkgError: an ablation that there is none of, or no weights for the encoder.
         """
         found = weights or shipped_weights(encoder.name)
         used = None if "vectors" in settings.without else encoder
-        return cls(Readings(kg, used, settings, found.phrases), found, settings, advice)
+        return cls(
+            Readings(kg, used, settings, found.phrases), found, settings, advice, corrections
+        )
 
     def understand(self, text: str, topics: Sequence[str] = ()) -> Understood:
         """Read a question.
@@ -120,41 +159,80 @@ class Reader(QuestionAnswering):
             text: the question.
             topics: ids or names of its topics, where they are known.
         """
+        return self.understood(self.look(text, topics), text)
+
+    def look(self, text: str, topics: Sequence[str] = ()) -> Seen:
+        """All readings of a question and what the rankers look at; see `understand`."""
         asked = self.readings.asked(text, topics)
         found = self.readings.of(asked)
-        if not found:
-            return Understood(asked, (), sure=False)
         seen = views(asked, found, self.readings.find)
         standard = (seen - self.weights.mean) * self.weights.scale * self._kept
-        scores = rank_on_host(self.weights.params, standard)
-        first, whole = scores, None
+        first, looked = rank_on_host(self.weights.params, standard), None
         second = self.weights.second
-        if second is not None and "second look" not in self.settings.without:
-            scores, whole = second.scores(asked, found, self.readings.find, seen, first, self._kept)
+        if found and second is not None and "second look" not in self.settings.without:
+            looked = second.look(asked, found, self.readings.find, seen, first, self._kept)
+        return Seen(asked, found, seen, first, looked)
+
+    def understood(self, seen: Seen, text: str = "") -> Understood:
+        """Rank what was looked at; what was said of the same text before counts for more."""
+        asked, found, first = seen.asked, seen.found, seen.first
+        if not found:
+            return Understood(asked, (), sure=False)
+        scores, whole = first, None
+        if seen.looked is not None and self.weights.second is not None:
+            scores, whole = self.weights.second.scores(seen.looked, first), seen.looked.whole
         answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]
-        told = confidence_cues(scores, list(answers), seen, first, whole)
-        sure = confidence(self.weights.confidence, told)
+        cues = confidence_cues(scores, list(answers), seen.views, first, whole)
+        sure = confidence(self.weights.confidence, cues)
         least = self.settings.threshold
         least = self.weights.threshold if least is None else least
         order = np.argsort(-scores, kind="stable")
+        shares = sure * np.exp(scores - scores.max())
+        meant, said = corrected(self.corrections, text, asked, found, order, self.readings.find)
+        if said is not None:
+            order = np.concatenate([[meant], order[order != meant]])
+            sure = 1.0 if said.asks(text) else sure
+            shares = np.minimum(shares, min(sure, 1 - sure))
+            shares[meant] = sure
         kept: list[Reading] = []
         taken: set[str | bytes] = set()
-        chances = np.exp(scores - scores.max())
         for place in order.tolist():
             if answers[place] not in taken:
                 taken.add(answers[place])
-                share = sure * float(chances[place])
                 kept.append(
                     Reading(
                         found[place],
                         query_words(self.kg, found[place].query),
-                        share,
+                        float(shares[place]),
                         self._answers(found[place]),
                     )
                 )
             if len(kept) == 1 + self.settings.readings:
                 break
-        return Understood(asked, tuple(kept), sure=sure >= least, confidence=sure, cues=told)
+        return Understood(asked, tuple(kept), said is not None or sure >= least, sure, cues, said)
+
+    def correct(self, question: Question, number: int) -> None:
+        """Keep that a reading of a question is right: this question and those alike go by it.
+
+        Args:
+            question: as it was asked.
+            number: of the reading, as the answer has them: from 1, and 0 is the one that was
+                answered by.
+
+        Raises:
+            JaxkgError: there is no reading of that number.
+        """
+        understood = self.understand(question.text, self._given(question))
+        offered = dict(enumerate(understood.readings, start=0 if understood.sure else 1))
+        offered.pop(self.settings.readings + 1, None)
+        if number not in offered:
+            told = f"they are {min(offered)} to {max(offered)}" if offered else "there is none"
+            raise JaxkgError(f"no reading {number} of {question.text!r}; {told}")
+        best = offered[number]
+        masked = understood.asked.alignment.masked_text()
+        without = wording.told(best.candidate, self.readings.find)[0]
+        one = Correction(question.text, best.candidate.query, best.words, masked, without)
+        self.corrections = keep_correction(self.kg, one)
 
     def _answers(self, candidate: Candidate) -> tuple[str, ...]:
         if candidate.result:
@@ -220,6 +298,8 @@ class Reader(QuestionAnswering):
             )
             if others and best.confidence < _CERTAIN:
                 notes.append(f"or was meant: {others[0].words}")
+            if understood.said is not None:
+                notes.append(f"read as you said of {understood.said.question!r}")
         stages.end("cite")
         return dataclasses.replace(
             answer,

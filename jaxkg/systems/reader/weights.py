@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from jaxkg.systems.reader.second import SecondLook
 from jaxkg.systems.reader.views import NAMES
 
 FORMAT = "jaxkg-reader-1"
+ADAPTED = "reader.npz"
+"""File of adapted weights, in the folder that `jaxkg adapt` makes."""
 _ARRAYS = ("line", "inner", "bias", "outer", "mean", "scale")
 _MAPS = ("ask", "tell")
 
@@ -51,8 +53,8 @@ class ReaderWeights:
         """What answers are signed with."""
         return str(self.about.get("version", "?"))
 
-    def save(self, path: Path) -> None:
-        """Write one `.npz` file."""
+    def save(self, path: Path | BinaryIO) -> None:
+        """Write one `.npz` file, by its name or as it was opened."""
         told: dict[str, Any] = {
             "format": FORMAT,
             "views": NAMES,
@@ -148,3 +150,12 @@ def shipped_weights(encoder: str) -> ReaderWeights:
     file = resources.files("jaxkg.systems.reader") / "weights" / f"{name}.npz"
     with resources.as_file(file) as path:
         return ReaderWeights.open(path)
+
+
+def open_folder(folder: Path) -> ReaderWeights:
+    """The weights that `jaxkg adapt` made.
+
+    Raises:
+        JaxkgError: they are none.
+    """
+    return ReaderWeights.open(folder / ADAPTED)

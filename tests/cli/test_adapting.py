@@ -1,0 +1,107 @@
+import dataclasses
+import io
+import json
+
+import pytest
+
+from jaxkg.systems.reader import system
+from jaxkg.systems.reader.weights import shipped_weights
+
+NAMES = [
+    "Apollo",
+    "Hermes",
+    "Zeus",
+    "Athena",
+    "Hera",
+    "Ares",
+    "Demeter",
+    "Vesta",
+    "Pluto",
+    "Juno",
+    "Minerva",
+    "Mars",
+]
+
+
+@pytest.fixture
+def team(in_cache, tmp_path, monkeypatch):
+    """A graph and twelve questions about it, of which the reader is never sure."""
+    weights = shipped_weights("hashing")
+    line = weights.confidence.copy()
+    line[0] -= 3
+    unsure = dataclasses.replace(weights, confidence=line)
+    monkeypatch.setattr(system, "shipped_weights", lambda encoder: unsure)
+    monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
+    rows = [
+        f"{name}\tproject lead\tPerson{n}\n{name}\tsponsor\tFirm{n % 5}\n"
+        for n, name in enumerate(NAMES)
+    ]
+    (tmp_path / "team.tsv").write_text("".join(rows))
+    asked = [
+        {"id": str(n), "question": f"who runs {name}?", "answers": [f"Person{n}"]}
+        for n, name in enumerate(NAMES)
+    ]
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
+    return tmp_path
+
+
+def test_a_reading_is_right_by_its_number_until_corrections_are_cleared(jaxkg, team, monkeypatch):
+    ask = ["ask", "who runs Zeus?", "--kg", team / "team.tsv", "--set", "encoder=hashing"]
+    code, out, _ = jaxkg(*ask)
+    assert code == 1
+    [number] = [line.split(".")[0].strip() for line in out.splitlines() if "→ Firm2" in line]
+    code, out, _ = jaxkg(*ask, "--right", number)
+    assert (code, "1. Firm2" in out) == (0, True)
+    code, out, _ = jaxkg(*ask)
+    assert (code, "read as you said of 'who runs Zeus?'" in out) == (0, True)
+    assert "who runs Zeus? = Zeus → sponsor" in jaxkg("cache")[1]
+    assert jaxkg(*ask, "--set", "corrections=false")[0] == 1
+    assert jaxkg("cache", "clear")[0] == 0
+    assert jaxkg(*ask)[0] == 0
+    assert "who runs Zeus?" not in jaxkg("cache", "clear", "--corrections")[1]
+    assert jaxkg(*ask)[0] == 1
+    code, _, err = jaxkg(*ask, "--right", "9")
+    assert (code, err.count("\n")) == (2, 1)
+    code, _, err = jaxkg("ask", "who directed Alien?", "--system", "planner", "--right", "1")
+    assert (code, "--system reader" in err) == (2, True)
+    typed = "who runs Mars?\n:right 1\nwho runs Mars?\n"
+    stream = io.TextIOWrapper(io.BytesIO(typed.encode()), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", stream)
+    code, out, _ = jaxkg("chat", *ask[2:])
+    lines = out.splitlines()
+    assert lines[0].startswith("No answer: ")
+    assert lines[1] == "Did you mean (:right N)"
+    assert lines[-1] == lines[-2]
+    assert not lines[-1].startswith("  ")
+
+
+def test_weights_are_adapted_told_and_used(jaxkg, team):
+    made, graph = team / "M", ["--kg", team / "team.tsv"]
+    adapt = ["adapt", *graph, "--encoder", "hashing", "-o", made]
+    code, _, err = jaxkg(*adapt)
+    assert (code, "are too few" in err, made.exists()) == (2, True, False)
+    # One of the twelve is known by what was said of it alone.
+    lines = (team / "own.jsonl").read_text().splitlines()
+    (team / "own.jsonl").write_text("\n".join(lines[:-1]))
+    ask = ["ask", "who runs Mars?", *graph, "--set", "encoder=hashing"]
+    [number] = [line.split(".")[0] for line in jaxkg(*ask)[1].splitlines() if "→ Person11" in line]
+    assert jaxkg(*ask, "--right", number.strip())[0] == 0
+    code, out, _ = jaxkg(*adapt, "--questions", team / "own.jsonl", "--made", "20")
+    assert code == 0
+    assert [line.split()[:5] for line in out.splitlines()[:2]] == [
+        ["before", "0", "right", "0", "wrong"],
+        ["after", "12", "right", "0", "wrong"],
+    ]
+    code, out, _ = jaxkg("ask", "who runs Zeus?", *graph, "--set", f"weights={made}")
+    assert (code, "1. Person2" in out) == (0, True)
+    code, _, err = jaxkg("ask", "?", *graph, "--set", f"weights={made}", "--set", "encoder=minilm")
+    assert (code, "--set encoder=hashing" in err) == (2, True)
+
+
+def test_what_is_no_better_is_not_written(jaxkg, team, monkeypatch):
+    sure = dataclasses.replace(system.shipped_weights("hashing"), threshold=0.0)
+    monkeypatch.setattr(system, "shipped_weights", lambda encoder: sure)
+    adapt = ["adapt", "--kg", team / "team.tsv", "--encoder", "hashing", "-o", team / "M"]
+    code, out, _ = jaxkg(*adapt, "--questions", team / "own.jsonl")
+    assert (code, "no better" in out) == (1, True)
+    assert list((team / "M").iterdir()) == []
