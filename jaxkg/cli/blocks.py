@@ -45,12 +45,18 @@ class StoreGraphOptions(GraphOptions):
     label_property: options.LabelProperty = None
     endpoint: options.Endpoint = None
     reach: options.Around = None
+    labels: options.Labels = None
 
     @property
     def stores(self) -> StoreOptions:
         """How it is asked."""
         return StoreOptions(
-            self.graph, self.language, self.label_property, self.endpoint, self.reach
+            self.graph,
+            self.language,
+            self.label_property,
+            self.endpoint,
+            self.reach,
+            self.labels,
         )
 
 

@@ -98,6 +98,28 @@ def index(
     print(f"{folder}: {kg!r}, indexed")
 
 
+@graphs.command("labels")
+def labels(
+    source: Annotated[str, typer.Argument(help="sparql:URL.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the names.")],
+    graph: options.EndpointGraph = None,
+    language: options.Language = "en",
+    label_property: options.LabelProperty = None,
+    endpoint: options.Endpoint = None,
+) -> None:
+    """Read all names at an endpoint: with --labels FOLDER they are found misspelt, too.
+
+    Example: jaxkg kg labels sparql:http://localhost:7878/query -o names
+    """
+    from jaxkg.kg.stores.kept_labels import save_labels
+    from jaxkg.kg.stores.sparql import SparqlStore
+
+    store = load_store(source, StoreOptions(graph, language, label_property, endpoint))
+    if not isinstance(store, SparqlStore):
+        raise JaxkgError(f"{source}: no endpoint; write it sparql:http://host:port/query")
+    print(f"{output}: names of {save_labels(store, output):,} entities")
+
+
 @graphs.command("add")
 def add(
     folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],

@@ -49,6 +49,10 @@ Endpoint = Annotated[
         "pause=0,keep=true.",
     ),
 ]
+Labels = Annotated[
+    Path | None,
+    typer.Option("--labels", help="What `kg labels` kept of --kg sparql:URL, to be searched."),
+]
 Around = Annotated[
     str | None,
     typer.Option(

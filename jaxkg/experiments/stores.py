@@ -27,6 +27,7 @@ class StoreOptions:
         label_property: IRI of what gives labels.
         endpoint: further settings of an endpoint, NAME=VALUE with commas between.
         reach: how far to look around topics, likewise.
+        labels: folder of its names, see `kg labels`.
     """
 
     graph: str | None = None
@@ -34,6 +35,7 @@ class StoreOptions:
     label_property: str | None = None
     endpoint: str | None = None
     reach: str | None = None
+    labels: str | Path | None = None
 
 
 MAPPED_FROM = 2_000_000
@@ -59,11 +61,16 @@ def load_store(where: str | None, options: StoreOptions) -> Store | None:
         named = Patterns(options.graph, options.language.lower())
         if options.label_property:
             named = dataclasses.replace(named, labels=(options.label_property,), aliases=())
-        return SparqlStore(Endpoint(rest, settings), named)
+        store = SparqlStore(Endpoint(rest, settings), named)
+        if options.labels is not None:
+            from jaxkg.kg.stores.kept_labels import open_labels
+
+            store.labels = open_labels(store, options.labels)
+        return store
     given = dataclasses.replace(options, reach=None)
     if given != StoreOptions():
         raise JaxkgError(
-            "--graph, --language, --label-property and --endpoint are of --kg sparql:URL"
+            "--graph, --language, --label-property, --endpoint and --labels are of --kg sparql:URL"
         )
     from jaxkg.kg.stores.arrays import facts_of, has_index
     from jaxkg.kg.stores.changed import open_store

@@ -40,7 +40,9 @@ class StoredFacts(Lookups):
 
     def __init__(self, store: Store) -> None:
         if isinstance(store, SparqlStore):
+            labels = store.labels
             store = SparqlStore(store.endpoint, store.patterns)
+            store.labels = labels
         self.store = store
         self._alone = threading.RLock()
 

@@ -165,7 +165,7 @@ class ArrayStore:
         return self._index.labels.near(text, self.kg.name)
 
     def _first_few(self, rows: np.ndarray) -> list[int]:
-        if len(rows) > _NAMESAKES:
+        if len(rows) > _NAMESAKES and self.kg.num_triples:
             index = self._index
             degree = index.first[rows + 1] - index.first[rows]
             degree = degree + index.back_first[rows + 1] - index.back_first[rows]

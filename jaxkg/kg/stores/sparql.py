@@ -14,6 +14,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable
 from jaxkg.kg.stores.around import empty_graph
+from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.kg.stores.batches import Key, batches, of_one_query
 from jaxkg.kg.stores.endpoint import Endpoint, Spent
 from jaxkg.kg.stores.patterns import Patterns
@@ -36,6 +37,9 @@ class SparqlStore:
     Args:
         endpoint: that is asked.
         patterns: what it is asked.
+
+    Attributes:
+        labels: all its names, where `kg labels` kept them: they are searched in its place.
     """
 
     numbered = False
@@ -43,6 +47,7 @@ class SparqlStore:
     def __init__(self, endpoint: Endpoint, patterns: Patterns = Patterns()) -> None:
         self.endpoint, self.patterns = endpoint, patterns
         self.title = endpoint.title
+        self.labels: ArrayStore | None = None
         self._ids: list[str] = []
         self._node: dict[str, int] = {}
         self._values: dict[int, str] = {}
@@ -119,6 +124,8 @@ class SparqlStore:
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:
         """See `Store`; as written, in small letters, and with capitals. Each is asked once."""
+        if self.labels is not None:
+            return [self._kept(rows) for rows in self.labels.search(texts)]
         means: dict[str, list[str]] = {}
         if len(self._found) > _FORGET:
             self._found.clear()
@@ -135,8 +142,13 @@ class SparqlStore:
         return [self._found.get(text) or found.get(text, []) for text in texts]
 
     def near(self, text: str) -> list[int]:
-        """See `Store`; without an index of labels nothing is near."""
-        return []
+        """See `Store`; without labels that are kept nothing is near."""
+        return [] if self.labels is None else self._kept(self.labels.near(text))
+
+    def _kept(self, rows: Iterable[int]) -> list[int]:
+        """Entities of the kept labels."""
+        assert self.labels is not None
+        return [self._intern(self.labels.kg.entity_ids[row]) for row in rows]
 
     def _bearers(self, means: dict[str, list[str]]) -> dict[str, list[int]]:
         """Entities whose name is one of the keys, by the texts it stands for."""
@@ -227,6 +239,13 @@ class SparqlStore:
         nodes = [node for node in range(len(self._ids)) if node not in self._told]
         self._learn(nodes, named, whole)
         return Facts(facts, np.full(len(facts), -1))
+
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """All that are named, by id: the name to show first."""
+        rows, whole = self._answered(self.patterns.names(), "?s ?p ?l")
+        nodes = {self._of(row["s"]) for row in rows if row["s"]["type"] == "uri"}
+        self._learn(nodes, rows, whole)
+        return {self._ids[node]: self._told[node] for node in nodes if self._told.get(node)}
 
     def some(self, most: int) -> np.ndarray:
         """See `Store`; those that the endpoint gives first."""
