@@ -5,9 +5,9 @@ import pytest
 from hyper_world import world
 
 from jaxkg.answer import Answer
-from jaxkg.cite.hyperpaths import check_hypergraph, cite_hyperpath, cited_passage
+from jaxkg.cite.hyperpaths import bears, check_hypergraph, cite_hyperpath, cited_passage, decides
 from jaxkg.errors import JaxkgError
-from jaxkg.records import RankedEntity
+from jaxkg.records import Link, RankedEntity
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,18 @@ def test_every_lie_is_found(graph, answer):
     for words, lie in lies.items():
         faults = check_hypergraph(graph, lie)
         assert any(words in fault for fault in faults), (words, faults)
+
+
+def test_a_yes_wants_facts_about_the_topics_that_stand_in_the_question(graph, answer):
+    named = Link("alien", "Alien", 0, 5, 1.0, "exact", True)
+    alike = Link("tokyo", "Tokyo", 0, 5, 0.6, "fuzzy", True)
+    question, paths = "Was Alien directed by Ridley Scott?", answer.paths
+    assert any(bears(path, named.entity, named.name) for path in paths)
+    assert not any(bears(path, alike.entity, alike.name) for path in paths)
+    assert decides(question, (named, alike), "yes", paths)
+    told = dataclasses.replace(alike, method="exact")
+    assert not decides(question, (named, told), "yes", paths)
+    assert not decides("Who directed Alien?", (named,), "yes", paths)
 
 
 def test_a_path_is_connected_if_need_be_through_synonyms(graph):
