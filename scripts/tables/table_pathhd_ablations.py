@@ -174,7 +174,8 @@ def run(case: Case, seed: int, calibration: Calibration | str | None, **changes:
         calibration = dataclasses.replace(
             counted, alpha=calibration.alpha, beta=calibration.beta, decay=calibration.decay
         )
-    qa = dataclasses.replace(qa, calibration=calibration)
+    if calibration is not None:
+        qa = dataclasses.replace(qa, calibration=calibration)
     topics = find_topics(case.world.linker, case.test)
     if not seed:
         answered(qa, case.test[:256], topics[:256], keep)  # compile
