@@ -125,6 +125,10 @@ def connected(connections: jax.Array, last: jax.Array) -> jax.Array:
         [B, S] bool: a super-relation that some member of the set connects to.
 
     Reference: ReKnoS, Eq. 1.
+
+    >>> connections = jnp.asarray([[False, True], [False, False]])
+    >>> connected(connections, jnp.asarray([[0, -1], [1, -1]])).tolist()
+    [[False, True], [False, False]]
     """
     chex.assert_rank([connections, last], 2)
     following = connections[jnp.maximum(last, 0)] & (last != NULL)[:, :, None]
