@@ -1,18 +1,18 @@
 """Throughput of every core, and its share of the device's own limits, measured in the same run.
 
 The limits: bytes a second of a copy, operations a second of a square matrix product in float32 and
-bfloat16, and single numbers a second read from, and written to, random places of 1 MB. A core's
-share is the time that its least bytes or its operations would take at the first two limits,
-whichever is longer, over the time it took. More than 100 % means that caches helped. The formulas
-are in `device_counts.py` and beside each core. A core under 30 % is followed by what bounds it, and
-by the share of its time that its random accesses would take alone at the device's own rate. Three
-minutes on two CPU cores.
+bfloat16, and rows a second read from, and written to, random places of a table as large as the
+core's own. A core's share is the time that its least bytes, its operations or its random accesses
+would take at their limit, whichever takes longest and so binds, over the time it took. More than
+100 % means that caches helped. The formulas are in `device_counts.py` and beside each core. A core
+under 30 % is followed by what bounds it. Three minutes on two CPU cores.
 
     python scripts/device/bench_device.py --only follow
 """
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,8 +27,8 @@ from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import best_seconds
 
 _EXPLAINED = 0.30
-_TABLE = 1 << 18
-"""Numbers of the table that is accessed at random: 1 MB, as large as the cores' own."""
+_ACCESSES = 1 << 20
+"""Numbers read or written at random, to time it."""
 
 
 def copying(floats: int) -> Callable[[], Any]:
@@ -43,9 +43,8 @@ def copying(floats: int) -> Callable[[], Any]:
     return run
 
 
-def limits(seconds: float, *, floats: int, side: int, seed: int) -> dict[str, float]:
+def limits(seconds: float, *, floats: int, side: int) -> dict[str, float]:
     """What the device can do at most, by plain programs."""
-    rng = np.random.default_rng(seed)
     found = {"copy": 8.0 * floats / best_seconds(copying(floats), seconds=seconds)}
     for precision in ("float32", "bfloat16"):
         a, b = jnp.ones((2, side, side), precision)
@@ -58,14 +57,29 @@ def limits(seconds: float, *, floats: int, side: int, seed: int) -> dict[str, fl
         found[precision] = 2.0 * side**3 / best_seconds(compiled(multiply, a, b), seconds=seconds)
         wall, busy = time.perf_counter() - wall, time.process_time() - busy
         found["threads"] = max(busy / wall, found.get("threads", 0.0))
-    table = jnp.arange(_TABLE, dtype=jnp.int32)
-    count = floats // 64
-    place = rng.integers(0, _TABLE, count).astype(np.int32)
-    reading = compiled(lambda table, place: table[place], table, place)
-    writing = compiled(lambda table, place: table.at[place].min(place), table, place)
-    found["reads"] = count / best_seconds(reading, seconds=seconds)
-    found["writes"] = count / best_seconds(writing, seconds=seconds)
     return found
+
+
+@functools.cache
+def random_rates(floats: int, width: int, *, seconds: float, seed: int) -> tuple[float, float]:
+    """Rows a second read from, and written to, random places of a table.
+
+    Args:
+        floats: numbers of the table.
+        width: numbers of a row.
+        seconds: of timing, each.
+        seed: of the places.
+    """
+    rows, count = max(1, floats // width), _ACCESSES // width
+    row = (width,) if width > 1 else ()
+    table = jnp.zeros((rows, *row), jnp.int32)
+    place = np.random.default_rng(seed).integers(0, rows, count).astype(np.int32)
+    given = np.ones((count, *row), np.int32)
+    reading = compiled(lambda table, place: table[place], table, place)
+    writing = compiled(lambda table, place, given: table.at[place].add(given), table, place, given)
+    return count / best_seconds(reading, seconds=seconds), count / best_seconds(
+        writing, seconds=seconds
+    )
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -78,14 +92,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--side", type=int, default=2048, help="of the square matrix product")
     options = parser.parse_args(argv)
     record = Record(__file__, options)
-    limit = limits(options.seconds, floats=options.floats, side=options.side, seed=options.seed)
+    limit = limits(options.seconds, floats=options.floats, side=options.side)
     record.note(
         f"copy {limit['copy'] / 1e9:.1f} GB/s, product {limit['float32'] / 1e9:,.0f} GFLOP/s in "
-        f"float32 and {limit['bfloat16'] / 1e9:,.0f} in bfloat16, random reads "
-        f"{limit['reads'] / 1e6:,.0f} and writes {limit['writes'] / 1e6:,.0f} million/s; the "
-        f"products kept {limit['threads']:.1f} threads of the host busy"
+        f"float32 and {limit['bfloat16'] / 1e9:,.0f} in bfloat16; the products kept "
+        f"{limit['threads']:.1f} threads of the host busy"
     )
-    heads = ("core", "a second", "of", "ms", "limit", "share", "random accesses alone")
+    heads = ("core", "a second", "of", "ms", "copy", "product", "random accesses", "limit", "share")
     table = record.table(*heads, f"bound by, where under {_EXPLAINED:.0%}")
     # One at a time, so that the inputs of a core are gone before the next one's are made.
     for group in (
@@ -99,15 +112,21 @@ def main(argv: list[str] | None = None) -> None:
                 continue
             core = make()
             work, took = core.work, best_seconds(core.run, seconds=options.seconds)
-            by_bytes, by_flops = work.bytes / limit["copy"], work.flops / limit[core.precision]
-            accesses = work.reads / limit["reads"] + work.writes / limit["writes"]
-            share = max(by_bytes, by_flops) / took
+            reads, writes = 1.0, 1.0
+            if work.reads or work.writes:
+                size = core.table, core.width
+                reads, writes = random_rates(*size, seconds=options.seconds / 4, seed=options.seed)
+            shares = {
+                "copy": work.bytes / limit["copy"] / took,
+                f"{core.precision} product": work.flops / limit[core.precision] / took,
+                "random accesses": (work.reads / reads + work.writes / writes) / took,
+            }
+            binding = max(shares, key=lambda name: shares[name])
             table.add(
                 *(core.name, core.items / took, core.unit, 1e3 * took),
-                "copy" if by_bytes > by_flops else f"{core.precision} product",
-                f"{share:.0%}",
-                f"{accesses / took:.0%}" if accesses else None,
-                core.bound if share < _EXPLAINED else "",
+                *(f"{share:.0%}" if share else None for share in shares.values()),
+                *(binding, f"{shares[binding]:.0%}"),
+                core.bound if shares[binding] < _EXPLAINED else "",
             )
     record.save()
 

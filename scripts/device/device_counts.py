@@ -2,8 +2,8 @@
 
 `bytes` are those of its inputs read once and its outputs written once; temporaries count for
 nothing, so a share of the limit says how far a core is from doing nothing but its task. `reads` and
-`writes` are the numbers that it takes from, or puts to, places that an index names: the device's
-own rate of those explains most of what the bytes do not. A slot costs the same, full or not.
+`writes` are the numbers, or rows of them, that it takes from, or puts to, places that an index
+names, whether those happen to lie in order or not. A slot costs the same, full or not.
 """
 
 from __future__ import annotations

@@ -47,6 +47,10 @@ class Core(NamedTuple):
     bound: str
     """What bounds it where its share of the limit is small."""
     precision: str = "float32"
+    table: int = 1 << 18
+    """Numbers of the array that most of its random accesses go to."""
+    width: int = 1
+    """Numbers of each such access."""
 
 
 Makers: TypeAlias = Iterator[tuple[str, Callable[[], Core]]]
@@ -113,7 +117,7 @@ def _expand(graph: Graph, nodes: np.ndarray) -> Core:
 
     call, (slots,), (needed,) = fitted(run, (graph, frontier), (1 << 18,))
     count = walked(len(nodes), slots) + Count(reads=2 * len(nodes))
-    return Core("expand", "edges", needed, call, count, _WALK)
+    return Core("expand", "edges", needed, call, count, _WALK, table=graph.num_edges)
 
 
 def _follow(
@@ -131,7 +135,7 @@ def _follow(
         before = capacity
     return Core(
         "follow, 3 hops", "questions", questions, call, count,
-        f"{_WALK}; {_UNIQUE}",
+        f"{_WALK}; {_UNIQUE}", table=graph.num_edges,
     )  # fmt: skip
 
 
@@ -165,7 +169,7 @@ def _relation_paths(graph: Graph, topics: list[tuple[int, ...]], answers: list[l
         before = edges
     return Core(
         f"relation_paths, {hops} hops", "questions", len(topics), call, count,
-        f"{_WALK}; {_UNIQUE}",
+        f"{_WALK}; {_UNIQUE}", table=graph.num_edges,
     )  # fmt: skip
 
 
@@ -203,6 +207,7 @@ def _beam(graph: Graph, row: np.ndarray, node: np.ndarray, rng: np.random.Genera
     return Core(
         f"beam search, width {width}, {hops} hops", "questions", rows, call, count,
         f"some twenty steps a hop over short lists, one after the other; {_UNIQUE}",
+        table=graph.num_edges,
     )  # fmt: skip
 
 
@@ -224,8 +229,9 @@ def hypergraph_cores(hyperedges: int, seed: int) -> Makers:
         call, slots, needed = fitted(run, (graph, chosen), (1 << 13, 1 << 18))
         count = _members(len(chosen), slots[0]) + _neighbours(slots[0], slots[1])
         return Core(
-            "hyperedge neighbours", "neighbours", needed[1], call, count, f"{_WALK}; {_UNIQUE}"
-        )
+            "hyperedge neighbours", "neighbours", needed[1], call, count,
+            f"{_WALK}; {_UNIQUE}", table=len(graph.member),
+        )  # fmt: skip
 
     def beam() -> Core:
         dim, rows, settings = 64, 64, BeamSettings(depth=2, width=8, seeds=16, threshold=0.1)
@@ -272,6 +278,7 @@ def hypergraph_cores(hyperedges: int, seed: int) -> Makers:
             f"hyper-beam, depth {settings.depth}", "questions", rows, call, count,
             f"{settings.seeds} and {settings.width} rounds of a grouped maximum over all "
             f"directions, two scatters each; {_UNIQUE}",
+            table=len(graph.member),
         )  # fmt: skip
 
     yield "hyperedges", neighbours

@@ -84,11 +84,14 @@ def network_cores(seed: int) -> Makers:
         count = Count(
             bytes=real * (8 + 12 * width) + slots * 12 * width + nodes * 12 * width,
             flops=real * width + 2.0 * (slots + nodes) * width**2,
+            reads=real + slots,
+            writes=real + slots,
         )
         call = compiled(pass_messages, params, into, normal(nodes, width))
         return Core(
             f"message passing, width {width}", "messages", real, call, count,
             "rows are gathered, written out, and added one after the other at random places",
+            table=nodes * width, width=width,
         )  # fmt: skip
 
     def edges() -> Core:
@@ -112,12 +115,14 @@ def network_cores(seed: int) -> Makers:
             bytes=4.0 * many * 5 * (outer + wide),
             flops=2.0 * many * (outer * inner + inner * 5 + 5 * wide + wide * narrow + narrow)
             + 5.0 * many * outer,
+            reads=5 * many,
         )
         call = compiled(score, params, tables, asked, context, *index)
         return Core(
             "edge scorer, factored", "edges", many, call, count,
             "five gathered rows of 1,280 numbers an edge are written out and read back before its "
             "products, which have few columns",
+            table=nodes * (outer + wide), width=outer + wide,
         )  # fmt: skip
 
     def texts() -> Core:
