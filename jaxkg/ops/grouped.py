@@ -41,7 +41,7 @@ def top_in_group(
     chex.assert_rank(group, 1)
     chex.assert_equal_shape([group, score, valid])
     size = group.shape[0]
-    if size <= SMALL or k < _ROUNDS or num_groups * k * _SAMPLED > size:
+    if size <= SMALL or k < _ROUNDS or 2 * _SAMPLED * num_groups * k > size:
         return _by_rounds(group, score, valid, num_groups, k)
     few = size // _SAMPLED
     safe = jnp.where(valid, group, 0)
