@@ -35,10 +35,8 @@ KINDS = ("number", "date", "boolean", "text", "entity")
 NONE = np.iinfo(np.int32).min
 """The key of an entity without a value of that kind."""
 
-_NEARLY_ALL = 0.95
-_SOME = 60
-_TYPED = KINDS[:3]
-_LAST = np.iinfo(np.int32).max
+_NEARLY_ALL, _SOME = 0.95, 60
+_TYPED, _LAST = KINDS[:3], np.iinfo(np.int32).max
 
 
 class Window(NamedTuple):
@@ -105,9 +103,12 @@ class Values:
         order = np.argsort(kg.triples[:, 1], kind="stable")
         ends = np.searchsorted(kg.triples[order, 1], np.arange(kg.num_relations + 1))
         typed = self._read_literals(stores)
+        headed = np.bincount(kg.triples[:, 0], minlength=kg.num_entities) > 0
         for code, name in enumerate(kg.relations):
             tails = distinct(kg.triples[order[ends[code] : ends[code + 1]], 2])
-            kind = self._column(name, tails, typed, stores)
+            # What has facts of its own is a thing, though its name is a number: the form "7A".
+            things = name not in self._overruled and headed[tails].sum() > len(tails) / 2
+            kind = None if things else self._column(name, tails, typed, stores)
             if kind:
                 self.relation_kinds[name] = kind
             if kind == "number":
@@ -128,8 +129,7 @@ class Values:
         literals = np.isin(np.arange(kg.num_entities), list(typed))
         valued = (self.keys[:, 0] != NONE).any(axis=0)
         self.typed, self.told = bool((valued & literals).any()), bool((valued & ~literals).any())
-        self._ends: dict[str, np.ndarray] = {}
-        self._rows: dict[str, int] = {}
+        self._ends, self._rows = dict[str, np.ndarray](), dict[str, int]()
         self._codes: dict[tuple[str, ...], tuple[int, ...]] = {}
         self.sound: set[tuple[str, ...]] = set()
 

@@ -155,7 +155,6 @@ class Alignment:
     def _align(self, wordings: tuple[str, ...]) -> Aligned:
         count = len(self.words)
         sem = np.zeros(count, np.float32)
-        lex = np.zeros(count, np.float32)
         labels = self.vectors(wordings)
         cosines = np.zeros(len(self.phrases), np.float32)
         whole = 0.0
@@ -170,6 +169,23 @@ class Alignment:
             parts = [alone.get(place, 0.0) for place in range(first, last + 1)]
             if first == last or cosine > max(parts) + 0.03:
                 sem[first : last + 1] = np.maximum(sem[first : last + 1], cosine)
+        lex, best_lex, at_lex = self.letters(wordings)
+        at = at_lex
+        if len(cosines) and (best_lex < 0.5 or at < 0):
+            first, last = self.phrases[int(np.argmax(cosines))]
+            at = (first + last) / 2
+        best_sem = float(cosines.max(initial=0.0))
+        return Aligned(
+            sem * (self.content > 0), lex * (self.content > 0), best_sem, best_lex, whole, at
+        )
+
+    def letters(self, wordings: tuple[str, ...]) -> tuple[np.ndarray, float, float]:
+        """How alike words and an element's are by letters, nothing encoded.
+
+        Returns:
+            [words] likeness, share of the element's own words that the question has, their place.
+        """
+        lex = np.zeros(len(self.words), np.float32)
         best_lex, at_lex = 0.0, -1.0
         for wording in wordings:
             parts = [w for w in split_words(wording).folded if w not in STOP]
@@ -194,11 +210,4 @@ class Alignment:
             if value > best_lex:
                 best_lex = value
                 at_lex = float(np.mean([place for _, best, place in share if best > 0]))
-        at = at_lex
-        if len(cosines) and (best_lex < 0.5 or at < 0):
-            first, last = self.phrases[int(np.argmax(cosines))]
-            at = (first + last) / 2
-        best_sem = float(cosines.max(initial=0.0))
-        return Aligned(
-            sem * (self.content > 0), lex * (self.content > 0), best_sem, best_lex, whole, at
-        )
+        return lex, best_lex, at_lex

@@ -18,6 +18,8 @@ _TOLD = (
     "turn mean", "turn unexplained", "turn backwards", "groups less steps", "groups apart",
     "groups", "names", "graph has classes", "graph has many relations", "one step", "two steps",
     "three steps", "mean whole", "noun fit", "log size", "answers itself", "there and back",
+    "named aside", "named aside by letters", "both missed", "asked class missed",
+    "graded missed", "class named",
 )  # fmt: skip
 _PLACES = [NAMES.index(name) for name in _TOLD]
 _RANKING = ("bias", "chance", "margin", "readings", "looks agree", "spread of chance", "crowd")

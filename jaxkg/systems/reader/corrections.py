@@ -15,7 +15,8 @@ from jaxkg.foreign_json import read_json
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Query, query_from_dict, query_to_dict
 from jaxkg.storage import write_lines
-from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.wording import told
 
 KIND = "corrections"

@@ -13,11 +13,13 @@ from rapidfuzz import fuzz
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.language.bounds import Bound
-from jaxkg.systems.reader.language.cues import Cues, read_cues
+from jaxkg.systems.reader.language.cues import Cues, read_cues, without_asides
 from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
-from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.named import LabelIndex
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.operators import Operators
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import ANCHORS
@@ -59,13 +61,31 @@ class Readings:
             text: the question.
             topics: ids or names of its topics, where they are known; nothing else is a topic then.
         """
-        cues = self._as_labelled(read_cues(text))
-        mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
+        cues, mentions = self._mentioned(text, topics)
         mentions = self._told_once(mentions)
         masked = {p for m in mentions if m.score >= _CERTAIN for p in m.words}
         cues = self._with_numbers(cues, mentions)
         alignment = Alignment(cues, masked, self.vectors)
-        return Asked(cues, mentions, self.finder.classes(cues), alignment)
+        named = self.labels_by_word.named(alignment)
+        return Asked(cues, mentions, self.finder.classes(cues), alignment, named)
+
+    def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
+        """What is asked and of what; asides count where nothing else names anything."""
+        part = without_asides(text)
+        found = self._read(part, topics)
+        if part == text or topics or any(m.score >= _CERTAIN for m in found[1]):
+            return found
+        whole = self._read(text, topics)
+        return whole if any(m.score >= _CERTAIN for m in whole[1]) else found
+
+    def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
+        cues = self._as_labelled(read_cues(text))
+        return cues, self._given(cues, topics) if topics else self.finder.mentions(cues)
+
+    @functools.cached_property
+    def labels_by_word(self) -> LabelIndex:
+        """Labels of the graph's relations."""
+        return LabelIndex(self.vocabulary.labels)
 
     def _as_labelled(self, cues: Cues) -> Cues:
         """A superlative that stands so in a relation's label is a part of it: "first described"."""

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from jaxkg.systems.reader.rank import rank_on_host
-from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.views import NAMES as FIRST
 from jaxkg.systems.reader.wording import told
 

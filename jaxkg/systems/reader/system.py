@@ -23,7 +23,7 @@ from jaxkg.systems.reader.corrections import Correction, corrected, keep_correct
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.second import Looked
-from jaxkg.systems.reader.sets.candidates import Asked, Candidate
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import kept_views, views
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights

@@ -10,7 +10,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 
 NAMES = (
     "turn mean", "turn least", "turn backwards", "turn unexplained", "turn share",

@@ -9,7 +9,8 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader.alignment import Aligned
 from jaxkg.systems.reader.language.topics import soft_class
-from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.turns import NAMES as TURNS
 from jaxkg.systems.reader.turns import turn_views
 
@@ -39,10 +40,11 @@ NAMES = (
     *(f"shape {shape}" for shape in _SHAPES),
     "count cue met", "count cue missed", "count uncalled", "number for count", "yesno met",
     "yesno missed", "yesno uncalled", "extreme met", "extreme missed", "extreme uncalled",
-    "filter met", "filter missed", "either met", "either missed", "except met", "except missed",
+    "filter met", "filter missed", "either met", "either missed", "both met", "both missed",
+    "except met", "except missed",
     "compare met", "yes", "measure fit", "measure lex", "measure sem", "zero",
     "answers itself", "graded fit", "graded missed", "steps on", "inner direction",
-    "negated",
+    "negated", "named aside", "named aside in all", "named aside by letters",
     *TURNS,
 )  # fmt: skip
 """The views, in order."""
@@ -53,7 +55,7 @@ _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _VECTORS = ("sem", "vectors", "whole", "wants")
 _GROUPS = {
     "vectors": [n for n in NAMES if any(part in n for part in _VECTORS)],
-    "overlap": [n for n in NAMES if "lex" in n or "letters" in n],
+    "overlap": [n for n in NAMES if "lex" in n or "letters" in n or "aside" in n],
     "types": [n for n in NAMES if n.startswith(("class", "asked", "noun", "wants", "number for"))],
     "length": [n for n in NAMES if n.endswith(("step", "steps"))],
     "turns": list(TURNS),
@@ -143,7 +145,14 @@ class _View:
         soft = np.clip((sem - 0.2) / 0.5, 0, 1)
         cover = np.maximum(lex, soft)
         total = float(content.sum()) or 1.0
+        # What the graph has a relation for, and the reading does without.
+        aside = content * np.maximum(self.asked.named - cover, 0)
         return {
+            "named aside": float(aside.max(initial=0.0)),
+            "named aside in all": float(aside.sum()),
+            "named aside by letters": float(
+                (content * np.maximum(self.asked.named - lex, 0)).max(initial=0.0)
+            ),
             "explained": float((content * cover).sum()),
             "unexplained": float((content * (1 - cover)).sum()),
             "share": float((content * cover).sum()) / total,
@@ -322,6 +331,8 @@ class _View:
         found["either met"] = cues.either and shape in ("union", "compare")
         found["either missed"] = cues.either and shape not in ("union", "compare")
         aside = cues.except_at is not None or cues.negated is not None
+        found["both met"] = cues.both and shape == "join"
+        found["both missed"] = cues.both and shape != "join" and len(self.asked.mentions) > 1
         found["except met"] = aside and shape == "except"
         found["except missed"] = aside and shape != "except"
         found["compare met"] = shape == "compare" and cues.comparative is not None

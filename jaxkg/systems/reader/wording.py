@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from jaxkg.systems.reader.sets.candidates import Candidate, Candidates
+from jaxkg.systems.reader.sets.candidate import Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 
 WORDINGS = 2
 """Wordings of a reading: as a phrase, and as the sequence of what is walked."""

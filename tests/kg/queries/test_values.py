@@ -33,6 +33,13 @@ def test_a_column_is_recognised_by_nearly_all_of_its_tails(tails, kind):
     assert graph_stats(kg)["values"] == ({"r": kind} if kind else {})
 
 
+def test_what_has_facts_of_its_own_is_no_number():
+    triples = [("Ann", "sits in", "7"), ("Ben", "sits in", "8"), ("7", "looked after by", "Eve")]
+    assert Values(KnowledgeGraph.from_triples(triples)).relation_kinds == {"sits in": "number"}
+    triples.append(("8", "looked after by", "Max"))
+    assert Values(KnowledgeGraph.from_triples(triples)).relation_kinds == {}
+
+
 def test_what_is_recognised_can_be_overruled():
     kg = graph_of("seats", ["1990", "2000", "2010"])
     assert Values(kg).relation_kinds == {"seats": "date"}

@@ -5,6 +5,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.language.german import in_english
 from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.topics import TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
 
@@ -56,8 +57,37 @@ def test_how_many_of_an_order_and_dates_as_they_are_written():
         ("before May", "--05"),
         ("more than 1,250 tons", "1250"),
         ("over 2.5 million", "2500000"),
+        ("more than one", "1"),
+        ("exactly two", "2"),
+        ("mindestens drei", "3"),
     ]:
         assert [bound.low for bound in read_cues(text).bounds] == [low], text
+
+
+def test_centuries_and_decades_are_bounds():
+    for text, low, high in [
+        ("built in the 19th century", "1801", "1900"),
+        ("aus dem 18. Jahrhundert", "1701", "1800"),
+        ("of the twentieth century", "1901", "2000"),
+        ("films from the 1990s", "1990", "1999"),
+        ("songs of the eighties", "1980", "1989"),
+    ]:
+        assert [(b.low, b.high) for b in read_cues(text).bounds] == [(low, high)], text
+
+
+def test_the_largest_number_of_things_is_the_most():
+    for text in ("the largest number of wins", "who has most wins", "the fewest wins"):
+        grade = read_cues(text).extreme
+        assert grade, text
+        assert (grade.counts, grade.measure) == (True, ""), text
+    largest = read_cues("the largest hall").extreme
+    assert largest
+    assert not largest.counts
+
+
+def test_forms_of_a_word_have_one_stem():
+    for one, two in [("represented", "represent"), ("parents", "parent"), ("orders", "order")]:
+        assert stem(one) == stem(two)
 
 
 def test_the_longest_are_those_that_began_first():
@@ -65,6 +95,13 @@ def test_the_longest_are_those_that_began_first():
     assert longest
     assert not longest.sign(("joined on",), "date")
     assert longest.sign(("length in km",), "number")
+
+
+def test_the_older_was_founded_in_the_smaller_year():
+    grade = read_cues("Which is older, A or B?").comparative
+    assert grade
+    assert not grade.sign(("founded in",), "number")
+    assert grade.sign(("years",), "number")
 
 
 def test_a_number_in_a_name_of_a_thing_is_not_a_count():

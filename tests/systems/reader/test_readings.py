@@ -38,6 +38,7 @@ OPEN = {
     "everything with a due date before May": {"Tern"},
     "What has a price of more than 12,500?": {"Skua", "Petrel"},
     "What is due on 11 June 2024?": {"Skua"},
+    "What is due in the 2020s?": {"Tern", "Skua", "Gannet"},
     "Who is older than 45?": {"Una Holt", "Mona Frey"},
     "Who is 38?": {"Per Lund"},
     "Is Una Holt older than Ivo Marsh?": {"yes"},
@@ -64,6 +65,11 @@ SETS = {
     "In what street lives whoever baked the most cakes?": {"Mill Lane"},
     "What is in cakes that cost less than 7?": {"almonds"},
     "Who bakes The Comet?": {"Ben Oke"},
+    "How much does the cake with raisins cost?": {"7.50"},
+    "What does the Plait contain that the Star doesn't?": {"raisins"},
+    "Who has baked more than two things?": {"Ben Oke"},
+    "Which bakers have baked exactly two things?": {"Ada Moor"},
+    "Which baker has baked the largest number of things?": {"Ben Oke"},
 }
 """What is lacking, and what is asked of what a value picks out."""
 KINDS = {
@@ -126,6 +132,32 @@ def test_views_are_finite_and_as_many_as_they_have_names():
     assert seen.shape[1] == len(NAMES)
     assert np.isfinite(seen).all()
     assert len(np.unique(seen, axis=0)) > len(seen) / 4
+
+
+def test_a_word_that_a_relation_bears_asks_for_that_relation():
+    """Also where the thing that is asked about has nothing of it."""
+    triples = [("kestrel", "hosts", "mail"), ("merlin", "operating system", "Debian")]
+    kg = KnowledgeGraph.from_triples([*triples, ("merlin", "hosts", "web")])
+    readings = Readings(kg, None, ReaderSettings())
+    aside = NAMES.index("named aside by letters")
+    for name, wanted in [("kestrel", 1.0), ("merlin", 0.0)]:
+        asked = readings.asked(f"What operating system does {name} run?")
+        assert asked.named.max() == 1.0
+        found = [candidate for candidate in readings.of(asked) if candidate.topics]
+        seen = views(asked, found, readings.find)
+        np.testing.assert_allclose(seen[:, aside].min(), wanted)
+
+
+def test_the_sentence_that_asks_is_read_and_another_where_it_alone_names_something():
+    readings = Readings(workshop(), None, ReaderSettings())
+    for text in (
+        "I like the Tern. Who built the Skua? Thanks, I owe you",
+        "Who built it: the Skua?",
+    ):
+        names = [readings.kg.name(m.options[0].entity) for m in readings.asked(text).mentions]
+        assert names == ["Skua"], text
+    spans = readings.asked("Look at this! Who built the Skua?").cues.words.spans
+    assert spans[-1] == (28, 32)
 
 
 def test_a_hub_is_cut_and_told():

@@ -8,6 +8,7 @@ import re
 from jaxkg.kg.link.folding import Words
 from jaxkg.query import Comparison
 from jaxkg.systems.reader.language.cue_words import MONTHS, VALUE_CUES
+from jaxkg.systems.reader.language.grades import NUMERALS
 
 _AGED = re.compile(r"\b(?:older|younger|newer|älter|jünger) (?:than|als)\b")
 _SCALES = {"thousand": 3, "tausend": 3, "k": 3, "million": 6, "millionen": 6, "billion": 9}
@@ -16,6 +17,22 @@ _THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3})+(?![\d,])")
 _SCALED = re.compile(rf"(\d+(?:[.,]\d+)?)\s*({'|'.join(_SCALES)})\b")
 _MONTH = {name: at for names in MONTHS for at, name in enumerate(names, start=1)}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
+_COUNT_WORDS = {"one": 1, "einen": 1, **NUMERALS}
+_COUNTED = re.compile(
+    r"\b((?:than|least|most|exactly|precisely|only|als|mindestens|höchstens|genau|nur) )"
+    rf"({'|'.join(_COUNT_WORDS)})\b"
+)
+_ORDINAL_WORDS = "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
+_ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), start=16)}
+_DECADE_WORDS = "twenties thirties forties fifties sixties seventies eighties nineties"
+_DECADES = {word: 1920 + 10 * n for n, word in enumerate(_DECADE_WORDS.split())}
+_DURING = r"\b(?:(?:in|during|from|of|im|in den|aus dem|aus den)\s+)?(?:(?:the|den)\s+)?"
+_CENTURY = re.compile(
+    rf"{_DURING}(?P<n>\d{{1,2}}|{'|'.join(_ORDINALS)})(?:st|nd|rd|th|\.)?[\s-]+(?:century|jahrhundert)\b"
+)
+_DECADE = re.compile(
+    rf"{_DURING}(?P<n>\d{{3}}0(?=['’]?s\b|er\b)|{'|'.join(_DECADES)})(?:['’]?s|er(?: jahre?n?)?)?\b"
+)
 _WRITTEN = (
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<m>{_NAMES}),?\s+(?P<y>\d{{4}})\b"),
     re.compile(rf"\b(?P<m>{_NAMES})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})\b"),
@@ -56,7 +73,7 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
     'over 1250 on 2021-05-03'
     """
     found: list[tuple[int, int, str]] = []
-    for pattern in (*_WRITTEN, _THOUSANDS, _SCALED):
+    for pattern in (*_WRITTEN, _THOUSANDS, _SCALED, _COUNTED):
         for match in pattern.finditer(lower):
             if all(match.end() <= a or b <= match.start() for a, b, _ in found):
                 found.append((*match.span(), _written(match)))
@@ -78,7 +95,19 @@ def _written(match: re.Match[str]) -> str:
         return f"{found['y']}-{month:02d}{day}"
     if match.re is _SCALED:
         return f"{float(match[1].replace(',', '')) * 10 ** _SCALES[match[2]]:.0f}"
+    if match.re is _COUNTED:
+        return f"{match[1]}{_COUNT_WORDS[match[2]]}"
     return match[0].replace(",", "")
+
+
+def _period(match: re.Match[str]) -> tuple[str, str]:
+    """First and last year of a century or decade."""
+    text = match["n"]
+    if match.re is _DECADE:
+        first = _DECADES[text] if text in _DECADES else int(text)
+        return str(first), str(first + 9)
+    last = 100 * (_ORDINALS[text] if text in _ORDINALS else int(text))
+    return f"{last - 99:04d}", f"{last:04d}"
 
 
 def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
@@ -92,6 +121,12 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
     plain, places = plain_values(lower)
     found: list[Bound] = []
     taken: set[int] = set()
+    for pattern in (_CENTURY, _DECADE):
+        for match in pattern.finditer(plain):
+            at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
+            taken.update(at)
+            used.update(at)
+            found.append(Bound(">=", *_period(match), tuple(at)))
     for pattern, comparison in VALUE_CUES:
         for match in re.finditer(pattern, plain):
             at = words_in(words, places[match.start()], places[match.end() - 1] + 1)

@@ -15,6 +15,8 @@ der die das den dem des ein eine einen einem einer und oder nicht ist sind war w
 wurde wurden hat haben hatte von vom zu zum zur im am an auf aus bei mit für in wer wen wem was
 welche welcher welches welchen welchem wie viele viel wann wo wohin woher worüber es gibt man sich
 alle alles nenne nennen zeige sie er ihr ihre sein seine als auch sowohl du ich wir
+pls plz please thanks thx hi hey hello ok okay just actually basically really like wondering curious
+kinda gonna wanna lol
 don doesn didn isn aren wasn weren hasn haven hadn couldn never none nothing neither nobody anything
 nichts nie niemals niemand weder noch kein keine keinen keinem keiner
 """
@@ -23,8 +25,8 @@ STOP = frozenset(_STOP_WORDS.split())
 
 _LIGHT_WORDS = """
 thing things kind kinds sort type types called named one ones number amount times time stuff item
-items people person somebody someone anybody leute menschen art currently now ever so far together
-exactly altogether total
+items people everyone everybody anyone person somebody someone anybody leute menschen art currently
+now ever so far together exactly altogether total
 """
 LIGHT = frozenset(_LIGHT_WORDS.split())
 """Words that say little."""
@@ -66,6 +68,7 @@ _GRADES = """
 + expensive pricey pricier priciest dear dearest dearer costlier costliest: price cost
 + teuer teurer teuerste teuerster: price cost
 + big bigger biggest large larger largest: size capacity area population number
++ great greater greatest: size capacity area population number
 + groß größer größte größter größtes: size capacity area population number
 - small smaller smallest klein kleiner kleinste: size capacity area population number
 - fast faster fastest quick quicker quickest: duration days minutes time !speed
@@ -87,6 +90,9 @@ _GRADES = """
 + rich richer richest: wealth
 + busy busier busiest: passengers visits
 - frequent frequently: minutes interval
++ maximum max:
+- minimum min:
+- weak weaker weakest: strength
 + top:
 + most meisten meiste mehr more häufigsten:
 - fewest least fewer less wenigsten weniger:
@@ -101,8 +107,8 @@ GRADABLE = {
 _BASE_WORDS = """
 old alt young jung recent long lang short kurz high tall hoch low niedrig heavy schwer light leicht
 cheap billig expensive pricey dear teuer big large groß small klein fast quick schnell slow langsam
-thick dick thin dünn early früh late spät strong wide deep hot warm cold good bad far near close
-rich busy frequent frequently
+thick dick thin dünn early früh late spät strong weak great wide deep hot warm cold good bad far
+near close rich busy frequent frequently
 """
 BASE_FORMS = frozenset(_BASE_WORDS.split())
 """Gradable words that compare nothing by themselves."""
@@ -132,6 +138,7 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
         "<=",
     ),
     (rf"\b(?:no less than|no fewer than|not less than|at least|mindestens){_GAP}{_NUMBER}", ">="),
+    (rf"\b(?:exactly|precisely|only|genau|nur){_GAP}{_NUMBER}", "="),
     (rf"\b(?:since|seit|ab){_GAP}{_NUMBER}", ">="),
     (rf"\b(?:until|till|by){_GAP}{_NUMBER}", "<="),
     (rf"\b(?:before|earlier than|prior to|vor|older than){_GAP}{_NUMBER}", "<"),

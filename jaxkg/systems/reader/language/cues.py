@@ -23,6 +23,11 @@ from jaxkg.systems.reader.language.cue_words import (
 from jaxkg.systems.reader.language.grades import Grade, read_grades
 from jaxkg.systems.reader.language.stems import singular
 
+# A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
+_END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
+_ASKING = {*ASKS, "how", "wie", "list", "name", "give", "show", "find", "count", "nenne", "zeige"}
+_PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
+
 
 @dataclasses.dataclass(frozen=True)
 class Cues:
@@ -37,6 +42,7 @@ class Cues:
         comparative: "older", "more".
         extreme: "oldest", "most", "three largest".
         bounds: values to compare with.
+        both: of two things at once: "both", "as well as".
         either: has "or".
         same: asks for what shares something with a topic: "in the same office as".
         except_at: word from which on things are left out.
@@ -55,6 +61,7 @@ class Cues:
     comparative: Grade | None = None
     extreme: Grade | None = None
     bounds: tuple[Bound, ...] = ()
+    both: bool = False
     either: bool = False
     same: bool = False
     except_at: int | None = None
@@ -63,6 +70,24 @@ class Cues:
     content: tuple[float, ...] = ()
     used: frozenset[int] = frozenset()
     plural: bool | None = None
+
+
+def without_asides(text: str) -> str:
+    """The sentences that ask, as long as the whole: what is beside them is blank.
+
+    >>> without_asides("I need it soon: who made Alien? Thanks a lot")
+    '                who made Alien?             '
+    >>> without_asides("Who wrote St. Mira?")
+    'Who wrote St. Mira?'
+    """
+    cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
+    parts = [text[a:b] for a, b in itertools.pairwise(cuts)]
+    asking = [part.rstrip().endswith("?") for part in parts]
+    if not any(asking):
+        asking = [bool(_ASKING & set(part.lower().split()[:3])) for part in parts]
+    if not any(asking):
+        return text
+    return "".join(part if asks else " " * len(part) for part, asks in zip(parts, asking))
 
 
 def read_cues(text: str) -> Cues:
@@ -117,6 +142,7 @@ def read_cues(text: str) -> Cues:
         comparative=comparative,
         extreme=extreme,
         bounds=bounds,
+        both=bool({"both", "sowohl", "beide", "beiden"} & set(folded)) or "as well as" in lower,
         either="or" in folded or "oder" in folded,
         same=not yesno and any(word in SAME for word in folded),
         except_at=except_at,
@@ -189,6 +215,8 @@ def _asked(folded: list[str]) -> tuple[str, tuple[int, ...]]:
             kind = "date"
         return kind, tuple(noun)
     first = next((i for i, w in enumerate(folded) if w not in STOP and w not in LIGHT), None)
+    if _PEOPLE & set(folded[:4]):
+        return "person", ()
     return "", () if first is None else (first,)
 
 

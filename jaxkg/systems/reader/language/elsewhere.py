@@ -23,6 +23,7 @@ class Told(Protocol):
     kg: KnowledgeGraph
     values: Values
     symmetric: set[int]
+    labels: list[tuple[str, ...]]
     classes: dict[int, np.ndarray]
     sorts: dict[int, Sort]
 

@@ -9,6 +9,7 @@ from jaxkg.systems.reader.language.cue_words import BASE_FORMS, COMPARATIVE, GRA
 
 _LESS = ("less", "least", "weniger", "wenigsten")
 _MORE = (*_LESS, "more", "most", "mehr", "am")
+_OF_VALUES = ("top", "maximum", "max", "minimum", "min")
 _NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _ZAHLEN = ["zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
 _ORDINALS = ["second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
@@ -30,6 +31,7 @@ class Grade:
         words: places of its words.
         most: how many are asked for.
         nth: whether the `most`-th alone is: "the second largest".
+        counts: whether it is said of a number of things: "most", "the largest number of".
     """
 
     largest: bool
@@ -37,6 +39,7 @@ class Grade:
     words: frozenset[int] = frozenset()
     most: int = 1
     nth: bool = False
+    counts: bool = False
 
     def sign(self, wordings: Sequence[str], kind: str) -> bool:
         """Whether the largest values of a relation come first.
@@ -47,8 +50,9 @@ class Grade:
         """
         parts = {part for wording in wordings for part in wording.lower().split()}
         turned = any(f"!{part}" in self.measure.split() for part in parts)
-        # The oldest was born first, and has the largest number of years.
-        turned |= "birth" in self.measure.split() and kind == "number"
+        # The oldest was born first, and has the largest number of years; but not of founding.
+        named = parts & set(self.measure.split())
+        turned |= "birth" in self.measure.split() and kind == "number" and not named
         return self.largest != turned
 
     @property
@@ -90,7 +94,11 @@ def read_grades(
             continue
         else:
             compares = bool(COMPARATIVE.search(word)) and word != "largest"
-        made = Grade(largest, measure, frozenset(words))
+        counts = not measure and word not in _OF_VALUES
+        if after in ("number", "anzahl", "zahl") and word not in BASE_FORMS:
+            measure, counts = "", True
+            words.add(place + 1)
+        made = Grade(largest, measure, frozenset(words), counts=counts)
         if compares:
             comparative = comparative or made
         else:

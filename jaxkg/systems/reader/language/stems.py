@@ -71,7 +71,9 @@ def stem(word: str) -> str:
     if not word.isascii():
         word = word.replace("ß", "ss")
         word = "".join(c for c in unicodedata.normalize("NFKD", word) if c.isascii()) or word
-    for _ in range(2):
+    shorter = ""
+    while word != shorter:  # to the end, so that "represented" meets "represent"
+        shorter = word
         for suffix in _SUFFIXES:
             if word.endswith(suffix) and len(word) - len(suffix) >= 4:
                 word = word[: -len(suffix)]

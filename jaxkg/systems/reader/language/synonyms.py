@@ -8,12 +8,12 @@ from jaxkg.systems.reader.language.stems import alike, stem
 
 # One group a line; a line that is indented goes on with the one before.
 _GROUPS = """
-lead head manage run boss chief director manager leader command supervise oversee mayor captain
+lead head manage run boss chief director manager mgr leader command supervise oversee mayor captain
   leitung leiten chef führen
 teach teacher instruct instructor train trainer tutor mentor coach lecture lecturer unterrichten
   lehrer dozent
 learn study student pupil apprentice trainee attend attendee studieren schüler
-make maker create creator produce producer build builder construct manufacture craft herstellen
+make maker mfr create creator produce producer build builder construct manufacture craft herstellen
   bauen schaffen
 write writer author compose composer pen schreiben verfasser autor
 paint painter draw artist maler malen
@@ -35,12 +35,12 @@ die death dead deceased died sterben tod gestorben
 marry married spouse wife husband partner wed verheiratet heiraten ehepartner ehefrau ehemann
 job occupation profession career trade beruf
 work employ employer employee staff company hire arbeiten angestellt arbeitgeber
-place location site venue position situated located ort lage
+place location loc site venue position situated located ort lage
 big large size area extent
 tall high height elevation altitude höhe
 heavy weigh weight mass gewicht wiegen
 long length distance länge
-old age born birth alter
+old age born birth dob alter
 wide broad width breite
 language speak tongue spoken sprache sprechen
 borrow lend loan borrower ausleihen leihen
@@ -61,7 +61,7 @@ play player compete match game spielen spieler
 win winner victory champion gewinnen sieger
 move transfer relocate emigrate migrate umziehen wechseln
 name called title known heißen genannt
-team squad department group crew club abteilung gruppe
+team squad department dept group crew club abteilung gruppe
 room hall chamber raum zimmer saal
 floor storey level stockwerk etage
 deadline due until fällig frist
@@ -108,6 +108,21 @@ member belong
 study educate school university college graduate
 factory plant works site
 machine equipment device
+quantity qty amount amt
+telephone phone tel
+temperature temp
+language lang
+category cat
+description desc
+version ver
+responsible resp
+duration dur
+year yr
+hour hr hrs
+moor dock berth anchor
+rent tenant lease let
+night nocturnal
+day diurnal
 teach professor
 """
 
@@ -119,6 +134,17 @@ def _groups() -> dict[str, frozenset[int]]:
         for word in line.split():
             found.setdefault(stem(word), set()).add(number)
     return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+@functools.lru_cache(65_536)
+def meanings(word: str) -> frozenset[str | int]:
+    """The stem of a folded word and the groups of synonyms that it is of.
+
+    >>> len(meanings("price") & meanings("cost")) > 0, meanings("written") >= {stem("wrote")}
+    (True, True)
+    """
+    own = stem(word)
+    return frozenset({own, *_groups().get(own, ())})
 
 
 SYNONYM = 0.75

@@ -60,6 +60,7 @@ class Vocabulary:
         around: its edges by node.
         values: its numbers and dates.
         relations: R relations in words.
+        labels: wordings of ordinary relations, of all the graph where this is a part of one.
         classes: entity index of each class, with the entities of that class; the sorts of what
             has no class follow, numbered from the number of entities on.
         sorts: these sorts.
@@ -87,6 +88,8 @@ class Vocabulary:
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
             role = role_of(wordings, triples, order[first[code] : first[code + 1]])
             self.relations.append(Relation(wordings, tails, role))
+        self.labels = [relation.wordings for relation in self.relations if not relation.role]
+        self.labels += self._elsewhere.told.labels if self._elsewhere else []
         self.type_codes = [c for c, r in enumerate(self.relations) if r.role == "type"]
         self.classes: dict[int, np.ndarray] = {}
         grouped: dict[int, list[np.ndarray]] = defaultdict(list)

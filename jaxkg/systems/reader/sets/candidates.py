@@ -9,89 +9,22 @@ from collections.abc import Iterable
 import numpy as np
 
 from jaxkg.query import (
-    Compared,
-    Count,
     Domain,
     Entities,
-    Exists,
     Intersection,
     Node,
-    Query,
     Step,
     Where,
 )
-from jaxkg.systems.reader.alignment import Alignment
-from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.kin import kin_steps
-from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 
-_FURTHEST = 15
+_FURTHEST = 30
 """Paths of three relations that are walked on from."""
 _LIKELY = 0.45
 """Likeness from which on a sort may be meant that the question does not name."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Candidate:
-    """A reading of a question.
-
-    Attributes:
-        query: what it means.
-        ends: [n] entities it denotes; of a count those counted, of yes or no the evidence.
-        relations: codes it walks, in order.
-        classes: classes it names.
-        topics: (mention, option) places it starts from.
-        shape: "path", "class", "join", "count", "yesno", "extreme", "filter", "union", "except",
-            "compare".
-        result: a number, "yes" or "no"; "" where the ends are the answer.
-        explained: places of words that its operator explains.
-        last: the code that leads to its ends, -1 for a class.
-        measure: relation code its operator compares by, -1 without one.
-        fit: how well the operator's own words agree with the measure, in [0, 1].
-        between: classes of what it walks through.
-        graded: classes of what is put in order, or of what is counted to do so.
-        picked: relations that were walked when a value picked some out, -1 where none did.
-        through: nodes without a name that it walks through, as Freebase has them.
-        quick: see `Candidates.quick`.
-        legs: where each branch of a join starts, for the order of words: (mention, codes).
-    """
-
-    query: Query
-    ends: np.ndarray
-    relations: tuple[int, ...] = ()
-    classes: tuple[int, ...] = ()
-    topics: tuple[tuple[int, int], ...] = ()
-    shape: str = "path"
-    result: str = ""
-    explained: frozenset[int] = frozenset()
-    last: int = -1
-    measure: int = -1
-    fit: float = 0.0
-    legs: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    between: tuple[int, ...] = ()
-    graded: tuple[int, ...] = ()
-    picked: int = -1
-    through: int = 0
-    quick: float = 0.0
-
-    @property
-    def node(self) -> Node:
-        """Its query graph as one that further ones are built on."""
-        assert not isinstance(self.query, Count | Exists | Compared)
-        return self.query
-
-
-@dataclasses.dataclass
-class Asked:
-    """A question as it is read: its cues, mentions, classes and alignment."""
-
-    cues: Cues
-    mentions: list[Mention]
-    classes: list[ClassMention]
-    alignment: Alignment
-    cut: bool = False
 
 
 class Candidates:
@@ -194,6 +127,9 @@ class Candidates:
         classes = self.class_sets(asked)
         best = self.scored(asked, [*joins, *singles])
         kept = self.with_classes(asked, best[:120])
+        # "How high is the wooden church?": a step on from what a topic and a class pick out.
+        few = self.scored(asked, kept)[:_FURTHEST]
+        kept += [path for one in few for path in self.paths(asked, one, 1)]
         from_classes = self.from_classes(asked, classes)
         return self.scored(
             asked, [*best[: self.settings.looked_at], *kept, *classes, *from_classes]

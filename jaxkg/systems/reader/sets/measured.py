@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -23,8 +23,14 @@ from jaxkg.query import (
 )
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 
+_COMPARES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
+    "=": np.equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+}  # fmt: skip
+_COUNTED = 100
+"""Numbers that may be said of how many there are."""
 _OPEN = 12
 """Relations, the nearest to the words, of which everything that has them is looked at."""
 _LARGEST = 200_000
@@ -126,6 +132,8 @@ class Measured:
         return []
 
     def _first(self, asked: Asked, base: Candidate, grade: Grade, code: int) -> Iterator[Candidate]:
+        if grade.counts and self.vocabulary.ends_kind(code) == "date":
+            return  # there is no "most" of dates
         nodes, ends = self.vocabulary.measured(base.ends, code)
         if len(np.unique(nodes)) < 2:
             return
@@ -141,7 +149,8 @@ class Measured:
                 measure=code,
                 fit=self.fit(asked, code, grade.measured),
                 explained=base.explained | grade.words,
-                graded=self.find.ends_classes(base.ends),
+                # "The most orders" speaks of what is counted, not of what is put in order.
+                graded=() if grade.counts else self.find.ends_classes(base.ends),
             ),
             Extreme(source, path, largest),
             grade,
@@ -223,6 +232,32 @@ class Measured:
                 fit=fit,
                 explained=base.explained | frozenset(bound.words),
             )
+
+    def counted(self, asked: Asked, base: Candidate, bound: Bound) -> Iterator[Candidate]:
+        """Those of a set that have so many of something: "captains of more than one ship"."""
+        if bound.high or not bound.low.isdigit() or int(bound.low) > _COUNTED:
+            return
+        value = Value("number", bound.low)
+        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+            thing = self.vocabulary.ends_kind(code) == "thing" and not self.vocabulary.role(code)
+            if not thing or self.vocabulary.functional(code):
+                continue
+            source, counted = self.vocabulary.around.pairs(base.ends, code)
+            counts = np.bincount(np.searchsorted(base.ends, source), minlength=len(base.ends))
+            kept = base.ends[_COMPARES[bound.comparison](counts, int(bound.low))]
+            if 0 < len(kept) < len(base.ends):
+                name = self.kg.relation_name(code)
+                yield dataclasses.replace(
+                    base,
+                    query=Where(base.node, (name,), bound.comparison, value, by="count"),
+                    ends=kept,
+                    shape="filter",
+                    picked=len(base.relations),
+                    measure=code % self.kg.num_relations,
+                    fit=self.fit(asked, code, ""),
+                    graded=self.find.ends_classes(counted[:_LOOKED_AT]),
+                    explained=base.explained | frozenset(bound.words),
+                )
 
     def holding(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
         """Those of a set for which a relation of true and false says true: "which allow dogs"."""

@@ -5,19 +5,25 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
 from jaxkg.query import Count, Difference, Domain, Entities, Node, Union
-from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.language.topics import Mention
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.measured import Measured
 from jaxkg.systems.reader.sets.whether import Whether
 
 _BASES = 40
 _HELD = 10
 _EITHER = 60
+_LEFT_OF = 60
+"""Sets that something may be left out of, the best first."""
 _WALKED_ON = 8
 """Extremes and bounded sets that are walked on from, the best first."""
+_LEADERS = 4
 _NAMED = 0.75
 """Score from which on a mention is what a question is about."""
 _NEITHER = {"neither", "weder"}
@@ -58,16 +64,16 @@ class Operators:
         having: list[Candidate] = []
         if openly and (grade is not None or cues.bounds):
             having = measured.having(asked, ordered=True, measure=grade.measured if grade else "")
+            if cues.bounds or (grade is not None and not grade.measure):
+                having += measured.having(asked)
         if cues.bounds:
             filtered = [
                 f for base in (*having, *bases) for b in cues.bounds
-                for f in measured.bounded(asked, base, b)
+                for f in (*measured.bounded(asked, base, b), *measured.counted(asked, base, b))
             ]  # fmt: skip
             made += filtered
             bases = [*self.find.scored(asked, filtered)[:20], *bases]
         if grade is not None and (cues.extreme is not None or not cues.bounds):
-            if openly and not grade.measure:
-                having += measured.having(asked)
             made += [e for base in (*having, *bases) for e in measured.extremes(asked, base, grade)]
         made += self._onwards(asked, made)
         if cues.count:
@@ -149,8 +155,10 @@ class Operators:
             return []
         made = []
         paths = [c for c in found if c.shape == "path" and len(c.relations) == len(c.topics) == 1]
-        for i in (i for i, mention in enumerate(asked.mentions) if mention.first > at):
-            bases = [c for c in found if not c.result and all(m != i for m, _ in c.topics)][:30]
+        for i in _left_out(asked.mentions, at):
+            apart = [c for c in found if not c.result and all(m != i for m, _ in c.topics)]
+            classes = [c for c in apart if c.shape == "class"]
+            bases = [*classes, *(c for c in apart if c.shape != "class")][:_LEFT_OF]
             for base in bases if cues.except_at is not None else ():
                 for o, option in enumerate(asked.mentions[i].options):
                     if option.entity in base.ends and len(base.ends) > 1:
@@ -208,11 +216,16 @@ class Operators:
             return missed, self._back(having) != subject
 
         havings = sorted(self.measured.having(asked), key=unlikely)
+        spoken = {}
         for having in havings:
             code = self.kg.relation_code(_domain_of(having).relations[0])
-            fit = self.measured.fit(asked, code, "")
+            spoken[code] = max(self.measured.fit(asked, code, ""), self._led_to(asked, code))
+        # "Who led a trial but did not discover anything": of those that a relation picks out.
+        leaders = [h for h, fit in zip(havings, spoken.values()) if fit >= _SPOKEN_OF]
+        bases = [*bases[:10], *(leaders[:_LEADERS] if asked.cues.except_at is not None else ())]
+        for having, (code, fit) in zip(havings, spoken.items()):
             if fit >= _SPOKEN_OF and all(other.measure != code % total for other in made):
-                made += self._left(bases[:10], having, code % total, fit)
+                made += self._left(bases, having, code % total, fit)
         if not made:  # those of its own sort: "what was never amended"
             for having in havings:
                 code = self.kg.relation_code(_domain_of(having).relations[0])
@@ -220,6 +233,13 @@ class Operators:
                 own = [self.find.class_set(kind) for kind in kinds]
                 made += self._left(own, having, code % total, self.measured.fit(asked, code, ""))
         return made
+
+    def _led_to(self, asked: Asked, code: int) -> float:
+        """Fit of a relation by the class that it leads to: "who is in no guild"."""
+        total = self.kg.num_relations
+        ends = self.vocabulary.domain((code + total) % (2 * total))
+        named = {mention.kind for mention in asked.classes}
+        return _SPOKEN_OF if named & set(self.find.ends_classes(ends)) else 0.0
 
     def _left(
         self, bases: list[Candidate], having: Candidate, measure: int, fit: float
@@ -253,6 +273,13 @@ class Operators:
             relations=(*base.relations, *(r for r in relations if r not in base.relations)),
             shape="except",
         )
+
+
+def _left_out(mentions: Sequence[Mention], at: int) -> list[int]:
+    """What a "not" speaks of: what comes after it, else what it stands after, "that B doesn't"."""
+    after = [i for i, mention in enumerate(mentions) if mention.first > at]
+    before = [i for i, mention in enumerate(mentions) if mention.last < at]
+    return after or (before[-1:] if len(before) > 1 else [])
 
 
 def _domain_of(having: Candidate) -> Domain:

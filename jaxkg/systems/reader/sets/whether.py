@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 
 from jaxkg.query import Entities, Exists, Intersection
-from jaxkg.systems.reader.sets.candidates import Asked, Candidate, Candidates
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 
 _LOOKED_AT = 120
 _MEMBERS = 100

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.storage import digest_of
-from jaxkg.systems.reader.sets.candidates import Candidate
+from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.system import Reader, Seen
 from jaxkg.systems.reader.training.examples import right_readings
 from jaxkg.systems.reader.training.maker import Asked

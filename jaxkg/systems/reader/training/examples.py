@@ -11,7 +11,7 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.sets.candidates import Candidate
+from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.maker import Asked

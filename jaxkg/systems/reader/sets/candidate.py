@@ -1,0 +1,79 @@
+"""A reading of a question: an executable query graph and what it denotes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from jaxkg.query import Compared, Count, Exists, Node, Query
+from jaxkg.systems.reader.alignment import Alignment
+from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.topics import ClassMention, Mention
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A reading of a question.
+
+    Attributes:
+        query: what it means.
+        ends: [n] entities it denotes; of a count those counted, of yes or no the evidence.
+        relations: codes it walks, in order.
+        classes: classes it names.
+        topics: (mention, option) places it starts from.
+        shape: "path", "class", "join", "count", "yesno", "extreme", "filter", "union", "except",
+            "compare".
+        result: a number, "yes" or "no"; "" where the ends are the answer.
+        explained: places of words that its operator explains.
+        last: the code that leads to its ends, -1 for a class.
+        measure: relation code its operator compares by, -1 without one.
+        fit: how well the operator's own words agree with the measure, in [0, 1].
+        between: classes of what it walks through.
+        graded: classes of what is put in order, or of what is counted to do so.
+        picked: relations that were walked when a value picked some out, -1 where none did.
+        through: nodes without a name that it walks through, as Freebase has them.
+        quick: see `Candidates.quick`.
+        legs: where each branch of a join starts, for the order of words: (mention, codes).
+    """
+
+    query: Query
+    ends: np.ndarray
+    relations: tuple[int, ...] = ()
+    classes: tuple[int, ...] = ()
+    topics: tuple[tuple[int, int], ...] = ()
+    shape: str = "path"
+    result: str = ""
+    explained: frozenset[int] = frozenset()
+    last: int = -1
+    measure: int = -1
+    fit: float = 0.0
+    legs: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    between: tuple[int, ...] = ()
+    graded: tuple[int, ...] = ()
+    picked: int = -1
+    through: int = 0
+    quick: float = 0.0
+
+    @property
+    def node(self) -> Node:
+        """Its query graph as one that further ones are built on."""
+        assert not isinstance(self.query, Count | Exists | Compared)
+        return self.query
+
+
+@dataclasses.dataclass
+class Asked:
+    """A question as it is read: its cues, mentions, classes and alignment.
+
+    Attributes:
+        named: [words] how surely each belongs to the label of a relation, see `LabelIndex`.
+        cut: whether too much lies around the topics to walk on from all of it.
+    """
+
+    cues: Cues
+    mentions: list[Mention]
+    classes: list[ClassMention]
+    alignment: Alignment
+    named: np.ndarray
+    cut: bool = False
