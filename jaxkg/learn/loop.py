@@ -66,6 +66,7 @@ def program(
         1.0
     """
 
+    @jax.jit
     def init(weights: Any) -> State:
         weights = jax.tree.map(jnp.copy, weights)
         none = (jnp.zeros((), bool),) if overflows else ()
@@ -250,6 +251,7 @@ def split_on(key: jax.Array, count: int) -> list[np.ndarray]:
     return list(np.asarray(_split_on(key, max(1, count)))[:count])
 
 
+@jax.jit
 def _copy(weights: Any) -> Any:
     return jax.tree.map(jnp.copy, weights)
 
