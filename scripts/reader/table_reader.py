@@ -1,6 +1,6 @@
 """The reader, with the weights it ships with: right, wrong and withheld, and hits@1 on benchmarks.
 
-    python scripts/reader/table_reader.py --half once --only pharma port
+    python scripts/reader/table_reader.py --half once --part eight --only pharma port
     python scripts/reader/table_reader.py --left-out FOLDER/minilm-told.npz
     python scripts/reader/table_reader.py --benchmarks --sample 300
     python scripts/reader/table_reader.py --benchmarks --without types
@@ -190,13 +190,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--benchmarks", action="store_true")
     parser.add_argument("--sample", type=int, default=500, help="questions a benchmark; 0: all")
     parser.add_argument("--only", nargs="*", default=[], help="graphs or benchmarks")
+    parser.add_argument("--part", help="a name for the tables of some graphs alone")
     parser.add_argument("--encoder", default="minilm", choices=("minilm", "hashing"))
     parser.add_argument("--without", default="", help="vectors, overlap, types, length")
     parser.add_argument("--weights", type=Path, help="others than those shipped")
     options = parser.parse_args(argv)
     encoder = "" if options.encoder == "minilm" else options.encoder
     kind = "left-out" if options.left_out else options.half or "benchmarks"
-    part = "-".join(filter(None, (kind, encoder, options.without)))
+    part = "-".join(filter(None, (kind, options.part, encoder, options.without)))
     record = Record(__file__, options, part=part)
     weights = (
         ReaderWeights.open(options.weights) if options.weights else shipped_weights(options.encoder)
