@@ -16,9 +16,9 @@ SEPARATORS = {"metaqa": "|", "tsv": "\t", "csv": ","}
 """Column separator by format. Only CSV knows quotes; in the other two they are plain characters."""
 
 HEADER = (
-    ("head", "head_id", "subject", "subj", "source", "src", "from"),
+    ("head", "head_id", "subject", "subj", "source", "src", "from", "entity", "item", "person"),
     ("relation", "relation_id", "predicate", "pred", "rel", "property", "relationship", "type"),
-    ("tail", "tail_id", "object", "obj", "target", "dst", "to"),
+    ("tail", "tail_id", "object", "obj", "target", "dst", "to", "value"),
 )
 """Words, in any case, by which a header line or a column is known as head, relation, tail; of
 several in one header the first counts."""

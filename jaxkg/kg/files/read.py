@@ -66,10 +66,10 @@ def read_graph(
     | `saved` | a folder |
 
     Text may be gzip-packed. Blank lines are passed over, blanks around names are cut off. The
-    first line of a TSV or CSV file is a header where it names head (or subject, source, from),
-    relation (or predicate, property, type) and tail (or object, target, to), or is `h r t` or
-    `s p o`; the columns are then taken by these names. It is a table's header where it has three
-    columns or more and the first is called id, key, name or the like.
+    first line of a TSV or CSV file is a header where it names head (or subject, source, from,
+    entity), relation (or predicate, property, type) and tail (or object, target, to, value), or is
+    `h r t` or `s p o`; the columns are then taken by these names. It is a table's header where it
+    has three columns or more and the first is called id, key, name or the like.
 
     Args:
         path: the file or folder.
