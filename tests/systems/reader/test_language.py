@@ -60,6 +60,8 @@ def test_how_many_of_an_order_and_dates_as_they_are_written():
         ("more than one", "1"),
         ("exactly two", "2"),
         ("mindestens drei", "3"),
+        ("at least forty-two", "42"),
+        ("more than a hundred", "100"),
     ]:
         assert [bound.low for bound in read_cues(text).bounds] == [low], text
 
@@ -83,6 +85,11 @@ def test_the_largest_number_of_things_is_the_most():
     largest = read_cues("the largest hall").extreme
     assert largest
     assert not largest.counts
+
+
+def test_what_looks_like_a_superlative_and_is_none():
+    for text in ("at least forty columns", "at most two", "who is no longer alive"):
+        assert read_cues(text).extreme is None, text
 
 
 def test_forms_of_a_word_have_one_stem():

@@ -38,6 +38,8 @@ OPEN = {
     "everything with a due date before May": {"Tern"},
     "What has a price of more than 12,500?": {"Skua", "Petrel"},
     "What is due on 11 June 2024?": {"Skua"},
+    "Who reports neither to Ivo Marsh nor to Una Holt?": {"Ivo Marsh"},
+    "Who is at least fifty-one?": {"Una Holt", "Mona Frey"},
     "What is due in the 2020s?": {"Tern", "Skua", "Gannet"},
     "Who is older than 45?": {"Una Holt", "Mona Frey"},
     "Who is 38?": {"Per Lund"},

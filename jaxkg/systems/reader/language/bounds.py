@@ -17,10 +17,15 @@ _THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3})+(?![\d,])")
 _SCALED = re.compile(rf"(\d+(?:[.,]\d+)?)\s*({'|'.join(_SCALES)})\b")
 _MONTH = {name: at for names in MONTHS for at, name in enumerate(names, start=1)}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
-_COUNT_WORDS = {"one": 1, "einen": 1, **NUMERALS}
+_TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety hundred"
+_ZEHNER = "zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert"
+_COUNT_WORDS = {"one": 1, "einen": 1, **NUMERALS, "dozen": 12, "century": 100}
+_COUNT_WORDS |= {word: n for n, word in enumerate(_TEENS.split(), start=11)}
+_COUNT_WORDS |= {w: 10 * n for s in (_TENS, _ZEHNER) for n, w in enumerate(s.split(), start=1)}
 _COUNTED = re.compile(
-    r"\b((?:than|least|most|exactly|precisely|only|als|mindestens|höchstens|genau|nur) )"
-    rf"({'|'.join(_COUNT_WORDS)})\b"
+    r"\b((?:than|over|under|least|most|exactly|precisely|only|als|mindestens|höchstens|genau|nur) )"
+    rf"(?:an? )?({'|'.join(_COUNT_WORDS)})(?:[ -](one|{'|'.join(NUMERALS)}))?\b"
 )
 _ORDINAL_WORDS = "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
 _ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), start=16)}
@@ -96,7 +101,7 @@ def _written(match: re.Match[str]) -> str:
     if match.re is _SCALED:
         return f"{float(match[1].replace(',', '')) * 10 ** _SCALES[match[2]]:.0f}"
     if match.re is _COUNTED:
-        return f"{match[1]}{_COUNT_WORDS[match[2]]}"
+        return f"{match[1]}{_COUNT_WORDS[match[2]] + _COUNT_WORDS.get(match[3], 0)}"
     return match[0].replace(",", "")
 
 

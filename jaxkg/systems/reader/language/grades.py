@@ -9,6 +9,7 @@ from jaxkg.systems.reader.language.cue_words import BASE_FORMS, COMPARATIVE, GRA
 
 _LESS = ("less", "least", "weniger", "wenigsten")
 _MORE = (*_LESS, "more", "most", "mehr", "am")
+_NO_GRADES = {("at", "least"), ("at", "most"), ("no", "longer"), ("any", "longer")}
 _OF_VALUES = ("top", "maximum", "max", "minimum", "min")
 _NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _ZAHLEN = ["zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
@@ -82,6 +83,8 @@ def read_grades(
         if word in _MORE and after in GRADABLE:
             continue
         how = folded[place - 1] if place else ""
+        if (how, word) in _NO_GRADES:
+            continue
         words = {place}
         if how in _MORE and how != "am" and word in BASE_FORMS:
             largest = largest != (how in _LESS)

@@ -157,7 +157,8 @@ class Operators:
         paths = [c for c in found if c.shape == "path" and len(c.relations) == len(c.topics) == 1]
         for i in _left_out(asked.mentions, at):
             apart = [c for c in found if not c.result and all(m != i for m, _ in c.topics)]
-            classes = [c for c in apart if c.shape == "class"]
+            own = [path for path in paths if path.topics[0][0] == i][:10]
+            classes = [c for c in apart if c.shape == "class"] or self._alike(own)
             bases = [*classes, *(c for c in apart if c.shape != "class")][:_LEFT_OF]
             for base in bases if cues.except_at is not None else ():
                 for o, option in enumerate(asked.mentions[i].options):
@@ -165,7 +166,6 @@ class Operators:
                         one = Entities((self.kg.entity_ids[option.entity],))
                         ends = np.array([option.entity])
                         made.append(self._without(base, ((i, o),), one, ends, ()))
-            own = [path for path in paths if path.topics[0][0] == i][:10]
             both = self._neither(own, [p for p in paths if p.topics[0][0] > i][:_BASES])
             for base in bases:
                 for path in both if _NEITHER & set(cues.words.folded) else own:
@@ -177,6 +177,14 @@ class Operators:
                             self._without(base, path.topics, path.node, path.ends, path.relations)
                         )
         return [c for c in made if len(c.ends)]
+
+    def _alike(self, paths: list[Candidate]) -> list[Candidate]:
+        """Everything that has the relation of a path: "who works neither in A nor in B"."""
+        total, found = self.kg.num_relations, []
+        for code in dict.fromkeys((path.last + total) % (2 * total) for path in paths):
+            query = Domain((self.kg.relation_name(code),))
+            found.append(Candidate(query, self.vocabulary.domain(code), shape="class"))
+        return found
 
     def _neither(self, own: list[Candidate], others: list[Candidate]) -> list[Candidate]:
         """What the same relation leads to from either: "neither A nor B"."""
