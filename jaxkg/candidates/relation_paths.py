@@ -14,9 +14,9 @@ from jaxkg.ops import (
     may_hold,
     put_in,
     running_sum,
-    sieve,
     top_in_group,
 )
+from jaxkg.ops.unique import sieve
 from jaxkg.types import NULL, Frontier, Graph
 
 _RUNS_A_TARGET = 4

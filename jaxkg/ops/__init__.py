@@ -3,7 +3,7 @@
 from jaxkg.ops.backtrack import edges_to
 from jaxkg.ops.grouped import top_in_group
 from jaxkg.ops.ragged import Ragged, expand_ragged, running_sum
-from jaxkg.ops.unique import first_of_each, may_hold, put_in, sieve
+from jaxkg.ops.unique import first_of_each, may_hold, put_in
 
 __all__ = [
     "Ragged",
@@ -13,6 +13,5 @@ __all__ = [
     "may_hold",
     "put_in",
     "running_sum",
-    "sieve",
     "top_in_group",
 ]

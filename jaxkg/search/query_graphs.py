@@ -21,6 +21,7 @@ class QueryGraphs(QueryTables):
     """Executes query graphs over one graph, in batches; see `QueryTables`.
 
     Example:
+        >>> from jaxkg.kg import KnowledgeGraph
         >>> from jaxkg.query import Count, Entities, Step
         >>> kg = KnowledgeGraph.from_triples([("Alien", "by", "Scott"), ("Legend", "by", "Scott")])
         >>> films = Step(Entities(("Scott",)), ("^by",))

@@ -22,6 +22,7 @@ from jaxkg.candidates import Targets
 from jaxkg.candidates.subgraph import question_subgraphs
 from jaxkg.learn.planner import train as planner_training
 from jaxkg.learn.priority import train as priority_training
+from jaxkg.ops.unique import sieve
 from jaxkg.score import message_passing, planner, priority, priority_params
 from jaxkg.search import relation_beam as search
 from jaxkg.systems.pathmind.walks import heaviest_walks
@@ -162,6 +163,14 @@ def walks_of(question, tensors, begin):
 
 
 CASES: dict[str, Case] = {
+    "ops.put_in": Case(
+        lambda key, valid: ops.put_in(sieve(8), (key,), valid),
+        lambda s: (ints(s, 99, 8), mask(s, 8)),
+    ),
+    "ops.may_hold": Case(
+        lambda held, key: ops.may_hold(held > 5, (key,)),
+        lambda s: (ints(s, 9, SLOTS), ints(s + 1, 99, SLOTS)),
+    ),
     "ops.running_sum": Case(ops.running_sum, lambda s: (ints(s, 9, 2 * SLOTS),)),
     "ops.expand_ragged": Case(
         lambda lengths: ops.expand_ragged(lengths, capacity=SLOTS), lambda s: (ints(s, 9, 16),)
