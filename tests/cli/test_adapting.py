@@ -3,24 +3,10 @@ import io
 import json
 
 import pytest
+from reader_graphs import PROJECTS
 
 from jaxkg.systems.reader import system
 from jaxkg.systems.reader.weights import shipped_weights
-
-NAMES = [
-    "Apollo",
-    "Hermes",
-    "Zeus",
-    "Athena",
-    "Hera",
-    "Ares",
-    "Demeter",
-    "Vesta",
-    "Pluto",
-    "Juno",
-    "Minerva",
-    "Mars",
-]
 
 
 @pytest.fixture
@@ -34,12 +20,12 @@ def team(in_cache, tmp_path, monkeypatch):
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
     rows = [
         f"{name}\tproject lead\tPerson{n}\n{name}\tsponsor\tFirm{n % 5}\n"
-        for n, name in enumerate(NAMES)
+        for n, name in enumerate(PROJECTS)
     ]
     (tmp_path / "team.tsv").write_text("".join(rows))
     asked = [
         {"id": str(n), "question": f"who runs {name}?", "answers": [f"Person{n}"]}
-        for n, name in enumerate(NAMES)
+        for n, name in enumerate(PROJECTS)
     ]
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
     return tmp_path

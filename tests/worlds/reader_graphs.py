@@ -93,3 +93,8 @@ def pond() -> KnowledgeGraph:
         ("Hop", "lives in", "Fen"),
     ]  # fmt: skip
     return KnowledgeGraph.from_triples(facts)
+
+
+_GODS = "Apollo Hermes Zeus Athena Hera Ares Demeter Vesta Pluto Juno Minerva Mars"
+PROJECTS = tuple(_GODS.split())
+"""Names of a dozen projects."""

@@ -2,6 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from reader_graphs import PROJECTS
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES
@@ -21,23 +22,9 @@ from jaxkg.systems.reader.training.own_world import own_questions
 from jaxkg.systems.reader.weights import shipped_weights
 from jaxkg.text import HashingEncoder
 
-NAMES = [
-    "Apollo",
-    "Hermes",
-    "Zeus",
-    "Athena",
-    "Hera",
-    "Ares",
-    "Demeter",
-    "Vesta",
-    "Pluto",
-    "Juno",
-    "Minerva",
-    "Mars",
-]
 FACTS = [
     fact
-    for n, name in enumerate(NAMES)
+    for n, name in enumerate(PROJECTS)
     for fact in (
         (name, "project lead", f"Person{n}"),
         (name, "sponsor", f"Firm{n % 5}"),
@@ -61,7 +48,7 @@ def reader() -> Reader:
 def of(reader, text, answer="Person{}"):
     return marked(
         reader,
-        [Asked(text.format(a), frozenset({answer.format(n)})) for n, a in enumerate(NAMES)],
+        [Asked(text.format(a), frozenset({answer.format(n)})) for n, a in enumerate(PROJECTS)],
     )
 
 
