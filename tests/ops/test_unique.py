@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxkg.ops import first_of_each, may_hold, put_in, sieve
+from jaxkg.ops import first_of_each, may_hold, put_in
+from jaxkg.ops.unique import sieve
 from jaxkg.ops.ragged import SMALL
 
 SIZE = 32
