@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxkg.ops import first_of_each, may_hold, put_in
-from jaxkg.ops.unique import sieve
 from jaxkg.ops.ragged import SMALL
+from jaxkg.ops.unique import sieve
 
 SIZE = 32
 find = jax.jit(first_of_each)
