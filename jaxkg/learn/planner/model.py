@@ -42,9 +42,13 @@ class Planner(ReadsWords):
     seen: np.ndarray
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
-    @functools.cached_property
+    @property
     def on_device(self) -> tuple[PlannerParams, jax.Array]:
         """The weights and `label_ngrams`, put on the device once."""
+        return self._on_device
+
+    @functools.cached_property
+    def _on_device(self) -> tuple[PlannerParams, jax.Array]:
         return jax.device_put((self.params, self.label_ngrams()))
 
     def check_graph(self, kg: KnowledgeGraph) -> None:
