@@ -162,6 +162,14 @@ def test_the_sentence_that_asks_is_read_and_another_where_it_alone_names_somethi
     assert spans[-1] == (28, 32)
 
 
+def test_an_early_year_is_no_number_of_things():
+    """ "In" a year compares dates alone, also where the year is as small as a count."""
+    readings = Readings(bakery(), None, ReaderSettings())
+    asked = readings.asked("Which bakers baked in 0050?")
+    assert [bound.comparison for bound in asked.cues.bounds] == ["in"]
+    assert all(c.shape != "filter" for c in readings.of(asked))
+
+
 def test_a_hub_is_cut_and_told():
     triples = [(f"a{n}", "in", "Hub") for n in range(50)] + [("Kiosk", "near", "Hub")]
     readings = Readings(KnowledgeGraph.from_triples(triples), None, ReaderSettings(edges=20))

@@ -235,7 +235,8 @@ class Measured:
 
     def counted(self, asked: Asked, base: Candidate, bound: Bound) -> Iterator[Candidate]:
         """Those of a set that have so many of something: "captains of more than one ship"."""
-        if bound.high or not bound.low.isdigit() or int(bound.low) > _COUNTED:
+        number = bound.comparison in _COMPARES and not bound.high and bound.low.isdigit()
+        if not number or int(bound.low) > _COUNTED:
             return
         value = Value("number", bound.low)
         for code in self.vocabulary.around.ends(base.ends[:_MANY]):

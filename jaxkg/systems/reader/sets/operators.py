@@ -181,7 +181,8 @@ class Operators:
     def _alike(self, paths: list[Candidate]) -> list[Candidate]:
         """Everything that has the relation of a path: "who works neither in A nor in B"."""
         total, found = self.kg.num_relations, []
-        for code in dict.fromkeys((path.last + total) % (2 * total) for path in paths):
+        walked = (path.last for path in paths if path.last < 2 * total)  # kin has no one relation
+        for code in dict.fromkeys((code + total) % (2 * total) for code in walked):
             query = Domain((self.kg.relation_name(code),))
             found.append(Candidate(query, self.vocabulary.domain(code), shape="class"))
         return found
