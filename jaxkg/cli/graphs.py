@@ -16,7 +16,7 @@ from jaxkg.experiments.stores import MAPPED_FROM, StoreOptions, load_store
 from jaxkg.words import one_line
 
 if TYPE_CHECKING:
-    from jaxkg.kg.edit import Edited
+    from jaxkg.kg.stores.edit import Edited
 
 graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -56,7 +56,7 @@ def build(
     from jaxkg.kg import save_graph
 
     if big:
-        from jaxkg.kg.files.big import build_big
+        from jaxkg.kg.stores.big.build import build_big
 
         with progress_bars() as show:
             kg = build_big(
@@ -134,7 +134,7 @@ def add(
 
     Example: jaxkg kg add films new.tsv
     """
-    from jaxkg.kg import edit
+    from jaxkg.kg.stores import edit
 
     reading = FileOptions(names, format, encoding, columns, provenance=True)
     done = edit.add(folder, load_graph(source, reading))
@@ -151,7 +151,7 @@ def remove(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Remove facts from a saved graph, all of them or none; the next answer sees it."""
-    from jaxkg.kg import edit
+    from jaxkg.kg.stores import edit
 
     done = edit.remove(folder, load_graph(source, FileOptions(None, format, encoding, columns)))
     _say(folder, "removed", done, "gone from it", as_json)
@@ -162,7 +162,7 @@ def compact(
     folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
 ) -> None:
     """Save a graph anew with all that was added and removed in it."""
-    from jaxkg.kg import edit
+    from jaxkg.kg.stores import edit
 
     print(f"{folder}: {edit.compact(folder)!r}")
 

@@ -30,7 +30,8 @@ from jaxkg.experiments.programs import peak_memory
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.registry import build_system
 from jaxkg.experiments.rows import Table
-from jaxkg.kg import KnowledgeGraph, edit, open_graph, read_graph
+from jaxkg.kg import KnowledgeGraph, open_graph, read_graph
+from jaxkg.kg.stores import edit
 from jaxkg.kg.stores.around import Reach, surroundings, topic_graph
 from jaxkg.kg.stores.changed import open_store
 from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings

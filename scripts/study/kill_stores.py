@@ -21,22 +21,24 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.kg import KnowledgeGraph, edit, open_graph, save_graph
-from jaxkg.kg.files.big import build_big
+from jaxkg.kg import KnowledgeGraph, open_graph, save_graph
+from jaxkg.kg.stores import edit
 from jaxkg.kg.stores.around import everything, topic_graph
 from jaxkg.kg.stores.arrays import save_index
+from jaxkg.kg.stores.big.build import build_big
 from jaxkg.kg.stores.changed import open_store
 
 BUILD = """
 import sys
-from jaxkg.kg.files.big import build_big
+from jaxkg.kg.stores.big.build import build_big
 print("begun", flush=True)
 build_big(sys.argv[1], sys.argv[2], memory="200MB", on_stage=lambda stage: print(stage, flush=True))
 print("done", flush=True)
 """
 CHANGE = """
 import sys
-from jaxkg.kg import KnowledgeGraph, edit
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.stores import edit
 print("begun", flush=True)
 for number in range(10**6):
     edit.add(sys.argv[1], KnowledgeGraph.from_triples([(f"n{number}", "by", "p1")]))

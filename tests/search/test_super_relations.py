@@ -10,9 +10,9 @@ from brute_force import Facts, walk_fault
 from programs import frontier_of, random_topics
 from super_brute_force import connects, members, search_by_hand
 
-from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.search.super_relations import conclude, super_search
 from jaxkg.select import witness_paths
+from jaxkg.systems.reknos.super_relations import SuperRelations
 
 QUESTIONS, HOPS, WIDTH, KEEP, GROUPS = 4, 3, 2, 2, 4
 EDGES = 4096

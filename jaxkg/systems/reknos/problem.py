@@ -9,8 +9,8 @@ import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.systems.reknos.settings import ReKnoSSettings
+from jaxkg.systems.reknos.super_relations import SuperRelations
 from jaxkg.tensors import Capacities, TensorGraph
 
 

@@ -12,7 +12,6 @@ from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker
-from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import Question, RankedEntity, TraceNode
 from jaxkg.systems.answering import Progress
@@ -23,6 +22,7 @@ from jaxkg.systems.reknos.numeric import search_numerically
 from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.systems.reknos.scorers import NumericScorer, PlannerScorer
 from jaxkg.systems.reknos.settings import ReKnoSSettings
+from jaxkg.systems.reknos.super_relations import SuperRelations
 from jaxkg.systems.reknos.trace import Solved, Trace
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import label_words

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from jaxkg.answer import Answer
-from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.records import TraceNode
 from jaxkg.search.super_relations import BestPaths, SuperSearch
+from jaxkg.systems.reknos.super_relations import SuperRelations
 from jaxkg.types import NULL
 
 

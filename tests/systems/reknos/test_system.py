@@ -8,7 +8,6 @@ import pytest
 from reknos_films import BIRTHPLACE, FILMS, GENRE_OF, asked
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.super_relations import SuperRelations
 from jaxkg.systems.reknos import (
     LabelScorer,
     LLMScorer,
@@ -17,6 +16,7 @@ from jaxkg.systems.reknos import (
     grouped,
 )
 from jaxkg.systems.reknos.problem import Room
+from jaxkg.systems.reknos.super_relations import SuperRelations
 
 SETTINGS = ReKnoSSettings(batch_size=8, hops=2)
 SCORER = LabelScorer(FILMS.relations)

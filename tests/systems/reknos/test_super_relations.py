@@ -6,7 +6,7 @@ from brute_force import Facts
 from super_brute_force import connects
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.super_relations import SuperRelations
+from jaxkg.systems.reknos.super_relations import SuperRelations
 
 NAMES = ["film.actor.film", "film.actor.awards", "film.film.genre", "likes", "a.b"]
 

@@ -1,4 +1,4 @@
-"""Facts and names put on the disk as they are read, for `jaxkg.kg.files.big` to sort."""
+"""Facts and names put on the disk as they are read, for `build_big` to sort."""
 
 from __future__ import annotations
 

@@ -22,12 +22,12 @@ from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_n
 from jaxkg.kg.files.parquet import read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, tail_of
 from jaxkg.kg.files.read import graph_format
-from jaxkg.kg.files.spill import SpilledNames, SpilledTriples, libraries, spill_rdf
 from jaxkg.kg.files.store import save_graph
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.arrays import save_index
+from jaxkg.kg.stores.big.spill import SpilledNames, SpilledTriples, libraries, spill_rdf
 from jaxkg.lock import FolderLock
 from jaxkg.words import relation_words
 

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, edit, open_graph, save_graph
+from jaxkg.kg import KnowledgeGraph, open_graph, save_graph
 from jaxkg.kg.files.changes import CHANGES
+from jaxkg.kg.stores import edit
 from jaxkg.kg.stores.around import Reach, surroundings, topic_graph
 from jaxkg.kg.stores.arrays import ArrayStore, save_index
 from jaxkg.kg.stores.changed import open_store
@@ -175,7 +176,8 @@ def test_a_changed_store_is_the_changed_graph(tmp_path_factory, triples, steps):
 
 CHANGER = """
 import sys
-from jaxkg.kg import KnowledgeGraph, edit
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.stores import edit
 for number in range(10**6):
     edit.add(sys.argv[1], KnowledgeGraph.from_triples([(f"n{number}", "by", "p1")]))
     print(number, flush=True)

@@ -13,8 +13,8 @@ from pyarrow import parquet
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import open_graph, read_graph
-from jaxkg.kg.files.big import build_big
 from jaxkg.kg.stores.arrays import ArrayStore
+from jaxkg.kg.stores.big.build import build_big
 from jaxkg.lock import FolderLock
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

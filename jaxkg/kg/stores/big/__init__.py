@@ -1,0 +1,1 @@
+"""Graphs larger than memory, built from their files on the disk."""
