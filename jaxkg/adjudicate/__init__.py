@@ -1,6 +1,6 @@
 """ASK: the only folder that talks to a language model.
 
-One small interface, `complete(batch of Request) -> batch of Reply`, with an async twin. Backends:
+One small interface, `complete(batch of Request) -> batch of Reply`. Backends:
 `OpenAIBackend` (any endpoint of the OpenAI protocol), `Scripted`, `Replay`. Wrappers: `Cache`
 (disk), `Budget`, `Meter`, `Echo`. `connect` puts the usual ones together. Methods do not call
 `complete` themselves but `ask`, which sends a pydantic schema, reads the reply tolerantly, repairs
@@ -11,9 +11,9 @@ from jaxkg.adjudicate.around.budget import Budget, Caps
 from jaxkg.adjudicate.around.cache import Cache, Replay
 from jaxkg.adjudicate.around.echo import Echo
 from jaxkg.adjudicate.around.meter import Meter
-from jaxkg.adjudicate.ask import Outcome, Prompted, aask, ask, tally
+from jaxkg.adjudicate.ask import Outcome, Prompted, ask, tally
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.calls.one_shot import aadjudicate, adjudicate
+from jaxkg.adjudicate.calls.one_shot import adjudicate
 from jaxkg.adjudicate.connect import connect
 from jaxkg.adjudicate.endpoint.openai import OpenAIBackend
 from jaxkg.adjudicate.endpoint.prices import PriceTable, Rates
@@ -42,8 +42,6 @@ __all__ = [
     "Reply",
     "Request",
     "Scripted",
-    "aadjudicate",
-    "aask",
     "adjudicate",
     "ask",
     "check",

@@ -119,16 +119,6 @@ def ask(
     return _repaired(prompted, outcomes, again, backend.complete(list(again.values())))
 
 
-async def aask(
-    backend: Backend, prompted: Sequence[Prompted[T]], *, repair: bool = True
-) -> list[Outcome[T]]:
-    """As `ask`, awaited."""
-    requests = [each.request() for each in prompted]
-    outcomes = _read_all(prompted, await backend.acomplete(requests))
-    again = _to_repair(outcomes, prompted, requests) if repair else {}
-    return _repaired(prompted, outcomes, again, await backend.acomplete(list(again.values())))
-
-
 def tally(outcomes: Iterable[Outcome[T]]) -> dict[str, int]:
     """How many were asked, read, repaired, and failed of what; for a report.
 

@@ -8,8 +8,7 @@ of 50 always yields 50 replies. It raises `JaxkgError` for what the caller did w
 from __future__ import annotations
 
 import abc
-import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol, Self
 
 from jaxkg.adjudicate.endpoint.prices import Rates
@@ -36,17 +35,11 @@ class Backend(Protocol):
         admit: Admit | None = None,
         on_reply: OnReply | None = None,
     ) -> list[Reply]:
-        """One reply per request, in order. Works inside a running event loop."""
-        ...
+        """One reply per request, in order.
 
-    async def acomplete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
-    ) -> list[Reply]:
-        """As `complete`, without blocking the event loop that awaits it."""
+        Works inside a running event loop; `asyncio.to_thread(backend.complete, requests)` leaves
+        the loop free meanwhile.
+        """
         ...
 
     def close(self) -> None:
@@ -67,18 +60,8 @@ class Closing:
         self.close()
 
 
-@dataclasses.dataclass(frozen=True)
-class Pass:
-    """What a wrapper hands to the backend it wraps, and how it reads the replies."""
-
-    requests: Sequence[Request]
-    admit: Admit | None
-    on_reply: OnReply | None
-    finish: Callable[[list[Reply]], list[Reply]] = lambda replies: replies
-
-
 class Wrapper(Closing, abc.ABC):
-    """A backend around another: states once what both `complete` and `acomplete` do."""
+    """A backend around another."""
 
     def __init__(self, inner: Backend) -> None:
         self.inner = inner
@@ -94,10 +77,6 @@ class Wrapper(Closing, abc.ABC):
         return self.inner.rates
 
     @abc.abstractmethod
-    def _begin(
-        self, requests: Sequence[Request], admit: Admit | None, on_reply: OnReply | None
-    ) -> Pass: ...
-
     def complete(
         self,
         requests: Sequence[Request],
@@ -106,23 +85,6 @@ class Wrapper(Closing, abc.ABC):
         on_reply: OnReply | None = None,
     ) -> list[Reply]:
         """One reply per request, in order."""
-        step = self._begin(requests, admit, on_reply)
-        replies = self.inner.complete(step.requests, admit=step.admit, on_reply=step.on_reply)
-        return step.finish(replies)
-
-    async def acomplete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
-    ) -> list[Reply]:
-        """As `complete`, awaited."""
-        step = self._begin(requests, admit, on_reply)
-        replies = await self.inner.acomplete(
-            step.requests, admit=step.admit, on_reply=step.on_reply
-        )
-        return step.finish(replies)
 
     def close(self) -> None:
         """Close the wrapped backend."""

@@ -62,16 +62,6 @@ class Scripted(Closing):
                 on_reply(index, reply)
         return replies
 
-    async def acomplete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
-    ) -> list[Reply]:
-        """As `complete`."""
-        return self.complete(requests, admit=admit, on_reply=on_reply)
-
     def _told(self, request: Request, text: str) -> Reply:
         prompt = estimated_tokens(sum(len(message.content) for message in request.messages))
         completion = estimated_tokens(len(text))

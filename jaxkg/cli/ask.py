@@ -39,6 +39,10 @@ def ask(
         Path | None, typer.Option(help="Save every stage's candidates and scores here.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Save a drawing of the answer here.")] = None,
+    triples: Annotated[
+        Path | None,
+        typer.Option(help="Save the triples behind it here: .dot is for Graphviz, else a table."),
+    ] = None,
     sparql: Annotated[
         bool, typer.Option(help="Print the SPARQL 1.1 of what was executed, not the answer.")
     ] = False,
@@ -64,9 +68,12 @@ def ask(
     """
     if question != "-":
         checked_question(question)
-    single = trace is not None or svg is not None or sparql or right is not None
-    if question == "-" and single:
-        raise JaxkgError("--trace, --svg, --sparql and --right are of one answer; ask one question")
+    if question == "-" and (
+        sparql or any(each is not None for each in (trace, svg, triples, right))
+    ):
+        raise JaxkgError(
+            "--trace, --svg, --triples, --sparql and --right are of one answer; ask one question"
+        )
     with (
         progress_bars() as show,
         session(
@@ -99,6 +106,11 @@ def ask(
         from jaxkg.storage import write_text
 
         write_text(svg, draw_svg(answer))
+    if triples is not None:
+        from jaxkg.show import to_dot, to_triples
+        from jaxkg.storage import write_text
+
+        write_text(triples, (to_dot if triples.suffix == ".dot" else to_triples)(answer))
     if failed(answer):
         raise JaxkgError(f"the model gave no answer: {answer.error}")
     if answer.abstained:

@@ -31,7 +31,6 @@ class ModelFolder:
         what: the model in words.
         name: of its two files.
         format, version: marks of the folder.
-        oldest: version that is still read.
         made_by: what makes one.
     """
 
@@ -40,7 +39,6 @@ class ModelFolder:
     format: str
     version: int
     made_by: str
-    oldest: int = 1
 
     def vacant(self, folder: str | os.PathLike[str]) -> Path:
         """A folder that a model of this kind can be written to.
@@ -118,19 +116,17 @@ class ModelFolder:
 
         Raises:
             JaxkgError: there is no such model, it is damaged (the body of the `with` raises
-                KeyError, TypeError or ValueError), of another format or a newer version.
+                KeyError, TypeError or ValueError), or of another format or version.
         """
         source = Path(folder)
         try:
             meta = json.loads((source / f"{self.name}.json").read_text(encoding="utf-8"))
-            known = self.oldest <= meta["version"] <= self.version
-            if meta["format"] != self.format or not known:
-                versions = f"from {self.oldest} " * (self.oldest > 1) + f"up to {self.version}"
+            if (meta["format"], meta["version"]) != (self.format, self.version):
                 raise JaxkgError(
                     f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
-                    f"{self.format} of versions {versions}: make one anew with {self.made_by}"
+                    f"{self.format} version {self.version}: make one anew with {self.made_by}"
                 )
-            if meta.get("fingerprint", "") not in ("", _fingerprint(meta["relations"])):
+            if meta["fingerprint"] != _fingerprint(meta["relations"]):
                 raise ValueError("its relations are not those it was trained for")
             yield meta, read_npz(source / f"{self.name}.npz")
         except FileNotFoundError as error:

@@ -47,11 +47,6 @@ def leaves_like(arrays: Mapping[str, np.ndarray], like: T) -> T:
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
 
-def leaf_names(tree: Any) -> list[str]:
-    """What `named_leaves` calls the arrays of a tree, in the tree's order."""
-    return [_name(path) for path, _ in _paths(tree)]
-
-
 def _paths(tree: Any) -> list[tuple[Any, Any]]:
     return jax.tree_util.tree_flatten_with_path(tree)[0]
 

@@ -6,7 +6,6 @@ written under a grammar and cannot name anything else. Everything else is answer
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import os
 import time
@@ -135,16 +134,6 @@ class LocalLM(Closing):
                 if on_reply:
                     on_reply(first + i, replies[-1])
         return replies
-
-    async def acomplete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
-    ) -> list[Reply]:
-        """As `complete`, on another thread."""
-        return await asyncio.to_thread(self.complete, requests, admit=admit, on_reply=on_reply)
 
     def _answered(self, requests: dict[int, Request]) -> dict[int, Reply]:
         """Replies by place; requests of one kind are generated together."""

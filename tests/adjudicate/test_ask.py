@@ -1,10 +1,9 @@
-import asyncio
 import dataclasses
 
 import pytest
 from pydantic import BaseModel
 
-from jaxkg.adjudicate import Message, Outcome, Prompted, Reply, Scripted, aask, ask, tally
+from jaxkg.adjudicate import Message, Outcome, Prompted, Reply, Scripted, ask, tally
 from jaxkg.adjudicate.reading.schema import strict_schema
 
 
@@ -21,13 +20,10 @@ def prompt(number=0, schema=Chosen, **options):
     return Prompted(messages, schema, question=str(number), stage="plan", **options)
 
 
-def both(script, prompted, **options):
-    """The outcome of `ask`, after `aask` gave the same."""
-    sync, twin = Scripted(list(script)), Scripted(list(script))
-    outcomes = ask(sync, prompted, **options)
-    assert asyncio.run(aask(twin, prompted, **options)) == outcomes
-    assert twin.requests == sync.requests
-    return outcomes, sync.requests
+def asked(script, prompted, **options):
+    """The outcomes, and what was sent."""
+    backend = Scripted(script)
+    return ask(backend, prompted, **options), backend.requests
 
 
 def test_a_prompt_becomes_a_request():
@@ -40,7 +36,7 @@ def test_a_prompt_becomes_a_request():
 
 
 def test_schemas_may_differ_within_a_batch():
-    outcomes, requests = both(
+    outcomes, requests = asked(
         ['{"indices": [1]}', '{"hops": [["a"]]}'], [prompt(0), prompt(1, Plan)]
     )
     assert [outcome.value for outcome in outcomes] == [Chosen(indices=[1]), Plan(hops=[["a"]])]
@@ -49,7 +45,7 @@ def test_schemas_may_differ_within_a_batch():
 
 
 def test_one_repair_call_shows_the_reply_and_what_is_wrong():
-    outcomes, requests = both(["hm", '{"indices": [2]}'], [prompt()])
+    outcomes, requests = asked(["hm", '{"indices": [2]}'], [prompt()])
     assert outcomes[0].value == Chosen(indices=[2])
     assert outcomes[0].repaired
     repair = requests[1]
@@ -61,51 +57,51 @@ def test_one_repair_call_shows_the_reply_and_what_is_wrong():
 
 
 def test_never_a_second_repair():
-    outcomes, requests = both(["hm", "hm again", '{"indices": [2]}'], [prompt()])
+    outcomes, requests = asked(["hm", "hm again", '{"indices": [2]}'], [prompt()])
     assert (outcomes[0].value, outcomes[0].error) == (None, "unparsed")
     assert len(requests) == 2
     assert not outcomes[0].repaired
 
 
 def test_without_repair_a_prompt_costs_exactly_one_call():
-    outcomes, requests = both(["hm", '{"indices": [2]}'], [prompt(0), prompt(1)], repair=False)
+    outcomes, requests = asked(["hm", '{"indices": [2]}'], [prompt(0), prompt(1)], repair=False)
     assert [outcome.error for outcome in outcomes] == ["unparsed", None]
     assert len(requests) == 2
 
 
 def test_repairs_go_to_their_own_prompts():
     replies = ['{"indices": [0]}', "hm", '{"indices": [2]}', "hm", '{"indices": [1]}', "no"]
-    outcomes, _ = both(replies, [prompt(n) for n in range(4)])
+    outcomes, _ = asked(replies, [prompt(n) for n in range(4)])
     values = [outcome.value and outcome.value.indices for outcome in outcomes]
     assert values == [[0], [1], [2], None]
 
 
 def test_a_failed_repair_is_the_failure_that_counts():
-    outcomes, _ = both(["hm", Reply(error="timeout", detail="late")], [prompt()])
+    outcomes, _ = asked(["hm", Reply(error="timeout", detail="late")], [prompt()])
     assert (outcomes[0].error, outcomes[0].detail) == ("timeout", "late")
     assert outcomes[0].usage.calls == 2
 
 
 @pytest.mark.parametrize("error", ["timeout", "authentication", "refused", "budget", "protocol"])
 def test_only_what_cannot_be_read_is_repaired(error):
-    outcomes, requests = both([Reply(error=error, detail="why")], [prompt()])
+    outcomes, requests = asked([Reply(error=error, detail="why")], [prompt()])
     assert (outcomes[0].error, outcomes[0].detail) == (error, "why")
     assert len(requests) == 1
 
 
 def test_a_cut_off_reply_gets_twice_the_room():
     cut = Reply('{"indices": [1', finish="length")
-    outcomes, requests = both([cut, '{"indices": [1]}'], [prompt(max_tokens=20)])
+    outcomes, requests = asked([cut, '{"indices": [1]}'], [prompt(max_tokens=20)])
     assert outcomes[0].repaired
     assert [request.max_tokens for request in requests] == [20, 40]
-    _, requests = both([cut, '{"indices": [1]}'], [prompt()])
+    _, requests = asked([cut, '{"indices": [1]}'], [prompt()])
     assert [request.max_tokens for request in requests] == [None, None]
 
 
 def test_a_list_that_hit_the_limit_is_not_taken_for_whole():
-    outcomes, _ = both([Reply("1, 3", finish="length")], [prompt()], repair=False)
+    outcomes, _ = asked([Reply("1, 3", finish="length")], [prompt()], repair=False)
     assert outcomes[0].error == "unparsed"
-    outcomes, _ = both([Reply("1, 3")], [prompt()], repair=False)
+    outcomes, _ = asked([Reply("1, 3")], [prompt()], repair=False)
     assert outcomes[0].value == Chosen(indices=[1, 3])
 
 
@@ -114,24 +110,24 @@ def test_a_check_looks_beyond_the_schema():
         wrong = [n for n in chosen.indices if n > 3]
         return f"{wrong} were not offered" if wrong else None
 
-    outcomes, requests = both(['{"indices": [9]}', '{"indices": [3]}'], [prompt(check=offered)])
+    outcomes, requests = asked(['{"indices": [9]}', '{"indices": [3]}'], [prompt(check=offered)])
     assert outcomes[0].value == Chosen(indices=[3])
     assert "[9] were not offered" in requests[1].messages[-1].content
-    outcomes, _ = both(['{"indices": [9]}'] * 2, [prompt(check=offered)])
+    outcomes, _ = asked(['{"indices": [9]}'] * 2, [prompt(check=offered)])
     assert outcomes[0].error == "unparsed"
 
 
 def test_usage_is_of_all_replies():
     first = Reply("hm", prompt_tokens=5, completion_tokens=1, seconds=1.0, price=0.5)
     second = Reply('{"indices": []}', prompt_tokens=7, completion_tokens=2, seconds=0.5, price=1.0)
-    outcomes, _ = both([first, second], [prompt()])
+    outcomes, _ = asked([first, second], [prompt()])
     used = outcomes[0].usage
     assert (used.calls, used.prompt_tokens, used.completion_tokens) == (2, 12, 3)
     assert (used.seconds, used.price, used.stages) == (1.5, 1.5, {"plan": 1.5})
 
 
 def test_an_empty_batch():
-    assert both([], []) == ([], [])
+    assert asked([], []) == ([], [])
 
 
 def test_tally_counts_everything_once():

@@ -1,5 +1,3 @@
-import asyncio
-
 import pytest
 from asked_texts import ask_for
 
@@ -18,7 +16,7 @@ def test_in_order_then_an_error_that_says_who_asked():
 
 def test_tokens_are_estimated_and_priced():
     backend = Scripted(lambda request: "y" * 8, rates=Rates(1e6, 2e6))
-    reply = asyncio.run(backend.acomplete([ask_for("x" * 20)]))[0]
+    reply = backend.complete([ask_for("x" * 20)])[0]
     assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (5, 2, True)
     assert reply.price == 9
 

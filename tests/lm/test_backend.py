@@ -1,6 +1,5 @@
 """A model in this process behind the ASK stage: grounded, counted, offline."""
 
-import asyncio
 import dataclasses
 import json
 
@@ -134,8 +133,7 @@ def test_free_text_ends_where_it_should_and_draws_by_seed():
     assert (first.finish, first.completion_tokens, again.completion_tokens) == ("length", 7, 5)
     assert first.text.startswith(again.text)
     assert first.text != other.text
-    found = asyncio.run(backend.acomplete([request]))
-    assert found[0].text == first.text
+    assert backend.complete([request])[0].text == first.text
 
 
 def test_what_it_cannot_answer_is_a_counted_failure(student, retrieved):

@@ -8,7 +8,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Sequence
 
-from jaxkg.adjudicate.backend import Backend, Pass, Wrapper
+from jaxkg.adjudicate.backend import Backend, Wrapper
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.errors import JaxkgError
 
@@ -99,9 +99,14 @@ class Budget(Wrapper):
         self._reply_tokens = 0
         self._ratio = 1.0  # the most that an endpoint counted of a prompt, to what was estimated
 
-    def _begin(
-        self, requests: Sequence[Request], admit: Admit | None, on_reply: OnReply | None
-    ) -> Pass:
+    def complete(
+        self,
+        requests: Sequence[Request],
+        *,
+        admit: Admit | None = None,
+        on_reply: OnReply | None = None,
+    ) -> list[Reply]:
+        """One reply per request, in order, or the error "budget"."""
         pledges: dict[int, _Load] = {}
 
         def may_send(index: int) -> str | None:
@@ -138,7 +143,7 @@ class Budget(Wrapper):
             if on_reply:
                 on_reply(index, reply)
 
-        return Pass(requests, may_send, arrived)
+        return self.inner.complete(requests, admit=may_send, on_reply=arrived)
 
     def _accounts(self, request: Request) -> list[tuple[str, _Account]]:
         accounts = [("run", self._run)]

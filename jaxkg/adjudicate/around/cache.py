@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from jaxkg.adjudicate.around.claims import Claims
 from jaxkg.adjudicate.around.store import ReplyStore
-from jaxkg.adjudicate.backend import Backend, Closing, Pass, Wrapper
+from jaxkg.adjudicate.backend import Backend, Closing, Wrapper
 from jaxkg.adjudicate.endpoint.prices import Rates
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request, digest
 from jaxkg.errors import JaxkgError
@@ -43,9 +43,14 @@ class Cache(Wrapper):
         free = self.rates is not None and not self.rates.price(1e6, 1e6)
         self._claims = None if free else Claims(f"{self.store.path}.lock")
 
-    def _begin(
-        self, requests: Sequence[Request], admit: Admit | None, on_reply: OnReply | None
-    ) -> Pass:
+    def complete(
+        self,
+        requests: Sequence[Request],
+        *,
+        admit: Admit | None = None,
+        on_reply: OnReply | None = None,
+    ) -> list[Reply]:
+        """One reply per request, in order, stored or new."""
         asked = [request.asked(self.model) for request in requests]
         keys = [digest(text) for text in asked]
         stored = self.store.get(list(dict.fromkeys(keys)))
@@ -83,9 +88,6 @@ class Cache(Wrapper):
                 if on_reply:
                     on_reply(index, replies[index] or reply)
 
-        def finish(_: list[Reply]) -> list[Reply]:
-            return [reply for reply in replies if reply is not None]
-
         def may_send(number: int) -> str | None:
             key = sent[number]
             if reason := admit(places[key][0]) if admit else None:
@@ -101,7 +103,10 @@ class Cache(Wrapper):
                 return "another process got the reply"
             return None
 
-        return Pass([requests[places[key][0]] for key in sent], may_send, arrived, finish)
+        self.inner.complete(
+            [requests[places[key][0]] for key in sent], admit=may_send, on_reply=arrived
+        )
+        return [reply for reply in replies if reply is not None]
 
     def close(self) -> None:
         """Close the file and the wrapped backend."""
@@ -167,16 +172,6 @@ class Replay(Closing):
             if on_reply:
                 on_reply(index, replies[-1])
         return replies
-
-    async def acomplete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
-    ) -> list[Reply]:
-        """As `complete`; reading a file keeps no loop waiting."""
-        return self.complete(requests, admit=admit, on_reply=on_reply)
 
     def close(self) -> None:
         """Close the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from jaxkg.adjudicate.backend import Backend, Pass, Wrapper
+from jaxkg.adjudicate.backend import Backend, Wrapper
 from jaxkg.adjudicate.endpoint.dialect import wire_messages
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 
@@ -17,15 +17,21 @@ class Echo(Wrapper):
         super().__init__(inner)
         self._write = write
 
-    def _begin(
-        self, requests: Sequence[Request], admit: Admit | None, on_reply: OnReply | None
-    ) -> Pass:
+    def complete(
+        self,
+        requests: Sequence[Request],
+        *,
+        admit: Admit | None = None,
+        on_reply: OnReply | None = None,
+    ) -> list[Reply]:
+        """One reply per request, in order, each told as it comes."""
+
         def arrived(index: int, reply: Reply) -> None:
             self._write(transcript(requests[index], reply))
             if on_reply:
                 on_reply(index, reply)
 
-        return Pass(requests, admit, arrived)
+        return self.inner.complete(requests, admit=admit, on_reply=arrived)
 
 
 def transcript(request: Request, reply: Reply) -> str:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from jaxkg.adjudicate.backend import Backend, Pass, Wrapper
+from jaxkg.adjudicate.backend import Backend, Wrapper
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.records import Usage
 
@@ -116,16 +116,22 @@ class Meter(Wrapper):
             lines.append(f"failed: {kinds}")
         return "\n".join(lines)
 
-    def _begin(
-        self, requests: Sequence[Request], admit: Admit | None, on_reply: OnReply | None
-    ) -> Pass:
+    def complete(
+        self,
+        requests: Sequence[Request],
+        *,
+        admit: Admit | None = None,
+        on_reply: OnReply | None = None,
+    ) -> list[Reply]:
+        """One reply per request, in order, each counted as it comes."""
+
         def arrived(index: int, reply: Reply) -> None:
             with self._lock:
                 self._stages[requests[index].stage].add(reply)
             if on_reply:
                 on_reply(index, reply)
 
-        return Pass(requests, admit, arrived)
+        return self.inner.complete(requests, admit=admit, on_reply=arrived)
 
 
 def usage(replies: Sequence[Reply], *, stage: str) -> Usage:

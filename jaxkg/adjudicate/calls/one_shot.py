@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, Field, model_validator
 
 from jaxkg.adjudicate import prompts
-from jaxkg.adjudicate.ask import Outcome, Prompted, aask, ask
+from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.delimit import block, line
 from jaxkg.adjudicate.endpoint.completion import estimated_tokens
@@ -139,25 +139,6 @@ def adjudicate(
     answers, offers = _offers(answers, top_k, single, most_ends, most_tokens)
     prompted = _prompted(answers, offers, max_tokens)
     outcomes = ask(backend, [each for _, each in prompted], repair=repair)
-    return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
-
-
-async def aadjudicate(
-    backend: Backend,
-    answers: Sequence[Answer],
-    *,
-    top_k: int | None = None,
-    single: bool = False,
-    max_tokens: int | None = None,
-    most_ends: int | None = MOST_ENDS,
-    most_tokens: int | None = MOST_TOKENS,
-    repair: bool = False,
-    keep_on_failure: bool = False,
-) -> list[Answer]:
-    """As `adjudicate`, awaited."""
-    answers, offers = _offers(answers, top_k, single, most_ends, most_tokens)
-    prompted = _prompted(answers, offers, max_tokens)
-    outcomes = await aask(backend, [each for _, each in prompted], repair=repair)
     return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import os
 import threading
@@ -126,21 +125,25 @@ class OpenAIBackend(Closing):
         Raises:
             JaxkgError: the backend is closed.
         """
-        return self._batch(requests, admit, on_reply, threading.Event())
-
-    async def acomplete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
-    ) -> list[Reply]:
-        """As `complete`, awaited from any event loop; cancelling it sends no further request."""
+        self._check_open()
         stop = threading.Event()
-        try:
-            return await asyncio.to_thread(self._batch, requests, admit, on_reply, stop)
-        finally:
-            stop.set()
+        replies = [Reply()] * len(requests)
+        telling = threading.Lock()
+
+        def work(place: int) -> None:
+            with self._slots:
+                reason = admit(place) if admit else None
+                if reason is None:
+                    reply = self._ask(requests[place], stop)
+                else:
+                    reply = Reply.held_back(reason)
+            replies[place] = reply
+            if on_reply is not None:
+                with telling:
+                    on_reply(place, reply)
+
+        run_all(len(requests), work, threads=self._concurrency, stop=stop)
+        return replies
 
     def models(self) -> tuple[str, ...] | None:
         """Names of the models the endpoint lists; None where it does not say."""
@@ -165,32 +168,6 @@ class OpenAIBackend(Closing):
     def _check_open(self) -> None:
         if not self._finalizer.alive:
             raise JaxkgError(f"{self!r} is closed; make a new one")
-
-    def _batch(
-        self,
-        requests: Sequence[Request],
-        admit: Admit | None,
-        on_reply: OnReply | None,
-        stop: threading.Event,
-    ) -> list[Reply]:
-        self._check_open()
-        replies = [Reply()] * len(requests)
-        telling = threading.Lock()
-
-        def work(place: int) -> None:
-            with self._slots:
-                reason = admit(place) if admit else None
-                if reason is None:
-                    reply = self._ask(requests[place], stop)
-                else:
-                    reply = Reply.held_back(reason)
-            replies[place] = reply
-            if on_reply is not None:
-                with telling:
-                    on_reply(place, reply)
-
-        run_all(len(requests), work, threads=self._concurrency, stop=stop)
-        return replies
 
     def _ask(self, request: Request, stop: threading.Event) -> Reply:
         """One request; the first with a schema goes alone, to learn whether schemas are taken."""

@@ -15,15 +15,12 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.folder import ModelFolder
-from jaxkg.learn.leaves import leaf_names, leaves_like
+from jaxkg.learn.leaves import leaves_like
 from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, init_edge_scorer
 from jaxkg.tensors import bucket
 from jaxkg.text import TextEncoder, label_words
 
-_FOLDER = ModelFolder(
-    "edge scorer", "edges", "jaxkg-edge-scorer", 3, "`jaxkg train guided`", oldest=2
-)
-"""Version 2 normalises inner layers; weights of version 1 would score wrongly."""
+_FOLDER = ModelFolder("edge scorer", "edges", "jaxkg-edge-scorer", 3, "`jaxkg train guided`")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,16 +99,12 @@ class TrainedScorer:
         """Read a scorer written by `save`.
 
         Raises:
-            JaxkgError: there is none, or it is damaged or of a newer version.
+            JaxkgError: there is none, or it is damaged or of another version.
         """
         with _FOLDER.reading(folder) as (meta, arrays):
             inner = {key: tuple(meta["sizes"][key]) for key in ("attention", "classifier")}
             sizes = EdgeSizes(**{**meta["sizes"], **inner})
             shape = jax.eval_shape(lambda: init_edge_scorer(sizes, key=jax.random.key(0)))
-            if meta["version"] == 2:  # numbered
-                names = enumerate(leaf_names(shape))
-                graph = {name: arrays[name] for name in ("relation_graph", "node_graph")}
-                arrays = graph | {f"params/{name}": arrays[str(i)] for i, name in names}
             graph = {
                 name: jax.ShapeDtypeStruct((rows, sizes.graph), np.dtype(np.float32))
                 for name, rows in (

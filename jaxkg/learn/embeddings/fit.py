@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import jax
 import jax.numpy as jnp
@@ -26,15 +24,13 @@ from jaxkg.learn.embeddings.train import (
     init_state,
     run_steps,
 )
-from jaxkg.learn.folder import TRAINING, ModelFolder, read_npz
+from jaxkg.learn.folder import TRAINING, ModelFolder
 from jaxkg.learn.leaves import leaves_like
 from jaxkg.learn.loop import Selection, run
 from jaxkg.score.embeddings import Embeddings, init_embeddings
 from jaxkg.types import NULL
 
 _FOLDER = ModelFolder("embeddings", "embeddings", "jaxkg-embeddings", 2, "`jaxkg train kge`")
-_FIRST = "best.npz"
-"""Version 1: arrays and card in one file."""
 Progress = Callable[[str, int, int], None]
 
 
@@ -92,12 +88,9 @@ class TrainedEmbeddings:
         """Read what `save` or `fit_embeddings` left in a folder.
 
         Raises:
-            JaxkgError: there is nothing, or it is damaged or of a newer version.
+            JaxkgError: there is nothing, or it is damaged or of another version.
         """
-        source = Path(folder)
-        first = (source / _FIRST).exists() and not (source / "embeddings.json").exists()
-        reading = _first_version if first else _FOLDER.reading
-        with reading(source) as (meta, arrays):
+        with _FOLDER.reading(folder) as (meta, arrays):
             config, about = EmbeddingConfig(**meta["config"]), meta["about"]
             about["epochs"] = [tuple(row) for row in about.get("epochs", ())]
             entities, relations = tuple(meta["entities"]), tuple(meta["relations"])
@@ -112,16 +105,6 @@ class TrainedEmbeddings:
             )
             found = jax.tree.map(jnp.asarray, leaves_like(arrays, shape))
             return cls(found, config, entities, relations, about)
-
-
-@contextlib.contextmanager
-def _first_version(folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, np.ndarray]]]:
-    path = folder / _FIRST
-    try:
-        arrays = read_npz(path)
-        yield json.loads(arrays.pop("meta").tobytes()), arrays
-    except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
-        raise JaxkgError(f"{path} is damaged: {error}") from error
 
 
 def rows_of(graph: KnowledgeGraph, facts: KnowledgeGraph) -> tuple[np.ndarray, int]:

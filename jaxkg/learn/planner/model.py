@@ -84,14 +84,10 @@ class Planner(ReadsWords):
         """Read a planner written by `save`.
 
         Raises:
-            JaxkgError: there is none, or it is damaged or of a newer version.
+            JaxkgError: there is none, or it is damaged or of another version.
         """
         with _FOLDER.reading(folder) as (meta, arrays):
             hasher = NgramHasher(buckets=meta["buckets"], longest=meta["longest"])
-            if meta["version"] == 1:
-                arrays = {f"params/{name}": arrays[name] for name in PlannerParams._fields} | {
-                    "seen": arrays["seen"]
-                }
             shape = jax.eval_shape(
                 lambda: init_planner(
                     len(meta["relations"]),

@@ -14,7 +14,7 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.folder import ModelFolder
-from jaxkg.learn.leaves import leaf_names, leaves_like
+from jaxkg.learn.leaves import leaves_like
 from jaxkg.learn.words import ReadsWords
 from jaxkg.score.message_passing import Inflow, inflow
 from jaxkg.score.priority_params import PriorityParams, PrioritySizes, init_priority
@@ -120,7 +120,7 @@ class PriorityModel(ReadsWords):
         """Read a model written by `save`.
 
         Raises:
-            JaxkgError: there is none, or it is damaged or of a newer version.
+            JaxkgError: there is none, or it is damaged or of another version.
         """
         with _FOLDER.reading(folder) as (meta, arrays):
             sizes = PrioritySizes(**meta["sizes"])
@@ -135,11 +135,6 @@ class PriorityModel(ReadsWords):
                     (len(relations), sizes.text), np.dtype(np.float32)
                 ),
             }
-            if meta["version"] == 1:  # numbered: the weights, then `seen`, then `label_text`
-                *first, seen, text = (arrays[f"a{place}"] for place in range(len(arrays)))
-                named = dict(zip(leaf_names(shapes), first, strict=True))
-                arrays = {f"params/{name}": array for name, array in named.items()}
-                arrays |= {"seen": seen, "label_text": text}
             weights = leaves_like(arrays, like)
             return cls(
                 params=weights["params"],

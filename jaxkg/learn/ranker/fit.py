@@ -144,19 +144,10 @@ class PathRanker:
         """Read a ranker written by `save`.
 
         Raises:
-            JaxkgError: there is none, or it is damaged or of a newer version.
+            JaxkgError: there is none, or it is damaged or of another version.
         """
         with _FOLDER.reading(folder) as (meta, arrays):
             name, revision = meta["encoder"]
-            if meta["version"] == 1:  # of two steps at most, so that none is between
-                middle = {f"middle.{i}": arrays[f"last.{i}"] for i in range(meta["members"])}
-                arrays, meta = {**arrays, **middle}, {**meta, "directed": False}
-            if meta["version"] < 3:
-                arrays = {
-                    f"members/{place}/{field}": arrays[f"{field}.{place}"]
-                    for place in range(meta["members"])
-                    for field in RankerParams._fields
-                } | {"labels": arrays["labels"]}
             ranker = cls(
                 members=tuple(
                     RankerParams(*(arrays[f"members/{i}/{name}"] for name in RankerParams._fields))

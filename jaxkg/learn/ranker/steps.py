@@ -126,7 +126,7 @@ class StepRanker:
         """Read a ranker written by `save`.
 
         Raises:
-            JaxkgError: there is none, or it is damaged or of a newer version.
+            JaxkgError: there is none, or it is damaged or of another version.
         """
         with _FOLDER.reading(folder) as (meta, arrays):
             name, revision, config = meta["text"]

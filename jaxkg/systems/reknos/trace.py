@@ -48,12 +48,6 @@ class Trace:
     complete: bool = True
     failed: tuple[str, ...] = ()
 
-    @property
-    def revisited(self) -> bool:
-        """True where a best path takes what was second choice at an earlier step than its last."""
-        first = [step.kept[0][0] for step in self.steps]
-        return any(tuple(first[: len(names) - 1]) != names[:-1] for names, _ in self.paths)
-
     def nodes(self) -> tuple[TraceNode, ...]:
         """The steps and the paths, for a saved trace."""
         steps = [

@@ -1,4 +1,3 @@
-import asyncio
 import dataclasses
 import sqlite3
 import subprocess
@@ -20,7 +19,7 @@ def test_a_second_run_asks_nobody_and_says_the_same(path):
         assert [reply.cached for reply in first] == [False, False]
     nobody = Scripted([])
     with Cache(nobody, path) as cache:
-        second = asyncio.run(cache.acomplete(requests))
+        second = cache.complete(requests)
         again = cache.complete([ask_for("a", question="9", stage="other")])
     assert [dataclasses.replace(reply, cached=False) for reply in second] == first
     assert all(reply.cached for reply in second)
@@ -118,7 +117,6 @@ def test_replay_answers_from_the_file_alone(path):
         assert [(reply.text, reply.error) for reply in replies] == [("", "server"), ("A", None)]
         assert replies[1].prompt_tokens == 7
         assert told == list(enumerate(replies))
-        assert asyncio.run(replay.acomplete([ask_for("a")])) == replies[1:]
         held = replay.complete([ask_for("a")], admit=lambda place: "no")
         assert held[0].error == "budget"
         with pytest.raises(JaxkgError, match=r"1 of 2 requests .* stage 'plan', question 'q7'"):

@@ -1,11 +1,10 @@
-import asyncio
 import dataclasses
 import json
 
 import loopback
 import pytest
 
-from jaxkg.adjudicate import Budget, Caps, Reply, Scripted, aadjudicate, adjudicate
+from jaxkg.adjudicate import Budget, Caps, Reply, Scripted, adjudicate
 from jaxkg.adjudicate.calls.one_shot import Adjudication, adjudication_prompt, offered
 from jaxkg.adjudicate.reading.schema import strict_schema
 from jaxkg.answer import Answer
@@ -247,13 +246,6 @@ def test_a_budget_leaves_a_partial_answer_marked_as_such():
     assert second.notes[-1].startswith("partial: the budget of 1 calls per run is used up")
     assert (second.error, second.abstained) == (None, None)
     assert second.usage.calls == FOUND.usage.calls
-
-
-def test_the_async_twin_gives_the_same():
-    replies = [said(["Heat"], [1]), "hm"]
-    sync = adjudicate(Scripted(replies), [FOUND, FOUND], top_k=1, max_tokens=50)
-    twin = asyncio.run(aadjudicate(Scripted(replies), [FOUND, FOUND], top_k=1, max_tokens=50))
-    assert twin == sync
 
 
 def test_over_http_with_and_without_structured_output(serve, backend_of):

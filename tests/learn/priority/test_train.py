@@ -188,7 +188,7 @@ def test_damage_and_other_things_are_refused(fitted, tmp_path):
     with pytest.raises(JaxkgError, match="weights and sizes disagree"):
         PriorityModel.open(folder)
     (folder / "priority.json").write_text(text.replace('"version": 2', '"version": 9'))
-    with pytest.raises(JaxkgError, match="versions up to 2"):
+    with pytest.raises(JaxkgError, match="reads jaxkg-priority version 2"):
         PriorityModel.open(folder)
 
 

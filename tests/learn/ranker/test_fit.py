@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import json
 
 import jax
 import jax.numpy as jnp
@@ -13,12 +12,11 @@ from asked_films import film_questions, films_graph
 from jaxkg.cite import grounded
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.folder import TRAINING, read_npz
+from jaxkg.learn.folder import TRAINING
 from jaxkg.learn.ranker.fit import PathRanker, fit_ranker, right_paths, stand_in
 from jaxkg.learn.ranker.train import RankerConfig, RankerExamples, draw_candidates, log_share
 from jaxkg.learn.supervision import supervise
 from jaxkg.records import Question
-from jaxkg.storage import write_npz
 from jaxkg.systems.ranked import RankedPaths, RankedSettings
 from jaxkg.tensors import tensor_graph
 from jaxkg.text import HashingEncoder
@@ -139,20 +137,6 @@ def test_a_directed_ranker_tells_children_from_parents(tmp_path):
     assert answers[0].plan[0].relations == ("father", "father", "town")
     assert answers[0].plan[0].used
     assert qa.ask("children of p5").plan[0].relations == ("^father",)
-
-
-def test_a_ranker_of_the_first_version_is_read(ranker, tmp_path):
-    folder = ranker.save(tmp_path / "ranker")
-    meta = json.loads((folder / "ranker.json").read_text("utf-8"))
-    del meta["directed"]
-    (folder / "ranker.json").write_text(json.dumps({**meta, "version": 1}), "utf-8")
-    arrays = read_npz(folder / "ranker.npz")
-    del arrays["members/0/middle"]
-    old = {name.replace("members/0/", "") + ".0": array for name, array in arrays.items()}
-    write_npz(folder / "ranker.npz", {**old, "labels": arrays["labels"]})
-    opened = PathRanker.open(folder)
-    assert not opened.directed
-    np.testing.assert_array_equal(opened.members[0].first, ranker.members[0].first)
 
 
 def test_other_graphs_encoders_and_damage_are_refused(world, ranker, tmp_path):
