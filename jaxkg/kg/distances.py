@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.neighbourhood import spread
 
 
 class Distances:
@@ -38,8 +39,7 @@ class Distances:
             if wanted[frontier].any():
                 return hops
             first, last = self._offsets[frontier], self._offsets[frontier + 1]
-            inside = np.repeat(first - np.cumsum(last - first) + (last - first), last - first)
-            reached = self._neighbours[inside + np.arange(len(inside))]
+            reached = self._neighbours[spread(first, last)]
             frontier = np.unique(reached[~seen[reached]]).astype(np.int64)
             seen[frontier] = True
             hops += 1

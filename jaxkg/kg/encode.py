@@ -118,12 +118,7 @@ class TripleEncoder:
 
     def finish(self) -> EncodedTriples:
         """Number the names in code point order, sort the triples, merge repetitions."""
-        for name in self._relations:
-            if name.startswith("^"):
-                raise JaxkgError(
-                    f"the relation {name!r} starts with '^', which marks the inverse of a "
-                    "relation; rename it"
-                )
+        refuse_inverses(self._relations)
         entities, entity_rank = _ranked(self._entities)
         relations, relation_rank = _ranked(self._relations)
         table = np.concatenate(self._chunks)
@@ -149,6 +144,20 @@ class TripleEncoder:
             said = (self._sources[row] for row in rows[starts[group] : ends[group]])
             merged[group] = "; ".join(dict.fromkeys(source for source in said if source))
         return merged
+
+
+def refuse_inverses(relations: Iterable[str]) -> None:
+    """Refuse relation names that would read as inverses.
+
+    Raises:
+        JaxkgError: a name starts with `^`.
+    """
+    for name in relations:
+        if name.startswith("^"):
+            raise JaxkgError(
+                f"the relation {name!r} starts with '^', which marks the inverse of a relation; "
+                "rename it"
+            )
 
 
 def checked(triples: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:

@@ -60,7 +60,7 @@ class Neighbourhood:
             key = (nodes.astype(np.int64)[:, None] * self.kg.num_relations + some).ravel()
             keys = self._behind if at else self._ahead
             low, high = np.searchsorted(keys, key), np.searchsorted(keys, key, "right")
-            rows = _spread(low, high)
+            rows = spread(low, high)
             rows = self._back[rows] if at else rows
             place = np.repeat(np.arange(len(key)) // max(len(some), 1), high - low)
             parts.append((self.kg.triples[rows, 0 if at else 2], 2 * rows + at, place))
@@ -99,8 +99,8 @@ class Neighbourhood:
         Returns:
             Of each edge its source, relation code, end and row of its triple; [e] integers.
         """
-        ahead = _spread(self._first[nodes], self._first[nodes + 1])
-        behind = self._back[_spread(self._back_first[nodes], self._back_first[nodes + 1])]
+        ahead = spread(self._first[nodes], self._first[nodes + 1])
+        behind = self._back[spread(self._back_first[nodes], self._back_first[nodes + 1])]
         forth, back = self.kg.triples[ahead], self.kg.triples[behind]
         return (
             np.concatenate([forth[:, 0], back[:, 2]]),
@@ -145,8 +145,12 @@ def distinct(values: np.ndarray) -> np.ndarray:
     )
 
 
-def _spread(first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """All integers of the ranges [first, last), end to end."""
+def spread(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """All integers of the ranges [first, last), end to end.
+
+    >>> spread(np.array([3, 7]), np.array([5, 8])).tolist()
+    [3, 4, 7]
+    """
     count = last - first
     before = np.cumsum(count) - count
     return np.repeat(first - before, count) + np.arange(count.sum())

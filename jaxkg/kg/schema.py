@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
+from jaxkg.kg.neighbourhood import spread
+
 NULL = -1
 """Marks the places past the end of a path, as `jaxkg.types.NULL`, which would load jax."""
 
@@ -70,9 +72,8 @@ def list_schemas(follows: scipy.sparse.csr_array, hops: int) -> np.ndarray:
         padded = np.full((len(paths), hops), NULL, np.int32)
         padded[:, : hop + 1] = paths
         levels.append(padded)
-        first, count = offsets[paths[:, -1]], np.diff(offsets)[paths[:, -1]]
-        ends = np.cumsum(count)
-        place = np.repeat(first - (ends - count), count) + np.arange(ends[-1] if len(ends) else 0)
-        paths = np.column_stack([np.repeat(paths, count, axis=0), successors[place]])
+        first, last = offsets[paths[:, -1]], offsets[paths[:, -1] + 1]
+        before = np.repeat(paths, last - first, axis=0)
+        paths = np.column_stack([before, successors[spread(first, last)]])
         paths = paths.astype(np.int32)
     return np.concatenate(levels)

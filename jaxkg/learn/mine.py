@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxkg.candidates import Revisit, answers, fit, follow, start
 from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
+from jaxkg.kg.neighbourhood import spread
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
 from jaxkg.types import NULL, Fit, Graph
 
@@ -101,23 +102,16 @@ def walk_counts(
     nodes = np.array([node for some in topics for node in some], np.int64)
     counts, scale = [], 1
     for hop in range(hops):
-        runs = _joined(run_offsets[nodes], run_offsets[nodes + 1])
+        runs = spread(run_offsets[nodes], run_offsets[nodes + 1])
         first, last = run_start[runs], run_start[runs + 1]
         walked = (last - first <= fan_out) | (hop == 0)
-        edges = _joined(first[walked], last[walked])
+        edges = spread(first[walked], last[walked])
         counts += [scale * len(runs), scale * len(edges)]
         # Where walks multiply, some of them tell the next hop's number well enough.
         stride = max(1, len(edges) // _SAMPLED_WALKS)
         scale *= stride
         nodes = tensors.tail[edges[::stride]]
     return counts
-
-
-def _joined(first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """The ranges first[i] … last[i] - 1, one after the other."""
-    lengths = last - first
-    ends = np.cumsum(lengths)
-    return np.repeat(first - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)
 
 
 def targets_table(nodes: Sequence[Sequence[int]], *, num_rows: int, slots: int = 0) -> Targets:

@@ -19,7 +19,7 @@ from jaxkg.candidates import Revisit, expand, start
 from jaxkg.ops import running_sum
 from jaxkg.score.edges import EdgeScorer, EdgeTables, depth_log_probabilities
 from jaxkg.search.edge_scores import BestTargets, EdgeScores, asked
-from jaxkg.search.plans import Plans
+from jaxkg.search.plans import Plans, plans_of
 from jaxkg.search.relation_beam import Beam, BeamPaths, Scored, search
 from jaxkg.tensors import Capacities, TensorGraph, bucket, starts_table, stream
 from jaxkg.types import NULL, Frontier, Graph
@@ -280,9 +280,6 @@ def guided_paths(
         Paths of 2R codes with their chain scores, best first.
     """
     count = len(questions)
-    relations = np.full((count, width, hops), NULL, np.int32)
-    score = np.full((count, width), -np.inf, np.float32)
-    completes = np.ones(count, bool)
     batch_size = min(batch_size, bucket(count))
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):
@@ -306,10 +303,6 @@ def guided_paths(
         )
 
     capacities = Capacities(slots=_first_slots(batch_size * width, hops, sample))
-    for indices, found, complete in stream(count, batch_size, run, capacities):
-        relations[indices] = found.relations[: len(indices)]
-        score[indices] = found.score[: len(indices)]
-        completes[indices] = complete
-        if on_progress:
-            on_progress(int(indices[-1]) + 1, count)
-    return GuidedPlans(relations, np.exp(score), completes, questions)
+    batches = stream(count, batch_size, run, capacities)
+    plans = plans_of(batches, count, width=width, hops=hops, on_progress=on_progress)
+    return GuidedPlans(**vars(plans), questions=questions)

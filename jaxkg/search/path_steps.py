@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from jaxkg.kg.neighbourhood import spread
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 
@@ -85,10 +86,7 @@ def ranges(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     >>> [part.tolist() for part in ranges(np.array([3, 7]), np.array([5, 8]))]
     [[3, 4, 7], [0, 0, 1]]
     """
-    lengths = (last - first).astype(np.int64)
-    source = np.repeat(np.arange(len(lengths)), lengths)
-    begins = np.cumsum(lengths) - lengths
-    return first[source] + np.arange(len(source)) - begins[source], source
+    return spread(first, last), np.repeat(np.arange(len(first)), last - first)
 
 
 def step_paths(

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import jax
@@ -188,9 +188,6 @@ def plan_paths(
         Plans of all questions.
     """
     count, hops = len(masked), planner.hops
-    relations = np.full((count, width, hops), NULL, np.int32)
-    score = np.full((count, width), -np.inf, np.float32)
-    completes = np.ones(count, bool)
     ngrams = planner.ngrams(masked)
     params, labels = planner.on_device
     batch_size = min(batch_size, bucket(count))
@@ -219,7 +216,23 @@ def plan_paths(
             for wants in (8, 2, 8)  # runs, copied nodes and edges
         )
     )
-    for indices, found, complete in stream(count, batch_size, run, capacities):
+    batches = stream(count, batch_size, run, capacities)
+    return plans_of(batches, count, width=width, hops=hops, on_progress=on_progress)
+
+
+def plans_of(
+    batches: Iterable[tuple[np.ndarray, BeamPaths, bool]],
+    count: int,
+    *,
+    width: int,
+    hops: int,
+    on_progress: Callable[[int, int], None] | None,
+) -> Plans:
+    """The plans of Q questions from the batches of their search, as `stream` gives them."""
+    relations = np.full((count, width, hops), NULL, np.int32)
+    score = np.full((count, width), -np.inf, np.float32)
+    completes = np.ones(count, bool)
+    for indices, found, complete in batches:
         relations[indices] = found.relations[: len(indices)]
         score[indices] = found.score[: len(indices)]
         completes[indices] = complete

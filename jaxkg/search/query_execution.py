@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.neighbourhood import spread
 from jaxkg.kg.queries.sets import Derived, Result, root_result, start_of
 from jaxkg.kg.queries.values import NONE, Values
 from jaxkg.query import Domain
@@ -141,9 +142,8 @@ class Executed(Sequence[Result]):
 
     def _gathered(self, places: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Nodes of several sets end to end, and how many each has."""
-        low, lengths = self.low[places], self.high[places] - self.low[places]
-        before = np.cumsum(lengths) - lengths
-        slot = np.arange(lengths.sum()) + np.repeat(low - before, lengths)
+        low, high = self.low[places], self.high[places]
+        lengths, slot = high - low, spread(low, high)
         where = self.sets[places]
         if (where == where[0]).all():
             return self.found[where[0]].node[slot], lengths

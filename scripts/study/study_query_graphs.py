@@ -48,7 +48,7 @@ from jaxkg.search.query_graphs import QueryGraphs
 from jaxkg.search.query_rounds import PROGRAMS
 
 sys.path += [str(Path(__file__).resolve().parents[2] / "tests" / of) for of in ("twins", "worlds")]
-from query_twin import Twin
+from query_twin import Twin, told
 from value_graphs import KINDS, value_triples
 
 PATHS = (
@@ -58,12 +58,6 @@ PATHS = (
     ("^starred_actors", "directed_by"),
     ("^directed_by", "starred_actors"),
 )
-
-
-def told(kg: KnowledgeGraph, result: Result) -> object:
-    if result.kind == "entities":
-        return {kg.entity_ids[row] for row in result.rows.tolist()}
-    return result.number if result.kind == "number" else result.truth
 
 
 def against_twin(count: int, seed: int, per_graph: int = 500) -> tuple[int, int, int]:

@@ -14,7 +14,7 @@ import lm_cases
 import numpy as np
 import reknos_cases
 import scorer_cases
-from drawn import floats, graph, ints, mask, rng
+from drawn import floats, graph, ints, mask, path, rng
 from programs import frontier_of, random_plan, random_topics
 
 from jaxkg import candidates, ops, select
@@ -74,12 +74,6 @@ def reading(seed):
 
 def words(seed, *shape):
     return ints(seed, BUCKETS, *shape, WORDS, low=-1)
-
-
-def path(seed, *shape):
-    codes = ints(seed, CODES, *shape, HOPS, low=-1)
-    codes[..., 1] = np.where(codes[..., 0] == -1, -1, codes[..., 1])
-    return codes
 
 
 def beam(seed):

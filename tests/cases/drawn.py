@@ -22,3 +22,10 @@ def floats(seed, *shape):
 
 def mask(seed, *shape):
     return rng(seed).random(shape) < 0.7
+
+
+def path(seed, *shape):
+    """Relation paths of two hops at most over six codes, -1 past the end."""
+    codes = ints(seed, 6, *shape, 2, low=-1)
+    codes[..., 1] = np.where(codes[..., 0] == -1, -1, codes[..., 1])
+    return codes

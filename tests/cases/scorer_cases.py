@@ -2,7 +2,7 @@
 
 import jax
 import numpy as np
-from drawn import floats, graph, ints, mask, rng
+from drawn import floats, graph, ints, mask, path, rng
 from programs import frontier_of, random_topics
 
 from jaxkg.learn.edges import train as edge_training
@@ -19,12 +19,6 @@ def starts(seed):
 
 def words(seed, *shape):
     return ints(seed, BUCKETS, *shape, 5, low=-1)
-
-
-def path(seed, *shape):
-    codes = ints(seed, CODES, *shape, HOPS, low=-1)
-    codes[..., 1] = np.where(codes[..., 0] == -1, -1, codes[..., 1])
-    return codes
 
 
 def ranker(seed):

@@ -51,7 +51,7 @@ def test_a_chat_stays_warm(jaxkg, typed):
     assert "\x1b" not in out
 
 
-@pytest.mark.parametrize("option", ["--svg", "--trace"])
+@pytest.mark.parametrize("option", ["--svg", "--trace", "--triples"])
 def test_the_answer_is_printed_where_nothing_can_be_saved(jaxkg, option, tmp_path):
     for target, why in (
         ("/dev/full", "is a device"),

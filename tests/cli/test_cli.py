@@ -78,6 +78,14 @@ def test_a_drawing_is_saved(jaxkg, tmp_path):
     assert "Ridley Scott" in drawn
 
 
+@pytest.mark.parametrize(("name", "first"), [("a.dot", "digraph answer {"), ("a.tsv", "head\t")])
+def test_the_triples_behind_an_answer_are_saved(jaxkg, tmp_path, name, first):
+    assert jaxkg("ask", ASKED, "--triples", tmp_path / name)[0] == 0
+    saved = (tmp_path / name).read_text(encoding="utf-8")
+    assert saved.startswith(first)
+    assert "Ridley Scott" in saved
+
+
 @pytest.mark.parametrize(
     ("question", "reason"),
     [

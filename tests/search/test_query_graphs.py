@@ -2,7 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from query_twin import Twin
+from query_twin import Twin, told
 from value_graphs import KINDS, value_triples
 
 from jaxkg.cite import check
@@ -27,12 +27,6 @@ from jaxkg.query import (
 from jaxkg.search.plans import execute_paths
 from jaxkg.search.query_graphs import QueryGraphs
 from jaxkg.tensors import tensor_graph
-
-
-def told(kg, result):
-    if result.kind == "entities":
-        return {kg.entity_ids[row] for row in result.rows.tolist()}
-    return result.number if result.kind == "number" else result.truth
 
 
 def same(device, host):

@@ -35,6 +35,13 @@ def days(text):
     return (datetime.date(year, month, day[0]),) * 2
 
 
+def told(kg, result):
+    """What the package found, as the twin tells it."""
+    if result.kind == "entities":
+        return {kg.entity_ids[row] for row in result.rows.tolist()}
+    return result.number if result.kind == "number" else result.truth
+
+
 READ = {"date": days, "number": Fraction, "boolean": ["false", "true"].index, "text": str}
 
 

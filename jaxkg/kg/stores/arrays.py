@@ -15,6 +15,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.array_folder import ArrayFolder, Layout, write_arrays
 from jaxkg.kg.files.store import GRAPH_LAYOUT, open_graph
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.neighbourhood import spread
 from jaxkg.kg.stores.around import empty_graph, runs_of_rows
 from jaxkg.kg.stores.labels import Hashes, LabelIndex
 from jaxkg.kg.stores.store import Described, Facts, Runs
@@ -178,7 +179,7 @@ class ArrayStore:
         for inverse, first in ((False, index.first), (True, index.back_first)):
             start, end = first[nodes], first[nodes + 1]
             few = end - start <= _READ_WHOLE
-            at = _spread(start[few], end[few])
+            at = spread(start[few], end[few])
             relation = np.asarray(self.kg.triples[self._rows(at, inverse), 1], np.int64)
             owner = np.repeat(nodes[few], end[few] - start[few])
             parts.append(runs_of_rows(owner, relation, inverse))
@@ -199,7 +200,7 @@ class ArrayStore:
             nodes = np.unique(runs.node[some])
             start, end = first[nodes], first[nodes + 1]
             small = end - start <= _READ_WHOLE
-            at = _spread(start[small], end[small])
+            at = spread(start[small], end[small])
             rows = self._rows(at, inverse)
             owner = np.repeat(nodes[small], end[small] - start[small])
             wanted = _keys(runs.node[some], runs.relation[some])
@@ -308,10 +309,3 @@ class ArrayStore:
 def _keys(node: np.ndarray, relation: np.ndarray) -> np.ndarray:
     """One int64 of a node and a relation."""
     return (np.asarray(node, np.int64) << 31) | relation
-
-
-def _spread(first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """All integers of the ranges [first, last), end to end."""
-    count = last - first
-    before = np.cumsum(count) - count
-    return np.repeat(first - before, count) + np.arange(count.sum())

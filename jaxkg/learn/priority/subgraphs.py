@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxkg.candidates import Revisit, start
 from jaxkg.candidates.subgraph import Subgraphs, question_subgraphs
+from jaxkg.kg.neighbourhood import spread
 from jaxkg.score.priority import Question, entity_sums, priority_logits, sum_over_paths
 from jaxkg.score.priority_params import PriorityParams
 from jaxkg.tensors import TensorGraph
@@ -94,21 +95,14 @@ def subgraph_sizes(
     for hop in range(hops):
         row, node = np.divmod(key, nodes)
         row = np.repeat(row, run_offsets[node + 1] - run_offsets[node])
-        runs = _joined(run_offsets[node], run_offsets[node + 1])
+        runs = spread(run_offsets[node], run_offsets[node + 1])
         sizes[:, 2 * hop] = np.bincount(row, minlength=count)
         first, last = run_start[runs], run_start[runs + 1]
         taken = (last - first <= fan_out) | (hop == 0)
         first, last, row = first[taken], last[taken], row[taken]
         row = np.repeat(row, last - first)
         sizes[:, 2 * hop + 1] = np.bincount(row, minlength=count)
-        key = np.unique(row * nodes + tensors.tail[_joined(first, last)])
+        key = np.unique(row * nodes + tensors.tail[spread(first, last)])
         key = np.setdiff1d(key, barred, assume_unique=True)
         barred = np.union1d(barred, key) if revisit == "none" else barred
     return sizes
-
-
-def _joined(first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """The ranges first[i] … last[i] - 1, one after the other."""
-    lengths = last - first
-    ends = np.cumsum(lengths)
-    return np.repeat(first - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)

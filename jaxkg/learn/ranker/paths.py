@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.search.path_steps import ranges
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 
@@ -95,13 +96,13 @@ def _of_batch(
             whole &= np.bincount(question[path], minlength=len(topics)) <= most_nodes
             path, node = path[few], node[few]
         if hop + 1 < hops:
-            edges, source = _ranges(offsets[node], offsets[node + 1])
+            edges, source = ranges(offsets[node], offsets[node + 1])
             step = path[source] * size + tensors.relation[edges] % size
             ends = np.unique(step * nodes + tensors.tail[edges])
             step, path = np.unique(ends // nodes, return_inverse=True)
             node = ends % nodes
         else:
-            runs, source = _ranges(run_offsets[node], run_offsets[node + 1])
+            runs, source = ranges(run_offsets[node], run_offsets[node + 1])
             step = np.unique(path[source] * size + run_relation[runs] % size)
         before, code = step // size, step % size
         question, relations = question[before], np.c_[relations[before], code]
@@ -118,11 +119,3 @@ def _few(question: np.ndarray, path: np.ndarray, count: int, most: int) -> np.nd
     share = np.maximum(1, most // np.maximum(np.bincount(question, minlength=count), 1))
     place = np.arange(len(path)) - np.searchsorted(path, path)
     return (nodes[question[path]] <= most) | (place < share[question[path]])
-
-
-def _ranges(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers first[i] … last[i] - 1 one after the other, and the i of each."""
-    lengths = (last - first).astype(np.int64)
-    source = np.repeat(np.arange(len(lengths)), lengths)
-    begins = np.cumsum(lengths) - lengths
-    return first[source] + np.arange(len(source)) - begins[source], source

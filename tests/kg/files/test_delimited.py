@@ -10,18 +10,6 @@ from jaxkg.kg import read_graph
 from jaxkg.kg.files import textfile
 
 
-@pytest.fixture
-def read(tmp_path):
-    """Write a file and read it: `read("a|r|b", "kb.txt", ...)`."""
-
-    def run(text, name, **options):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_graph(path, **options)
-
-    return run
-
-
 def facts(graph):
     return [graph.triple(row) for row in range(graph.num_triples)]
 

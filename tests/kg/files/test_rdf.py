@@ -5,7 +5,6 @@ import pytest
 
 from jaxkg.cite import tell
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import read_graph
 
 pytest.importorskip("pyoxigraph")
 
@@ -21,16 +20,6 @@ TURTLE = """
 <http://y.org/> <http://y.org#directedBy> :alien .
 """
 X = "http://x.org/film/"
-
-
-@pytest.fixture
-def read(tmp_path):
-    def run(text, name="kb.ttl", **options):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_graph(path, **options)
-
-    return run
 
 
 def facts(graph):

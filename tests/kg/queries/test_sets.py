@@ -2,7 +2,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from query_twin import Twin
+from query_twin import Twin, told
 from value_graphs import KINDS, value_triples
 
 from jaxkg.errors import JaxkgError
@@ -26,12 +26,6 @@ from jaxkg.query import (
     query_from_dict,
     query_to_dict,
 )
-
-
-def told(kg, result):
-    if result.kind == "entities":
-        return {kg.entity_ids[row] for row in result.rows.tolist()}
-    return result.number if result.kind == "number" else result.truth
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.encode import refuse_inverses
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
 from jaxkg.kg.files.parquet import read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, tail_of
@@ -215,12 +216,7 @@ def _sorted(
 def _relations(run: Callable[..., Any], rdf: bool) -> tuple[tuple[str, ...], dict[str, str]]:
     """The names of relations, ascending, and that of each as it was read."""
     read = [row[0] for row in run("SELECT DISTINCT relation FROM facts").fetchall()]
-    for name in read:
-        if name.startswith("^"):
-            raise JaxkgError(
-                f"the relation {name!r} starts with '^', which marks the inverse of a relation; "
-                "rename it"
-            )
+    refuse_inverses(read)
     called = {name: name for name in read}
     if rdf:
         tails = Counter(map(tail_of, read))
