@@ -17,7 +17,7 @@ from jaxkg.ops import (
     top_in_group,
 )
 from jaxkg.ops.unique import sieve
-from jaxkg.types import NULL, Frontier, Graph
+from jaxkg.types import NULL, Frontier, Graph, inverse_code
 
 _RUNS_A_TARGET = 4
 """Runs a target that are looked at in one go."""
@@ -114,7 +114,7 @@ def _entering(graph: Graph, targets: Targets) -> jax.Array:
     first = graph.run_offsets[targets.node]
     count = jnp.where(targets.row == NULL, 0, graph.run_offsets[targets.node + 1] - first)
     ends = running_sum(count)
-    codes, room = 2 * graph.num_relations, _RUNS_A_TARGET * targets.node.shape[0]
+    room = _RUNS_A_TARGET * targets.node.shape[0]
 
     def mark(state):
         found, done = state
@@ -123,7 +123,7 @@ def _entering(graph: Graph, targets: Targets) -> jax.Array:
         past = jnp.maximum(done - (ends - count), 0)[ragged.row]
         run = jnp.where(ragged.valid, first[ragged.row] + past + ragged.position, 0)
         # An edge that enters leaves by its inverse.
-        code = (graph.run_relation[run] + graph.num_relations) % codes
+        code = inverse_code(graph.run_relation[run], graph.num_relations)
         return put_in(found, (targets.row[ragged.row], code), ragged.valid), done + room
 
     begun = (sieve(targets.node.shape[0]), jnp.int32(0))

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxkg.ops import running_sum
-from jaxkg.types import Graph
+from jaxkg.types import Graph, inverse_code
 
 
 class MessageParams(NamedTuple):
@@ -61,7 +61,7 @@ def inflow(graph: Graph, *, edges: int | None = None) -> Inflow:
     blocks = -(-runs // size) + codes
     there = jnp.arange(runs, dtype=jnp.int32) < graph.run_offsets[-1]
     first = jnp.where(there, graph.run_start[:-1], edges)
-    code = jnp.where(there, (graph.run_relation + graph.num_relations) % codes, codes)
+    code = jnp.where(there, inverse_code(graph.run_relation, graph.num_relations), codes)
     count = jnp.zeros(codes + 1, jnp.int32).at[code].add(1)
     order = jnp.argsort(code)
     before = jnp.cumsum(count) - count

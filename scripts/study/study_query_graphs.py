@@ -41,6 +41,7 @@ from jaxkg.query import (
     Union,
     Value,
     Where,
+    inverse,
     path_query,
 )
 from jaxkg.search.plans import execute_batch, execute_paths
@@ -121,7 +122,7 @@ def crossings(sets: QuerySets, count: int, rng: np.random.Generator) -> list[Int
         for path in (PATHS[rng.integers(len(PATHS))] for _ in range(2)):
             at = np.array([meeting])
             for relation in reversed(path):
-                back = relation[1:] if relation.startswith("^") else f"^{relation}"
+                back = inverse(relation)
                 ends = sets.step(at, (back,))[0]
                 at = rng.choice(ends, 1) if len(ends) else ends
             if len(at):

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from jaxkg.candidates import Revisit, fit, follow, start
 from jaxkg.learn.mine import MinedPaths
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
-from jaxkg.types import NULL, Fit, Frontier, Graph
+from jaxkg.types import NULL, Fit, Frontier, Graph, inverse_code
 
 _BLOCK = 1024
 
@@ -208,10 +208,10 @@ def right_targets(
     Reference: Shrestha and Kim, Sec. III-B.2.
     """
     length = np.sum(paths != NULL, axis=1)
-    count = tensors.graph.num_relations
     place = length[:, None] - 1 - np.arange(paths.shape[1])
     back = np.take_along_axis(paths, np.maximum(place, 0), axis=1)
-    back = np.where(place >= 0, (back + count) % (2 * count), NULL).astype(np.int32)
+    back = np.where(place >= 0, inverse_code(back, tensors.graph.num_relations), NULL)
+    back = back.astype(np.int32)
     found = states_along(tensors, answers, back, revisit="any", most_nodes=1 << 20)
     state = np.repeat(np.arange(len(found.question)), np.diff(found.offsets))
     question = found.question[state].astype(np.int64)

@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.types import inverse_code
 
 WIDTH = 2
 """Relations a hop may allow (Shrestha and Kim, Appendix A)."""
@@ -65,11 +66,6 @@ class PlanSchema:
         self._ends: dict[int, np.ndarray] = {}
         self._follows: dict[tuple[int, int], bool] = {}
 
-    def turned(self, code: int) -> int:
-        """The code of a relation walked the other way."""
-        count = self.kg.num_relations
-        return code - count if code >= count else code + count
-
     def starts(self, code: int) -> np.ndarray:
         """Nodes that a relation leaves, sorted."""
         if code not in self._ends:
@@ -87,7 +83,7 @@ class PlanSchema:
         """Whether a relation leaves some node that another leads to."""
         key = (before, code)
         if key not in self._follows:
-            reached = self.starts(self.turned(before))
+            reached = self.starts(inverse_code(before, self.kg.num_relations))
             common = np.intersect1d(reached, self.starts(code), assume_unique=True)
             self._follows[key] = bool(len(common))
         return self._follows[key]
@@ -151,7 +147,7 @@ class PlanSchema:
             known = offered.find(_BACKWARDS.sub("", name) if backwards else name)
             for relation in known:
                 code = self.kg.relation_code(relation)
-                found[self.turned(code) if backwards else code] = None
+                found[inverse_code(code, self.kg.num_relations) if backwards else code] = None
             if not known:
                 missing.append(name)
         return list(found), missing
@@ -160,7 +156,7 @@ class PlanSchema:
         self, code: int, topics: Sequence[int], before: tuple[int, ...] | None
     ) -> int | None:
         """The relation, or the same the other way, if it can be walked from there."""
-        for way in (code, self.turned(code)):
+        for way in (code, inverse_code(code, self.kg.num_relations)):
             if before is None:
                 can = self.leaves(topics, way)
             else:
