@@ -71,6 +71,9 @@ class NumericScorer(Protocol):
 class LabelScorer:
     """Scores a relation by the cosine of its label and the question; nothing is learned.
 
+    Labels do not tell how many hops a question means: what stopping is worth is the same for all,
+    and many searches for two hops end after one.
+
     Attributes:
         relations: names of the graph's relations.
         encoder: of labels and questions; None hashes words and letters, weighted by how rare they
@@ -122,12 +125,23 @@ class LabelScorer:
 
 
 def label_scorer(weights: jax.Array, likeness: jax.Array) -> Callable[[Beam, jax.Array], Scored]:
-    """What `LabelScorer` says: the same at every hop and both ways along a relation."""
-    stop = jnp.broadcast_to(weights[1], (likeness.shape[0], 1))
-    row = jnp.concatenate([likeness, likeness, stop], axis=1) / weights[0]
+    """What `LabelScorer` says: the same both ways along a relation, and nothing for one taken.
+
+    The words that spoke for a relation have been said: at its first likeness again, it would lead
+    back to where it came from (to all people of that gender, say).
+    """
+    count = likeness.shape[1]
+    stop = weights[1]
 
     def score(beam: Beam, options: jax.Array) -> Scored:
-        return Scored(jnp.broadcast_to(row[:, None, :], (*beam.score.shape, row.shape[1])))
+        code = jnp.where(beam.relations == NULL, count, beam.relations % count)
+        batch, width, _ = code.shape
+        row = jnp.arange(batch, dtype=jnp.int32)[:, None, None]
+        place = jnp.arange(width, dtype=jnp.int32)[None, :, None]
+        left = jnp.broadcast_to(likeness[:, None, :], (batch, width, count))
+        left = left.at[row, place, code].min(0.0, mode="drop")
+        stops = jnp.broadcast_to(stop, (batch, width, 1))
+        return Scored(jnp.concatenate([left, left, stops], axis=2) / weights[0])
 
     return score
 

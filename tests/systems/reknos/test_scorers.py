@@ -75,6 +75,20 @@ def test_a_label_scores_by_its_likeness_both_ways():
     assert (logits[..., 6] == 0.5).all()
 
 
+def test_a_label_that_has_been_taken_scores_nothing_again():
+    scorer = LabelScorer(RELATIONS, hints={}, temperature=0.5)
+    reading = np.float32([[0.4, 0.8, -0.2], [0.1, 0.2, 0.3]])
+    taken = [[[1, -1], [3, 2], [-1, -1]], [[4, -1], [5, -1], [0, 3]]]
+    logits = np.asarray(logits_of(scorer, reading, beam_of(taken)))
+    for question, place in itertools.product(range(2), range(3)):
+        left = reading[question].copy()
+        for code in taken[question][place]:
+            if code >= 0:
+                left[code % 3] = min(left[code % 3], 0)
+        expected = np.concatenate([left, left, [scorer.stop]]) / 0.5
+        np.testing.assert_allclose(logits[question, place], expected, rtol=1e-6)
+
+
 def test_question_words_hint_at_labels():
     question = asked("where is it from")
     plain = LabelScorer(RELATIONS, hints={}).read(*question)[0]
