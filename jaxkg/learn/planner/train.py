@@ -14,7 +14,8 @@ import optax
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, Selection, in_batches, program, run, split_on
+from jaxkg.learn.loop import Program, Selection, in_batches, run, split_on
+from jaxkg.learn.rows import row_program
 from jaxkg.learn.words import hide_words
 from jaxkg.score.planner import (
     PlannerParams,
@@ -152,7 +153,7 @@ def _program(config: PlannerConfig, steps: int) -> Program:
         return -jnp.sum(weight * likelihood) / jnp.sum(weight)
 
     schedule = optax.cosine_onecycle_schedule(max(2, steps), config.learning_rate, pct_start=0.1)
-    return program(loss, optax.adam(schedule))
+    return row_program(loss, table="ngram", schedule=schedule, steps=steps)
 
 
 def train_planner(
@@ -197,30 +198,41 @@ def train_planner(
     batch = min(config.batch_size, max(16, len(useful) // 80), len(useful))
     per_epoch = -(-len(useful) // batch)
     steps = config.epochs * per_epoch
-    # Rows of n-grams that nobody says never change, and a step would still pass over all of them.
-    rows = _named_rows(buckets, label_ngrams, training.ngrams, held_out.ngrams)
-    place = np.full(buckets + 1, NULL, np.int32)  # NULL, the last one, stays NULL
-    place[rows] = np.arange(len(rows), dtype=np.int32)
-    label_ngrams = place[label_ngrams]
-    training, held_out = (some._replace(ngrams=place[some.ngrams]) for some in (training, held_out))
+    # N-grams that nobody says have no row while it learns, and none that anybody reads after.
+    named = _named(buckets, label_ngrams, training.ngrams, held_out.ngrams)
+    size = min(buckets, bucket(len(named), steps=4))
+    place = _places(named, buckets)
     # Questions are far shorter than the grid is wide, and an empty place costs as much as a word.
-    columns = np.flatnonzero((training.ngrams != NULL).any(axis=0))
-    labels = jnp.asarray(label_ngrams[:, (label_ngrams != NULL).any(axis=0)])
+    columns = _filled(training.ngrams)
+    label_ngrams = place[label_ngrams[:, _filled(label_ngrams)]]
+    training = training._replace(ngrams=place[training.ngrams])
+    held_out = held_out._replace(ngrams=place[held_out.ngrams[:, _filled(held_out.ngrams)]])
     keys = split_on(dropout_key, steps)
+    drawn = [
+        some for _ in range(config.epochs) for some in in_batches(order.permutation(useful), batch)
+    ]
+    read = [_named(size, label_ngrams, training.ngrams[some]) for some in drawn]
+    # One program serves all steps: rows past the table fill up those that read fewer.
+    most = min(size, bucket(max(map(len, read)), steps=4))
+    spare = np.arange(size, size + most, dtype=np.int32)
 
     def batches() -> Iterator[tuple[Any, ...]]:
-        for epoch in range(config.epochs):
-            for step, some in enumerate(in_batches(order.permutation(useful), batch)):
-                key = keys[epoch * per_epoch + step]
-                yield (labels, columns, *(part[some] for part in training), key)
+        for step, (some, rows) in enumerate(zip(drawn, read, strict=True), 1):
+            here = _places(rows, size)
+            ngrams, paths, f1 = (part[some] for part in training)
+            yield (
+                step % per_epoch == 0,
+                np.concatenate([rows, spare[: most - len(rows)]]),
+                *(here[label_ngrams], columns, here[ngrams], paths, f1, keys[step - 1]),
+            )
 
     descent = _program(config, steps)
     params = init_planner(
-        len(label_ngrams), hops=config.hops, width=config.width, buckets=buckets, key=init_key
+        len(label_ngrams), hops=config.hops, width=config.width, buckets=size, key=init_key
     )
     found = run(
         descent.step,
-        descent.init(params._replace(ngram=params.ngram[rows])),
+        descent.init(params),
         batches(),
         steps=steps,
         per_epoch=per_epoch,
@@ -236,19 +248,29 @@ def train_planner(
         },
         on_epoch=on_epoch,
     )
-    weights = found.weights
-    return weights._replace(ngram=params.ngram.at[rows].set(weights.ngram)), found.best[1]
+    ngram = np.zeros((buckets, config.width), np.float32)
+    ngram[named] = found.weights.ngram[: len(named)]
+    return found.weights._replace(ngram=ngram), found.best[1]
 
 
-def _named_rows(buckets: int, *tables: np.ndarray) -> np.ndarray:
-    """[U] buckets that some table of n-grams names, ascending; others fill U up to a bucket."""
-    named = np.zeros(buckets, bool)
+def _named(size: int, *tables: np.ndarray) -> np.ndarray:
+    """[U] int32, what some tables of numbers below `size` name, ascending."""
+    named = np.zeros(size + 1, bool)
     for table in tables:
-        named[table[table != NULL]] = True
-    count = int(named.sum())
-    spare = min(buckets, bucket(count, steps=4)) - count
-    named[np.flatnonzero(~named)[:spare]] = True
-    return np.flatnonzero(named)
+        named[table] = True
+    return np.flatnonzero(named[:-1]).astype(np.int32)  # NULL, the last one, is nobody's name
+
+
+def _filled(ngrams: np.ndarray) -> np.ndarray:
+    """Columns of a table of n-grams that hold any."""
+    return np.flatnonzero((ngrams != NULL).any(axis=0))
+
+
+def _places(rows: np.ndarray, size: int) -> np.ndarray:
+    """[size + 1] int32, where each number is among some rows; NULL stays NULL."""
+    place = np.full(size + 1, NULL, np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
+    return place
 
 
 @jax.jit
