@@ -24,6 +24,9 @@ MODELS: tuple[Model, ...] = ("transe", "distmult", "complex", "rotate")
 
 _TINY = 1e-12  # keeps the gradient of a square root finite where two vectors are equal
 
+_TILE, _TERMS = 1024, 16
+"""Entities, and numbers of each, that a CPU compares at a time: those stay in its caches."""
+
 
 class Embeddings(NamedTuple):
     """One row an entity and one a relation; D is even for the complex models.
@@ -151,11 +154,70 @@ def score_against(
         norm: of TransE; static.
 
     Returns:
-        [B, N] float32. Products are one matrix product; distances a fused subtract-and-sum that
-        never holds [B, N, D].
+        [B, N] float32. Products are one matrix product; distances are summed up without ever
+        holding [B, N, D], on a CPU tile by tile.
     """
     chex.assert_rank([moved, entities], 2)
     if model in ("distmult", "complex"):
         return moved @ entities.T
+    on_cpu = jax.default_backend() == "cpu"
+    return (_by_tiles if on_cpu else _one_by_one)(model, norm, moved, entities)
+
+
+def _one_by_one(model: Model, norm: int, moved: jax.Array, entities: jax.Array) -> jax.Array:
     one = lambda query, entity: compare(model, query, entity, norm=norm)  # noqa: E731
     return jax.vmap(jax.vmap(one, (None, 0)), (0, None))(moved, entities)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _by_tiles(model: Model, norm: int, moved: jax.Array, entities: jax.Array) -> jax.Array:
+    """Distances with a tile's entities side by side in vectors of the processor.
+
+    Left to itself XLA sums a distance up number by number.
+    """
+    count, parts = len(entities), 2 if model == "rotate" else 1
+    tile = max(1, min(_TILE, count))
+
+    def turned(rows: jax.Array) -> jax.Array:
+        """[B, D] to [D, 1, B], or [D/2, 2, B] of complex numbers."""
+        return jnp.swapaxes(rows.T.reshape(parts, -1, len(rows)), 0, 1)
+
+    def add(total: jax.Array, both: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, None]:
+        for one, other in zip(*both, strict=True):
+            apart = [x[:, None] - y[None] for x, y in zip(one, other, strict=True)]
+            if model == "transe" and norm == 1:
+                total = total + jnp.abs(apart[0])
+                continue
+            square = sum((x**2 for x in apart[1:]), apart[0] ** 2)
+            total = total + (jnp.sqrt(square + _TINY) if model == "rotate" else square)
+        return total, None
+
+    mine = turned(moved)
+    blocks = len(mine) // _TERMS
+    ends = blocks * _TERMS
+
+    def one_tile(some: jax.Array) -> jax.Array:
+        theirs = turned(some)
+        whole = tuple(x[:ends].reshape(blocks, _TERMS, *x.shape[1:]) for x in (mine, theirs))
+        total, _ = jax.lax.scan(add, jnp.zeros((len(moved), tile)), whole)
+        total, _ = add(total, (mine[ends:], theirs[ends:]))
+        return -jnp.sqrt(total + _TINY) if model == "transe" and norm == 2 else -total
+
+    tiles = jnp.pad(entities, ((0, -count % tile), (0, 0))).reshape(-1, tile, entities.shape[1])
+    return jnp.swapaxes(jax.lax.map(one_tile, tiles), 0, 1).reshape(len(moved), -1)[:, :count]
+
+
+def _kept(
+    model: Model, norm: int, moved: jax.Array, entities: jax.Array
+) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+    return _by_tiles(model, norm, moved, entities), (moved, entities)
+
+
+def _slopes(
+    model: Model, norm: int, given: tuple[jax.Array, jax.Array], slope: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """The gradient as it would be of one by one: of the loops it would hold [B, N, D]."""
+    return jax.vjp(functools.partial(_one_by_one, model, norm), *given)[1](slope)
+
+
+_by_tiles.defvjp(_kept, _slopes)

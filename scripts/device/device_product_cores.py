@@ -11,7 +11,7 @@ from device_graph_cores import Core, Makers, compiled
 from jaxkg.candidates.nearest import nearest
 from jaxkg.evaluate.synthetic import WorldConfig, make_world
 from jaxkg.score import hdc
-from jaxkg.score.edges import EdgeSizes, EdgeTables, init_edge_scorer, score_from_tables
+from jaxkg.score.edges import EdgeSizes, EdgeTables, init_edge_scorer, score_at
 from jaxkg.score.embeddings import init_embeddings, move, score_against
 from jaxkg.score.message_passing import inflow, init_messages, pass_messages
 from jaxkg.tensors import tensor_graph
@@ -104,12 +104,9 @@ def network_cores(seed: int) -> Makers:
         asked, context = normal(64, outer + wide), normal(64, outer + wide)
         index = [rng.integers(0, n, many).astype(np.int32) for n in (64, nodes, 64, nodes, 64)]
 
-        def score(params, tables, asked, context, q, node, relation, target, c):
-            rows = (
-                asked[q], tables.node[node], tables.relation[relation], tables.target[target],
-                context[c],
-            )  # fmt: skip
-            return score_from_tables(params, rows)
+        def score(params, tables, asked, context, *places):
+            parts = asked, tables.node, tables.relation, tables.target, context
+            return score_at(params, parts, places)
 
         count = Count(
             bytes=4.0 * many * 5 * (outer + wide),
@@ -120,8 +117,8 @@ def network_cores(seed: int) -> Makers:
         call = compiled(score, params, tables, asked, context, *index)
         return Core(
             "edge scorer, factored", "edges", many, call, count,
-            "five gathered rows of 1,280 numbers an edge are written out and read back before its "
-            "products, which have few columns",
+            "five rows of 1,280 numbers an edge are gathered and added before its products, which "
+            "have few columns",
             table=nodes * (outer + wide), width=outer + wide,
         )  # fmt: skip
 
@@ -149,8 +146,7 @@ def network_cores(seed: int) -> Makers:
             count = Count(bytes=count.bytes, flops=1.5 * count.flops)
             bound = (
                 "a difference, a magnitude and a sum a number: three plain instructions where a "
-                "product has one fused one, so half of its rate is the most there is, and no "
-                "blocking for registers or caches as a product has"
+                "product has one fused one, so half of its rate is the most there is"
             )
         call = compiled(score, heads, relations, made.entity)
         name = f"{'TransE' if model == 'transe' else 'ComplEx'}, one against all"

@@ -1,10 +1,13 @@
 """Hand-computed scores of the four models, and what `move` and `compare` promise one another."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxkg.score import embeddings
 from jaxkg.score.embeddings import (
     MODELS,
     compare,
@@ -64,13 +67,25 @@ def test_both_sides_give_one_score(model, rng):
     np.testing.assert_allclose(forward, backward, rtol=1e-5)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_against_everyone_equals_one_by_one(model, rng):
-    table = init_embeddings(model, 5, 2, dimension=6, key=jax.random.key(0))
+@pytest.mark.parametrize(("model", "norm"), [*((model, 1) for model in MODELS), ("transe", 2)])
+@pytest.mark.parametrize("dimension", [6, 38])
+def test_against_everyone_equals_one_by_one(model, norm, dimension, monkeypatch):
+    monkeypatch.setattr(embeddings, "_TILE", 4)  # the last tile is filled up
+    table = init_embeddings(model, 10, 2, dimension=dimension, key=jax.random.key(0))
     moved = table.entity[:3] * 0.5
-    got = score_against(model, moved, table.entity)
-    want = [[compare(model, m, e) for e in table.entity] for m in moved]
+    got = score_against(model, moved, table.entity, norm=norm)
+    want = [[compare(model, m, e, norm=norm) for e in table.entity] for m in moved]
     np.testing.assert_allclose(got, np.array(want, np.float32), rtol=2e-5, atol=1e-5)
+
+    pairs = jax.vmap(jax.vmap(functools.partial(compare, model, norm=norm), (None, 0)), (0, None))
+    against = functools.partial(score_against, model, norm=norm)
+
+    def slopes(scores):
+        loss = jax.grad(lambda *both: jnp.sum(jnp.sin(scores(*both))), (0, 1))
+        return jax.jit(loss)(moved, table.entity)
+
+    for mine, theirs in zip(slopes(against), slopes(pairs), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-5)
 
 
 def test_only_the_direction_of_asymmetric_models_matters(rng):
