@@ -24,7 +24,7 @@ MODELS: tuple[Model, ...] = ("transe", "distmult", "complex", "rotate")
 
 _TINY = 1e-12  # keeps the gradient of a square root finite where two vectors are equal
 
-_TILE, _TERMS = 1024, 16
+_TILE, _TERMS = 256, 32
 """Entities, and numbers of each, that a CPU compares at a time: those stay in its caches."""
 
 
