@@ -80,20 +80,22 @@ def row_program(
         weights, (of_rest, moments) = state
         whole, rest = getattr(weights, table), weights._replace(**{table: None})
         stored = whole, moments.mean, moments.square
-        taken = [part.at[rows].get(mode="clip") for part in (*stored, moments.last)]
-        weight, mean, square = idle(*taken, moments.done)
+        weight, mean, square, last = (
+            part.at[rows].get(mode="clip") for part in (*stored, moments.last)
+        )
+        weight, mean, square = idle(weight, mean, square, last, moments.done)
 
         def given(rest: Any, weight: jax.Array) -> jax.Array:
             return loss(rest._replace(**{table: weight}), *batch)
 
         value, (gradient, slope) = jax.value_and_grad(given, argnums=(0, 1))(rest, weight)
         updates, of_rest = optimiser.update(gradient, of_rest, rest)
-        rest = optax.apply_updates(rest, updates)
+        rest: Any = optax.apply_updates(rest, updates)
         done = moments.done + 1
         mean = _B1 * mean + (1 - _B1) * slope
         square = _B2 * square + (1 - _B2) * slope**2
         weight = weight - pace[done] * mean / (jnp.sqrt(square) + floor[done])
-        whole, *kept = (
+        whole, mean, square, last = (
             part.at[rows].set(new, mode="drop", unique_indices=True, indices_are_sorted=True)
             for part, new in zip(
                 (*stored, moments.last),
@@ -101,17 +103,16 @@ def row_program(
                 strict=True,
             )
         )
-        return (rest._replace(**{table: whole}), (of_rest, RowMoments(*kept, done))), value
+        moments = RowMoments(mean, square, last, done)
+        return (rest._replace(**{table: whole}), (of_rest, moments)), value
 
     @functools.partial(jax.jit, donate_argnums=0)
     def settle(state: State) -> State:
         weights, (of_rest, moments) = state
-        whole, *kept = idle(getattr(weights, table), *moments)
+        whole, mean, square = idle(getattr(weights, table), *moments)
         last = jnp.full_like(moments.last, moments.done)
-        return (
-            weights._replace(**{table: whole}),
-            (of_rest, RowMoments(*kept, last, moments.done)),
-        )
+        moments = RowMoments(mean, square, last, moments.done)
+        return weights._replace(**{table: whole}), (of_rest, moments)
 
     def step(state: State, whole: bool, *batch: Any) -> tuple[State, jax.Array]:
         state, value = descend(state, *batch)

@@ -198,8 +198,12 @@ def _by_tiles(model: Model, norm: int, moved: jax.Array, entities: jax.Array) ->
 
     def one_tile(some: jax.Array) -> jax.Array:
         theirs = turned(some)
-        whole = tuple(x[:ends].reshape(blocks, _TERMS, *x.shape[1:]) for x in (mine, theirs))
-        total, _ = jax.lax.scan(add, jnp.zeros((len(moved), tile)), whole)
+
+        def blocked(x: jax.Array) -> jax.Array:
+            return x[:ends].reshape(blocks, _TERMS, *x.shape[1:])
+
+        none = jnp.zeros((len(moved), tile))
+        total, _ = jax.lax.scan(add, none, (blocked(mine), blocked(theirs)))
         total, _ = add(total, (mine[ends:], theirs[ends:]))
         return -jnp.sqrt(total + _TINY) if model == "transe" and norm == 2 else -total
 
