@@ -90,11 +90,9 @@ def index(
     folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
 ) -> None:
     """Index a saved graph, so that it is asked without being read whole: --kg mapped:FOLDER."""
-    from jaxkg.kg import open_graph
-    from jaxkg.kg.stores.arrays import save_index
+    from jaxkg.kg import edit
 
-    kg = open_graph(folder)
-    save_index(folder, kg)
+    kg = edit.compact(folder, indexed=True)
     print(f"{folder}: {kg!r}, indexed")
 
 

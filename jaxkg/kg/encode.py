@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,6 +76,10 @@ class TripleEncoder:
         table[:, 1] = _codes(relations, self._relations)
         table[:, 2] = _codes(tails, self._entities)
         self._take(table, sources)
+
+    def add_arrow(self, columns: Sequence[Any]) -> bool:
+        """Take a batch of Arrow columns as they are; False where each row has to be looked at."""
+        return False
 
     def add_triples(
         self, triples: Iterable[Sequence[str]], sources: Iterable[str | None] | None = None

@@ -41,7 +41,8 @@ class KnowledgeGraph:
         entity_ids: N unique strings, ascending.
         entity_names: N display names; homonyms share a name and are kept apart by id.
         relations: R relation names, ascending.
-        triples: [T, 3] int32 (head, relation, tail), unique, sorted by column, read-only.
+        triples: [T, 3] int32 (head, relation, tail), unique, sorted by column, read-only; of a
+            graph left on disk `PackedTriples`, read in parts as an array is.
         aliases: other names, by entity index.
         provenance: where each triple was read (T strings, "" where unknown), if kept.
         duplicates: repeated triples that were merged.

@@ -190,7 +190,7 @@ class AliasTable(Mapping[int, tuple[str, ...]]):
         return AliasTable(rank[self.owners[owned]], self.names.take(owned))
 
     def __getitem__(self, entity: int) -> tuple[str, ...]:
-        low, high = np.searchsorted(self.owners, [entity, entity + 1])
+        low, high = np.searchsorted(self.owners, np.array([entity, entity + 1], np.int32))
         if low == high:
             raise KeyError(entity)
         return tuple(self.names[low:high])

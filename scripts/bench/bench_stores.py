@@ -87,7 +87,7 @@ def looked_at(record: Table, folder: Path, draws: int, seed: int) -> None:
     _, wall, cpu = timed(lambda: open_store(folder))
     record.add("open", wall, cpu, "2 s")
     store = open_store(folder)
-    kg = open_graph(folder, verify=False)
+    kg = open_graph(folder, verify=False, packed=True)
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, kg.num_entities, draws).tolist()
     names = [entity_name(int(kg.entity_ids[row].removeprefix("m."))) for row in rows]
@@ -110,7 +110,7 @@ def looked_at(record: Table, folder: Path, draws: int, seed: int) -> None:
 
 def asked(record: Table, folder: Path, cache: Path, seed: int) -> None:
     """The reader: in a process of its own, and again within one."""
-    kg = open_graph(folder, verify=False)
+    kg = open_graph(folder, verify=False, packed=True)
     some = questions(kg, 21, seed)
     for word in ("first answer, nothing kept", "the same in a later process"):
         words = ["ask", some[0].text, "--kg", f"mapped:{folder}"]
@@ -164,7 +164,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__, data=False)
     numbers(parser, triples=10_000_000, relations=10_000, additions=10_000, draws=100)
     numbers(parser, endpoint=100_000, questions=64)
-    parser.add_argument("--folder", type=Path, help="work here and keep the graph for next time")
+    parser.add_argument(
+        "--folder", type=Path, help="work here; keep graph and source for next time"
+    )
     options = parser.parse_args(argv)
     record = Record(__file__, options)
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
@@ -172,25 +174,28 @@ def main(argv: Sequence[str] | None = None) -> None:
         folder = (options.folder or home) / "graph"
         table = record.table("what", "seconds", "of CPU", "asked for", "resident GB")
         if not folder.exists():
-            source, names = write_graph(home, options.triples, options.relations, options.seed)
+            place = options.folder or home
+            source, names = place / "facts.parquet", place / "names.tsv"
+            if not names.exists():
+                write_graph(place, options.triples, options.relations, options.seed)
             words = ["kg", "build", str(source), "--names", str(names), "-o", str(folder), "--big"]
             _, wall, cpu, memory = command(words)
             table.add(f"build, {options.triples:,} triples", wall, cpu, "", memory)
         looked_at(table, folder, options.draws, options.seed)
         asked(table, folder, home / "cache", options.seed)
         added(table, folder, options.additions)
-        kg = open_graph(folder, verify=False)
+        kg = open_graph(folder, verify=False, packed=True)
         sizes = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-        facts = sum(n for p, n in sizes.items() if p.stem in ("triples", "first", "back_first"))
-        facts += sum(n for p, n in sizes.items() if p.stem == "back")
+        columns = ("first", "relation", "tail", "back", "back_relation", "back_first")
+        facts = sum(n for p, n in sizes.items() if p.stem in columns)
         each = [size / kg.num_triples for size in (facts, sum(sizes.values()) - facts)]
         record.note(
             f"{kg!r}: {each[0]:.1f} bytes a triple, both directions, and {each[1]:.1f} of names "
             "and where to look them up (asked for: 16, names apart)"
         )
         title = f"{options.questions} questions in one batch through an endpoint, by the reader"
-        columns = ("fetched", "triples", "answered", "questions/s first", "again")
-        through = record.table(*columns, "requests a question", "again", title=title)
+        titles = ("fetched", "triples", "answered", "questions/s first", "again")
+        through = record.table(*titles, "requests a question", "again", title=title)
         through_an_endpoint(through, home, options.endpoint, options.questions, options.seed)
     record.note(
         f"peak memory of this process {peak_memory() / 2**30:.2f} GB; load {os.getloadavg()[0]:.0f}"

@@ -41,9 +41,10 @@ def read_parquet(
             chosen = [*wanted, *([] if source is None else [source])]
             done, total = 0, table.metadata.num_rows
             for batch in table.iter_batches(columns=chosen):
-                rows = list(zip(*(batch.column(name).to_pylist() for name in chosen)))
-                _take(path, rows, done, encoder, bad, provenance, source is not None)
-                done += len(rows)
+                if not encoder.add_arrow([batch.column(name) for name in wanted]):
+                    rows = list(zip(*(batch.column(name).to_pylist() for name in chosen)))
+                    _take(path, rows, done, encoder, bad, provenance, source is not None)
+                done += len(batch)
                 if on_progress:
                     on_progress(done, total)
         except pyarrow.ArrowException as error:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import cast
+
+import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.array_folder import ArrayFolder, Layout, write_arrays
 from jaxkg.kg.files.changes import read_changes
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable
+from jaxkg.kg.triples import PackedTriples
 from jaxkg.words import relation_words
 
 FORMAT = "jaxkg-graph"
-VERSION = 2
+VERSION = 3
 GRAPH_LAYOUT = Layout(
     FORMAT, VERSION, "saved graph", "open the folder given to save_graph, or one graph file"
 )
@@ -42,8 +46,11 @@ def save_graph(
         JaxkgError: the folder is a file, or holds something other than a saved graph, or cannot be
             written.
     """
+    packed = PackedTriples.of(graph.triples, graph.num_entities, graph.num_relations)
     arrays = {
-        "triples": graph.triples,
+        "first": packed.first,
+        "relation": packed.relation,
+        "tail": packed.tail,
         "alias_owners": graph.aliases.owners,
         "aliases": graph.aliases.names,
         "entity_ids": graph.entity_ids,
@@ -62,6 +69,7 @@ def save_graph(
         "skipped": graph.skipped,
         "has_names": named,
         "has_provenance": graph.provenance is not None,
+        "widths": packed.widths,
         "fingerprint": graph.fingerprint,
         "relation_fingerprint": graph.relation_fingerprint,
     }
@@ -69,15 +77,20 @@ def save_graph(
 
 
 def open_graph(
-    folder: str | os.PathLike[str], *, verify: bool = True, changed: bool = True
+    folder: str | os.PathLike[str],
+    *,
+    verify: bool = True,
+    changed: bool = True,
+    packed: bool = False,
 ) -> KnowledgeGraph:
-    """Open a saved graph; its arrays stay on disk until they are read.
+    """Open a saved graph; its names stay on disk until they are read.
 
     Args:
         folder: as given to `save_graph`.
         verify: read every byte and compare it with the recorded SHA-256 (a second for a gigabyte).
             False checks the files' sizes and the arrays' shapes alone.
         changed: with what was added and removed since it was saved.
+        packed: leave its triples on disk, too, as `PackedTriples`.
 
     Raises:
         JaxkgError: no such folder, not a saved graph, written by a newer version, or damaged.
@@ -88,7 +101,9 @@ def open_graph(
         tables = ["entity_ids", "aliases"]
         tables += ["entity_names"] if meta["has_names"] else []
         tables += ["provenance"] if meta["has_provenance"] else []
-        stored = saved.load(("triples", "alias_owners"), tables, ascending="entity_ids")
+        # Before version 3 triples were one array.
+        columns = ("first", "relation", "tail") if meta["version"] > 2 else ("triples",)
+        stored = saved.load((*columns, "alias_owners"), tables, ascending="entity_ids")
         # Version 1 knew no names of relations.
         told = {name: tuple(names) for name, names in meta.get("relation_names", {}).items()}
         relations = tuple(meta["relations"])
@@ -96,7 +111,7 @@ def open_graph(
             entity_ids=stored["entity_ids"],
             entity_names=stored.get("entity_names", stored["entity_ids"]),
             relations=relations,
-            triples=stored["triples"],
+            triples=_triples(saved, [stored[name] for name in columns], packed),
             aliases=AliasTable(stored["alias_owners"], stored["aliases"]),
             provenance=stored.get("provenance"),
             duplicates=meta["duplicates"],
@@ -121,3 +136,15 @@ def open_graph(
         raise JaxkgError(f"{saved.path}: damaged: {error!r}") from error
     changes = read_changes(saved.path, graph.fingerprint) if changed else None
     return graph if changes is None else changes.applied(graph)
+
+
+def _triples(saved: ArrayFolder, columns: Sequence[np.ndarray], packed: bool) -> np.ndarray:
+    if len(columns) == 1:
+        return columns[0]
+    try:
+        triples = PackedTriples(*columns)
+    except JaxkgError as error:
+        raise JaxkgError(f"{saved.path}: damaged: {error}; save it again") from error
+    if triples.widths != saved.meta["widths"]:
+        raise JaxkgError(f"{saved.path}: damaged: its columns are not of the noted widths")
+    return cast(np.ndarray, triples) if packed else np.asarray(triples)

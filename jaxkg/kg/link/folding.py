@@ -61,8 +61,13 @@ def word_key(name: str) -> str:
     >>> word_key("Kill Bill: Vol. 2") == word_key("kill_bill vol 2")
     True
     """
+    return MARK + MARK.join(key_words(name)) + MARK
+
+
+def key_words(name: str) -> list[str]:
+    """The words of a `word_key`."""
     found = _ASCII_WORD.findall(name.lower()) if name.isascii() else _WORD.findall(fold(name))
-    return MARK + MARK.join(found or fold(name).split()) + MARK
+    return found or fold(name).split()
 
 
 def split_words(text: str) -> Words:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import functools
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,11 +20,12 @@ from jaxkg.kg.neighbourhood import spread
 from jaxkg.kg.stores.around import empty_graph, runs_of_rows
 from jaxkg.kg.stores.labels import Hashes, LabelIndex
 from jaxkg.kg.stores.store import Described, Facts, Runs
+from jaxkg.kg.triples import PART, PackedTriples, offsets
 
 INDEX = "index"
 """Folder within a saved graph's."""
-_LAYOUT = Layout("jaxkg-index", 1, "index of a graph", "make it anew: `jaxkg kg index FOLDER`")
-_ARRAYS = ("first", "back", "back_first", "keys", "owners", "words", "word_owners")
+_LAYOUT = Layout("jaxkg-index", 2, "index of a graph", "make it anew: `jaxkg kg index FOLDER`")
+_ARRAYS = ("back", "back_relation", "back_first", "keys", "owners", "words", "word_owners")
 _READ_WHOLE = 20_000
 """Facts of an entity in one direction that are read to count them; of more, the bounds of each
 relation are bisected."""
@@ -35,28 +37,33 @@ class GraphIndex(NamedTuple):
     """What is computed once of a graph.
 
     Attributes:
-        first: [N + 1] int64, first triple of each head.
-        back: [T] int32, rows of triples by tail, then relation.
-        back_first: [N + 1] int64, where each tail's begin in `back`.
+        back: [T] uint32 or int64, rows of triples by tail, then relation.
+        back_relation: [T] uint16 or int32, their relations.
+        back_first: [N + 1] uint32 or int64, where each tail's begin in `back`.
         labels: of names and aliases.
     """
 
-    first: np.ndarray
     back: np.ndarray
+    back_relation: np.ndarray
     back_first: np.ndarray
     labels: LabelIndex
 
 
 def index_of(kg: KnowledgeGraph) -> GraphIndex:
     """Compute the index of a graph."""
-    triples, count = np.asarray(kg.triples), kg.num_entities
-    first, back_first = (
-        np.concatenate(([0], np.cumsum(np.bincount(triples[:, at], minlength=count))))
-        for at in (0, 2)
-    )
-    # Rows are by head, then relation: a stable sort by tail alone, after one by relation.
-    order = np.argsort(triples[:, 1], kind="stable").astype(np.int32)
-    back = order[np.argsort(triples[order, 2], kind="stable")]
+    count = kg.num_entities
+    triples = PackedTriples.of(kg.triples, count, kg.num_relations)
+    tail, relation = triples.tail, triples.relation
+    back_first = offsets(tail, count)
+    back, back_relation = np.empty(len(tail), back_first.dtype), np.empty_like(relation)
+    # Some tails at a time, so that what is sorted fits into memory.
+    starts = np.arange(0, len(tail), PART << 1).astype(back_first.dtype)
+    cuts = np.unique([*np.searchsorted(back_first, starts, "right") - 1, count])
+    for low, high in itertools.pairwise(cuts.tolist()):
+        rows = np.flatnonzero((tail >= low) & (tail < high))
+        place = slice(int(back_first[low]), int(back_first[high]))
+        back[place] = rows[np.lexsort((relation[rows], tail[rows]))]
+        back_relation[place] = relation[back[place]]
     hashes = Hashes()
     for start in range(0, count, _CHUNK):
         end = min(start + _CHUNK, count)
@@ -64,7 +71,7 @@ def index_of(kg: KnowledgeGraph) -> GraphIndex:
     for start in range(0, len(kg.aliases.names), _CHUNK):
         end = min(start + _CHUNK, len(kg.aliases.names))
         hashes.add(kg.aliases.names[start:end], kg.aliases.owners[start:end])
-    return GraphIndex(first, back, back_first, hashes.index())
+    return GraphIndex(back, back_relation, back_first, hashes.index())
 
 
 def save_index(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> None:
@@ -113,6 +120,7 @@ class ArrayStore:
         self.kg = kg
         self.title = title or "the graph"
         self._index = index or index_of(kg)
+        self._triples = PackedTriples.of(kg.triples, kg.num_entities, kg.num_relations)
         self._hubs: dict[tuple[int, bool], list[tuple[int, int, int]]] = {}
 
     @classmethod
@@ -127,13 +135,15 @@ class ArrayStore:
                 f"{os.fspath(folder)}: no saved graph with an index; `jaxkg kg build --index` "
                 "makes one, `jaxkg kg index FOLDER` adds it"
             )
-        kg = open_graph(folder, verify=False, changed=False)
+        kg = open_graph(folder, verify=False, changed=False, packed=True)
         saved = ArrayFolder(Path(folder) / INDEX, _LAYOUT, verify=False)
+        if not isinstance(kg.triples, PackedTriples) or saved.meta["version"] < _LAYOUT.version:
+            raise JaxkgError(f"{saved.path}: of an earlier jaxkg; {_LAYOUT.works}")
         stored = saved.load(_ARRAYS, ())
         if saved.meta.get("fingerprint") != kg.fingerprint:
             raise JaxkgError(f"{saved.path}: of another graph; {_LAYOUT.works}")
         labels = LabelIndex(*(stored[name] for name in _ARRAYS[3:]))
-        index = GraphIndex(stored["first"], stored["back"], stored["back_first"], labels)
+        index = GraphIndex(*(stored[name] for name in _ARRAYS[:3]), labels)
         return cls(kg, index, str(folder))
 
     @property
@@ -167,20 +177,19 @@ class ArrayStore:
 
     def _first_few(self, rows: np.ndarray) -> list[int]:
         if len(rows) > _NAMESAKES and self.kg.num_triples:
-            index = self._index
-            degree = index.first[rows + 1] - index.first[rows]
-            degree = degree + index.back_first[rows + 1] - index.back_first[rows]
+            spans = (_span(first, rows) for _, first in self._directions())
+            degree = sum(end - start for start, end in spans)
             rows = np.sort(rows[np.argsort(-degree, kind="stable")[:_NAMESAKES]])
         return rows.tolist()
 
     def runs(self, nodes: np.ndarray) -> Runs:
         """See `Store`."""
-        index, parts = self._index, []
-        for inverse, first in ((False, index.first), (True, index.back_first)):
-            start, end = first[nodes], first[nodes + 1]
+        parts = []
+        for inverse, first in self._directions():
+            start, end = _span(first, nodes)
             few = end - start <= _READ_WHOLE
             at = spread(start[few], end[few])
-            relation = np.asarray(self.kg.triples[self._rows(at, inverse), 1], np.int64)
+            relation = np.asarray(self._relation(inverse)[at], np.int64)
             owner = np.repeat(nodes[few], end[few] - start[few])
             parts.append(runs_of_rows(owner, relation, inverse))
             many = [
@@ -193,18 +202,17 @@ class ArrayStore:
 
     def fetch(self, runs: Runs) -> Facts:
         """See `Store`."""
-        index = self._index
         found = [np.empty(0, np.int64)]
-        for inverse, first in ((False, index.first), (True, index.back_first)):
+        for inverse, first in self._directions():
             some = runs.inverse == inverse
             nodes = np.unique(runs.node[some])
-            start, end = first[nodes], first[nodes + 1]
+            start, end = _span(first, nodes)
             small = end - start <= _READ_WHOLE
             at = spread(start[small], end[small])
-            rows = self._rows(at, inverse)
             owner = np.repeat(nodes[small], end[small] - start[small])
             wanted = _keys(runs.node[some], runs.relation[some])
-            found.append(rows[np.isin(_keys(owner, self.kg.triples[rows, 1]), wanted)])
+            keys = _keys(owner, self._relation(inverse)[at])
+            found.append(self._rows(at[np.isin(keys, wanted)], inverse))
             hubs = dict(zip(nodes[~small].tolist(), zip(start[~small], end[~small])))
             for node, code in zip(runs.node[some].tolist(), runs.relation[some].tolist()):
                 if node in hubs:
@@ -212,7 +220,7 @@ class ArrayStore:
                     low, high = self._bound(int(a), int(b), code, inverse)
                     found.append(self._rows(np.arange(low, high), inverse))
         rows = np.unique(np.concatenate(found))
-        return Facts(np.asarray(self.kg.triples[rows], np.int64), rows)
+        return Facts(np.asarray(self._triples[rows], np.int64), rows)
 
     @property
     def count(self) -> int:
@@ -221,21 +229,23 @@ class ArrayStore:
 
     def everything(self) -> Facts:
         """See `Store`."""
-        return Facts(np.asarray(self.kg.triples, np.int64), np.arange(self.kg.num_triples))
+        return Facts(np.asarray(self._triples, np.int64), np.arange(self.kg.num_triples))
 
     def some(self, most: int) -> np.ndarray:
         """See `Store`; evenly spaced."""
-        return np.asarray(self.kg.triples[:: -(-self.kg.num_triples // most) or 1], np.int64)
+        return np.asarray(self._triples[:: -(-self.kg.num_triples // most) or 1], np.int64)
 
     def _rows(self, at: np.ndarray, inverse: bool) -> np.ndarray:
         return np.asarray(self._index.back[at], np.int64) if inverse else at
 
-    def _code(self, inverse: bool):
-        triples, back = self.kg.triples, self._index.back
-        return (lambda at: triples[back[at], 1]) if inverse else (lambda at: triples[at, 1])
+    def _directions(self) -> tuple[tuple[bool, np.ndarray], ...]:
+        return (False, self._triples.first), (True, self._index.back_first)
+
+    def _relation(self, inverse: bool) -> np.ndarray:
+        return self._index.back_relation if inverse else self._triples.relation
 
     def _bound(self, start: int, end: int, code: int, inverse: bool) -> tuple[int, int]:
-        places, key = range(start, end), self._code(inverse)
+        places, key = range(start, end), self._relation(inverse).__getitem__
         low = bisect.bisect_left(places, code, key=key)
         return start + low, start + bisect.bisect_right(places, code, low, key=key)
 
@@ -243,9 +253,9 @@ class ArrayStore:
         """(relation, first, last) of each relation of a hub."""
         known = (start, inverse)
         if known not in self._hubs:
-            key, found = self._code(inverse), []
+            relation, found = self._relation(inverse), []
             while start < end:
-                code = int(key(start))
+                code = int(relation[start])
                 high = self._bound(start, end, code, inverse)[1]
                 found.append((code, start, high))
                 start = high
@@ -257,8 +267,8 @@ class ArrayStore:
         kg = self.kg
         ids = kg.entity_ids.take(nodes).tolist()
         names = ids if kg.entity_names is kg.entity_ids else kg.entity_names.take(nodes).tolist()
-        owners = kg.aliases.owners
-        low, high = np.searchsorted(owners, nodes), np.searchsorted(owners, nodes, "right")
+        owners, sought = kg.aliases.owners, np.asarray(nodes, np.int32)
+        low, high = np.searchsorted(owners, sought), np.searchsorted(owners, sought, "right")
         some = np.flatnonzero(high > low).tolist()
         return Described(
             ids, names, {at: tuple(kg.aliases.names[low[at] : high[at]]) for at in some}
@@ -286,9 +296,9 @@ class ArrayStore:
 
     def stats(self) -> dict[str, Any]:
         """See `Store`; what takes a whole pass over names is left out."""
-        kg, index = self.kg, self._index
-        degree = np.diff(index.first) + np.diff(index.back_first)
-        counts = np.bincount(kg.triples[:, 1], minlength=kg.num_relations)
+        kg = self.kg
+        degree = sum(np.diff(first) for _, first in self._directions())
+        counts = np.diff(offsets(self._triples.relation, kg.num_relations))
         hub = int(np.argmax(degree)) if len(degree) else None
         return {
             "entities": kg.num_entities,
@@ -309,3 +319,8 @@ class ArrayStore:
 def _keys(node: np.ndarray, relation: np.ndarray) -> np.ndarray:
     """One int64 of a node and a relation."""
     return (np.asarray(node, np.int64) << 31) | relation
+
+
+def _span(first: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the facts of some nodes begin and end."""
+    return first[nodes].astype(np.int64), first[nodes + 1].astype(np.int64)

@@ -42,7 +42,7 @@ def add(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> Edited:
     Raises:
         JaxkgError: no saved graph there, another process is changing it, or it cannot be written.
     """
-    saved = open_graph(folder, verify=False, changed=False)
+    saved = open_graph(folder, verify=False, changed=False, packed=True)
     found = [0, 0]
     fresh: list[str] = []
 
@@ -71,7 +71,7 @@ def remove(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> Edited:
     Raises:
         JaxkgError: as `add`; or one of them is not in the saved graph.
     """
-    saved = open_graph(folder, verify=False, changed=False)
+    saved = open_graph(folder, verify=False, changed=False, packed=True)
     triples = [kg.triple(row) for row in range(kg.num_triples)]
 
     def change(changes: Changes) -> dict[str, Any]:
@@ -86,17 +86,21 @@ def remove(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> Edited:
     return Edited(len(triples), 0, gone)
 
 
-def compact(folder: str | os.PathLike[str]) -> KnowledgeGraph:
+def compact(folder: str | os.PathLike[str], *, indexed: bool = False) -> KnowledgeGraph:
     """Save a graph anew with its changes in it; the folder is the old one or the new one, whole.
+
+    Args:
+        folder: of the saved graph.
+        indexed: with an index, also where it has none.
 
     Raises:
         JaxkgError: as `add`, or the graph is damaged.
     """
-    open_graph(folder, verify=False, changed=False)
+    open_graph(folder, verify=False, changed=False, packed=True)
     lock = FolderLock(Path(folder))
     try:
         graph = open_graph(folder)
-        indexed = has_index(folder)
+        indexed = indexed or has_index(folder)
         index = (lambda fresh: save_index(fresh, graph)) if indexed else None
         save_graph(graph, folder, beside=index)
     finally:
@@ -124,7 +128,7 @@ def _fingerprint(folder: str | os.PathLike[str], saved: KnowledgeGraph) -> str:
     Raises:
         JaxkgError: it was saved anew since it was opened.
     """
-    now = open_graph(folder, verify=False, changed=False).fingerprint
+    now = open_graph(folder, verify=False, changed=False, packed=True).fingerprint
     if now != saved.fingerprint:
         raise JaxkgError(f"{os.fspath(folder)}: was saved anew just now; try again")
     return now

@@ -10,10 +10,11 @@ import dataclasses
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from jaxkg.kg.link.folding import MARK, word_key
+from jaxkg.kg.link.folding import key_words
 from jaxkg.kg.link.question_words import QUESTION_WORDS
 
 LONGEST = 9
@@ -26,6 +27,8 @@ _NEAR = 8
 _NEAR_LEAST = 78.0
 _COMMON = 2_000
 """Rows that share a word beyond which the word finds nobody."""
+_PRUNED_AT = 1 << 24
+"""Words that are gathered before those of too many names are taken out."""
 
 
 def search_words(name: str) -> list[str]:
@@ -34,7 +37,8 @@ def search_words(name: str) -> list[str]:
     >>> search_words("The Night Herons (lamp)") == search_words("night heron")
     True
     """
-    words = word_key(_BRACKETS.sub("", name) or name)[1:-1].split(MARK)
+    bracketed = ")" in name or "]" in name
+    words = key_words(_BRACKETS.sub("", name) or name if bracketed else name) or [""]
     while len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
     return [word[:-1] if len(word) > 3 and word[-1] == "s" else word for word in words]
@@ -50,6 +54,10 @@ class Hashes:
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
+        self._common = np.empty(0, np.uint64)
+        self._kept: list[np.ndarray] = []
+        self._kept_owners: list[np.ndarray] = []
+        self._recent = 0
         self._keys: list[np.ndarray] = []
         self._owners: list[np.ndarray] = []
         self._words: list[np.ndarray] = []
@@ -76,14 +84,28 @@ class Hashes:
         self._owners.append(np.asarray(owners, np.int32))
         self._words.append(np.array(words, np.uint64))
         self._word_owners.append(np.repeat(np.asarray(owners, np.int32), counts))
+        self._recent += len(words)
+        if self._recent > _PRUNED_AT:
+            self._prune()
+
+    def _prune(self) -> None:
+        """Forget words that too many names have, of which there may be more than of all others."""
+        words, owners = _joined(self._words, np.uint64), _joined(self._word_owners, np.int32)
+        told, counts = np.unique(words, return_counts=True)
+        self._common = np.union1d(self._common, told[counts > _COMMON])
+        kept = ~np.isin(words, self._common)
+        self._kept.append(words[kept])
+        self._kept_owners.append(owners[kept])
+        self._words, self._word_owners, self._recent = [], [], 0
 
     def index(self) -> LabelIndex:
         """All of them, sorted; words that too many names have are left out."""
         keys, owners = _sorted(self._keys, self._owners)
-        words, word_owners = _sorted(self._words, self._word_owners)
+        self._prune()
+        words, word_owners = _sorted(self._kept, self._kept_owners)
         starts = np.flatnonzero(np.r_[True, words[1:] != words[:-1]]) if len(words) else words
         sizes = np.diff(np.r_[starts.astype(np.int64), len(words)])
-        rare = np.repeat(sizes <= _COMMON, sizes)
+        rare = np.repeat((sizes <= _COMMON) & ~np.isin(words[starts], self._common), sizes)
         return LabelIndex(keys, owners, words[rare], word_owners[rare])
 
 
@@ -157,9 +179,12 @@ def spans(words: Sequence[str], texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def _joined(parts: list[np.ndarray], kind: type[np.integer[Any]]) -> np.ndarray:
+    return np.concatenate([np.empty(0, kind), *parts])
+
+
 def _sorted(hashes: list[np.ndarray], owners: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    joined = np.concatenate([np.empty(0, np.uint64), *hashes])
-    owned = np.concatenate([np.empty(0, np.int32), *owners])
+    joined, owned = _joined(hashes, np.uint64), _joined(owners, np.int32)
     order = np.argsort(joined, kind="stable")
     return joined[order], owned[order]
 

@@ -11,9 +11,9 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.arrays import save_index
 from jaxkg.kg.stores.big.spill import SpilledNames, SpilledTriples, libraries, spill_rdf
+from jaxkg.kg.triples import PackedTriples, offsets, relation_width
 from jaxkg.lock import FolderLock
 from jaxkg.words import relation_words
 
@@ -64,7 +65,7 @@ def build_big(
         on_stage: told what is done now.
 
     Returns:
-        The graph, on disk.
+        The graph, on disk, its triples packed.
 
     Raises:
         JaxkgError: as `read_graph` and `save_graph`; or the extra is missing.
@@ -177,19 +178,20 @@ def _sorted(
         "JOIN entities t ON f.tail = t.id JOIN relations r ON f.relation = r.relation "
         "ORDER BY 1, 2, 3"
     )
-    count = run("SELECT count(*) FROM triples").fetchone()[0]
-    triples = _mapped(work / "triples.npy", np.int32, (count, 3))
+    count, entities = (
+        run(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("triples", "entities")
+    )
+    head, tail = (_mapped(work / f"{name}.npy", np.int32, (count,)) for name in ("head", "tail"))
+    relation = _mapped(work / "relation.npy", relation_width(len(relations)), (count,))
     place = 0
     for batch in _batches(run, work, "SELECT h, r, t FROM triples ORDER BY rowid"):
-        for at in range(3):
-            triples[place : place + len(batch), at] = batch.column(at).to_numpy()
+        for column, read in zip((head, relation, tail), batch.columns):
+            column[place : place + len(batch)] = read.to_numpy()
         place += len(batch)
+    triples = PackedTriples(offsets(head, entities), relation, tail)
     say("naming")
-    ids = _packed(
-        work / "ids",
-        _strings(run, work, "SELECT id FROM entities ORDER BY rowid"),
-        ascending=True,
-    )
+    rows = _batches(run, work, "SELECT id FROM entities ORDER BY rowid")
+    ids = _packed(work / "ids", (batch.column(0) for batch in rows), ascending=True)
     names, aliases = ids, AliasTable.from_mapping({})
     labels: dict[str, list[str]] = {}
     if told.names.rows:
@@ -197,12 +199,13 @@ def _sorted(
         names, aliases = _names(run, work, rdf)
         labels = _relation_names(run, called)
     elif rdf:
-        names = _packed(work / "names", (_shown(ids[row]) for row in range(len(ids))))
+        parts = (ids[start : start + _ROWS] for start in range(0, len(ids), _ROWS))
+        names = _packed(work / "names", (map(_shown, part) for part in parts))
     return KnowledgeGraph(
         entity_ids=ids,
         entity_names=names,
         relations=relations,
-        triples=triples,
+        triples=cast(np.ndarray, triples),
         aliases=aliases,
         duplicates=len(facts) - count,
         skipped=tuple(bad.messages),
@@ -237,15 +240,19 @@ def _names(run: Callable[..., Any], work: Path, rdf: bool) -> tuple[NameTable, A
         "CREATE TABLE shown AS SELECT entity, arg_min(name, place) AS name, min(place) AS place "
         "FROM named WHERE place < 9000000000000 GROUP BY entity"
     )
-    default = _shown if rdf else str
+    shown = "s.name" if rdf else "coalesce(s.name, e.id)"
     rows = (
-        "SELECT e.id, s.name FROM entities e LEFT JOIN shown s ON s.entity = e.rowid "
+        f"SELECT e.id, {shown} FROM entities e LEFT JOIN shown s ON s.entity = e.rowid "
         "ORDER BY e.rowid"
     )
     names = (
-        default(id) if name is None else name
+        batch.column(1)
+        if not batch.column(1).null_count
+        else [
+            _shown(id) if name is None else name
+            for id, name in zip(*(column.to_pylist() for column in batch.columns))
+        ]
         for batch in _batches(run, work, rows)
-        for id, name in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist())
     )
     table = _packed(work / "names", names)
     run(
@@ -258,8 +265,8 @@ def _names(run: Callable[..., Any], work: Path, rdf: bool) -> tuple[NameTable, A
     for batch in _batches(run, work, "SELECT entity FROM others ORDER BY rowid"):
         owners[place : place + len(batch)] = batch.column(0).to_numpy()
         place += len(batch)
-    rows = "SELECT name FROM others ORDER BY rowid"
-    others = _packed(work / "aliases", _strings(run, work, rows))
+    rows = _batches(run, work, "SELECT name FROM others ORDER BY rowid")
+    others = _packed(work / "aliases", (batch.column(0) for batch in rows))
     return table, AliasTable(owners, others)
 
 
@@ -290,21 +297,22 @@ def _batches(run: Callable[..., Any], work: Path, query: str) -> Iterator[Any]:
     path.unlink()
 
 
-def _strings(run: Callable[..., Any], work: Path, query: str) -> Iterator[str]:
-    for batch in _batches(run, work, query):
-        yield from batch.column(0).to_pylist()
+def _packed(path: Path, parts: Iterable[Any], *, ascending: bool = False) -> NameTable:
+    """Strings, in parts of any kind that Arrow takes, as a table of names on disk."""
+    import pyarrow
+    from pyarrow import compute
 
-
-def _packed(path: Path, names: Iterator[str], *, ascending: bool = False) -> NameTable:
-    """Strings as a table of names on disk."""
     lengths: list[np.ndarray] = [np.zeros(1, np.int64)]
     with open(path.with_suffix(".blob"), "wb") as file:
-        while True:
-            some = [name.encode() for _, name in zip(range(_ROWS), names)]
-            if not some:
-                break
-            file.write(b"".join(some))
-            lengths.append(np.fromiter(map(len, some), np.int64, len(some)))
+        for part in parts:
+            if not isinstance(part, pyarrow.Array):
+                part = pyarrow.array(part, pyarrow.string())
+            sizes = compute.binary_length(part).to_numpy().astype(np.int64)
+            first = np.frombuffer(part.buffers()[1], np.int32)[part.offset]
+            letters = part.buffers()[2]
+            if letters is not None:
+                file.write(letters.slice(int(first), int(sizes.sum())))
+            lengths.append(sizes)
     offsets = np.cumsum(np.concatenate(lengths))
     empty = np.zeros(0, np.uint8)
     blob = np.memmap(path.with_suffix(".blob"), np.uint8, "r") if offsets[-1] else empty

@@ -42,6 +42,7 @@ class Spill:
         self.folder, self.name = folder, name
         self.rows = 0
         self._columns: dict[str, list[Any]] = {column: [] for column in columns}
+        self._tables: list[Any] = []
         self._files = 0
 
     def extend(self, *columns: Sequence[Any]) -> None:
@@ -52,18 +53,37 @@ class Spill:
         if len(next(iter(self._columns.values()))) >= _BATCH:
             self.flush()
 
+    def append(self, *row: Any) -> None:
+        """Take a row."""
+        for held, cell in zip(self._columns.values(), row, strict=True):
+            held.append(cell)
+        self.rows += 1
+        if not self.rows % _BATCH:
+            self.flush()
+
     def flush(self) -> None:
         """Write what is held."""
         import pyarrow
         from pyarrow import parquet
 
         if any(self._columns.values()):
-            table = pyarrow.table(self._columns)
+            self._tables.append(pyarrow.table(self._columns))
+        if self._tables:
             path = self.folder / f"{self.name}-{self._files:05}.parquet"
-            parquet.write_table(table, path, compression="lz4")
+            parquet.write_table(pyarrow.concat_tables(self._tables), path, compression="lz4")
             self._files += 1
+            self._tables.clear()
             for held in self._columns.values():
                 held.clear()
+
+    def take(self, columns: Sequence[Any]) -> None:
+        """Write rows that are Arrow arrays already."""
+        import pyarrow
+
+        self._tables.append(pyarrow.table(list(columns), names=list(self._columns)))
+        before, self.rows = self.rows, self.rows + len(columns[0])
+        if before // _BATCH < self.rows // _BATCH:
+            self.flush()
 
     @property
     def files(self) -> str:
@@ -91,6 +111,19 @@ class SpilledTriples(TripleEncoder):
         """Take a batch of triples."""
         self.facts.extend(heads, relations, tails)
 
+    def add_arrow(self, columns: Sequence[Any]) -> bool:
+        """See `TripleEncoder`."""
+        from pyarrow import compute, string
+
+        columns = [compute.cast(column, string()) for column in columns]
+        for column in columns:
+            trimmed = compute.utf8_trim_whitespace(column)
+            clean = compute.and_(compute.equal(trimmed, column), compute.not_equal(trimmed, ""))
+            if column.null_count or not compute.all(clean, min_count=0).as_py():
+                return False
+        self.facts.take(columns)
+        return True
+
 
 class SpilledNames(NameCollector):
     """Takes names as `NameCollector` does, and keeps none.
@@ -116,7 +149,7 @@ class SpilledNames(NameCollector):
 
     def put(self, entity: str, name: str, rank: int) -> None:
         """Take a name of some rank."""
-        self.names.extend([entity], [rank], [self.names.rows], [name])
+        self.names.append(entity, rank, self.names.rows, name)
 
 
 ALIAS = 9
