@@ -90,7 +90,7 @@ def index(
     folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
 ) -> None:
     """Index a saved graph, so that it is asked without being read whole: --kg mapped:FOLDER."""
-    from jaxkg.kg import edit
+    from jaxkg.kg.stores import edit
 
     kg = edit.compact(folder, indexed=True)
     print(f"{folder}: {kg!r}, indexed")

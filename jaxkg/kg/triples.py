@@ -1,4 +1,4 @@
-"""Triples as columns in which each number takes the room it needs, so that they may stay on disk."""
+"""Triples as columns, each number in the room it needs, so that they may stay on disk."""
 
 from __future__ import annotations
 

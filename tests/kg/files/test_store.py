@@ -1,4 +1,5 @@
 import dataclasses
+import hashlib
 import json
 import os
 import shutil
@@ -13,6 +14,8 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, open_graph, read_graph, save_graph
 from jaxkg.kg.files import array_folder, store
 from jaxkg.kg.names import AliasTable
+from jaxkg.kg.stores import edit
+from jaxkg.kg.stores.arrays import ArrayStore, save_index
 from jaxkg.lock import lived_in
 
 
@@ -82,7 +85,9 @@ def test_what_a_reader_skipped_comes_back(tmp_path):
 
 def test_an_opened_graph_is_mapped_and_can_be_edited_and_saved_over_itself(graph, saved):
     opened = open_graph(saved)
-    assert isinstance(opened.triples.base, np.memmap)
+    assert isinstance(opened.entity_ids.blob.base, np.memmap)
+    for column in vars(open_graph(saved, packed=True).triples).values():
+        assert isinstance(column.base, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
         opened.triples[0, 0] = 1
     more = opened.add([("a", "b", "c")])
@@ -198,19 +203,20 @@ def test_options_a_saved_graph_has_no_use_for(saved):
 def edit_meta(folder, **changes):
     path = folder / "meta.json"
     meta = json.loads(path.read_text()) | changes
-    del meta["sha256"]  # as before version 2, so that what lies behind it is seen
+    meta.pop("sha256", None)  # as before version 2, so that what lies behind it is seen
     path.write_text(json.dumps(meta))
 
 
 def test_newer_versions_are_told(saved):
     edit_meta(saved, version=store.VERSION + 1)
-    with pytest.raises(JaxkgError, match="version 3; this jaxkg reads up to 2: upgrade"):
+    with pytest.raises(JaxkgError, match="version 4; this jaxkg reads up to 3: upgrade"):
         open_graph(saved)
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"files": None}, {"files": {}}, {"files": {"triples.npy": {}}}, {"skipped": None},
+    [{"files": None}, {"files": {}}, {"files": {"tail.npy": {}}}, {"skipped": None},
+     {"widths": {"offsets": "int64", "relations": "uint16"}}, {"widths": None},
      {"entities": 7}, {"triples": 1}, {"relations": ["directed_by"]}, {"version": "1"},
      {"relations": ["directed_by", "soeur"]}, {"has_names": False}, {"has_provenance": 0}],
 )  # fmt: skip
@@ -232,7 +238,7 @@ def array_files(folder):
 
 def test_every_missing_truncated_or_flipped_file_is_noticed(saved, tmp_path):
     names = array_files(saved)
-    assert len(names) == 10
+    assert len(names) == 12
     for name in names:
         copy = shutil.copytree(saved, tmp_path / "copy")
         (copy / name).unlink()
@@ -258,11 +264,48 @@ def test_altered_notes_are_noticed(saved, old, new):
         open_graph(saved, verify=False)
 
 
-def test_a_folder_of_version_1_opens(graph, saved):
+def made_old(folder, graph, version):
+    files = json.loads((folder / "meta.json").read_text())["files"]
+    for name in ("first", "relation", "tail"):
+        (folder / f"{name}.npy").unlink()
+        del files[f"{name}.npy"]
+    np.save(folder / "triples.npy", graph.triples)
+    data = (folder / "triples.npy").read_bytes()
+    files["triples.npy"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    edit_meta(folder, version=version, files=files)
+
+
+def test_folders_of_earlier_versions_open(graph, saved):
+    made_old(saved, graph, 2)
+    assert_same(open_graph(saved), graph)
+    assert_same(open_graph(saved, packed=True), graph)
+    edit.add(saved, KnowledgeGraph.from_triples([("m.3", "directed_by", "m.2")]))
+    assert open_graph(saved).num_triples == 3
+    (saved / "changes.jsonl").unlink()
     graph = dataclasses.replace(graph, relation_labels=())
     graph = dataclasses.replace(graph, relation_aliases=AliasTable.from_mapping({}))
     edit_meta(saved, version=1, relation_names={}, fingerprint=graph.fingerprint)
     assert_same(open_graph(saved), graph)
+
+
+def test_a_store_of_an_earlier_version_is_told_and_made_anew(graph, saved):
+    save_index(saved, graph)
+    made_old(saved, graph, 2)
+    with pytest.raises(JaxkgError, match=r"of an earlier jaxkg; .*`jaxkg kg index FOLDER`"):
+        ArrayStore.open(saved)
+    edit.compact(saved, indexed=True)
+    assert ArrayStore.open(saved).search(["alien"]) == [[graph.entity("m.1")]]
+    assert_same(open_graph(saved), graph)
+
+
+def test_columns_of_different_lengths_are_told(saved):
+    path = saved / "relation.npy"
+    np.save(path, np.load(path)[:1])
+    files = json.loads((saved / "meta.json").read_text())["files"]
+    files[path.name]["bytes"] = path.stat().st_size
+    edit_meta(saved, files=files)
+    with pytest.raises(JaxkgError, match="graph: damaged: columns of triples"):
+        open_graph(saved, verify=False)
 
 
 def test_a_changed_fingerprint_is_noticed_when_verifying(saved):
@@ -272,10 +315,10 @@ def test_a_changed_fingerprint_is_noticed_when_verifying(saved):
 
 
 def test_pickled_arrays_are_never_loaded(saved):
-    path = saved / "triples.npy"
+    path = saved / "tail.npy"
     np.save(path, np.array([[object()]]), allow_pickle=True)
     meta = json.loads((saved / "meta.json").read_text())
-    meta["files"]["triples.npy"]["bytes"] = path.stat().st_size
+    meta["files"]["tail.npy"]["bytes"] = path.stat().st_size
     edit_meta(saved, files=meta["files"])
-    with pytest.raises(JaxkgError, match=r"triples.npy: damaged \(.*pickle|object"):
+    with pytest.raises(JaxkgError, match=r"tail.npy: damaged \(.*pickle|object"):
         open_graph(saved, verify=False)

@@ -12,8 +12,9 @@ import pytest
 from pyarrow import parquet
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import open_graph, read_graph
+from jaxkg.kg import open_graph, read_graph, triples
 from jaxkg.kg.stores.arrays import ArrayStore
+from jaxkg.kg.stores.big import build, spill
 from jaxkg.kg.stores.big.build import build_big
 from jaxkg.lock import FolderLock
 
@@ -81,6 +82,37 @@ def test_parquet(rng, tmp_path):
     parquet.write_table(pyarrow.table(columns), path)
     build_big(path, tmp_path / "big", memory="500MB")
     same(open_graph(tmp_path / "big"), read_graph(path))
+
+
+@pytest.mark.parametrize(
+    "heads", [[7, 8, 7], [" 7", "8", "7\u2003"], ["7", None, "8"], ["7", " ", "8"]]
+)
+def test_parquet_that_is_not_plain_strings(tmp_path, heads):
+    path = tmp_path / "facts.parquet"
+    columns = {"head": heads, "relation": ["r", "s", "r"], "tail": ["a", "b", "a"]}
+    table = pyarrow.table(columns)
+    parquet.write_table(table, path)
+    skip = int(None in heads or " " in heads)
+    build_big(path, tmp_path / "big", skip_bad=skip)
+    same(open_graph(tmp_path / "big"), read_graph(path, skip_bad=skip))
+
+
+def test_many_batches(rng, tmp_path, monkeypatch):
+    monkeypatch.setattr(spill, "_BATCH", 50)
+    monkeypatch.setattr(build, "_ROWS", 30)
+    monkeypatch.setattr(triples, "PART", 16)
+    path, names = tmp_path / "facts.tsv", tmp_path / "names.tsv"
+    path.write_text(lines(rng, "\t"), encoding="utf-8")
+    told = (f"e{row}\tName {row % 9}\ne{row}\tAlso {row}\n" for row in range(40))
+    names.write_text("".join(told), encoding="utf-8")
+    whole = read_graph(path, names=names)
+    build_big(path, tmp_path / "big", names=names)
+    same(open_graph(tmp_path / "big"), whole)
+    store, nodes = ArrayStore.open(tmp_path / "big"), np.arange(whole.num_entities)
+    runs = store.runs(nodes)
+    assert all(
+        map(np.array_equal, store.fetch(runs), (whole.triples, np.arange(len(whole.triples))))
+    )
 
 
 def test_ntriples(tmp_path):
