@@ -40,7 +40,7 @@ class Layout(NamedTuple):
 
 def write_arrays(
     folder: str | os.PathLike[str],
-    arrays: Mapping[str, np.ndarray | NameTable],
+    arrays: Mapping[str, np.ndarray | NameTable] | Iterable[tuple[str, np.ndarray]],
     notes: Mapping[str, Any],
     layout: Layout,
     *,
@@ -52,7 +52,8 @@ def write_arrays(
 
     Args:
         folder: to write.
-        arrays, notes: what is in it.
+        arrays, notes: what is in it; arrays that are made as they are written are one at a time
+            in memory.
         layout: what it is.
         beside: writes what else shall be in it, before it appears.
 
@@ -189,19 +190,17 @@ class ArrayFolder:
 
 
 def _write_files(
-    folder: Path, arrays: Mapping[str, np.ndarray | NameTable]
+    folder: Path, arrays: Mapping[str, np.ndarray | NameTable] | Iterable[tuple[str, np.ndarray]]
 ) -> dict[str, dict[str, Any]]:
-    flat: dict[str, np.ndarray] = {}
-    for name, array in arrays.items():
-        if isinstance(array, NameTable):
-            flat |= {f"{name}.blob": array.blob, f"{name}.offsets": array.offsets}
-        else:
-            flat[name] = array
     files = {}
-    for name, array in flat.items():
-        path = folder / f"{name}.npy"
-        _synced(path, functools.partial(np.save, arr=array, allow_pickle=False))
-        files[path.name] = {"bytes": path.stat().st_size, "sha256": _sha256(path)}
+    for name, array in arrays.items() if isinstance(arrays, Mapping) else arrays:
+        parts = {name: array}
+        if isinstance(array, NameTable):
+            parts = {f"{name}.blob": array.blob, f"{name}.offsets": array.offsets}
+        for part, column in parts.items():
+            path = folder / f"{part}.npy"
+            _synced(path, functools.partial(np.save, arr=column, allow_pickle=False))
+            files[path.name] = {"bytes": path.stat().st_size, "sha256": _sha256(path)}
     return files
 
 

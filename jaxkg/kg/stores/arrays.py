@@ -6,7 +6,7 @@ import bisect
 import functools
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,6 +51,21 @@ class GraphIndex(NamedTuple):
 
 def index_of(kg: KnowledgeGraph) -> GraphIndex:
     """Compute the index of a graph."""
+    return _index(dict(_made(kg)))
+
+
+def _index(made: Mapping[str, np.ndarray]) -> GraphIndex:
+    back, relation, first, *labels = (made[name] for name in _ARRAYS)
+    return GraphIndex(back, relation, first, LabelIndex(*labels))
+
+
+def _made(kg: KnowledgeGraph) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays of an index; who keeps none of them never holds all."""
+    yield from zip(_ARRAYS[:3], _backwards(kg))
+    yield from zip(_ARRAYS[3:], vars(_labels(kg)).values())
+
+
+def _backwards(kg: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = kg.num_entities
     triples = PackedTriples.of(kg.triples, count, kg.num_relations)
     tail, relation = triples.tail, triples.relation
@@ -64,14 +79,18 @@ def index_of(kg: KnowledgeGraph) -> GraphIndex:
         place = slice(int(back_first[low]), int(back_first[high]))
         back[place] = rows[np.lexsort((relation[rows], tail[rows]))]
         back_relation[place] = relation[back[place]]
-    hashes = Hashes()
+    return back, back_relation, back_first
+
+
+def _labels(kg: KnowledgeGraph) -> LabelIndex:
+    hashes, count = Hashes(), kg.num_entities
     for start in range(0, count, _CHUNK):
         end = min(start + _CHUNK, count)
         hashes.add(kg.entity_names[start:end], np.arange(start, end))
     for start in range(0, len(kg.aliases.names), _CHUNK):
         end = min(start + _CHUNK, len(kg.aliases.names))
         hashes.add(kg.aliases.names[start:end], kg.aliases.owners[start:end])
-    return GraphIndex(back, back_relation, back_first, hashes.index())
+    return hashes.index()
 
 
 def save_index(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> None:
@@ -80,10 +99,7 @@ def save_index(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> None:
     Raises:
         JaxkgError: it cannot be written.
     """
-    made = index_of(kg)
-    arrays = {name: getattr(made, name) for name in _ARRAYS[:3]}
-    arrays |= {name: getattr(made.labels, name) for name in _ARRAYS[3:]}
-    write_arrays(Path(folder) / INDEX, arrays, {"fingerprint": kg.fingerprint}, _LAYOUT)
+    write_arrays(Path(folder) / INDEX, _made(kg), {"fingerprint": kg.fingerprint}, _LAYOUT)
 
 
 def has_index(folder: str | os.PathLike[str]) -> bool:
@@ -139,11 +155,9 @@ class ArrayStore:
         saved = ArrayFolder(Path(folder) / INDEX, _LAYOUT, verify=False)
         if not isinstance(kg.triples, PackedTriples) or saved.meta["version"] < _LAYOUT.version:
             raise JaxkgError(f"{saved.path}: of an earlier jaxkg; {_LAYOUT.works}")
-        stored = saved.load(_ARRAYS, ())
+        index = _index(saved.load(_ARRAYS, ()))
         if saved.meta.get("fingerprint") != kg.fingerprint:
             raise JaxkgError(f"{saved.path}: of another graph; {_LAYOUT.works}")
-        labels = LabelIndex(*(stored[name] for name in _ARRAYS[3:]))
-        index = GraphIndex(*(stored[name] for name in _ARRAYS[:3]), labels)
         return cls(kg, index, str(folder))
 
     @property
@@ -297,7 +311,8 @@ class ArrayStore:
     def stats(self) -> dict[str, Any]:
         """See `Store`; what takes a whole pass over names is left out."""
         kg = self.kg
-        degree = sum(np.diff(first) for _, first in self._directions())
+        forward, backward = (np.diff(first) for _, first in self._directions())
+        degree = forward + backward
         counts = np.diff(offsets(self._triples.relation, kg.num_relations))
         hub = int(np.argmax(degree)) if len(degree) else None
         return {

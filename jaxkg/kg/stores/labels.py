@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ _NEAR = 8
 _NEAR_LEAST = 78.0
 _COMMON = 2_000
 """Rows that share a word beyond which the word finds nobody."""
+_PART_BITS = 4
+"""First bits of a hash; those alike in them are sorted together."""
 _PRUNED_AT = 1 << 24
 """Words that are gathered before those of too many names are taken out."""
 
@@ -99,14 +101,18 @@ class Hashes:
         self._words, self._word_owners, self._recent = [], [], 0
 
     def index(self) -> LabelIndex:
-        """All of them, sorted; words that too many names have are left out."""
-        keys, owners = _sorted(self._keys, self._owners)
+        """All of them, sorted; words that too many names have are left out. They are let go of."""
         self._prune()
-        words, word_owners = _sorted(self._kept, self._kept_owners)
-        starts = np.flatnonzero(np.r_[True, words[1:] != words[:-1]]) if len(words) else words
-        sizes = np.diff(np.r_[starts.astype(np.int64), len(words)])
+        names = map(np.concatenate, zip(*_sorted(self._keys, self._owners)))
+        told = _sorted(self._kept, self._kept_owners)
+        words = map(np.concatenate, zip(*(self._rare(*part) for part in told)))
+        return LabelIndex(*names, *words)
+
+    def _rare(self, words: np.ndarray, owners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        starts = np.flatnonzero(np.diff(words, prepend=~words[:1]))
+        sizes = np.diff(starts, append=len(words))
         rare = np.repeat((sizes <= _COMMON) & ~np.isin(words[starts], self._common), sizes)
-        return LabelIndex(keys, owners, words[rare], word_owners[rare])
+        return words[rare], owners[rare]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -183,10 +189,18 @@ def _joined(parts: list[np.ndarray], kind: type[np.integer[Any]]) -> np.ndarray:
     return np.concatenate([np.empty(0, kind), *parts])
 
 
-def _sorted(hashes: list[np.ndarray], owners: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    joined, owned = _joined(hashes, np.uint64), _joined(owners, np.int32)
-    order = np.argsort(joined, kind="stable")
-    return joined[order], owned[order]
+def _sorted(
+    hashes: list[np.ndarray], owners: list[np.ndarray]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Hashes in order with their owners, in parts by their first bits; the lists are emptied."""
+    for first in range(1 << _PART_BITS):
+        held = [part >> np.uint64(64 - _PART_BITS) == first for part in hashes]
+        some = _joined([part[here] for part, here in zip(hashes, held)], np.uint64)
+        owned = _joined([part[here] for part, here in zip(owners, held)], np.int32)
+        order = np.argsort(some, kind="stable")
+        yield some[order], owned[order]
+    hashes.clear()
+    owners.clear()
 
 
 def _found(hashes: np.ndarray, owners: np.ndarray, wanted: int) -> np.ndarray:

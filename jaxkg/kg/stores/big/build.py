@@ -29,7 +29,7 @@ from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.arrays import save_index
 from jaxkg.kg.stores.big.spill import SpilledNames, SpilledTriples, libraries, spill_rdf
-from jaxkg.kg.triples import PackedTriples, offsets, relation_width
+from jaxkg.kg.triples import PackedTriples, offset_width, relation_width
 from jaxkg.lock import FolderLock
 from jaxkg.words import relation_words
 
@@ -70,7 +70,7 @@ def build_big(
     Raises:
         JaxkgError: as `read_graph` and `save_graph`; or the extra is missing.
     """
-    duckdb, _ = libraries()
+    duckdb, pyarrow = libraries()
     path, folder = existing(path), Path(folder)
     format = graph_format(path, format, encoding)
     say = on_stage or (lambda stage: None)
@@ -94,6 +94,7 @@ def build_big(
             database.execute(f"SET memory_limit = '{memory}'")
             database.execute(f"SET temp_directory = '{work / 'sorting'}'")
             kg = _sorted(database, work, facts, told, format in RDF_FORMATS, bad, say)
+        pyarrow.default_memory_pool().release_unused()
         say("saving")
         save_graph(kg, folder, beside=lambda fresh: save_index(fresh, kg))
     except duckdb.Error as error:
@@ -181,14 +182,16 @@ def _sorted(
     count, entities = (
         run(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("triples", "entities")
     )
-    head, tail = (_mapped(work / f"{name}.npy", np.int32, (count,)) for name in ("head", "tail"))
     relation = _mapped(work / "relation.npy", relation_width(len(relations)), (count,))
-    place = 0
+    tail = _mapped(work / "tail.npy", np.int32, (count,))
+    first, place = np.zeros(entities + 1, offset_width(count)), 0
     for batch in _batches(run, work, "SELECT h, r, t FROM triples ORDER BY rowid"):
-        for column, read in zip((head, relation, tail), batch.columns):
-            column[place : place + len(batch)] = read.to_numpy()
+        head, *columns = (column.to_numpy() for column in batch.columns)
+        for column, read in zip((relation, tail), columns):
+            column[place : place + len(batch)] = read
+        first[head[0] + 1 : head[-1] + 2] += np.bincount(head - head[0]).astype(first.dtype)
         place += len(batch)
-    triples = PackedTriples(offsets(head, entities), relation, tail)
+    triples = PackedTriples(np.cumsum(first, out=first), relation, tail)
     say("naming")
     rows = _batches(run, work, "SELECT id FROM entities ORDER BY rowid")
     ids = _packed(work / "ids", (batch.column(0) for batch in rows), ascending=True)
@@ -300,19 +303,17 @@ def _batches(run: Callable[..., Any], work: Path, query: str) -> Iterator[Any]:
 def _packed(path: Path, parts: Iterable[Any], *, ascending: bool = False) -> NameTable:
     """Strings, in parts of any kind that Arrow takes, as a table of names on disk."""
     import pyarrow
-    from pyarrow import compute
 
     lengths: list[np.ndarray] = [np.zeros(1, np.int64)]
     with open(path.with_suffix(".blob"), "wb") as file:
         for part in parts:
             if not isinstance(part, pyarrow.Array):
                 part = pyarrow.array(part, pyarrow.string())
-            sizes = compute.binary_length(part).to_numpy().astype(np.int64)
-            first = np.frombuffer(part.buffers()[1], np.int32)[part.offset]
-            letters = part.buffers()[2]
+            _, places, letters = part.buffers()
+            bounds = np.frombuffer(places, np.int32)[part.offset : part.offset + len(part) + 1]
             if letters is not None:
-                file.write(letters.slice(int(first), int(sizes.sum())))
-            lengths.append(sizes)
+                file.write(letters.slice(int(bounds[0]), int(bounds[-1] - bounds[0])))
+            lengths.append(np.diff(bounds))
     offsets = np.cumsum(np.concatenate(lengths))
     empty = np.zeros(0, np.uint8)
     blob = np.memmap(path.with_suffix(".blob"), np.uint8, "r") if offsets[-1] else empty

@@ -113,13 +113,15 @@ class SpilledTriples(TripleEncoder):
 
     def add_arrow(self, columns: Sequence[Any]) -> bool:
         """See `TripleEncoder`."""
-        from pyarrow import compute, string
+        from pyarrow import string
+        from pyarrow.compute import call_function as call
 
-        columns = [compute.cast(column, string()) for column in columns]
+        columns = [column.cast(string()) for column in columns]
         for column in columns:
-            trimmed = compute.utf8_trim_whitespace(column)
-            clean = compute.and_(compute.equal(trimmed, column), compute.not_equal(trimmed, ""))
-            if column.null_count or not compute.all(clean, min_count=0).as_py():
+            trimmed = call("utf8_trim_whitespace", [column])
+            changed = call("not_equal", [trimmed, column])
+            blank = call("equal", [trimmed, ""])
+            if column.null_count or changed.true_count or blank.true_count:
                 return False
         self.facts.take(columns)
         return True
