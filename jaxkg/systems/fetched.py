@@ -6,6 +6,7 @@ import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
+from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.stores.around import (
     Reach,
@@ -88,7 +89,7 @@ class FetchedParts:
         return self._part(everything(self.store))
 
     @functools.cached_property
-    def _sample(self) -> TopicGraph | None:
+    def _sample(self) -> KnowledgeGraph | None:
         return sample_graph(self.store) if self._sampled else None
 
     def known(self, topics: Iterable[int]) -> FetchedPart | None:

@@ -218,23 +218,27 @@ def topic_graph(
 
 
 _SEEDS = 20_000
-_SAMPLED = 150_000
+SAMPLED = 150_000
+"""Facts of a sample."""
 _SAMPLE_FAN = 50
 
 
-def sample_graph(store: Store) -> TopicGraph:
+def sample_graph(store: Store) -> KnowledgeGraph:
     """Facts from all over a store: of entities here and there, all but very many of one kind.
 
-    A graph of no more facts than a sample has is its own.
+    A graph of no more facts than a sample has is its own; a folder keeps that of a larger one.
     """
-    if store.count is not None and store.count <= _SAMPLED:
+    kept = getattr(store, "sample", None)
+    if kept is not None:
+        return kept
+    if store.count is not None and store.count <= SAMPLED:
         found = everything(store)
     else:
         seeds = np.unique(store.some(_SEEDS)[:, ::2])
         runs = store.runs(seeds)
         few = runs.take(np.flatnonzero(runs.size <= _SAMPLE_FAN))
         order = np.random.default_rng(0).permutation(len(few.size))
-        taken = order[np.cumsum(few.size[order]) <= _SAMPLED]
+        taken = order[np.cumsum(few.size[order]) <= SAMPLED]
         facts = _once([store.fetch(few.take(np.sort(taken)))])
         store.troubles()  # what is missing of a sample is missing of no answer
         found = Surroundings((), facts, Runs.of([]), False)

@@ -14,15 +14,16 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.array_folder import ArrayFolder, Layout, write_arrays
-from jaxkg.kg.files.store import GRAPH_LAYOUT, open_graph
+from jaxkg.kg.files.store import GRAPH_LAYOUT, open_graph, save_graph
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import spread
-from jaxkg.kg.stores.around import empty_graph, runs_of_rows
+from jaxkg.kg.stores.around import SAMPLED, empty_graph, runs_of_rows, sample_graph
 from jaxkg.kg.stores.labels import Hashes, LabelIndex
 from jaxkg.kg.stores.store import Described, Facts, Runs
 from jaxkg.kg.triples import PART, PackedTriples, offsets
 
 INDEX = "index"
+_SAMPLE = "sample"
 """Folder within a saved graph's."""
 _LAYOUT = Layout("jaxkg-index", 2, "index of a graph", "make it anew: `jaxkg kg index FOLDER`")
 _ARRAYS = ("back", "back_relation", "back_first", "keys", "owners", "words", "word_owners")
@@ -99,7 +100,16 @@ def save_index(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> None:
     Raises:
         JaxkgError: it cannot be written.
     """
-    write_arrays(Path(folder) / INDEX, _made(kg), {"fingerprint": kg.fingerprint}, _LAYOUT)
+
+    def sampled(fresh: Path) -> None:
+        # Read all over the graph: later every process would touch most of its pages to do so.
+        if kg.num_triples > SAMPLED:
+            made = ArrayFolder(fresh, _LAYOUT, verify=False).load(_ARRAYS, ())
+            save_graph(sample_graph(ArrayStore(kg, _index(made))), fresh / _SAMPLE)
+
+    write_arrays(
+        Path(folder) / INDEX, _made(kg), {"fingerprint": kg.fingerprint}, _LAYOUT, beside=sampled
+    )
 
 
 def has_index(folder: str | os.PathLike[str]) -> bool:
@@ -135,6 +145,7 @@ class ArrayStore:
         """Take a graph, and its index where that is there already."""
         self.kg = kg
         self.title = title or "the graph"
+        self.sample: KnowledgeGraph | None = None
         self._index = index or index_of(kg)
         self._triples = PackedTriples.of(kg.triples, kg.num_entities, kg.num_relations)
         self._hubs: dict[tuple[int, bool], list[tuple[int, int, int]]] = {}
@@ -158,7 +169,10 @@ class ArrayStore:
         index = _index(saved.load(_ARRAYS, ()))
         if saved.meta.get("fingerprint") != kg.fingerprint:
             raise JaxkgError(f"{saved.path}: of another graph; {_LAYOUT.works}")
-        return cls(kg, index, str(folder))
+        store = cls(kg, index, str(folder))
+        if kg.num_triples > SAMPLED:
+            store.sample = open_graph(saved.path / _SAMPLE)
+        return store
 
     @property
     def schema(self) -> KnowledgeGraph:

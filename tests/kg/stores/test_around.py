@@ -155,7 +155,7 @@ def test_a_sample_is_of_the_graph(triples):
         seeds = {(*map(int, fact),) for fact in store.some(most)}
         assert seeds <= {tuple(fact) for fact in kg.triples.tolist()}
         assert 0 < len(seeds) <= max(most, 1)
-    with mock.patch.multiple(around, _SAMPLED=12, _SEEDS=4, _SAMPLE_FAN=3):
+    with mock.patch.multiple(around, SAMPLED=12, _SEEDS=4, _SAMPLE_FAN=3):
         sample = sample_graph(store)
     told = {sample.triple(row) for row in range(sample.num_triples)}
     assert told <= facts

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, save_graph
-from jaxkg.kg.stores import arrays
+from jaxkg.kg.stores import around, arrays
 from jaxkg.kg.stores.arrays import ArrayStore, facts_of, has_index, save_index
 
 TRIPLES = st.sets(
@@ -89,3 +89,19 @@ def test_an_index_of_another_graph_is_refused(films, tmp_path):
     save_index(folder, films.add([("m4", "by", "p2")]))
     with pytest.raises(JaxkgError, match="of another graph"):
         ArrayStore.open(folder)
+
+
+def test_a_sample_is_kept_with_the_index(films, tmp_path, monkeypatch):
+    folder = save_graph(films, tmp_path / "films")
+    save_index(folder, films)
+    assert ArrayStore.open(folder).sample is None
+    monkeypatch.setattr(arrays, "SAMPLED", 2)
+    monkeypatch.setattr(around, "SAMPLED", 2)
+    sample = around.sample_graph(ArrayStore(films))
+    assert 0 < sample.num_triples <= 2
+    save_index(folder, films)
+    store = ArrayStore.open(folder)
+    assert store.sample is not None
+    assert store.sample.fingerprint == sample.fingerprint
+    monkeypatch.setattr(store, "fetch", None)
+    assert around.sample_graph(store) is store.sample
