@@ -52,7 +52,7 @@ from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text import HashingEncoder, TextEncoder
 
-VERSION = "2026.11-6"
+VERSION = "2026.11-7"
 SOURCES = {
     "spoken": (80, 60),
     "sets": (70, 50),
@@ -98,7 +98,9 @@ def world_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[E
     for number, group in enumerate(groups_of(args.source, args.data)[: worlds_of(args)]):
         alone = args.source == "made-up"
         seed, made_up = number + 500 * alone, 30 if alone else 8
-        world = make_world(group, seed, made_up=made_up, alone=alone, longer=args.longer)
+        world = make_world(
+            group, seed, made_up=made_up, alone=alone, longer=args.longer, gone=args.gone
+        )
         questions = [(one, ()) for one in world.asked]
         yield make_examples(world.kg, questions, encoder, ReaderSettings(), maps_of(args))
 
@@ -107,9 +109,9 @@ def spoken_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[
     sets = args.source == "sets"
     for number in range(worlds_of(args)):
         kg, asked = (
-            spoken_world(2_000 + number, 20, ask=set_questions)
+            spoken_world(2_000 + number, 20, gone=args.gone, ask=set_questions)
             if sets
-            else spoken_world(number, 20)
+            else spoken_world(number, 20, gone=args.gone)
         )
         questions = [(one, ()) for one in asked]
         yield make_examples(kg, questions, encoder, ReaderSettings(), maps_of(args))
@@ -146,8 +148,9 @@ def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Ex
     if args.source == "own":
         for name, kg, asked in own_choose(args):
             print(name, len(asked), flush=True)
-            pairs = [(one, ()) for one in asked if one.answers]
-            part = make_examples(kg, pairs, encoder, ReaderSettings(), maps_of(args))
+            part = make_examples(
+                kg, [(one, ()) for one in asked], encoder, ReaderSettings(), maps_of(args)
+            )
             part.save(own_file(args, name))
             yield part
         return
@@ -362,6 +365,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--sources", default=",".join(SOURCES))
     parser.add_argument("--held", type=int, default=6, help="worlds a source for the confidence")
     parser.add_argument("--groups", type=int, help="worlds to build, of about 20 questions each")
+    parser.add_argument("--gone", type=float, default=0.05, help="share without an answer")
     parser.add_argument("--longer", type=float, default=0.5, help="share of longer questions")
     parser.add_argument(
         "--own", type=Path, help="own graphs: their `choose` halves are learnt, too"

@@ -95,6 +95,25 @@ def pond() -> KnowledgeGraph:
     return KnowledgeGraph.from_triples(facts)
 
 
+def harbour() -> KnowledgeGraph:
+    """Boats, their catches and quotas, which nobody names, and auctions."""
+    kinds = {
+        "boat": ("Petrel", "Skua"), "catch": ("Catch 1", "Catch 2", "Catch 3"),
+        "auction": ("Auction 1",), "quota": ("Quota 1", "Quota 2", "Quota 3"),
+        "fish": ("cod", "hake"),
+    }  # fmt: skip
+    facts = [
+        ("Catch 1", "made by", "Skua"), ("Catch 2", "made by", "Skua"),
+        ("Catch 3", "made by", "Petrel"), ("Catch 1", "sold at", "Auction 1"),
+        ("Auction 1", "held in", "Sand"), ("Quota 1", "for species", "cod"),
+        ("Quota 2", "for species", "cod"), ("Quota 3", "for species", "hake"),
+        ("Quota 1", "held by", "Petrel"), ("Quota 2", "held by", "Skua"),
+        ("Quota 3", "held by", "Skua"), ("Skua", "length", "14"), ("Petrel", "length", "11"),
+    ]  # fmt: skip
+    typed = [(name, "kind", kind) for kind, names in kinds.items() for name in names]
+    return KnowledgeGraph.from_triples(facts + typed)
+
+
 _GODS = "Apollo Hermes Zeus Athena Hera Ares Demeter Vesta Pluto Juno Minerva Mars"
 PROJECTS = tuple(_GODS.split())
 """Names of a dozen projects."""

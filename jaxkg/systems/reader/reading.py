@@ -21,6 +21,7 @@ from jaxkg.systems.reader.named import LabelIndex
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.operators import Operators
+from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import ANCHORS
 from jaxkg.text import TextEncoder
@@ -52,6 +53,7 @@ class Readings:
         self.vectors = TextVectors(encoder, maps)
         self.find = Candidates(self.vocabulary, settings)
         self.operators = Operators(self.find)
+        self.wanting = Wanting(self.find)
         self.settings = settings
 
     def asked(self, text: str, topics: Sequence[str] = ()) -> Asked:
@@ -73,10 +75,11 @@ class Readings:
         """What is asked and of what; asides count where nothing else names anything."""
         part = without_asides(text)
         found = self._read(part, topics)
-        if part == text or topics or any(m.score >= _CERTAIN for m in found[1]):
+        says = max(found[0].content, default=0.0) >= 1  # not "which ones would those be?"
+        if part == text or topics or (says and any(m.score >= _CERTAIN for m in found[1])):
             return found
         whole = self._read(text, topics)
-        return whole if any(m.score >= _CERTAIN for m in whole[1]) else found
+        return whole if not says or any(m.score >= _CERTAIN for m in whole[1]) else found
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         cues = self._as_labelled(read_cues(text))
@@ -92,6 +95,8 @@ class Readings:
         if cues.extreme is None or not cues.extreme.words:
             return cues
         last = max(cues.extreme.words)
+        if last > min(cues.extreme.words):
+            return cues  # "the smallest number of"
         pair = tuple(map(stem, cues.words.folded[last : last + 2]))
         if len(pair) < 2 or pair not in self._pairs:
             return cues
@@ -162,7 +167,7 @@ class Readings:
         plain = self.find.all(asked)
         made = self.operators.all(asked, plain)
         found = self.find.scored(asked, made)[: self.settings.looked_at]
-        found += plain[: self.settings.looked_at]
+        found += plain[: self.settings.looked_at] + self.wanting.all(asked)
         return sorted(found, key=lambda c: -c.quick)[: self.settings.looked_at]
 
 

@@ -63,9 +63,10 @@ class Understood:
         asked: the question.
         readings: the readings.
         sure: whether the first is the answer.
-        confidence: chance in [0, 1] that the first is right.
+        confidence: chance in [0, 1] that the first is right, or what is wanting.
         cues: [K] what the confidence was read off.
         said: the correction that chose the first.
+        wanting: the reading that stands before all, where it leads nowhere.
     """
 
     asked: Asked
@@ -74,6 +75,7 @@ class Understood:
     confidence: float = 0.0
     cues: np.ndarray | None = None
     said: Correction | None = None
+    wanting: Candidate | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,8 +186,9 @@ class Reader(QuestionAnswering):
         answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]
         cues = confidence_cues(scores, list(answers), seen.views, first, whole)
         sure = confidence(self.weights.confidence, cues)
-        least = self.settings.threshold
-        least = self.weights.threshold if least is None else least
+        least = (
+            self.weights.threshold if self.settings.threshold is None else self.settings.threshold
+        )
         order = np.argsort(-scores, kind="stable")
         shares = sure * np.exp(scores - scores.max())
         meant, said = corrected(self.corrections, text, asked, found, order, self.readings.find)
@@ -196,8 +199,9 @@ class Reader(QuestionAnswering):
             shares[meant] = sure
         kept: list[Reading] = []
         taken: set[str | bytes] = set()
+        wanting = found[order[0]] if found[order[0]].wanting else None
         for place in order.tolist():
-            if answers[place] not in taken:
+            if answers[place] not in taken and not found[place].wanting:
                 taken.add(answers[place])
                 kept.append(
                     Reading(
@@ -209,7 +213,8 @@ class Reader(QuestionAnswering):
                 )
             if len(kept) == 1 + self.settings.readings:
                 break
-        return Understood(asked, tuple(kept), said is not None or sure >= least, sure, cues, said)
+        certain = bool(kept) and wanting is None and (said is not None or sure >= least)
+        return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
 
     def correct(self, question: Question, number: int) -> None:
         """Keep that a reading of a question is right: this question and those alike go by it.
@@ -354,10 +359,20 @@ class Reader(QuestionAnswering):
         kinds = [self.readings.vocabulary.class_names(m.kind)[0] for m in asked.classes]
         told = dict.fromkeys([*names, *kinds])
         known = f"recognised: {', '.join(map(repr, told))}" if told else _NOTHING
+        if understood.wanting is not None:
+            return f"{self._lacked(asked, understood.wanting)}; {known}; {self._near(asked)}"
         if not understood.readings:
             unmet = " and leads to nothing that was asked for" if told else ""
             return f"{known}{unmet}; {self._near(asked)}"
         return f"not sure enough how to read it; {known}; {self._near(asked)}"
+
+    def _lacked(self, asked: Asked, candidate: Candidate) -> str:
+        """What the graph does not say, in words."""
+        ((mention, option),) = candidate.topics
+        name = self.kg.name(asked.mentions[mention].options[option].entity)
+        label = self.readings.find.wordings(candidate.last)[0]
+        has = f"{name!r} has no" if candidate.last < self.kg.num_relations else f"of {name!r} no"
+        return f"the graph does not seem to say it: {has} {label!r}"
 
     def _other(self, reading: Reading) -> OtherReading:
         ends = reading.candidate.ends

@@ -44,7 +44,8 @@ NAMES = (
     "except met", "except missed",
     "compare met", "yes", "measure fit", "measure lex", "measure sem", "zero",
     "answers itself", "graded fit", "graded missed", "steps on", "inner direction",
-    "negated", "named aside", "named aside in all", "named aside by letters",
+    "negated", "wanting", "share wanting",
+    "named aside", "named aside in all", "named aside by letters",
     *TURNS,
 )  # fmt: skip
 """The views, in order."""
@@ -106,7 +107,7 @@ class _View:
         self.vocabulary = find.vocabulary
         self.anchors = anchors
         self.steps = [self.alignment.of(find.wordings(code)) for code in candidate.relations]
-        self.kinds = find.ends_classes(candidate.ends)
+        self.kinds = find.end_classes(candidate)
         self.used = {mention for mention, _ in candidate.topics}
 
     def row(self) -> list[float]:
@@ -343,6 +344,8 @@ class _View:
             found["measure lex"] = aligned.best_lex
             found["measure sem"] = aligned.best_sem
         found["negated"] = aside
+        found["wanting"] = candidate.wanting > 0
+        found["share wanting"] = candidate.wanting
         if cues.graded and shape in ("extreme", "compare", "filter", "count"):
             words = [self.vocabulary.class_words(kind) for kind in candidate.graded]
             words += [self.find.wordings(candidate.measure)] if candidate.measure >= 0 else []
@@ -359,7 +362,7 @@ class _View:
         found["plural missed"] = sets and cues.plural is True and size == 1
         found["singular missed"] = sets and cues.plural is False and size > 1
         starts = {self.asked.mentions[m].options[o].entity for m, o in candidate.topics}
-        home = size <= len(starts) and not candidate.result
+        home = 0 < size <= len(starts) and not candidate.result
         found["answers itself"] = home and starts >= set(candidate.ends.tolist())
         found["quick"] = candidate.quick
         return found

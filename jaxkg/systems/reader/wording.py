@@ -17,7 +17,7 @@ def told(candidate: Candidate, find: Candidates) -> tuple[str, str]:
     "the genre of what has directed by it", and "it: directed by of, genre".
     """
     vocabulary, total = find.vocabulary, find.kg.num_relations
-    kinds = find.ends_classes(candidate.ends)
+    kinds = find.end_classes(candidate)
     noun = vocabulary.class_words(kinds[0])[0] if kinds else ""
     phrases, sequences = [], []
     legs = candidate.legs or ((-1, candidate.relations),)

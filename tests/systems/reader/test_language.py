@@ -2,9 +2,10 @@ import numpy as np
 from reader_graphs import bakery, transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.language.cues import read_cues, without_asides
 from jaxkg.systems.reader.language.german import in_english
 from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.manners import without_manners
 from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.topics import TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
@@ -248,3 +249,31 @@ def test_german_is_told_to_an_encoder_in_english():
     assert in_english("geleitet von") == "lead of"
     assert in_english("wohnt in kiel") == "live in kiel"
     assert in_english("find the director of it") == "find the director of it"
+
+
+def test_what_is_but_polite_asks_for_nothing():
+    for text, left in [
+        ("Would you happen to know who built the Tern?", "who built the Tern?"),
+        ("Sorry to bother you, but who built it?", "who built it?"),
+        ("I wonder which of them is old", "which of them is old"),
+        ("Which boat, I gather, is hers?", "Which boat is hers?"),
+        ("Can I ask what it costs, if you please?", "what it costs ?"),
+        ("Can the Tern sail?", "Can the Tern sail?"),
+        ("May I?", "May I?"),
+    ]:
+        made = without_manners(text)
+        assert len(made) == len(text)
+        assert " ".join(made.split()) == left
+    asked = read_cues(without_asides("Am I right in thinking that the Tern is it?"))
+    assert asked.yesno
+    assert [word for word, c in zip(asked.words.folded, asked.content) if c >= 1] == ["tern"]
+
+
+def test_numbers_in_words_that_are_compared_with():
+    for text, told in [
+        ("more than two hundred rooms", (">", "200")),
+        ("a budget that exceeds 1,500", (">", "1500")),
+        ("below three million", ("<", "3000000")),
+        ("at least twenty-five thousand", (">=", "25000")),
+    ]:
+        assert [(b.comparison, b.low) for b in read_cues(text).bounds] == [told], text

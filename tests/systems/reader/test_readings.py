@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from reader_graphs import bakery, kinsfolk, pond, transit, workshop
+from reader_graphs import bakery, harbour, kinsfolk, pond, transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
@@ -46,6 +46,9 @@ OPEN = {
     "Is Una Holt older than Ivo Marsh?": {"yes"},
     "Who has more reports, Ivo Marsh or Mona Frey?": {"Ivo Marsh"},
     "Does Mona Frey have more reports than Ivo Marsh?": {"no"},
+    "Is Una Holt the manager of Dock East?": {"no"},
+    "Am I right in believing that Per Lund is the manager of Dock East?": {"yes"},
+    "What has a price over ten thousand and a due date before May?": {"Tern"},
 }
 """About a graph without classes."""
 
@@ -74,6 +77,16 @@ SETS = {
     "Which baker has baked the largest number of things?": {"Ben Oke"},
 }
 """What is lacking, and what is asked of what a value picks out."""
+HARBOUR = {
+    "Which catches never went through an auction?": {"Catch 2", "Catch 3"},
+    "Which catches of the Skua were never auctioned?": {"Catch 2"},
+    "Which boats have a cod quota but none for hake?": {"Petrel"},
+    "By which boat was the smallest number of catches made?": {"Petrel"},
+    "I was asked to find the boats with a length above twelve; which ones would those be?": {
+        "Skua"
+    },
+}
+"""What is told by the class that a relation leads to, and over things that nobody names."""
 KINDS = {
     "Which amphibians are there?": {"Croak", "Hop", "Slip"},
     "How many animals are there?": {"4"},
@@ -86,7 +99,9 @@ KINDS = {
 """About classes below classes, and what is true or false."""
 WORLDS = dict.fromkeys(OPEN, workshop) | dict.fromkeys(KIN, kinsfolk)
 WORLDS |= dict.fromkeys(SETS, bakery) | dict.fromkeys(KINDS, pond)
+WORLDS |= dict.fromkeys(HARBOUR, harbour)
 ALL = [*zip(QUESTIONS, WANTED), *OPEN.items(), *KIN.items(), *SETS.items(), *KINDS.items()]
+ALL += HARBOUR.items()
 
 
 def answers(kg: KnowledgeGraph, candidate) -> set[str]:
@@ -113,7 +128,7 @@ def test_the_same_as_asks_for_what_shares_something():
     )
 
 
-@pytest.mark.parametrize("question", [*QUESTIONS, *OPEN, *KIN, *SETS, *KINDS])
+@pytest.mark.parametrize("question", [*QUESTIONS, *OPEN, *KIN, *SETS, *KINDS, *HARBOUR])
 def test_what_a_reading_denotes_is_what_its_query_graph_executes_to(question):
     kg = WORLDS.get(question, transit)()
     readings, sets = Readings(kg, None, ReaderSettings(looked_at=150)), QuerySets(kg)
@@ -125,6 +140,23 @@ def test_what_a_reading_denotes_is_what_its_query_graph_executes_to(question):
             assert result.number == int(candidate.result), candidate.query
         else:
             assert result.rows.tolist() == sorted(candidate.ends.tolist()), candidate.query
+
+
+def test_what_others_of_its_sort_have_and_a_topic_lacks_is_a_reading_that_leads_nowhere():
+    kg = workshop()
+    readings = Readings(kg, None, ReaderSettings())
+    for name, lacked in [("Petrel", {"due date", "lies in"}), ("Skua", set())]:
+        asked = readings.asked(f"When is the {name} due?")
+        found = [c for c in readings.of(asked) if c.wanting]
+        ahead = {kg.relations[c.last] for c in found if c.last < kg.num_relations}
+        assert ahead == lacked, name
+        assert all(not len(c.ends) and 0 < c.wanting <= 1 for c in found)
+    asked = readings.asked("When is the Petrel due?")
+    missing = [
+        c for c in readings.of(asked) if kg.relations[c.last % kg.num_relations] == "due date"
+    ]
+    np.testing.assert_allclose([c.wanting for c in missing if c.wanting], [0.75])
+    assert not [c for c in readings.of(readings.asked("Is the Petrel due?")) if c.wanting]
 
 
 def test_views_are_finite_and_as_many_as_they_have_names():
@@ -145,7 +177,7 @@ def test_a_word_that_a_relation_bears_asks_for_that_relation():
     for name, wanted in [("kestrel", 1.0), ("merlin", 0.0)]:
         asked = readings.asked(f"What operating system does {name} run?")
         assert asked.named.max() == 1.0
-        found = [candidate for candidate in readings.of(asked) if candidate.topics]
+        found = [c for c in readings.of(asked) if c.topics and not c.wanting]
         seen = views(asked, found, readings.find)
         np.testing.assert_allclose(seen[:, aside].min(), wanted)
 

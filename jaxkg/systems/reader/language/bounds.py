@@ -12,6 +12,7 @@ from jaxkg.systems.reader.language.grades import NUMERALS
 
 _AGED = re.compile(r"\b(?:older|younger|newer|älter|jünger) (?:than|als)\b")
 _SCALES = {"thousand": 3, "tausend": 3, "k": 3, "million": 6, "millionen": 6, "billion": 9}
+_SCALES |= {"hundred": 2, "hundert": 2}
 _SCALES |= {"milliarde": 9, "milliarden": 9}
 _THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3})+(?![\d,])")
 _SCALED = re.compile(rf"(\d+(?:[.,]\d+)?)\s*({'|'.join(_SCALES)})\b")
@@ -23,9 +24,14 @@ _ZEHNER = "zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzi
 _COUNT_WORDS = {"one": 1, "einen": 1, **NUMERALS, "dozen": 12, "century": 100}
 _COUNT_WORDS |= {word: n for n, word in enumerate(_TEENS.split(), start=11)}
 _COUNT_WORDS |= {w: 10 * n for s in (_TENS, _ZEHNER) for n, w in enumerate(s.split(), start=1)}
+_BEFORE_COUNTS = (
+    "than|over|above|under|below|exceeds?|least|most|exactly|precisely|only|"
+    "als|mindestens|höchstens|genau|nur"
+)
 _COUNTED = re.compile(
-    r"\b((?:than|over|under|least|most|exactly|precisely|only|als|mindestens|höchstens|genau|nur) )"
-    rf"(?:an? )?({'|'.join(_COUNT_WORDS)})(?:[ -](one|{'|'.join(NUMERALS)}))?\b"
+    rf"\b((?:{_BEFORE_COUNTS}) )"
+    rf"(?:an? )?({'|'.join(_COUNT_WORDS)})(?:[ -](one|{'|'.join(NUMERALS)}))?"
+    rf"(?: ({'|'.join(_SCALES)}))?\b"
 )
 _ORDINAL_WORDS = "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
 _ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), start=16)}
@@ -101,7 +107,8 @@ def _written(match: re.Match[str]) -> str:
     if match.re is _SCALED:
         return f"{float(match[1].replace(',', '')) * 10 ** _SCALES[match[2]]:.0f}"
     if match.re is _COUNTED:
-        return f"{match[1]}{_COUNT_WORDS[match[2]] + _COUNT_WORDS.get(match[3], 0)}"
+        number = _COUNT_WORDS[match[2]] + _COUNT_WORDS.get(match[3], 0)
+        return f"{match[1]}{number * 10 ** _SCALES.get(match[4], 0)}"
     return match[0].replace(",", "")
 
 

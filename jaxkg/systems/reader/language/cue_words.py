@@ -146,7 +146,7 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
     (rf"\b(?:{_SMALLER})\s+(?:than|als){_GAP}{_NUMBER}", "<"),
     (rf"\b(?:under|below|unter){_GAP}{_NUMBER}", "<"),
     (rf"\b(?:more|\w+er|expensive|teurer|mehr)\s+(?:than|als){_GAP}{_NUMBER}", ">"),
-    (rf"\b(?:over|above|exceeding|über){_GAP}{_NUMBER}", ">"),
+    (rf"\b(?:over|above|exceed(?:s|ed|ing)?|tops|über){_GAP}{_NUMBER}", ">"),
     (
         r"\b(?:in|during|im jahr|im jahre|from|of|on|im|am)\s+"
         r"(\d{4}(?:-\d\d){0,2}|--\d\d)(?![\w-])",

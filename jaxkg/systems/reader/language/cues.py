@@ -21,6 +21,7 @@ from jaxkg.systems.reader.language.cue_words import (
     STOP,
 )
 from jaxkg.systems.reader.language.grades import Grade, read_grades
+from jaxkg.systems.reader.language.manners import without_manners
 from jaxkg.systems.reader.language.stems import singular
 
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
@@ -85,9 +86,9 @@ def without_asides(text: str) -> str:
     asking = [part.rstrip().endswith("?") for part in parts]
     if not any(asking):
         asking = [bool(_ASKING & set(part.lower().split()[:3])) for part in parts]
-    if not any(asking):
-        return text
-    return "".join(part if asks else " " * len(part) for part, asks in zip(parts, asking))
+    if any(asking):
+        text = "".join(part if asks else " " * len(part) for part, asks in zip(parts, asking))
+    return without_manners(text)
 
 
 def read_cues(text: str) -> Cues:

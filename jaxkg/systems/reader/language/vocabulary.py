@@ -158,9 +158,12 @@ class Vocabulary:
             up = leads_to_parents(relation.wordings[0])
             if up is not None and relation.tails == "thing":
                 parents.append(code if up else code + self.kg.num_relations)
-        total = self.kg.num_relations
-        children = [(code + total) % (2 * total) for code in parents]
+        children = map(self.inverse, parents)
         return {"p": tuple(parents), "c": tuple(children)} if parents else {}
+
+    def inverse(self, code: int) -> int:
+        """The code of a relation walked the other way."""
+        return (code + self.kg.num_relations) % (2 * self.kg.num_relations)
 
     def kin_code(self, steps: str) -> int:
         """A code for kin of several relations; past those of all relations and their inverses."""

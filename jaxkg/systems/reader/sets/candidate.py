@@ -34,6 +34,7 @@ class Candidate:
         picked: relations that were walked when a value picked some out, -1 where none did.
         through: nodes without a name that it walks through, as Freebase has them.
         quick: see `Candidates.quick`.
+        wanting: where it leads nowhere, the share of the topic's sort that has what it lacks.
         legs: where each branch of a join starts, for the order of words: (mention, codes).
     """
 
@@ -54,6 +55,7 @@ class Candidate:
     picked: int = -1
     through: int = 0
     quick: float = 0.0
+    wanting: float = 0.0
 
     @property
     def node(self) -> Node:

@@ -23,6 +23,10 @@ from jaxkg.systems.reader.settings import ReaderSettings
 
 _FURTHEST = 30
 """Paths of three relations that are walked on from."""
+_CLASSES = 2_000
+"""Classes up to which all are compared with the words of a question."""
+_MEANT = 0.5
+"""Likeness from which on a class keeps what is found to its own: "apartments", flats."""
 _LIKELY = 0.45
 """Likeness from which on a sort may be meant that the question does not name."""
 
@@ -53,7 +57,7 @@ class Candidates:
         for kind in candidate.classes:
             cover = np.maximum(cover, alignment.of(self.vocabulary.class_words(kind)).cover)
             price += 0.15
-        for kind in (*self.ends_classes(candidate.ends), *candidate.between):
+        for kind in (*self.end_classes(candidate), *candidate.between):
             cover = np.maximum(cover, 0.9 * alignment.of(self.vocabulary.class_words(kind)).cover)
         for place in candidate.explained:
             cover[place] = 1.0
@@ -80,6 +84,14 @@ class Candidates:
         some = ends[:20].tolist()
         of = [set(self.vocabulary.kinds_of(end)) for end in some]
         return tuple(set.intersection(*of)) if of else ()
+
+    def end_classes(self, candidate: Candidate) -> tuple[int, ...]:
+        """Classes of what a reading leads to, or would lead to."""
+        if candidate.wanting:
+            return self.ends_classes(
+                self.vocabulary.domain(self.vocabulary.inverse(candidate.last))
+            )
+        return self.ends_classes(candidate.ends)
 
     def step(self, node: Node, code: int, *, returns: bool = True) -> Step:
         """One more relation; one that holds both ways is walked both ways."""
@@ -124,9 +136,11 @@ class Candidates:
             paths.append(self.scored(asked, some))
         joins = self.joins(asked, paths)
         singles = [c for some in paths for c in some]
-        classes = self.class_sets(asked)
+        near = self._near(asked)
+        classes = [self.class_set(kind) for kind in sorted({*_named(asked), *near})]
         best = self.scored(asked, [*joins, *singles])
-        kept = self.with_classes(asked, best[:120])
+        kinds = _named(asked) or {kind for kind in near if near[kind] >= _MEANT}
+        kept = self.with_classes(kinds, best[:120])
         # "How high is the wooden church?": a step on from what a topic and a class pick out.
         few = self.scored(asked, kept)[:_FURTHEST]
         kept += [path for one in few for path in self.paths(asked, one, 1)]
@@ -281,31 +295,29 @@ class Candidates:
             tuple(self.kg.relation_name(code + self.kg.num_relations) for code in codes),
         )
 
-    def class_sets(self, asked: Asked) -> list[Candidate]:
-        """Everything of a class that the question names, or nearly names."""
-        named = {mention.kind for mention in asked.classes}
+    def _near(self, asked: Asked) -> dict[int, float]:
+        """Classes that the question may mean though it does not name them, with their likeness."""
         groups = {kind: self.vocabulary.class_words(kind) for kind in self.vocabulary.classes}
-        if len(groups) <= 2_000:
-            asked.alignment.prepare(groups.values())
-            aligned = {kind: asked.alignment.of(words) for kind, words in groups.items()}
-            close = {kind: max(a.best_sem, a.best_lex) for kind, a in aligned.items()}
-            sorts = self.vocabulary.sorts
-            near = [kind for kind in groups if kind not in sorts or close[kind] >= _LIKELY]
-            named.update(sorted(near, key=lambda kind: -close[kind])[:3])
-        return [self.class_set(kind) for kind in sorted(named)]
+        if len(groups) > _CLASSES:
+            return {}
+        asked.alignment.prepare(groups.values())
+        aligned = {kind: asked.alignment.of(words) for kind, words in groups.items()}
+        close = {kind: max(a.best_sem, a.best_lex) for kind, a in aligned.items()}
+        sorts = self.vocabulary.sorts
+        near = [kind for kind in groups if kind not in sorts or close[kind] >= _LIKELY]
+        return {kind: close[kind] for kind in sorted(near, key=lambda kind: -close[kind])[:3]}
 
     def class_set(self, kind: int) -> Candidate:
         """Everything of a class or a sort."""
         ends, query = self.vocabulary.classes[kind], self.class_query(kind)
         return Candidate(query=query, ends=ends, classes=(kind,), shape="class")
 
-    def with_classes(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
-        """The same, kept to a class that the question names."""
+    def with_classes(self, kinds: set[int], found: list[Candidate]) -> list[Candidate]:
+        """The same, kept to one of some classes."""
         kept = []
         codes = [self.kg.relation_name(code) for code in self.vocabulary.type_codes]
-        kinds = {mention.kind for mention in asked.classes}
         for candidate in found:
-            for kind in kinds:
+            for kind in sorted(kinds):
                 both = _within(candidate.ends, self.vocabulary.classes[kind])
                 if 0 < len(both) < len(candidate.ends):
                     node = candidate.node
@@ -325,9 +337,14 @@ class Candidates:
         """What a step from everything of a class leads to: "the languages of the doctors"."""
         if asked.mentions:
             return []
-        named = {mention.kind for mention in asked.classes}
+        named = _named(asked)
         hops = [1 + (some.classes[0] in named) for some in classes]
         return [p for some, most in zip(classes, hops) for p in self.paths(asked, some, most)]
+
+
+def _named(asked: Asked) -> set[int]:
+    """Classes that the question names."""
+    return {mention.kind for mention in asked.classes}
 
 
 def _within(ends: np.ndarray, members: np.ndarray) -> np.ndarray:

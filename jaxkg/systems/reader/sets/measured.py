@@ -222,6 +222,8 @@ class Measured:
             dated = self.vocabulary.ends_kind(code) == "date"
             yearly = bound.low[:4].isdigit() and 1000 <= int(bound.low[:4]) < 2200
             fit = max(fit, 0.45 if dated else 0.3) if dated == yearly else 0.5 * fit
+            if base.shape == "filter":
+                fit = min(fit, base.fit)
             yield dataclasses.replace(
                 base,
                 query=where,

@@ -29,6 +29,10 @@ _NAMED = 0.75
 _NEITHER = {"neither", "weder"}
 _NOBODY = {"nobody", "none", "niemand"}
 _DO = {"do", "does", "did", "can", "will"}
+_SAID = 0.8
+"""Likeness of letters from which on a class is taken as named: "repaired", a repair."""
+_FEW = 200
+"""Relations up to which every one of a graph is looked at."""
 _SPOKEN_OF = 0.6
 """Fit from which on a relation is taken as named."""
 
@@ -72,7 +76,12 @@ class Operators:
                 for f in (*measured.bounded(asked, base, b), *measured.counted(asked, base, b))
             ]  # fmt: skip
             made += filtered
-            bases = [*self.find.scored(asked, filtered)[:20], *bases]
+            twice = [
+                f for one in self.find.scored(asked, filtered)[:20] for b in cues.bounds
+                if not one.explained >= set(b.words) for f in measured.bounded(asked, one, b)
+            ]  # fmt: skip
+            made += twice
+            bases = [*self.find.scored(asked, [*filtered, *twice])[:20], *bases]
         if grade is not None and (cues.extreme is not None or not cues.bounds):
             made += [e for base in (*having, *bases) for e in measured.extremes(asked, base, grade)]
         made += self._onwards(asked, made)
@@ -107,7 +116,9 @@ class Operators:
     def _bases(self, found: list[Candidate]) -> list[Candidate]:
         things = [c for c in found if c.last < 0 or self.vocabulary.ends_kind(c.last) == "thing"]
         classes = [c for c in things if c.shape == "class"]
-        return [*classes, *[c for c in things if c.shape != "class"][:_BASES]]
+        whole = [c for c in classes if not c.relations]
+        walked = [c for c in classes if c.relations]
+        return [*whole, *walked, *[c for c in things if c.shape != "class"][:_BASES]]
 
     def _countable(self, base: Candidate) -> bool:
         """Not what can but be one: the referee of a match."""
@@ -158,6 +169,7 @@ class Operators:
         for i in _left_out(asked.mentions, at):
             apart = [c for c in found if not c.result and all(m != i for m, _ in c.topics)]
             own = [path for path in paths if path.topics[0][0] == i][:10]
+            longer = {p.relations: p for p in found if p.shape == "path" and _alone(p, i)}
             classes = [c for c in apart if c.shape == "class"] or self._alike(own)
             bases = [*classes, *(c for c in apart if c.shape != "class")][:_LEFT_OF]
             for base in bases if cues.except_at is not None else ():
@@ -168,7 +180,8 @@ class Operators:
                         made.append(self._without(base, ((i, o),), one, ends, ()))
             both = self._neither(own, [p for p in paths if p.topics[0][0] > i][:_BASES])
             for base in bases:
-                for path in both if _NEITHER & set(cues.words.folded) else own:
+                alike = [longer[base.relations]] if base.relations in longer else []
+                for path in both if _NEITHER & set(cues.words.folded) else [*own, *alike]:
                     others = {m for m, _ in path.topics}
                     if self._comparable(base, path) and all(
                         m not in others for m, _ in base.topics
@@ -182,7 +195,7 @@ class Operators:
         """Everything that has the relation of a path: "who works neither in A nor in B"."""
         total, found = self.kg.num_relations, []
         walked = (path.last for path in paths if path.last < 2 * total)  # kin has no one relation
-        for code in dict.fromkeys((code + total) % (2 * total) for code in walked):
+        for code in dict.fromkeys(map(self.vocabulary.inverse, walked)):
             query = Domain((self.kg.relation_name(code),))
             found.append(Candidate(query, self.vocabulary.domain(code), shape="class"))
         return found
@@ -224,7 +237,7 @@ class Operators:
             missed = len(named) > 0 and not len(np.intersect1d(having.ends, named))
             return missed, self._back(having) != subject
 
-        havings = sorted(self.measured.having(asked), key=unlikely)
+        havings = sorted(self._havings(asked), key=unlikely)
         spoken = {}
         for having in havings:
             code = self.kg.relation_code(_domain_of(having).relations[0])
@@ -245,10 +258,23 @@ class Operators:
 
     def _led_to(self, asked: Asked, code: int) -> float:
         """Fit of a relation by the class that it leads to: "who is in no guild"."""
-        total = self.kg.num_relations
-        ends = self.vocabulary.domain((code + total) % (2 * total))
+        ends = self.vocabulary.domain(self.vocabulary.inverse(code))
+        led = self.find.ends_classes(ends)
         named = {mention.kind for mention in asked.classes}
-        return _SPOKEN_OF if named & set(self.find.ends_classes(ends)) else 0.0
+        told = (asked.alignment.letters(self.vocabulary.class_words(kind))[1] for kind in led)
+        return _SPOKEN_OF if named & set(led) or max(told, default=0.0) >= _SAID else 0.0
+
+    def _havings(self, asked: Asked) -> list[Candidate]:
+        """Everything that has a relation, of those that the words or a class speak of."""
+        found = {_domain_of(c).relations[0]: c for c in self.measured.having(asked)}
+        total = self.kg.num_relations
+        for code in range(2 * total) if total <= _FEW else ():
+            name = self.kg.relation_name(code)
+            if name not in found and not self.vocabulary.role(code) and self._led_to(asked, code):
+                found[name] = Candidate(
+                    Domain((name,)), self.vocabulary.domain(code), shape="class"
+                )
+        return list(found.values())
 
     def _left(
         self, bases: list[Candidate], having: Candidate, measure: int, fit: float
@@ -282,6 +308,11 @@ class Operators:
             relations=(*base.relations, *(r for r in relations if r not in base.relations)),
             shape="except",
         )
+
+
+def _alone(path: Candidate, mention: int) -> bool:
+    """Whether a path of two steps starts from one mention."""
+    return len(path.relations) == 2 and [m for m, _ in path.topics] == [mention]
 
 
 def _left_out(mentions: Sequence[Mention], at: int) -> list[int]:

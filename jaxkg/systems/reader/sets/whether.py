@@ -10,6 +10,8 @@ from jaxkg.query import Entities, Exists, Intersection
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 
+_SAID = 0.8
+"""Share of a relation's words that the question has, from which on it is taken as named."""
 _LOOKED_AT = 120
 _MEMBERS = 100
 
@@ -53,17 +55,17 @@ class Whether:
     def _stands(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """Whether a topic stands where a path from another one leads."""
         made = []
-        total = self.kg.num_relations
         paths = [
             c for c in found if c.shape == "path" and len(c.topics) == 1 and len(c.relations) <= 2
         ]
         for path in paths[:_LOOKED_AT]:
+            near = self._near(asked, path.last)
             for i, mention in enumerate(asked.mentions):
                 if i == path.topics[0][0]:
                     continue
                 for o, option in enumerate(mention.options):
                     node = option.entity
-                    if (path.last + total) % (2 * total) not in self.codes(node):
+                    if not near & self.codes(node):
                         continue
                     both = (path.node, Entities((self.kg.entity_ids[node],)))
                     holds = node in path.ends
@@ -75,6 +77,18 @@ class Whether:
                     )
                     made.append(self._exists(reading, holds))
         return made
+
+    def _near(self, asked: Asked, code: int) -> set[int]:
+        """Relation codes of which one leaves whatever a step may be asked to lead to.
+
+        Without classes, a relation that the words name may lead to what anything there is like.
+        """
+        back = self.vocabulary.inverse(code)
+        letters = asked.alignment.of(self.find.wordings(code)).best_lex
+        if self.vocabulary.type_codes or letters < _SAID:
+            return {back}
+        alike = self.vocabulary.around.ends(self.vocabulary.domain(back)[:_MEMBERS])
+        return {back, *(some for some in alike if not self.vocabulary.role(some))}
 
     def codes(self, node: int) -> set[int]:
         """Relation codes that leave an entity, or another one of its class."""
@@ -97,8 +111,7 @@ class Whether:
             for b in singles:
                 if a.relations != b.relations or a.topics[0][0] >= b.topics[0][0]:
                     continue
-                total = self.kg.num_relations
-                if self.vocabulary.functional((a.last + total) % (2 * total)):
+                if self.vocabulary.functional(self.vocabulary.inverse(a.last)):
                     continue  # no match has two home teams: it goes without saying
                 both = np.intersect1d(a.ends, b.ends)
                 if not len(both):

@@ -147,10 +147,10 @@ def told_apart(reader: Reader, questions: Sequence[Asked]) -> tuple[np.ndarray, 
         understood = reader.understand(one.text)
         if understood.cues is not None:
             cues.append(understood.cues)
-            best = understood.readings[0]
-            names = {reader.kg.name(end) for end in best.candidate.ends.tolist()}
-            plain = not best.candidate.result and names == one.answers
-            right.append(frozenset(best.answers) == one.answers or (plain and bool(names)))
+            best = understood.wanting or understood.readings[0].candidate
+            names = {reader.kg.name(end) for end in best.ends.tolist()}
+            plain = not best.result and names == one.answers
+            right.append(answers_of(reader.kg, best) == one.answers or (plain and bool(names)))
     return np.array(cues, np.float32), np.array(right, bool)
 
 

@@ -1,0 +1,78 @@
+"""Readings that lead nowhere: what others of a topic's sort have, and the topic has not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jaxkg.query import Entities
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
+
+_MEMBERS = 2_000
+_KEPT = 20
+"""Readings that are kept, those best explained."""
+_LEAST = 0.05
+"""Share of a sort from which on a relation is taken as one that its members have."""
+
+
+class Wanting:
+    """Finds readings without an answer, so that a detour to one has a rival.
+
+    "When was Ada born?" is not asking when her friends were, also where the graph knows that alone.
+
+    Args:
+        candidates: what finds the sets.
+    """
+
+    def __init__(self, candidates: Candidates) -> None:
+        self.find = candidates
+        self.vocabulary = candidates.vocabulary
+        self._shares: dict[int, dict[int, float]] = {}
+
+    def all(self, asked: Asked) -> list[Candidate]:
+        """One step from each topic along what it lacks."""
+        made: list[Candidate] = []
+        if asked.cues.yesno:
+            return made
+        around = self.vocabulary.around
+        for place, mention in enumerate(asked.mentions):
+            for at, option in enumerate(mention.options):
+                own = around.relations(option.entity)
+                node = Entities((self.find.kg.entity_ids[option.entity],))
+                for code, share in self._of_sort(option.entity).items():
+                    both = code in self.vocabulary.symmetric
+                    if code in own or (both and self.vocabulary.inverse(code) in own):
+                        continue
+                    made.append(
+                        Candidate(
+                            self.find.step(node, code, returns=False),
+                            np.zeros(0, np.int64),
+                            relations=(code,),
+                            topics=((place, at),),
+                            explained=frozenset(mention.beside),
+                            last=code,
+                            legs=((place, (code,)),),
+                            wanting=share,
+                        )
+                    )
+        asked.alignment.prepare([self.find.wordings(c.last) for c in made])
+        return self.find.scored(asked, made)[:_KEPT]
+
+    def _of_sort(self, entity: int) -> dict[int, float]:
+        """Relation codes that many of an entity's class or sort have, with their share."""
+        found: dict[int, float] = {}
+        for kind in self.vocabulary.kinds_of(entity):
+            for code, share in self._had(kind).items():
+                found[code] = max(share, found.get(code, 0.0))
+        return found
+
+    def _had(self, kind: int) -> dict[int, float]:
+        if kind not in self._shares:
+            members = self.vocabulary.classes[kind][:_MEMBERS]
+            shares = {}
+            for code in self.vocabulary.around.ends(members):
+                if not self.vocabulary.role(code):
+                    leave = np.isin(members, self.vocabulary.domain(code), assume_unique=True)
+                    shares[code] = float(leave.mean())
+            self._shares[kind] = {code: s for code, s in shares.items() if s >= _LEAST}
+        return self._shares[kind]
