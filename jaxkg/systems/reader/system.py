@@ -33,7 +33,6 @@ _CITED = 200
 """Answers whose walks are spelt out."""
 _CERTAIN = 0.75
 """Confidence from which on no second reading is told."""
-_NOTHING = "nothing of the graph is recognised in the question"
 _SHOWN = 5
 """Answers in the preview of a reading."""
 
@@ -293,7 +292,10 @@ class Reader(QuestionAnswering):
         topics = self._links(understood)
         if not understood.readings or not understood.sure:
             others = understood.readings[: self.settings.readings]
-            answer = Answer(question.text, topics=topics, abstained=self._why(understood))
+            why = wording.reason(
+                understood.asked, self.readings, understood.wanting, bool(understood.readings)
+            )
+            answer = Answer(question.text, topics=topics, abstained=why)
         else:
             best, *others = understood.readings
             query = best.candidate.query
@@ -352,28 +354,6 @@ class Reader(QuestionAnswering):
                 )
         return tuple(sorted(links, key=lambda link: not link.chosen))
 
-    def _why(self, understood: Understood) -> str:
-        """A reasoned abstention: what was understood; what may be meant is told beside it."""
-        asked = understood.asked
-        names = [self.kg.name(m.options[0].entity) for m in asked.mentions]
-        kinds = [self.readings.vocabulary.class_names(m.kind)[0] for m in asked.classes]
-        told = dict.fromkeys([*names, *kinds])
-        known = f"recognised: {', '.join(map(repr, told))}" if told else _NOTHING
-        if understood.wanting is not None:
-            return f"{self._lacked(asked, understood.wanting)}; {known}; {self._near(asked)}"
-        if not understood.readings:
-            unmet = " and leads to nothing that was asked for" if told else ""
-            return f"{known}{unmet}; {self._near(asked)}"
-        return f"not sure enough how to read it; {known}; {self._near(asked)}"
-
-    def _lacked(self, asked: Asked, candidate: Candidate) -> str:
-        """What the graph does not say, in words."""
-        ((mention, option),) = candidate.topics
-        name = self.kg.name(asked.mentions[mention].options[option].entity)
-        label = self.readings.find.wordings(candidate.last)[0]
-        has = f"{name!r} has no" if candidate.last < self.kg.num_relations else f"of {name!r} no"
-        return f"the graph does not seem to say it: {has} {label!r}"
-
     def _other(self, reading: Reading) -> OtherReading:
         ends = reading.candidate.ends
         result = reading.candidate.result
@@ -390,13 +370,3 @@ class Reader(QuestionAnswering):
         other = self._other(reading)
         more = f" and {other.more} more" if other.more else ""
         return ", ".join(other.preview) + more
-
-    def _near(self, asked: Asked) -> str:
-        """The relations, and the names, that the question's words are nearest to."""
-        vocabulary = self.readings.vocabulary
-        labels = [r.wordings for r in vocabulary.relations[:2_000] if not r.role]
-        near = {label: asked.alignment.of(label) for label in labels}
-        best = sorted(near, key=lambda w: -max(near[w].best_lex, near[w].best_sem))[:3]
-        told = f"nearest relations: {', '.join(repr(label[0]) for label in best)}"
-        names = () if asked.mentions else self.readings.finder.nearest(asked.cues)
-        return told + (f"; nearest names: {', '.join(map(repr, names))}" if names else "")

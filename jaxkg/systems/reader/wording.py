@@ -1,13 +1,18 @@
-"""A reading as a whole in words, to be compared with the question whose names are masked."""
+"""A reading as a whole in words, to be compared with the question whose names are masked; and why
+none of them is given as the answer."""
 
 from __future__ import annotations
 
-from jaxkg.systems.reader.sets.candidate import Candidate
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 
 WORDINGS = 2
 """Wordings of a reading: as a phrase, and as the sequence of what is walked."""
 _IT = "it"
+_LABELS = 2_000
+"""Relations that are looked at to tell the nearest."""
+_NOTHING = "nothing of the graph is recognised in the question"
 _MEASURED = {"extreme": "first by", "except": "without"}
 
 
@@ -54,3 +59,44 @@ def told(candidate: Candidate, find: Candidates) -> tuple[str, str]:
 
 def _name(vocabulary, between: list[int], place: int) -> str:
     return vocabulary.class_words(between[place])[0] if place < len(between) else ""
+
+
+def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bool) -> str:
+    """Why a question goes without an answer: what was understood, and what is near it.
+
+    Args:
+        asked: the question.
+        readings: what read it.
+        wanting: the best reading, where it leads nowhere.
+        some: whether there are readings to choose from.
+    """
+    vocabulary = readings.vocabulary
+    names = [readings.kg.name(m.options[0].entity) for m in asked.mentions]
+    kinds = [vocabulary.class_names(m.kind)[0] for m in asked.classes]
+    told = dict.fromkeys([*names, *kinds])
+    known = f"recognised: {', '.join(map(repr, told))}" if told else _NOTHING
+    if wanting is not None:
+        return f"{_lacked(asked, readings, wanting)}; {known}; {_near(asked, readings)}"
+    if not some:
+        unmet = " and leads to nothing that was asked for" if told else ""
+        return f"{known}{unmet}; {_near(asked, readings)}"
+    return f"not sure enough how to read it; {known}; {_near(asked, readings)}"
+
+
+def _lacked(asked: Asked, readings: Readings, candidate: Candidate) -> str:
+    """What the graph does not say."""
+    ((mention, option),) = candidate.topics
+    name = readings.kg.name(asked.mentions[mention].options[option].entity)
+    label = readings.find.wordings(candidate.last)[0]
+    has = f"{name!r} has no" if candidate.last < readings.kg.num_relations else f"of {name!r} no"
+    return f"the graph does not seem to say it: {has} {label!r}"
+
+
+def _near(asked: Asked, readings: Readings) -> str:
+    """The relations, and the names, that the question's words are nearest to."""
+    labels = [r.wordings for r in readings.vocabulary.relations[:_LABELS] if not r.role]
+    near = {label: asked.alignment.of(label) for label in labels}
+    best = sorted(near, key=lambda w: -max(near[w].best_lex, near[w].best_sem))[:3]
+    told = f"nearest relations: {', '.join(repr(label[0]) for label in best)}"
+    names = () if asked.mentions else readings.finder.nearest(asked.cues)
+    return told + (f"; nearest names: {', '.join(map(repr, names))}" if names else "")

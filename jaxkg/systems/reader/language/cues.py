@@ -16,12 +16,12 @@ from jaxkg.systems.reader.language.cue_words import (
     AUXILIARY,
     EXCEPT,
     LIGHT,
+    MANNERS,
     NOT,
     SAME,
     STOP,
 )
 from jaxkg.systems.reader.language.grades import Grade, read_grades
-from jaxkg.systems.reader.language.manners import without_manners
 from jaxkg.systems.reader.language.stems import singular
 
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
@@ -71,6 +71,18 @@ class Cues:
     content: tuple[float, ...] = ()
     used: frozenset[int] = frozenset()
     plural: bool | None = None
+
+
+def without_manners(text: str) -> str:
+    """A question as long as it was, with blanks for what is but polite.
+
+    >>> without_manners("Could you kindly tell me who made Alien?").strip()
+    'who made Alien?'
+    >>> without_manners("Which doctor is in charge, if I may ask?").strip()
+    'Which doctor is in charge              ?'
+    """
+    left = MANNERS.sub(lambda match: " " * len(match[0]), text)
+    return left if any(letter.isalnum() for letter in left) else text
 
 
 def without_asides(text: str) -> str:
