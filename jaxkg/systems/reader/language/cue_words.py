@@ -16,7 +16,7 @@ wurde wurden hat haben hatte von vom zu zum zur im am an auf aus bei mit für in
 welche welcher welches welchen welchem wie viele viel wann wo wohin woher worüber es gibt man sich
 alle alles nenne nennen zeige sie er ihr ihre sein seine als auch sowohl du ich wir
 pls plz please thanks thx hi hey hello ok okay just actually basically really like wondering curious
-kinda gonna wanna lol
+kinda gonna wanna lol kindly sorry wonder glad grateful curious exactly oh well still yet
 don doesn didn isn aren wasn weren hasn haven hadn couldn never none nothing neither nobody anything
 nichts nie niemals niemand weder noch kein keine keinen keinem keiner
 """
@@ -196,7 +196,10 @@ _TELL = r"(?:tell|show|give|let|remind|inform|telling|showing|giving|listing|nam
 _ABOUT = r"(?: (?:to|for|about)(?: \w+){1,3}?)?"
 _QUESTION = r"(?= (?:who|what|which|how|where|when)\b)"
 _MINE = r"^\W*(?:so |and |well,? )?(?:i am|i'm|i was|i've been|i have been) (?:just )?"
-_WISH = r"wonder|(?:like|love|need|want|wish) to (?:know|find out|learn|hear)"
+_WISH = (
+    r"wonder|(?:be )?(?:like|love|need|want|wish|glad|curious|grateful) "
+    r"to (?:know|find out|learn|hear)"
+)
 _THINK = "wonder|gather|believe|think|suppose|guess|presume|assume|take it|am told"
 MANNERS = re.compile(
     "|".join(
@@ -208,11 +211,12 @@ MANNERS = re.compile(
             rf"\b(?:could|can|would|will|may|might) (?:you|i|we|someone|anyone) {_SOFTLY}"
             r"(?:be (?:so kind|kind enough|able) (?:as )?to |happen to |mind )?"
             rf"{_SOFTLY}(?:{_TELL}(?: know)?|know|ask|enquire|inquire)\b(?=\W+\w)",
-            r"\bwould you be (?:so kind|kind enough) (?:as )?to\b",
+            r"\b(?:would you |please )?be (?:so (?:kind|good)|kind enough) (?:as )?to\b",
+            r",? (?:all told|for the record|by the way|or so i (?:have )?heard?)\b,?",
             r"\bdo you (?:happen to |by any chance )?know\b",
             # "I was wondering if", "I would like to know"
             rf"{_MINE}(?:wondering|curious|trying to find out)\b(?: about| if| whether)?",
-            rf"^\W*(?:i'd|i would|i) {_SOFTLY}(?:{_WISH})\b",
+            rf"(?:^\W*|(?<=\w), )i(?:'d| would| should)? {_SOFTLY}(?:{_WISH})\b,?",
             rf"(?<=\w), (?:i|we) (?:{_THINK})\b,?",
             # "if I may ask", "if you please"
             r",? if (?:i|you|we) (?:may|might|could|would|can|please|don't mind|do not mind)\b"

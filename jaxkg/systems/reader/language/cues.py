@@ -27,6 +27,12 @@ from jaxkg.systems.reader.language.stems import singular
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
 _END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
 _ASKING = {*ASKS, "how", "wie", "list", "name", "give", "show", "find", "count", "nenne", "zeige"}
+_DATES = {"year", "date", "day", "jahr", "datum"}
+_DETERMINER_WORDS = "the a an every each all any some der die das alle jeder jede"
+_DETERMINERS = frozenset(_DETERMINER_WORDS.split())
+_PREPOSITIONS = "on onto in into at to by for from with of under auf zu von mit bei"
+_BEFORE_WHICH = frozenset(_PREPOSITIONS.split())
+_IMPERATIVE = {"list", "name", "give", "show", "tell", "find", "count", "nenne", "zeige"}
 _PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
 
 
@@ -206,7 +212,7 @@ def _asked(folded: list[str]) -> tuple[str, tuple[int, ...]]:
     for place, word in enumerate(folded[:12]):
         if word not in ASKS and word not in ("how", "wie"):
             continue
-        if word == "was" and place:
+        if (word == "was" and place) or _relative(folded, place):
             continue
         after = place + 1
         if word in ("how", "wie"):
@@ -224,13 +230,28 @@ def _asked(folded: list[str]) -> tuple[str, tuple[int, ...]]:
         if kind != "thing":
             return kind, ()
         # "What is the name of ..." and "who directed" have a verb there, which does no harm.
-        if kind == "thing" and noun and folded[noun[0]] in ("year", "date", "day", "jahr", "datum"):
+        if kind == "thing" and noun and folded[noun[0]] in _DATES:
             kind = "date"
         return kind, tuple(noun)
     first = next((i for i, w in enumerate(folded) if w not in STOP and w not in LIGHT), None)
     if _PEOPLE & set(folded[:4]):
         return "person", ()
-    return "", () if first is None else (first,)
+    if first is None:
+        return "", ()
+    last = first + 1
+    if any(word in ASKS for word in folded[:12]):  # "the board games of which", as one noun
+        while last < len(folded) and folded[last] not in STOP:
+            last += 1
+    noun = tuple(range(first, last))
+    return "date" if folded[first] in _DATES else "", noun
+
+
+def _relative(folded: list[str], place: int) -> bool:
+    """Whether a "who" or "which" goes on with a noun: "every cook who", "the date on which"."""
+    noun = place - 1 - (folded[place - 1] in _BEFORE_WHICH if place else 0)
+    if noun < 1 or folded[noun] in STOP or folded[noun] in _IMPERATIVE:
+        return False
+    return bool(_DETERMINERS & set(folded[:noun]))
 
 
 def _plural(folded: list[str], noun: tuple[int, ...]) -> bool | None:
@@ -250,37 +271,13 @@ def _yesno(folded: list[str], text: str) -> bool:
     if folded[0] in AUXILIARY:
         listing = folded[:2] in (["do", "you"], ["do", "we"], ["can", "you"], ["could", "you"])
         return not listing and not any(w in ("which", "welche") for w in folded[1:])
-    wh = {
-        *ASKS,
-        "how",
-        "wie",
-        "why",
-        "worüber",
-        "warum",
-        "in",
-        "bei",
-        "zu",
-        "mit",
-        "aus",
-        "an",
-        "on",
-    }
-    imperative = {
-        "name",
-        "list",
-        "give",
-        "show",
-        "tell",
-        "find",
-        "nenne",
-        "zeige",
-        "count",
-        "which",
-    }
+    wh = {*ASKS, "how", "wie", "why", "worüber", "warum", *_BEFORE_WHICH, "aus", "an", "on"}
     # German puts the verb first: "Besucht Finn die Vogelkunde?"
     verb_first = folded[0].endswith("t") and text.strip().endswith("?") and text[:1].isupper()
     return (
-        verb_first and folded[0] not in wh | imperative and not any(w in ASKS for w in folded[:4])
+        verb_first
+        and folded[0] not in {*wh, *_IMPERATIVE, "which"}
+        and not any(w in ASKS for w in folded[:4])
     )
 
 
