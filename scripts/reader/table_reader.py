@@ -30,6 +30,7 @@ from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import Question
+from jaxkg.systems.reader.confidence import CUES
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader, Understood
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
@@ -95,7 +96,7 @@ def own_graphs(record: Record, reader_of, half: str, title: str, folders: Sequen
             by_graph[folder.name][place] += 1
             if understood.readings:
                 sure.append(understood.confidence)
-                good.append(right)
+                good.append(right if understood.wanting is None else not gold)
     for name, rows in (("kind", by_kind), ("graph", by_graph)):
         table = record.table(name, "right", "wrong", "withheld", title=title)
         for key in sorted(rows):
@@ -121,13 +122,15 @@ def left_out(record: Record, told: Path, weights: ReaderWeights) -> None:
     with np.load(told) as file:
         right, names = file["right"], file["names"]
         sure = 1 / (1 + np.exp(-file["cues"] @ weights.confidence))
+        wanting = file["cues"][:, CUES.index("wanting")] > 0
     for title, folders in own_folders("choose", ()).items():
         table = record.table("graph", "questions", "right", "wrong", "best right", title=title)
         graphs = [names == f"own-{folder.name}" for folder in folders]
         whole = np.any(graphs, axis=0)
         for name, some in zip([*(f.name for f in folders), "all"], [*graphs, whole]):
-            given = sure[some] >= weights.threshold
-            shares = (float((good & given).mean()) for good in (right[some], ~right[some]))
+            given, none = sure[some] >= weights.threshold, wanting[some]
+            fine = right[some] & (given | none)  # withheld is right where there is no answer
+            shares = float(fine.mean()), float((~right[some] & given & ~none).mean())
             best = float(right[some].mean())
             table.add(name, int(some.sum()), *(round(x, 3) for x in (*shares, best)))
         error = calibration_error(sure[whole], right[whole])
@@ -162,7 +165,7 @@ def benchmarks(record: Record, reader_of, data: Path, sample: int, only: Sequenc
             right = gold in (ids, names)
             exact += right
             share.append(understood.confidence)
-            good.append(right)
+            good.append(right and understood.wanting is None)
             if understood.sure:
                 out[0 if right else 1] += 1
         count = len(questions)

@@ -3,6 +3,7 @@ none of them is given as the answer."""
 
 from __future__ import annotations
 
+from jaxkg.cite.query_words import query_words
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -85,6 +86,8 @@ def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bo
 
 def _lacked(asked: Asked, readings: Readings, candidate: Candidate) -> str:
     """What the graph does not say."""
+    if candidate.shape == "except":
+        return f"there seems to be none: {query_words(readings.kg, candidate.query)}"
     ((mention, option),) = candidate.topics
     name = readings.kg.name(asked.mentions[mention].options[option].entity)
     label = readings.find.wordings(candidate.last)[0]

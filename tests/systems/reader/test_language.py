@@ -6,6 +6,7 @@ from jaxkg.systems.reader.language.cues import read_cues, without_asides, withou
 from jaxkg.systems.reader.language.german import in_english
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.stems import stem
+from jaxkg.systems.reader.language.synonyms import meant
 from jaxkg.systems.reader.language.topics import TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
 
@@ -95,6 +96,16 @@ def test_what_looks_like_a_superlative_and_is_none():
 def test_forms_of_a_word_have_one_stem():
     for one, two in [("represented", "represent"), ("parents", "parent"), ("orders", "order")]:
         assert stem(one) == stem(two)
+
+
+def test_forms_of_short_verbs_and_nouns_meet():
+    pairs = (
+        "own:owned use:used run:runs buy:bought fly:flies eat:ate car:cars hire:hired join:hired"
+    )
+    for one, other in (pair.split(":") for pair in pairs.split()):
+        assert meant(one, other) >= 0.75, (one, other)
+    for one, other in [("news", "new"), ("own", "use"), ("breed", "bree"), ("bus", "but")]:
+        assert meant(one, other) < 0.75, (one, other)
 
 
 def test_the_longest_are_those_that_began_first():

@@ -49,6 +49,7 @@ OPEN = {
     "Is Una Holt the manager of Dock East?": {"no"},
     "Am I right in believing that Per Lund is the manager of Dock East?": {"yes"},
     "What has a price over ten thousand and a due date before May?": {"Tern"},
+    "Which boats lie in neither Dock East nor Dock West?": set(),
 }
 """About a graph without classes."""
 
@@ -75,6 +76,8 @@ SETS = {
     "Who has baked more than two things?": {"Ben Oke"},
     "Which bakers have baked exactly two things?": {"Ada Moor"},
     "Which baker has baked the largest number of things?": {"Ben Oke"},
+    "Which cakes and loaves has nobody baked?": {"Log"},
+    "Which loaves has nobody baked?": set(),
 }
 """What is lacking, and what is asked of what a value picks out."""
 HARBOUR = {

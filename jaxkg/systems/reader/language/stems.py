@@ -25,9 +25,29 @@ erbaut:bauen gebaut:bauen promoviert:promovieren promovierte:promovieren liegt:l
 stammen:stammt studiert:studieren besuchen:besuch besucht:besuch besuche:besuch
 kooperiert:kooperieren
 """
+_SHORT_VERBS = """
+own:owned,owner,owners,owning use:used,user,users,using pay:payer,paying run:running,runner,runners
+buy:buyer,buyers,buying fly:flies,flying,flown,flight,flights eat:ate,eaten,eating win:winning
+ask:asked,asking aid:aided,aiding act:acted,acting see:saw,seen,seeing sit:sat,sitting add:added
+lie:lay,lain,lying tie:tied,tying age:aged row:rowed,rower tow:towed,towing fix:fixed,fixes,fixing
+mix:mixed,mixes,mixing end:ended,ending air:aired dig:dug,digging sew:sewn,sewed sue:sued,suing
+ban:banned fit:fitted bid:bidder aim:aimed set:setting meet:met,meets,meeting feed:fed,feeds
+come:came,comes,coming say:said,says sing:sang,sung swim:swam,swum throw:threw,thrown
+begin:began,begun wear:wore,worn fight:fought catch:caught send:sent spend:spent keep:kept lose:lost stand:stood
+ride:rode,ridden,rider,riders drive:drove,driven sink:sank,sunk shoot:shot fall:fell,fallen
+breed:bred break:broke,broken steal:stole,stolen ring:rang,rung deal:dealt leave:left
+rise:rose,risen
+"""
+"""Verbs of which a suffix leaves too little to be told from others, and their forms."""
 _IRREGULAR: dict[str, str] = {
     form: word for form, _, word in (pair.partition(":") for pair in _IRREGULAR_FORMS.split())
 }
+_IRREGULAR |= {
+    form: word
+    for word, _, forms in (pair.partition(":") for pair in _SHORT_VERBS.split())
+    for form in forms.split(",")
+}
+_NO_PLURAL = ("ss", "us", "is", "as", "os", "news", "lens")
 
 
 _PLURAL_FORMS = """
@@ -71,6 +91,10 @@ def stem(word: str) -> str:
     if not word.isascii():
         word = word.replace("ß", "ss")
         word = "".join(c for c in unicodedata.normalize("NFKD", word) if c.isascii()) or word
+    if len(word) == 4 and word.endswith("s") and not word.endswith(_NO_PLURAL):
+        word = word[:-1]  # "buys", "cars"
+    elif len(word) == 5 and word.endswith("ed") and not word.endswith("eed"):
+        word = word[:-1]  # "hired", "based"
     shorter = ""
     while word != shorter:  # to the end, so that "represented" meets "represent"
         shorter = word

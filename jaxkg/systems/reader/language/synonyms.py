@@ -124,6 +124,26 @@ rent tenant lease let
 night nocturnal
 day diurnal
 teach professor
+boss superior supervisor manager report
+hire join recruit employ
+mother mum mom
+father dad
+kid child
+apartment flat
+landlord landlady owner
+backer sponsor fund finance
+depart leave departure
+country nation homeland
+worth cost price value
+vet veterinarian
+pub bar tavern
+shop store
+car vehicle automobile
+lorry truck
+firm company business enterprise
+worker employee staff personnel
+garage workshop
+borough district quarter neighbourhood
 """
 
 

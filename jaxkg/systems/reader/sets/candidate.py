@@ -34,7 +34,8 @@ class Candidate:
         picked: relations that were walked when a value picked some out, -1 where none did.
         through: nodes without a name that it walks through, as Freebase has them.
         quick: see `Candidates.quick`.
-        wanting: where it leads nowhere, the share of the topic's sort that has what it lacks.
+        wanting: where it leads nowhere, the share of the topic's sort that has what it lacks; 1
+            where nothing is left of a set.
         legs: where each branch of a join starts, for the order of words: (mention, codes).
     """
 

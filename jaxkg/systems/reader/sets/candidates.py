@@ -87,7 +87,7 @@ class Candidates:
 
     def end_classes(self, candidate: Candidate) -> tuple[int, ...]:
         """Classes of what a reading leads to, or would lead to."""
-        if candidate.wanting:
+        if candidate.wanting and candidate.last >= 0:
             return self.ends_classes(
                 self.vocabulary.domain(self.vocabulary.inverse(candidate.last))
             )

@@ -189,7 +189,7 @@ class Operators:
                         made.append(
                             self._without(base, path.topics, path.node, path.ends, path.relations)
                         )
-        return [c for c in made if len(c.ends)]
+        return [c for c in made if len(c.ends) or c.wanting]
 
     def _alike(self, paths: list[Candidate]) -> list[Candidate]:
         """Everything that has the relation of a path: "who works neither in A nor in B"."""
@@ -283,10 +283,11 @@ class Operators:
         made = []
         for base in bases if fit >= _SPOKEN_OF else ():
             left = np.setdiff1d(base.ends, having.ends)
-            if 0 < len(left) < len(base.ends):
+            if len(left) < len(base.ends):
                 without = Difference(base.node, _domain_of(having))
                 reading = dataclasses.replace(base, query=without, ends=left, shape="except")
-                made.append(dataclasses.replace(reading, measure=measure, fit=fit))
+                none = float(not len(left))
+                made.append(dataclasses.replace(reading, measure=measure, fit=fit, wanting=none))
         return made
 
     def _back(self, having: Candidate) -> bool:
@@ -300,10 +301,12 @@ class Operators:
         ends: np.ndarray,
         relations: tuple[int, ...],
     ) -> Candidate:
+        left = np.setdiff1d(base.ends, ends)
         return dataclasses.replace(
             base,
             query=Difference(base.node, query),
-            ends=np.setdiff1d(base.ends, ends),
+            ends=left,
+            wanting=float(base.shape == "class" and not base.relations and not len(left)),
             topics=(*base.topics, *topics),
             relations=(*base.relations, *(r for r in relations if r not in base.relations)),
             shape="except",
