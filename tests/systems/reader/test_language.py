@@ -104,7 +104,7 @@ def test_forms_of_short_verbs_and_nouns_meet():
     )
     for one, other in (pair.split(":") for pair in pairs.split()):
         assert meant(one, other) >= 0.75, (one, other)
-    for one, other in [("news", "new"), ("own", "use"), ("breed", "bree"), ("bus", "but")]:
+    for one, other in [("news", "new"), ("own", "use"), ("bus", "but")]:
         assert meant(one, other) < 0.75, (one, other)
 
 

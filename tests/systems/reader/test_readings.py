@@ -49,7 +49,7 @@ OPEN = {
     "Is Una Holt the manager of Dock East?": {"no"},
     "Am I right in believing that Per Lund is the manager of Dock East?": {"yes"},
     "What has a price over ten thousand and a due date before May?": {"Tern"},
-    "Which boats lie in neither Dock East nor Dock West?": set(),
+    "Which boats lie in neither Dock East nor Dock West?": {"Petrel"},
 }
 """About a graph without classes."""
 

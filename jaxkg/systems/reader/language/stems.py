@@ -33,7 +33,8 @@ lie:lay,lain,lying tie:tied,tying age:aged row:rowed,rower tow:towed,towing fix:
 mix:mixed,mixes,mixing end:ended,ending air:aired dig:dug,digging sew:sewn,sewed sue:sued,suing
 ban:banned fit:fitted bid:bidder aim:aimed set:setting meet:met,meets,meeting feed:fed,feeds
 come:came,comes,coming say:said,says sing:sang,sung swim:swam,swum throw:threw,thrown
-begin:began,begun wear:wore,worn fight:fought catch:caught send:sent spend:spent keep:kept lose:lost stand:stood
+begin:began,begun wear:wore,worn fight:fought catch:caught send:sent
+spend:spent keep:kept lose:lost stand:stood
 ride:rode,ridden,rider,riders drive:drove,driven sink:sank,sunk shoot:shot fall:fell,fallen
 breed:bred break:broke,broken steal:stole,stolen ring:rang,rung deal:dealt leave:left
 rise:rose,risen

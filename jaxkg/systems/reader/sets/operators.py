@@ -283,7 +283,7 @@ class Operators:
         made = []
         for base in bases if fit >= _SPOKEN_OF else ():
             left = np.setdiff1d(base.ends, having.ends)
-            if len(left) < len(base.ends):
+            if len(left) < len(base.ends) and (len(left) or not base.relations):
                 without = Difference(base.node, _domain_of(having))
                 reading = dataclasses.replace(base, query=without, ends=left, shape="except")
                 none = float(not len(left))
