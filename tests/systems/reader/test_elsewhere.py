@@ -86,3 +86,16 @@ def test_an_entity_is_of_every_sort_that_has_it(store):
         assert list(found.kinds_of(node)) == kinds
         several += len(kinds)
     assert several > 3
+
+
+def test_what_others_of_a_sort_have(store, part):
+    def had(vocabulary):
+        node = vocabulary.kg.entity_ids.rows("Orwell")[0]
+        kg, kinds = vocabulary.kg, vocabulary.kinds_of(node)
+        assert kinds
+        return {kg.relation_name(c): s for k in kinds for c, s in vocabulary.had(k).items()}
+
+    whole, with_it = had(Vocabulary(store.kg)), had(Vocabulary(part))
+    assert whole["born_in"] == pytest.approx(0.5)  # two of four that have a height
+    assert with_it == pytest.approx({name: whole[name] for name in with_it})
+    assert {"wrote", "spouse", "born_in"} <= with_it.keys()

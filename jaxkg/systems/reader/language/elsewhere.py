@@ -27,6 +27,10 @@ class Told(Protocol):
     classes: dict[int, np.ndarray]
     sorts: dict[int, Sort]
 
+    def had(self, kind: int) -> dict[int, float]:
+        """See there."""
+        ...
+
     def functional(self, code: int) -> bool:
         """See there."""
         ...
@@ -83,6 +87,28 @@ class Elsewhere:
         for row in self.told.kg.entity_ids.rows(self._kg.entity_ids[kind]):
             if row in self.told.classes:
                 return self.told.class_words(row)
+        return None
+
+    def had(self, kind: int, sort: Sort | None) -> dict[int, float] | None:
+        """See `Vocabulary`; None where the sample does not tell.
+
+        Args:
+            kind: class of the part.
+            sort: that it is, where it is one.
+        """
+        if sort is not None:
+            rows = [k for k, other in self.told.sorts.items() if other.words == sort.words]
+        else:
+            rows = self.told.kg.entity_ids.rows(self._kg.entity_ids[kind])
+        total, mine = self.told.kg.num_relations, {row: at for at, row in self.row.items()}
+        for row in rows:
+            if row in self.told.classes:
+                split = ((divmod(code, total), s) for code, s in self.told.had(row).items())
+                return {
+                    mine[row] + inverse * self._kg.num_relations: share
+                    for (inverse, row), share in split
+                    if row in mine
+                }
         return None
 
     def sorts(self, domain: Callable[[int], np.ndarray]) -> list[Sort]:

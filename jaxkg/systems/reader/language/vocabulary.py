@@ -32,6 +32,7 @@ _BOTH_WAYS = re.compile(
 _META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
 _TRUE, _FALSE = ("true", "yes", "ja", "y"), ("false", "no", "nein", "n")
+_HAVING = 2_000
 _MEMBERS = 100
 _SAMPLE = 400
 """Ends of a relation that are looked at to tell what they are."""
@@ -126,6 +127,7 @@ class Vocabulary:
         self._domains: dict[int, np.ndarray] = {}
         self._functional: dict[int, bool] = {}
         self._class_words: dict[int, tuple[str, ...]] = {}
+        self._had: dict[int, dict[int, float]] = {}
         self.sorts = dict(enumerate(self._inferred(), start=kg.num_entities))
         self._of_sort = self._by_member()
         self._kinds.clear()
@@ -246,6 +248,17 @@ class Vocabulary:
                 )
             found += [(self.kg.name(tail), head, True) for head, tail in pairs]
         return found
+
+    def had(self, kind: int) -> dict[int, float]:
+        """Relation codes that entities of a class have, with the share that has each."""
+        if kind not in self._had:
+            told = self._elsewhere and self._elsewhere.had(kind, self.sorts.get(kind))
+            if told is None:
+                some = self.classes[kind][:_HAVING]
+                codes = [code for code in self.around.ends(some) if not self.role(code)]
+                told = {c: float(np.isin(some, self.domain(c)).mean()) for c in codes}
+            self._had[kind] = told
+        return self._had[kind]
 
     def kinds_of(self, node: int) -> tuple[int, ...]:
         """Classes of an entity, or its sorts."""

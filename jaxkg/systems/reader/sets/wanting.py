@@ -8,7 +8,6 @@ from jaxkg.query import Entities
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 
-_MEMBERS = 2_000
 _KEPT = 20
 """Readings that are kept, those best explained."""
 _LEAST = 0.05
@@ -27,7 +26,6 @@ class Wanting:
     def __init__(self, candidates: Candidates) -> None:
         self.find = candidates
         self.vocabulary = candidates.vocabulary
-        self._shares: dict[int, dict[int, float]] = {}
 
     def all(self, asked: Asked) -> list[Candidate]:
         """One step from each topic along what it lacks."""
@@ -62,17 +60,7 @@ class Wanting:
         """Relation codes that many of an entity's class or sort have, with their share."""
         found: dict[int, float] = {}
         for kind in self.vocabulary.kinds_of(entity):
-            for code, share in self._had(kind).items():
-                found[code] = max(share, found.get(code, 0.0))
+            for code, share in self.vocabulary.had(kind).items():
+                if share >= _LEAST:
+                    found[code] = max(share, found.get(code, 0.0))
         return found
-
-    def _had(self, kind: int) -> dict[int, float]:
-        if kind not in self._shares:
-            members = self.vocabulary.classes[kind][:_MEMBERS]
-            shares = {}
-            for code in self.vocabulary.around.ends(members):
-                if not self.vocabulary.role(code):
-                    leave = np.isin(members, self.vocabulary.domain(code), assume_unique=True)
-                    shares[code] = float(leave.mean())
-            self._shares[kind] = {code: s for code, s in shares.items() if s >= _LEAST}
-        return self._shares[kind]
