@@ -24,13 +24,20 @@ if TYPE_CHECKING:
 _WIDTHS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256, 384, 512)
 """Tokens of a padded text, one compiled program each: close where most texts are."""
 
-_ROWS = (1, 8, 64)
-"""Texts of a batch that is short; a full one holds `_TOKENS` tokens."""
+_ROWS = (1, 8)
+"""Texts of a batch that is short."""
+
+_MANY, _TOKENS = 64, 1024
+"""Texts of a full batch at least, and tokens where texts are short."""
+
+_FULL = 0.75
+"""Share of a full batch from which on one costs less than short ones."""
+
+_CALL = 24
+"""What a batch costs beside its tokens, in tokens."""
 
 _SHORTEST = 0.6
-"""A batch takes texts down to this share of its width, rather than leave rows empty."""
-
-_TOKENS = 1024
+"""Texts down to this share of a width are taken as similar."""
 
 
 class MiniLM:
@@ -136,18 +143,28 @@ def _compiled(model: Bert) -> tuple[Callable[..., jax.Array], nnx.State]:
 
 
 def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray, int, int]]:
-    """Texts of similar length together: (rows, padded number of rows, padded number of tokens)."""
+    """Texts of similar length together: (rows, padded number of rows, padded number of tokens).
+
+    A few batches of few rows cost less than one of many that stay empty; what rows are left in a
+    batch go to the next shorter texts.
+    """
     widths = [*(width for width in _WIDTHS if width < longest), longest]
     order = np.argsort(lengths, kind="stable")[::-1]
     falling = np.asarray(lengths)[order]
     first = 0
     while first < len(order):
         width = widths[int(np.searchsorted(widths, falling[first]))]
-        full = max(_ROWS[-1], _TOKENS // width)
-        similar = int(np.searchsorted(-falling, -_SHORTEST * width, side="right"))
-        some = order[first : min(first + full, max(similar, first + 1))]
-        yield some, next(size for size in (*_ROWS, full) if size >= len(some)), width
-        first += len(some)
+        one, few = _ROWS
+        many = max(_MANY, _TOKENS // width)
+        least = _SHORTEST * width if width > widths[0] else 0
+        similar = int(np.searchsorted(-falling, -least, side="right")) - first
+        size = one
+        if similar > _FULL * many:
+            size = many
+        elif similar * (width + _CALL) > few * width + _CALL:
+            size = few
+        yield order[first : first + size], size, width
+        first += size
 
 
 def tokenizer_of(folder: Path) -> tuple[Tokenizer, str]:

@@ -9,7 +9,7 @@ from bert_twin import CONFIG, checkpoint, twin
 from tiny_bert import write_tiny_bert
 
 from jaxkg.errors import JaxkgError
-from jaxkg.text.minilm import MiniLM
+from jaxkg.text.minilm import MiniLM, text_batches
 from jaxkg.text.weights import find_weights
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -106,3 +106,19 @@ def test_minilm_equals_the_recorded_vectors_of_another_implementation():
     found = MiniLM.open(folder)(recorded["sentences"])
     assert len(found) == 50
     assert np.sum(found * expected, axis=1).min() > 0.99999
+
+
+def test_batches_hold_every_text_once_and_little_else() -> None:
+    rng = np.random.default_rng(0)
+    for count in (1, 3, 20, 104, 300):
+        lengths = rng.integers(3, 30, count).tolist()
+        batches = list(text_batches(lengths, 256))
+        assert sorted(np.concatenate([rows for rows, _, _ in batches]).tolist()) == list(
+            range(count)
+        )
+        for rows, size, width in batches:
+            assert len(rows) <= size
+            assert max(lengths[row] for row in rows) <= width
+        # Twenty texts once went into a batch of 64 rows.
+        padded = sum(size * width for _, size, width in batches)
+        assert count < 20 or padded < 1.6 * sum(lengths)
