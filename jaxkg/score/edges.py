@@ -191,15 +191,11 @@ def score_edges(
     """
     chex.assert_rank([questions, context, node], [2, 2, 1])
     text, graph = inputs.node_text, inputs.node_graph
+    codes = inputs.relation_text[relation], inputs.relation_graph[relation]
     parts = [
         project_questions(params, questions, dtype=dtype),
         fuse(params.node, text[node], graph[node], dtype=dtype),
-        fuse(
-            params.relation,
-            inputs.relation_text[relation],
-            inputs.relation_graph[relation],
-            dtype=dtype,
-        ),
+        fuse(params.relation, *codes, dtype=dtype),
         fuse(params.target, text[target], graph[target], dtype=dtype),
         dense(params.context, context, dtype=dtype),
     ]
@@ -263,7 +259,10 @@ def context_rows(
     params: EdgeScorer, context: jax.Array, *, dtype: DTypeLike = jnp.float32
 ) -> jax.Array:
     """[..., 2L] hop contexts to their [..., A + C] share of the first layers."""
-    return _first_layers(params, dense(params.context, context, dtype=dtype), 4, dtype)
+    # The products of its few inputs and of the bias are taken once, not those of every context.
+    inputs = jnp.concatenate([params.context.kernel, params.context.bias[None]])
+    each = _first_layers(params, inputs, 4, dtype)
+    return dense(Dense(each[:-1], each[-1]), context, dtype=dtype)
 
 
 def _first_layers(params: EdgeScorer, part: jax.Array, place: int, dtype: DTypeLike) -> jax.Array:
