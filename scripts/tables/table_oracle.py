@@ -13,7 +13,10 @@ on the training questions' answers.
 F1, similarity of what was retrieved to the gold passages, states and cost; and F1 of the plans
 alone, without the question asked in one piece where none was completed. Each question is asked
 over its own twenty passages, read by rules; words are hashed. The first 50 were looked at while
-PRoH was mended; `--drawn` asks others as well. A quarter of an hour each.
+PRoH was mended; `--drawn` asks others as well.
+`hotpotqa`: the same over ten passages. No decomposition comes with it: a plan has two steps where
+the answer stands under a gold title that the question does not name (find the title, then the
+answer), and one, the question itself, elsewhere. A quarter of an hour each.
 
     python scripts/tables/table_oracle.py pq-2h --plot oracle.png
     python scripts/tables/table_oracle.py musique
@@ -27,7 +30,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +39,7 @@ from jaxkg.adjudicate.calls.proh import FinalAnswer
 from jaxkg.adjudicate.delimit import block
 from jaxkg.answer import Answer
 from jaxkg.cite import grounded
+from jaxkg.cite.hyperpaths import says
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate, evaluate
 from jaxkg.evaluate.curves import save_curve_plot
@@ -251,8 +255,18 @@ def curves(record: Record, options: argparse.Namespace) -> None:
         save_curve_plot(panels, options.plot, x="share of right replies", y="mean a question")
 
 
-def decomposed(raw: dict[str, Any]) -> Known:
-    """A MuSiQue question as the oracle knows it: its gold decomposition is its plan."""
+class Asked(NamedTuple):
+    """A question over passages."""
+
+    id: str
+    known: Known
+    kind: str  # hops, or HotpotQA's own type
+    passages: list[tuple[str, str]]
+    gold: list[str]  # texts of those passages that the answer needs
+
+
+def of_musique(raw: dict[str, Any]) -> Asked:
+    """The gold decomposition is the plan."""
     answers = [step["answer"] for step in raw["question_decomposition"]]
     texts = [step["question"] for step in raw["question_decomposition"]]
     told = {
@@ -261,23 +275,52 @@ def decomposed(raw: dict[str, Any]) -> Known:
     }
     steps = tuple(re.sub(r"#(\d+)", r"{\1}", text) for text in texts)
     final = (raw["answer"], *raw["answer_aliases"])
-    return Known(raw["question"], final, (), (), steps, {**told})
+    there = [(p["title"], p["paragraph_text"]) for p in raw["paragraphs"]]
+    gold = [p["paragraph_text"] for p in raw["paragraphs"] if p["is_supporting"]]
+    known = Known(raw["question"], final, (), (), steps, told)
+    return Asked(raw["id"], known, f"{len(steps)} hops", there, gold)
 
 
-def musique(record: Record, options: argparse.Namespace) -> None:
+def of_hotpotqa(raw: dict[str, Any]) -> Asked:
+    """The plan goes by way of a gold title, see the module."""
+    text, answer = " ".join(raw["question"].split()), raw["answer"]
+    there = [(title, "".join(lines).strip()) for title, lines in raw["context"]]
+    needed = {title for title, _ in raw["supporting_facts"]}
+    gold = [told for title, told in there if title in needed]
+    by_way = [
+        title
+        for title, told in there
+        if title in needed and says(told, answer) and not (says(text, title) or title == answer)
+    ]
+    known = Known(text, (answer,))
+    if by_way and raw["type"] == "bridge":
+        first, then = f"What is meant by this: {text}", f"As to {{1}}: {text}"
+        told = {first: (by_way[0],), then.replace("{1}", by_way[0]): (answer,)}
+        known = Known(text, (answer,), (), (), (first, then), told)
+    return Asked(raw["_id"], known, raw["type"], there, gold)
+
+
+OVER_TEXT = {
+    "musique": ("musique_200.json", of_musique),
+    "hotpotqa": ("hotpotqa_200.json", of_hotpotqa),
+}
+
+
+def over_text(record: Record, options: argparse.Namespace) -> None:
     """PRoH end to end, a row for each way to search."""
-    file = options.data / "multihop_text" / "musique_200.json"
+    name, read = OVER_TEXT[options.set]
+    file = options.data / "multihop_text" / name
     if not file.is_file():
         raise JaxkgError(f"{file} is not there: name the folder of benchmark data by --data")
-    raws = json.loads(file.read_text("utf-8"))
+    every = [read(raw) for raw in json.loads(file.read_text("utf-8"))]
     others = np.random.default_rng(options.seed).permutation(
-        np.arange(options.questions, len(raws))
+        np.arange(options.questions, len(every))
     )
-    asked = [*range(options.questions), *sorted(others[: options.drawn].tolist())]
-    raws = [raws[i] for i in asked]
-    drawn = np.arange(len(raws)) >= options.questions
+    asked = [
+        every[i] for i in (*range(options.questions), *sorted(others[: options.drawn].tolist()))
+    ]
+    drawn = np.arange(len(asked)) >= options.questions
     encode, judge = HashingEncoder(), encoder_kept(options.encoder)
-    book = [decomposed(raw) for raw in raws]
     arms: dict[str, ProhSettings] = {
         "PRoH-L": PROH_L,
         "PRoH": PROH,
@@ -286,20 +329,21 @@ def musique(record: Record, options: argparse.Namespace) -> None:
     heads = ("F1", "F1 of plans", "answered", "R-S", "support recall", "states", "calls", "tokens")
     table = record.table("settings", "questions", *heads)
     record.note("R-S: cosine of what was retrieved and the gold passages, by " + judge.name)
-    hops = np.array([len(raw["question_decomposition"]) for raw in raws])
-    graphs = [hypergraph_of_text(passages(raw)) for raw in raws]
+    kinds = np.array([each.kind for each in asked])
+    graphs = [hypergraph_of_text(each.passages) for each in asked]
+    oracle = Oracle([each.known for each in asked], p=options.p[-1], seed=options.seed)
     with (
-        OracleServer(Oracle(book, p=options.p[-1], seed=options.seed)) as server,
+        OracleServer(oracle) as server,
         connect("oracle", base_url=server.url, api_key="none") as backend,
     ):
         for name in options.arms or arms:
             rows = []
-            for raw, graph in zip(raws, graphs):
-                rows.append(one(raw, graph, encode, judge, backend, arms[name]))
-                print(name, len(rows), raw["id"], rows[-1][0], flush=True)
+            for each, graph in zip(asked, graphs):
+                rows.append(one(each, graph, encode, judge, backend, arms[name]))
+                print(name, len(rows), each.id, rows[-1][0], flush=True)
             columns = np.array(rows)
             groups = [(f"the first {options.questions}", ~drawn), ("drawn of the others", drawn)]
-            groups += [(f"drawn, {h} hops", drawn & (hops == h)) for h in (2, 3, 4)]
+            groups += [(f"drawn, {kind}", drawn & (kinds == kind)) for kind in np.unique(kinds)]
             for label, mine in groups:
                 if mine.any():
                     told = f"{label} ({mine.sum()})"
@@ -307,12 +351,8 @@ def musique(record: Record, options: argparse.Namespace) -> None:
             record.save()
 
 
-def passages(raw: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(p["title"], p["paragraph_text"]) for p in raw["paragraphs"]]
-
-
 def one(
-    raw: dict[str, Any],
+    asked: Asked,
     graph: KnowledgeHypergraph,
     encode: Any,
     judge: Any,
@@ -321,20 +361,18 @@ def one(
 ) -> list[float]:
     """F1, F1 of plans, answered, R-S, support recall, states, calls and tokens of one question."""
     qa = ProhQA.build(graph, encode, backend=backend, settings=settings)
-    answer, trace = qa.trace(Question(raw["id"], raw["question"]))
+    answer, trace = qa.trace(Question(asked.id, asked.known.question))
     said = answer.entities[0].name if answer.entities else ""
-    gold = [p for p in raw["paragraphs"] if p["is_supporting"]]
-    texts = [p["paragraph_text"] for p in gold]
-    there = [passage.text for passage in answer.passages]
-    known = [text.strip() for text in texts]
-    recall = support_recall_at_k(known, [text.strip() for text in there], max(1, len(there)))
-    f1 = mrqa_f1([raw["answer"], *raw["answer_aliases"]], said) if said else 0.0
+    there = [passage.text.strip() for passage in answer.passages]
+    known = [text.strip() for text in asked.gold]
+    recall = support_recall_at_k(known, there, max(1, len(there)))
+    f1 = mrqa_f1(list(asked.known.answers), said) if said else 0.0
     whole = any(state["id"].startswith("whole") for state in trace["states"])
     return [
         f1,
         0.0 if whole else f1,
         float(bool(said)),
-        retrieval_similarity(judge, [path.sentence for path in answer.paths], texts),
+        retrieval_similarity(judge, [path.sentence for path in answer.paths], asked.gold),
         recall,
         float(len(trace["states"])),
         float(answer.usage.calls),
@@ -344,16 +382,16 @@ def one(
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__)
-    parser.add_argument("set", choices=("pq-2h", "pq-3h", "musique"))
+    parser.add_argument("set", choices=("pq-2h", "pq-3h", *OVER_TEXT))
     parser.add_argument("--questions", type=int, default=40, help="of the set")
-    parser.add_argument("--drawn", type=int, default=0, help="of MuSiQue, beyond the first ones")
+    parser.add_argument("--drawn", type=int, default=0, help="of passages' sets, beyond the first")
     parser.add_argument("--p", type=float, nargs="+", default=[0.0, 0.5, 0.8, 1.0])
-    parser.add_argument("--arms", nargs="+", help="of MuSiQue, by name")
+    parser.add_argument("--arms", nargs="+", help="of PRoH, by name")
     parser.add_argument("--encoder", default="minilm", help="that compares retrieved and gold")
     parser.add_argument("--plot", type=Path, help="draw the curves to this file")
     options = parser.parse_args(argv)
     record = Record(__file__, options, part=options.set)
-    (musique if options.set == "musique" else curves)(record, options)
+    (over_text if options.set in OVER_TEXT else curves)(record, options)
     record.save()
 
 
