@@ -1,23 +1,24 @@
-"""MetaQA, guided search with the hybrid edge scorer: trained on dev answers, measured on test.
+"""MetaQA, guided search with the hybrid edge scorer and its halves: trained on dev, asked on test.
 
-No hop count, no path labels; a tenth of dev only chooses the epoch. With `--state` a training that
-was stopped goes on where it was. "Expanded" are the nodes whose edges the kept paths follow, a
-question's mean; "alone" is the median time of a question asked by itself, vectors of texts kept.
+No hop count, no path labels; a tenth of dev only chooses the epoch, and each trained scorer answers
+test once. With `--state` a training that was stopped goes on where it was. "Expanded" are the nodes
+whose edges the kept paths follow, a question's mean; "alone" is the median time of a question asked
+by itself, 200 of them after one to compile, vectors of texts kept. In rows of "all" seeds a
+question's counts are summed over the seeds; differences are paired by question.
 
-    python scripts/tables/table_guided.py --state runs/guided-state
+    jaxkg train kge --kg KB --validation SOME --model transe --loss self-adversarial -o runs/transe
+    python scripts/tables/table_guided.py --embeddings runs/transe --seeds 3 --state runs/guided
 
-An hour on two CPU cores, `--ablations` eight.
-
-With `--ablations` (its Table IV) nothing touches test: a scorer is trained without each source on
-nine tenths of dev, all alike, and the search is judged on the last tenth.
-
-    python scripts/tables/table_guided.py --ablations --embeddings runs/transe --epochs 4
+A quarter of an hour of CPU time each scorer and seed. `--scorers hybrid text graph ...` has the
+rows of Table IV and two of ours, `--searches whole-path` those of Table II; without `--embeddings`
+there is "text" alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,46 +26,49 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
+from jaxkg.evaluate import Report
+from jaxkg.evaluate.metrics.columns import ratio
+from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
 from jaxkg.experiments.measure import measure
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.rows import row
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
-from jaxkg.kg import find_topics
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
 from jaxkg.learn.edges.train import EdgeConfig
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
-from jaxkg.learn.mine import MinedPaths, mine_paths
-from jaxkg.learn.supervision import answer_rows
+from jaxkg.learn.mine import MinedPaths
+from jaxkg.learn.supervision import supervise
 from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
 from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.types import NULL
 
-_TIMED, _ALONE = 4096, 64
+_TIMED, _ALONE = 2048, 200
 
 METRICS = ("micro_f1", "f1", "hit_any", "path_recall_at_1", "grounded")
 
-SOURCES = {
-    "text": "names and labels",
-    "graph": "graph vectors",
-    "context": "hop context",
-    "learning": "learning of relation vectors",
+SCORERS = {
+    "hybrid": (),
+    "text": ("graph",),
+    "graph": ("text",),
+    "text-no-context": ("graph", "context"),
+    "graph-no-context": ("text", "context"),
+    "no-context": ("context",),
+    "frozen": ("learning",),
 }
+"""What each leaves out: names and labels, graph vectors, the hop context, the learning of relation
+vectors; the last two are ours, the others Table IV's."""
 
-ABLATIONS = (
-    (),
-    ("text",),
-    ("graph",),
-    ("context",),
-    ("learning",),
-    ("text", "context"),
-    ("graph", "context"),
-)
-"""What each row leaves out; the fourth and the fifth are ours, the others the paper's."""
+SEARCHES = {
+    "greedy": GuidedSettings(threshold=0.0),  # as published, none withheld
+    "beam": GuidedSettings(width=3, threshold=0.0),
+    "whole-path": GuidedSettings(width=3, share=1e-9, threshold=0.0),
+}
+"""One path; the best of three; the ends of all three together (Algorithm 2)."""
 
 
 class World(NamedTuple):
@@ -73,19 +77,13 @@ class World(NamedTuple):
     sets: Sets
     encoder: TextEncoder
     vectors: tuple[np.ndarray, np.ndarray] | None  # of entities and relation codes, from TransE
+    questions: Sequence[Question]  # of dev
+    mined: MinedPaths  # their paths
 
 
-def train(
-    world: World,
-    questions: Sequence[Question],
-    options: argparse.Namespace,
-    *,
-    without: Sequence[str] = (),
-    mined: MinedPaths | None = None,
-    state: Path | None = None,
-) -> TrainedScorer:
-    """A scorer that lacks some sources, with a line for every epoch."""
-    laps = Laps()
+def train(world: World, options: argparse.Namespace, name: str, seed: int) -> TrainedScorer:
+    """A scorer by name, with a line for every epoch."""
+    laps, without = Laps(), SCORERS[name]
 
     def on_epoch(epoch: int, loss: float, score: float) -> bool:
         print(f"epoch {epoch}: loss {loss:.4f}, F1 {score:.4f}, {laps.lap():.0f} s", flush=True)
@@ -95,7 +93,7 @@ def train(
     return fit_edge_scorer(
         world.sets.kg,
         world.sets.tensors,
-        questions,
+        world.questions,
         world.encoder,
         graph=vectors,
         sizes=EdgeSizes(
@@ -111,33 +109,22 @@ def train(
             dtype=options.dtype,
             learn_relations="learning" not in without,
         ),
-        mined=mined,
+        mined=world.mined,
         linker=world.sets.linker,
-        folder=state,
-        seed=options.seed,
+        folder=options.state and options.state / f"{name}-{seed}",
+        seed=seed,
         on_epoch=on_epoch,
     )
 
 
-def searching(world: World, scorer: TrainedScorer, width: int) -> GuidedSearch:
-    return GuidedSearch.build(
-        world.sets.kg,
-        scorer,
-        world.encoder,
-        tensors=world.sets.tensors,
-        linker=world.sets.linker,
-        settings=GuidedSettings(width=width, threshold=0.0),  # as published, none withheld
-    )
-
-
-def seconds_a_question(qa: GuidedSearch, questions: Sequence[Question]) -> float:
-    """Search and execution with witnesses, topics already linked, texts encoded on the way.
+def milliseconds_a_question(qa: GuidedSearch, questions: Sequence[Question]) -> float:
+    """CPU time of search and execution with witnesses in batches, topics already linked.
 
     Everything is compiled already: the questions have been answered before.
     """
-    linked, laps = qa.link(questions), Laps()
+    linked, since = qa.link(questions), time.process_time()
     qa.follow(linked, qa.propose(linked))
-    return laps.lap() / len(questions)
+    return 1e3 * (time.process_time() - since) / len(questions)
 
 
 def nodes_expanded(qa: GuidedSearch, questions: Sequence[Question]) -> float:
@@ -154,100 +141,87 @@ def nodes_expanded(qa: GuidedSearch, questions: Sequence[Question]) -> float:
     return expanded / len(questions)
 
 
-def alone(qa: GuidedSearch, questions: Sequence[Question]) -> float:
-    """Median seconds of one question at a time, the first to compile left out."""
+def alone(qa: GuidedSearch, questions: Sequence[Question]) -> tuple[float, float]:
+    """Median milliseconds of one question at a time, by the clock and of CPU time."""
     spent = []
     for question in [questions[0], *questions]:
-        laps = Laps()
+        since = time.perf_counter(), time.process_time()
         qa.answer([question])
-        spent.append(laps.lap())
-    return float(np.median(spent[1:]))
+        spent.append((time.perf_counter() - since[0], time.process_time() - since[1]))
+    wall, cpu = (1e3 * np.median(spent[1:], axis=0)).tolist()
+    return wall, cpu
 
 
-def ablations(world: World, record: Record, options: argparse.Namespace) -> None:
-    """A row for every entry of `ABLATIONS`: F1 for each hop of a tenth of dev, none trained on."""
-    draw = np.random.default_rng(options.seed)
-    kg, learning, judged = world.sets.kg, [], []
-    for name in world.sets.files:
-        questions = world.sets.questions(name, "dev")
-        order = draw.permutation(len(questions)).tolist()
-        tenth = len(order) // 10
-        judged.append([questions[i] for i in order[:tenth]][: options.questions])
-        learning += [questions[i] for i in order[tenth:]]
-    topics = [some.entities for some in find_topics(world.sets.linker, learning)]
-    goals = [answer_rows(kg, question) for question in learning]
-    mined = mine_paths(world.sets.tensors, topics, goals, hops=EdgeSizes.hops)
-    hops = (f"{hop}-hop F1" for hop in range(1, len(judged) + 1))
-    record.note(f"{sum(map(len, judged)):,} judged questions, greedy search")
-    table = record.table("trained without", *hops, "seconds")
-    for without in ABLATIONS:
-        laps = Laps()
-        label = ", ".join(SOURCES[name] for name in without) or "nothing"
-        state = options.state and options.state / "-".join(("without", *without))
-        scorer = train(world, learning, options, without=without, mined=mined, state=state)
-        seconds, qa = laps.lap(), searching(world, scorer, 1)
-        found = [measure(qa, questions, kg, options.seed) for questions in judged]
-        table.add(label, *(each.metrics["f1"] for each in found), seconds)
-        jax.clear_caches()
+def pooled(reports: Sequence[Report], less: Sequence[Report] = ()) -> list[Estimate]:
+    """The first metrics over all seeds, or their difference from other reports'."""
+    both = []
+    for some in filter(None, (reports, less)):
+        parts = [[ratio(report.columns, name) for name in METRICS[:3]] for report in some]
+        both.append(np.nansum(parts, axis=0).transpose(1, 2, 0))
+    return ratio_estimates(*both[0], minus=tuple(both[1]) if less else None)
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("-o", "--output", type=Path, help="save the scorer here")
-    parser.add_argument("--scorer", type=Path, help="use this one and train none")
-    parser.add_argument("--state", type=Path, help="folder of the training's state")
-    parser.add_argument(
-        "--embeddings", type=Path, help="TransE of the graph; none reads text alone"
-    )
+    parser = arguments(__doc__, seed=False)
+    parser.add_argument("--scorers", nargs="+", default=["hybrid"], choices=tuple(SCORERS))
+    parser.add_argument("--seeds", type=int, default=1, help="0 and those after it")
+    parser.add_argument("-o", "--output", type=Path, help="save the scorers here")
+    parser.add_argument("--state", type=Path, help="folder of the trainings' states")
+    parser.add_argument("--embeddings", type=Path, help="TransE of the graph")
     parser.add_argument("--hashing", action="store_true", help="hash words instead of MiniLM")
     parser.add_argument("--epochs", type=int, default=EdgeConfig.epochs)
     parser.add_argument("--steps", type=int, default=EdgeConfig.steps, help="an epoch")
     parser.add_argument("--learning-rate", type=float, default=EdgeConfig.learning_rate)
     parser.add_argument("--dtype", default=EdgeConfig.dtype, choices=("float32", "bfloat16"))
-    parser.add_argument(
-        "--leave-out",
-        nargs="+",
-        default=(),
-        choices=tuple(SOURCES),
-        help="train without " + "; ".join(f"{name}: {what}" for name, what in SOURCES.items()),
-    )
-    parser.add_argument(
-        "--ablations", action="store_true", help="leave each out in turn, judge on dev alone"
-    )
     parser.add_argument("--split", default="test", choices=("dev", "test"), help="to measure on")
     parser.add_argument("--questions", type=int, help="measure on the first so many of each hop")
-    parser.add_argument("--widths", type=int, nargs="+", default=[1, 3], help="1 is greedy")
+    parser.add_argument("--searches", nargs="+", default=["greedy"], choices=tuple(SEARCHES))
     options = parser.parse_args(argv)
-    if {"text", "graph"} <= set(options.leave_out):
-        parser.error("leave out text or graph, not both")
-    if not options.embeddings and ("text" in options.leave_out or options.ablations):
-        parser.error("without text there must be --embeddings")
-    record = Record(__file__, options, part="ablations" if options.ablations else "")
-    metaqa, vectors = sets("metaqa", options.data), None
+    if not options.embeddings and {*options.scorers} - {"text", "text-no-context"}:
+        parser.error("these scorers read graph vectors: name --embeddings")
+    record = Record(__file__, options)
+    metaqa, vectors, spent = sets("metaqa", options.data), None, time.process_time()
     encoder = HashingEncoder(buckets=512) if options.hashing else encoder_kept("minilm")
     if options.embeddings:
         vectors = graph_vectors(metaqa.kg, TrainedEmbeddings.open(options.embeddings))
-    world = World(metaqa, encoder, vectors)
-    if options.ablations:
-        ablations(world, record, options)
-        return record.save()
-    if options.scorer:
-        scorer = TrainedScorer.open(options.scorer)
-    else:
-        laps, without = Laps(), options.leave_out
-        scorer = train(world, metaqa.every("dev"), options, without=without, state=options.state)
-        record.note(f"mining and training: {laps.lap():.0f} s")
-    if options.output:
-        scorer.save(options.output)
-    table = record.table("hops", "width", *METRICS, "expanded", "ms/question", "ms alone")
-    for width in options.widths:
-        qa = searching(world, scorer, width)
-        for hop in (1, 2, 3):
-            questions = metaqa.questions(f"metaqa-{hop}", options.split, limit=options.questions)
-            found = measure(qa, questions, metaqa.kg, options.seed)
-            timed, spent = questions[:_TIMED], seconds_a_question(qa, questions[:_TIMED])
-            told = nodes_expanded(qa, timed), 1e3 * spent, 1e3 * alone(qa, timed[:_ALONE])
-            table.add(hop, width, *row(found, METRICS), *told)
+    dev = metaqa.every("dev")
+    told = supervise(metaqa.kg, dev, linker=metaqa.linker)
+    mined = told.mine(metaqa.tensors, hops=EdgeSizes.hops, revisit=told.revisit)
+    world = World(metaqa, encoder, vectors, dev, mined)
+    record.note(f"linking and mining, once: {time.process_time() - spent:.0f} s of CPU time")
+    costs = ("expanded", "CPU ms in batches", "ms alone", "CPU ms alone")
+    table = record.table("scorer", "search", "hops", "seed", *METRICS, *costs)
+    found: dict[tuple[str, str, int], list[Report]] = {}
+    trained: list[str] = []
+    for name in options.scorers:
+        for seed in range(options.seeds):
+            spent = time.process_time()
+            scorer = train(world, options, name, seed)
+            trained.append(f"{name} {seed}: {time.process_time() - spent:.0f}")
+            if options.output:
+                scorer.save(options.output / f"{name}-{seed}")
+            for search in options.searches:
+                qa = GuidedSearch.build(
+                    metaqa.kg, scorer, encoder, settings=SEARCHES[search], **metaqa.shared
+                )
+                for hop in (1, 2, 3):
+                    asked = metaqa.questions(
+                        f"metaqa-{hop}", options.split, limit=options.questions
+                    )
+                    report = measure(qa, asked, metaqa.kg, seed)
+                    found.setdefault((name, search, hop), []).append(report)
+                    timed = asked[:_TIMED]
+                    cost = nodes_expanded(qa, timed), milliseconds_a_question(qa, timed)
+                    cells = *row(report, METRICS), *cost, *alone(qa, asked[:_ALONE])
+                    table.add(name, search, hop, seed, *cells)
+        jax.clear_caches()
+    first = options.scorers[0]
+    for (name, search, hop), reports in found.items():
+        table.add(name, search, hop, "all", *pooled(reports))
+        if name != first:
+            against = found[first, search, hop]
+            table.add(f"{first} − {name}", search, hop, "all", *pooled(against, reports))
+    record.note(f"CPU seconds of training: {', '.join(trained)}")
     record.save()
 
 
