@@ -43,7 +43,7 @@ ARROWS: dict[str, set[str]] = {
     "select": {"types", "ops"},
     "wire": set(),
     "kg": {"wire"},  # a graph may lie behind an endpoint
-    "tensors": {"types", "kg"},
+    "tensors": {"types", "kg", "ops"},
     "text": set(),
     "adjudicate": {"wire"},
     "cite": {"kg"},

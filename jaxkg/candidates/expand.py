@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxkg.ops import expand_ragged, first_of_each
+from jaxkg.ops.ranges import Ranged, at_home
 from jaxkg.types import NULL, Frontier, Graph
 
 Revisit = Literal["topic", "none", "any"]
@@ -74,6 +75,9 @@ def find_run(graph: Graph, node: jax.Array, relation: jax.Array) -> tuple[jax.Ar
     >>> count.tolist()
     [2]
     """
+    if isinstance(graph.offsets, Ranged):
+        # The runs of a node lie where its offsets do: bisected there, two numbers are exchanged.
+        return at_home(find_run, graph, graph.offsets, node, relation)
     if graph.edge_start.shape[0]:
         key = node * (2 * graph.num_relations) + jnp.maximum(relation, 0)
         first = graph.edge_start[key]
@@ -142,10 +146,17 @@ def expand(graph: Graph, frontier: Frontier, *, capacity: int) -> Frontier:
     Returns:
         The next frontier, before `prune`; `overflow` where the edges did not fit.
     """
-    first = graph.offsets[frontier.node]
-    count = jnp.where(frontier.valid, graph.offsets[frontier.node + 1] - first, 0)
+    first, count = _every_edge(graph, frontier.node)
+    count = jnp.where(frontier.valid, count, 0)
     slots = jnp.arange(frontier.node.shape[0], dtype=jnp.int32)
     return walk(graph, frontier, slots, first, count, capacity=capacity)
+
+
+def _every_edge(graph: Graph, node: jax.Array) -> tuple[jax.Array, jax.Array]:
+    if isinstance(graph.offsets, Ranged):
+        return at_home(_every_edge, graph, graph.offsets, node)
+    first = graph.offsets[node]
+    return first, graph.offsets[node + 1] - first
 
 
 def barred(question: jax.Array, node: jax.Array, valid: jax.Array, starts: Frontier) -> jax.Array:

@@ -68,9 +68,7 @@ def edge_tables(triples: np.ndarray, num_entities: int, num_relations: int) -> T
     triple = np.where(order < count, order, order - count).astype(np.int32)
 
     edges, nodes = 2 * count, bucket(num_entities)
-    opens = np.ones(edges, bool)
-    opens[1:] = (head[1:] != head[:-1]) | (relation[1:] != relation[:-1])
-    starts = np.flatnonzero(opens)
+    starts = np.flatnonzero(opening(head, relation))
     runs = bucket(len(starts))
     run_start = np.full(runs + 1, edges, np.int32)
     run_start[: len(starts)] = starts
@@ -97,6 +95,13 @@ def edge_tables(triples: np.ndarray, num_entities: int, num_relations: int) -> T
         lookup_steps=most.bit_length(),
     )
     return TensorGraph(graph, host[3], host[0], host[1], host[2])
+
+
+def opening(head: np.ndarray, relation: np.ndarray) -> np.ndarray:
+    """Which of these sorted edges begin a run, [E] bool."""
+    opens = np.ones(len(head), bool)
+    opens[1:] = (head[1:] != head[:-1]) | (relation[1:] != relation[:-1])
+    return opens
 
 
 def _pad(column: np.ndarray, size: int) -> np.ndarray:

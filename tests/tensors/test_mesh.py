@@ -1,6 +1,8 @@
 """On four and eight devices every core finds what it finds on one."""
 
+import dataclasses
 import functools
+from typing import Any
 
 import chex
 import jax
@@ -9,24 +11,40 @@ import numpy as np
 import pytest
 from hyper_cases import SETTINGS, random_hypergraph_from, texts
 from random_graphs import NODES, random_graph_from
+from value_graphs import KINDS, value_triples
 
-from jaxkg.candidates import follow, start
+from jaxkg.candidates import Targets, expand, follow, relation_paths, start
 from jaxkg.errors import JaxkgError
+from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
+from jaxkg.kg import KnowledgeGraph, demo_graph, demo_questions
+from jaxkg.kg.files.store import save_graph
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.queries.values import Values
+from jaxkg.kg.stores.arrays import save_index
+from jaxkg.learn.mine import targets_table
+from jaxkg.learn.planner.model import Planner
+from jaxkg.ops.ranges import Ranged, exchanged_bytes
 from jaxkg.score import edges, hdc, priority, priority_params
 from jaxkg.score.embeddings import init_embeddings, score_against
 from jaxkg.score.message_passing import inflow
+from jaxkg.score.planner import init_planner
 from jaxkg.search.guided import guided_batch
 from jaxkg.search.hyperedges import explore
+from jaxkg.search.query_graphs import QueryGraphs
 from jaxkg.search.relation_beam import Scored, search
 from jaxkg.systems.pathmind.walks import prioritise_batch
-from jaxkg.tensors import starts_table
+from jaxkg.systems.planned import PlannedQA, PlannedSettings
+from jaxkg.tensors import pad, starts_table, tensor_graph
+from jaxkg.tensors.folder import graph_from_folder
 from jaxkg.tensors.mesh import (
     device_mesh,
     over_questions,
     place_graph,
     place_questions,
     place_rows,
+    resident,
 )
+from jaxkg.text import NgramHasher
 
 ROWS, SLOTS = 8, 64
 MESHES = [(4, 2), *(pytest.param(of, marks=pytest.mark.slow) for of in [(4, 1), (8, 1), (2, 4)])]
@@ -107,6 +125,123 @@ def test_a_beam_search_finds_its_paths(mesh, rng):
         for _ in range(mesh.shape["data"])
     ]
     check(mesh, run, (graph, weights), (place_graph(graph, mesh), weights), shards)
+
+
+def test_a_saved_graph_is_read_in_ranges(tmp_path):
+    kg = demo_graph()
+    save_graph(kg, tmp_path / "graph")
+    save_index(tmp_path / "graph", kg)
+    mesh = device_mesh(data=1, graph=4)
+    graph, read = graph_from_folder(tmp_path / "graph", mesh)
+    whole = tensor_graph(kg).graph
+    split = place_graph(whole, mesh)
+    assert (graph.num_nodes, graph.lookup_steps) == (whole.num_nodes, whole.lookup_steps)
+    assert graph.num_edges == read == 2 * kg.num_triples
+    for name, column in vars(graph).items():
+        if isinstance(column, Ranged):
+            assert np.array_equal(
+                np.asarray(column), np.asarray(getattr(whole, name))[: column.size]
+            )
+            chex.assert_trees_all_equal(column, getattr(split, name))
+    tails: Any = graph.tail
+    held = np.diff(np.asarray(tails.span))
+    assert held.min() > 0.8 * read / 4
+    assert resident(graph)[:2] == (read, kg.num_triples)
+
+
+def test_what_a_hop_exchanges_is_what_it_asks_for():
+    graph = place_graph(random_graph_from(3).graph, device_mesh(data=1, graph=8))
+    paths = np.zeros((ROWS, 2, 3), np.int32)
+    starts = np.arange(ROWS, dtype=np.int32)
+
+    def run(graph, row, node, paths):
+        return follow(graph, start(row, node), paths, capacities=(SLOTS, 2 * SLOTS))
+
+    # For each node and relation where its run lies, two numbers; for each slot the node reached.
+    first, second = 2 * ROWS * 3 + SLOTS, 2 * SLOTS * 3 + 2 * SLOTS
+    assert exchanged_bytes(run, graph, starts, starts, paths) == 4 * (first + second)
+    whole = random_graph_from(3).graph
+    assert exchanged_bytes(run, whole, starts, starts, paths) == 0
+
+
+@pytest.mark.slow
+def test_neighbourhoods_are_expanded(both_ways, rng):
+    graph = random_graph_from(4).graph
+
+    def run(graph, own):
+        return expand(graph, expand(graph, start(*own), capacity=128), capacity=2048)
+
+    shards = [topics(rng) for _ in range(both_ways.shape["data"])]
+    placed = place_graph(graph, both_ways)
+    found = check(both_ways, run, graph, placed, shards)
+    assert not found.overflow.any()
+    assert exchanged_bytes(run, placed, shards[0]) == 4 * (2 * ROWS + 3 * 128 + 2048)
+
+
+@pytest.mark.slow
+def test_relation_paths_are_enumerated(both_ways, rng):
+    graph = random_graph_from(3).graph
+
+    def run(graph, own):
+        starts, targets = own
+        return relation_paths(
+            graph, start(*starts), targets, capacities=(64, 256, 1024, 1024), keep=8, fan_out=64
+        )
+
+    shards = []
+    for _ in range(both_ways.shape["data"]):
+        some = [sorted(set(rng.choice(12, 4).tolist())) for _ in range(ROWS)]
+        shards.append((topics(rng), targets_table(some, num_rows=ROWS)))
+    size = max(len(targets.row) for _, targets in shards)
+    shards = [
+        (starts, Targets(pad(t.row, size), pad(t.node, size), t.size)) for starts, t in shards
+    ]
+    placed = place_graph(graph, both_ways)
+    found = check(both_ways, run, graph, placed, shards)
+    print(f"{exchanged_bytes(run, placed, shards[0])} bytes exchanged, at least")
+    assert not found.overflow.any()
+    assert (found.f1[:, :, 0] > 0).mean() > 0.5
+
+
+def whole_and_divided(kg):
+    tensors = tensor_graph(kg)
+    placed = place_graph(tensors.graph, device_mesh(data=1, graph=8))
+    return tensors, dataclasses.replace(tensors, graph=placed)
+
+
+@pytest.mark.slow
+def test_a_planner_answers():
+    kg = demo_graph()
+    params = init_planner(kg.num_relations, hops=2, width=8, buckets=64, key=jax.random.key(1))
+    hasher = NgramHasher(buckets=64)
+    planner = Planner(params, kg.relations, hasher, 2, np.ones(64, bool))
+    settings = PlannedSettings(threshold=0.0, batch_size=8)
+    answers = [
+        PlannedQA.build(kg, planner, tensors=tensors, settings=settings).answer(
+            demo_questions()[:8]
+        )
+        for tensors in whole_and_divided(kg)
+    ]
+    one, many = ([dataclasses.replace(a, usage=None) for a in some] for some in answers)
+    assert sum(len(answer.entities) for answer in one) > 8
+    assert many == one
+
+
+@pytest.mark.slow
+def test_query_graphs_as_the_reader_writes_them_are_executed(rng):
+    kg = KnowledgeGraph.from_triples(value_triples(rng))
+    values = Values(kg, KINDS)
+    drawn = RandomQueries(QuerySets(kg, values), rng)
+    queries = [drawn.draw() for _ in range(10)]
+    one, many = (
+        QueryGraphs(kg, values=values, tensors=tensors).execute(queries)
+        for tensors in whole_and_divided(kg)
+    )
+    for result, other in zip(one, many):
+        assert result.complete
+        assert other.complete
+        assert other.rows.tolist() == result.rows.tolist()
+        assert (other.number, other.truth) == (result.number, result.truth)
 
 
 @pytest.mark.slow

@@ -146,8 +146,8 @@ class ArrayStore:
         self.kg = kg
         self.title = title or "the graph"
         self.sample: KnowledgeGraph | None = None
-        self._index = index or index_of(kg)
-        self._triples = PackedTriples.of(kg.triples, kg.num_entities, kg.num_relations)
+        self.index = index or index_of(kg)
+        self.triples = PackedTriples.of(kg.triples, kg.num_entities, kg.num_relations)
         self._hubs: dict[tuple[int, bool], list[tuple[int, int, int]]] = {}
 
     @classmethod
@@ -188,7 +188,7 @@ class ArrayStore:
 
     def named(self, names: Sequence[str]) -> list[list[int]]:
         """See `Store`."""
-        kg, labels = self.kg, self._index.labels
+        kg, labels = self.kg, self.index.labels
         return [
             list(kg.entity_ids.rows(name))
             or [row for row in labels.rows(name).tolist() if kg.name(row) == name]
@@ -197,11 +197,11 @@ class ArrayStore:
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:
         """See `Store`; of many namesakes those with most facts."""
-        return [self._first_few(self._index.labels.rows(text)) for text in texts]
+        return [self._first_few(self.index.labels.rows(text)) for text in texts]
 
     def near(self, text: str) -> list[int]:
         """See `Store`: those that share a rarer word and most letters."""
-        return self._index.labels.near(text, self.kg.name)
+        return self.index.labels.near(text, self.kg.name)
 
     def _first_few(self, rows: np.ndarray) -> list[int]:
         if len(rows) > _NAMESAKES and self.kg.num_triples:
@@ -248,7 +248,7 @@ class ArrayStore:
                     low, high = self._bound(int(a), int(b), code, inverse)
                     found.append(self._rows(np.arange(low, high), inverse))
         rows = np.unique(np.concatenate(found))
-        return Facts(np.asarray(self._triples[rows], np.int64), rows)
+        return Facts(np.asarray(self.triples[rows], np.int64), rows)
 
     @property
     def count(self) -> int:
@@ -257,20 +257,20 @@ class ArrayStore:
 
     def everything(self) -> Facts:
         """See `Store`."""
-        return Facts(np.asarray(self._triples, np.int64), np.arange(self.kg.num_triples))
+        return Facts(np.asarray(self.triples, np.int64), np.arange(self.kg.num_triples))
 
     def some(self, most: int) -> np.ndarray:
         """See `Store`; evenly spaced."""
-        return np.asarray(self._triples[:: -(-self.kg.num_triples // most) or 1], np.int64)
+        return np.asarray(self.triples[:: -(-self.kg.num_triples // most) or 1], np.int64)
 
     def _rows(self, at: np.ndarray, inverse: bool) -> np.ndarray:
-        return np.asarray(self._index.back[at], np.int64) if inverse else at
+        return np.asarray(self.index.back[at], np.int64) if inverse else at
 
     def _directions(self) -> tuple[tuple[bool, np.ndarray], ...]:
-        return (False, self._triples.first), (True, self._index.back_first)
+        return (False, self.triples.first), (True, self.index.back_first)
 
     def _relation(self, inverse: bool) -> np.ndarray:
-        return self._index.back_relation if inverse else self._triples.relation
+        return self.index.back_relation if inverse else self.triples.relation
 
     def _bound(self, start: int, end: int, code: int, inverse: bool) -> tuple[int, int]:
         places, key = range(start, end), self._relation(inverse).__getitem__
@@ -327,7 +327,7 @@ class ArrayStore:
         kg = self.kg
         forward, backward = (np.diff(first) for _, first in self._directions())
         degree = forward + backward
-        counts = np.diff(offsets(self._triples.relation, kg.num_relations))
+        counts = np.diff(offsets(self.triples.relation, kg.num_relations))
         hub = int(np.argmax(degree)) if len(degree) else None
         return {
             "entities": kg.num_entities,
