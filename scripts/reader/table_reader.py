@@ -29,10 +29,9 @@ from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.records import Question
 from jaxkg.systems.reader.confidence import CUES
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.system import Reader, Understood
+from jaxkg.systems.reader.system import Reader, Understood, given_topics
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 
 OWN = Path(__file__).parents[1] / "own_graphs"
@@ -175,15 +174,6 @@ def benchmarks(record: Record, reader_of, data: Path, sample: int, only: Sequenc
             *(round(float(x) / count, 3) for x in out),
             round(calibration_error(np.array(share), np.array(good)), 3), round(spent),
         )  # fmt: skip
-
-
-def given_topics(question: Question) -> tuple[str, ...]:
-    """The topic as the set states it: bracketed, or by id."""
-    if question.topics:
-        return question.topics
-    if question.mention is not None:
-        return (question.text[slice(*question.mention)],)
-    return ()
 
 
 def main(argv: Sequence[str] | None = None) -> None:

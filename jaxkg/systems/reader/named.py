@@ -12,9 +12,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.reader.alignment import Alignment
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.synonyms import meanings
+from jaxkg.systems.reader.sets.alignment import Alignment
 
 _LOOKED_AT = 60
 """Labels that are compared with a question, those first that share the most words with it."""

@@ -11,13 +11,13 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.cues import Cues, read_cues, without_asides
 from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
 from jaxkg.systems.reader.named import LabelIndex
+from jaxkg.systems.reader.sets.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.operators import Operators
@@ -51,7 +51,13 @@ class Readings:
         self.vocabulary = Vocabulary(kg)
         self.finder = TopicFinder(self.vocabulary)
         self.vectors = TextVectors(encoder, maps)
-        self.find = Candidates(self.vocabulary, settings)
+        self.find = Candidates(
+            self.vocabulary,
+            hops=settings.hops,
+            edges=settings.edges,
+            expanded=settings.expanded,
+            looked_at=settings.looked_at,
+        )
         self.operators = Operators(self.find)
         self.wanting = Wanting(self.find)
         self.settings = settings

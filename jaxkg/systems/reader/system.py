@@ -226,7 +226,7 @@ class Reader(QuestionAnswering):
         Raises:
             JaxkgError: there is no reading of that number.
         """
-        understood = self.understand(question.text, self._given(question))
+        understood = self.understand(question.text, given_topics(question))
         offered = dict(enumerate(understood.readings, start=0 if understood.sure else 1))
         offered.pop(self.settings.readings + 1, None)
         if number not in offered:
@@ -273,17 +273,10 @@ class Reader(QuestionAnswering):
 
     def _read(self, question: Question, use_given: bool) -> tuple[Answer, Understood]:
         stages = Stages()
-        given = self._given(question) if use_given else ()
+        given = given_topics(question) if use_given else ()
         understood = self.understand(question.text, given)
         stages.end("read")
         return self._answer(question, understood, stages), understood
-
-    def _given(self, question: Question) -> tuple[str, ...]:
-        if question.topics:
-            return question.topics
-        if question.mention is not None:
-            return (question.text[slice(*question.mention)],)
-        return ()
 
     def _answer(self, question: Question, understood: Understood, stages: Stages) -> Answer:
         notes = [f"weights {self.weights.version}", *self.advice]
@@ -370,3 +363,10 @@ class Reader(QuestionAnswering):
         other = self._other(reading)
         more = f" and {other.more} more" if other.more else ""
         return ", ".join(other.preview) + more
+
+
+def given_topics(question: Question) -> tuple[str, ...]:
+    """The topics that a question states: by name or id, else what it brackets."""
+    if question.topics or question.mention is None:
+        return question.topics
+    return (question.text[slice(*question.mention)],)

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.systems.reader.alignment import Aligned
 from jaxkg.systems.reader.language.topics import soft_class
+from jaxkg.systems.reader.sets.alignment import Aligned
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.turns import NAMES as TURNS

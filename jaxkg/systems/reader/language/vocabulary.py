@@ -20,6 +20,7 @@ from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, leads_to_parents
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.systems.reader.language.stems import singular
+from jaxkg.types import inverse_code
 from jaxkg.words import relation_words
 
 _BOTH_WAYS = re.compile(
@@ -165,7 +166,7 @@ class Vocabulary:
 
     def inverse(self, code: int) -> int:
         """The code of a relation walked the other way."""
-        return (code + self.kg.num_relations) % (2 * self.kg.num_relations)
+        return inverse_code(code, self.kg.num_relations)
 
     def kin_code(self, steps: str) -> int:
         """A code for kin of several relations; past those of all relations and their inverses."""

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 
 from jaxkg.query import Compared, Count, Exists, Node, Query
-from jaxkg.systems.reader.alignment import Alignment
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.topics import ClassMention, Mention
+from jaxkg.systems.reader.sets.alignment import Alignment
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,7 +19,6 @@ from jaxkg.query import (
 from jaxkg.systems.reader.language.kin import kin_steps
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.settings import ReaderSettings
 
 _FURTHEST = 30
 """Paths of three relations that are walked on from."""
@@ -36,13 +35,16 @@ class Candidates:
 
     Args:
         vocabulary: of the graph.
-        settings: how much is looked at.
+        hops, edges, expanded, looked_at: see `ReaderSettings`.
     """
 
-    def __init__(self, vocabulary: Vocabulary, settings: ReaderSettings) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, *, hops: int, edges: int, expanded: int, looked_at: int
+    ) -> None:
         self.vocabulary = vocabulary
         self.kg = vocabulary.kg
-        self.settings = settings
+        self._hops, self._edges = hops, edges
+        self._expanded, self._looked_at = expanded, looked_at
 
     def quick(self, asked: Asked, candidate: Candidate) -> float:
         """Words explained, less a price for every step: who to look at more closely."""
@@ -116,7 +118,7 @@ class Candidates:
     def all(self, asked: Asked) -> list[Candidate]:
         """Paths, classes and joins; operators are put around them by `Operators`."""
         paths: list[list[Candidate]] = []
-        hops = self.settings.hops
+        hops = self._hops
         hops += asked.alignment.groups > hops  # a question that says more may ask for more
         for place, mention in enumerate(asked.mentions):
             some: list[Candidate] = []
@@ -145,9 +147,7 @@ class Candidates:
         few = self.scored(asked, kept)[:_FURTHEST]
         kept += [path for one in few for path in self.paths(asked, one, 1)]
         from_classes = self.from_classes(asked, classes)
-        return self.scored(
-            asked, [*best[: self.settings.looked_at], *kept, *classes, *from_classes]
-        )
+        return self.scored(asked, [*best[: self._looked_at], *kept, *classes, *from_classes])
 
     def paths(self, asked: Asked, start: Candidate, hops: int) -> list[Candidate]:
         """Relation paths from a start, which is an answer only where a walk leads to nothing else.
@@ -161,8 +161,8 @@ class Candidates:
         for hop in range(hops):
             level = self.scored(asked, level) if hop else level
             longer: list[Candidate] = []
-            for path in level[: self.settings.expanded if hop < 3 else _FURTHEST]:
-                if around.degree(path.ends) > self.settings.edges:
+            for path in level[: self._expanded if hop < 3 else _FURTHEST]:
+                if around.degree(path.ends) > self._edges:
                     asked.cut = True
                     continue
                 reached = self.reached(path.ends)
