@@ -5,7 +5,7 @@ after it was stored, edited by hand or passed through a language model.
 """
 
 from jaxkg.cite.grounding import check, check_all, grounded
-from jaxkg.cite.paths import cite_path, cite_paths, tell
+from jaxkg.cite.paths import cite_path, cite_paths
 
 __all__ = [
     "check",
@@ -13,5 +13,4 @@ __all__ = [
     "cite_path",
     "cite_paths",
     "grounded",
-    "tell",
 ]

@@ -23,6 +23,10 @@ def cite_path(
 ) -> SupportingPath:
     """One walk as a supporting path; `cite_paths` is much faster for many.
 
+    Its sentence tells every triple in the graph's own direction, and those around a node without a
+    name as one. Where a walk begins or ends at such a node, its id stands there with a few of its
+    named neighbours. Two entities of a walk that share a name are told apart by their ids.
+
     >>> kg = KnowledgeGraph.from_triples([
     ...     ("Alien", "directed_by", "Ridley Scott"),
     ...     ("Blade Runner", "directed_by", "Ridley Scott"),
@@ -110,28 +114,6 @@ def cite_paths(
         paths.append(SupportingPath(path_id, walk, taken[first:stop], score, reading.tell(walk)))
         first = stop
     return paths
-
-
-def tell(kg: KnowledgeGraph, triples: Sequence[int], inverse: Sequence[bool]) -> str:
-    """A walk in words: every triple in the graph's own direction, nodes without names left out.
-
-    The triples around a node without a name are told as one. Where a walk begins or ends at such
-    a node, its id stands there with a few of its named neighbours. Two entities of a walk that
-    share a name are told apart by their ids.
-
-    >>> kg = KnowledgeGraph.from_triples([
-    ...     ("Natalie Portman", "film.actor.film", "m.0k2kf4"),
-    ...     ("m.0k2kf4", "film.performance.character", "Padmé Amidala"),
-    ... ])
-    >>> tell(kg, [0, 1], [False, False])
-    'Natalie Portman, actor film, performance character: Padmé Amidala'
-    >>> tell(kg, [0], [False])
-    'Natalie Portman, actor film: m.0k2kf4 (performance character: Padmé Amidala)'
-
-    Raises:
-        JaxkgError: see `cite_paths`.
-    """
-    return cite_path(kg, triples, inverse, id="to tell", score=0.0).sentence
 
 
 def _refuse_broken(

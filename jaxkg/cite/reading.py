@@ -71,7 +71,7 @@ class Reading:
                 self._clauses[row] = f"{shown[head]}, {self._words[relation]}: {shown[tail]}"
 
     def tell(self, citations: Sequence[Citation]) -> str:
-        """The sentence of a connected walk over the triples read; see `jaxkg.cite.tell`."""
+        """The sentence of a connected walk over the triples read; see `jaxkg.cite.cite_path`."""
         clauses = self._clauses
         try:
             return "; ".join([clauses[citation.triple] for citation in citations])

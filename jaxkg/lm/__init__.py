@@ -9,7 +9,7 @@ from jaxkg.lm.checkpoint import LanguageModel
 from jaxkg.lm.config import Llama3Rope, LMConfig
 from jaxkg.lm.generate import Generated, generate
 from jaxkg.lm.grammar import Grammar, build_grammar
-from jaxkg.lm.lora import init_lora, merge, unmerge
+from jaxkg.lm.lora import init_lora, merge
 from jaxkg.lm.model import Llama
 from jaxkg.lm.packing import Example, Packed, pack
 from jaxkg.lm.tokenizer import LMTokenizer
@@ -29,5 +29,4 @@ __all__ = [
     "init_lora",
     "merge",
     "pack",
-    "unmerge",
 ]

@@ -1,7 +1,7 @@
 """LoRA: a low-rank change of every kernel, trained in place of the kernels.
 
 The change is added to the kernels wherever the model runs (`merge`), so model code knows nothing of
-it; taking it off again (`unmerge`) gives the kernels back up to rounding.
+it; merged again with minus alpha, the kernels are back up to rounding.
 
 Reference: Hu et al., "LoRA: low-rank adaptation of large language models", 2022, Eq. 3.
 """
@@ -59,15 +59,6 @@ def init_lora(
 
 def merge(weights: nnx.State, lora: Lora, *, alpha: float = 32.0) -> nnx.State:
     """The weights with the change added; the scale is alpha / r."""
-    return _added(weights, lora, alpha)
-
-
-def unmerge(weights: nnx.State, lora: Lora, *, alpha: float = 32.0) -> nnx.State:
-    """What `merge` was given, from what it returned."""
-    return _added(weights, lora, -alpha)
-
-
-def _added(weights: nnx.State, lora: Lora, alpha: float) -> nnx.State:
     flat = dict(nnx.to_flat_state(weights))
     for name, (first, second) in lora.items():
         kernel = flat["layers", name]

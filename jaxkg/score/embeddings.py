@@ -135,13 +135,6 @@ def compare(model: Model, moved: jax.Array, entity: jax.Array, *, norm: int = 1)
     return -jnp.sqrt(jnp.sum(difference**2) + _TINY)
 
 
-def score_triple(
-    model: Model, head: jax.Array, relation: jax.Array, tail: jax.Array, *, norm: int = 1
-) -> jax.Array:
-    """Plausibility of one triple; see `compare` for shapes and meaning."""
-    return compare(model, move(model, head, relation, inverse=False), tail, norm=norm)
-
-
 def score_against(
     model: Model, moved: jax.Array, entities: jax.Array, *, norm: int = 1
 ) -> jax.Array:

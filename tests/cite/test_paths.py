@@ -1,11 +1,12 @@
 import dataclasses
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 
 from jaxkg.answer import Answer
-from jaxkg.cite import check_all, cite_path, cite_paths, tell
+from jaxkg.cite import check_all, cite_path, cite_paths
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import Citation, Link, RankedEntity, SupportingPath
@@ -27,7 +28,8 @@ def kg():
 
 
 def test_a_path_carries_the_graphs_own_triples_in_walking_order(kg):
-    path = cite_path(kg, [0, 1, 2], [False, True, False], id="p7", score=np.float32(0.5))
+    half: Any = np.float32(0.5)
+    path = cite_path(kg, [0, 1, 2], [False, True, False], id="p7", score=half)
     assert path == SupportingPath(
         id="p7",
         citations=(
@@ -54,7 +56,7 @@ def test_many_paths_are_cited_as_each_alone(kg):
     lengths = [3, 1, 2]
     together = cite_paths(kg, triples, inverse, ids=["a", "b", "c"], scores=[3, 2, 1])
     alone = [
-        cite_path(kg, triples[i, :n], inverse[i, :n], id="abc"[i], score=3 - i)
+        cite_path(kg, triples[i, :n].tolist(), inverse[i, :n].tolist(), id="abc"[i], score=3 - i)
         for i, n in enumerate(lengths)
     ]
     assert together == alone
@@ -138,5 +140,6 @@ def test_random_walks_of_random_graphs_are_grounded():
         assert check_all(kg, answers) == [()] * 30
         for walk, back, path in zip(rows, inverse, paths):
             length = walk.index(-1) if -1 in walk else len(walk)
-            assert tell(kg, walk[:length], back[:length]) == path.sentence
+            told = cite_path(kg, walk[:length], back[:length], id="p", score=1.0)
+            assert told.sentence == path.sentence
             assert "\n" not in path.sentence

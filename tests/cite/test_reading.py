@@ -1,6 +1,6 @@
 import pytest
 
-from jaxkg.cite import tell
+from jaxkg.cite import cite_path
 from jaxkg.kg import KnowledgeGraph
 
 
@@ -8,7 +8,8 @@ def walk(facts, *steps, names=None):
     """Tell a walk given as (head, relation, tail, direction) over a graph of these facts."""
     kg = KnowledgeGraph.from_triples(facts, names=names)
     rows = {kg.triple(row): row for row in range(kg.num_triples)}
-    return tell(kg, [rows[step[:3]] for step in steps], [step[3] == "back" for step in steps])
+    walk, back = [rows[step[:3]] for step in steps], [step[3] == "back" for step in steps]
+    return cite_path(kg, walk, back, id="p", score=1.0).sentence
 
 
 ROLE = [

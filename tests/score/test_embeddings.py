@@ -15,7 +15,6 @@ from jaxkg.score.embeddings import (
     move,
     relation_width,
     score_against,
-    score_triple,
 )
 
 F32 = jnp.float32
@@ -24,6 +23,10 @@ F32 = jnp.float32
 def triple_of(model, rng, dimension=6):
     width = relation_width(model, dimension)
     return [jnp.asarray(rng.normal(size=n), F32) for n in (dimension, width, dimension)]
+
+
+def score_triple(model, h, r, t, norm=1):
+    return compare(model, move(model, h, r, inverse=False), t, norm=norm)
 
 
 def by_the_paper(model, h, r, t, norm):
@@ -107,6 +110,6 @@ def test_gradients_are_finite_where_everything_coincides(model):
 
 def test_unknown_models_and_odd_dimensions_are_refused():
     with pytest.raises(ValueError, match="distmult"):
-        relation_width("transh", 4)
+        relation_width("transh", 4)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="odd"):
         relation_width("complex", 5)

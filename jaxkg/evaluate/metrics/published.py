@@ -71,24 +71,6 @@ def rog_scores(gold: Sequence[str], lines: Sequence[str]) -> RogScores:
     return RogScores(float(found > 0), precision, recall, _harmonic(precision, recall))
 
 
-def rog_hit(gold: Sequence[str], lines: Sequence[str]) -> float:
-    """1 where any gold is found in the joined lines (RoG's "Hits@1").
-
-    >>> rog_hit(["Ali"], ["Alice", "Bob"])
-    1.0
-    """
-    return rog_scores(gold, lines).hit
-
-
-def rog_f1(gold: Sequence[str], lines: Sequence[str]) -> float:
-    """Harmonic mean of golds found over lines, which may exceed 1, and golds found over golds.
-
-    >>> rog_f1(["Ann", "Bob"], ["Ann and Bob"])  # precision 2, recall 1
-    1.3333333333333333
-    """
-    return rog_scores(gold, lines).f1
-
-
 def gnnrag_hit1(gold: Sequence[str], lines: Sequence[str]) -> float:
     """1 where a normalised gold is a substring of the first line (GNN-RAG).
 

@@ -1,21 +1,18 @@
-"""New hypergraphs from old ones: hyperedges and chunks added or removed.
+"""New hypergraphs from old ones: hyperedges and chunks added.
 
-Read with the module's name: `edit.add(graph, edges)`, `edit.remove(graph, rows)`.
+Read with the module's name: `edit.add(graph, edges)`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
 
 import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.hypergraph.graph import NULL, Chunk, Hyperedge, KnowledgeHypergraph
 from jaxkg.kg.names import NameTable, nearest
-
-Graph = TypeVar("Graph", bound=KnowledgeHypergraph)
 
 
 def add(
@@ -81,51 +78,7 @@ def add(
     )
 
 
-def remove(graph: Graph, edges: Iterable[int] = (), *, chunks: Iterable[str] = ()) -> Graph:
-    """A new hypergraph without these hyperedges, and without what was read from these chunks.
-
-    Entities that no remaining hyperedge joins leave with their names and descriptions:
-    `remove(add(graph, new), rows_of_new)` is `graph` again.
-
-    Args:
-        graph: the old one.
-        edges: rows.
-        chunks: ids of chunks that leave with all their hyperedges.
-
-    Raises:
-        JaxkgError: a row or chunk is not in the hypergraph; nothing is removed.
-    """
-    keep = np.ones(graph.num_edges, bool)
-    for edge in edges:
-        if not 0 <= edge < graph.num_edges:
-            raise JaxkgError(
-                f"hyperedge {edge} is not in [0, {graph.num_edges}); nothing was removed"
-            )
-        keep[edge] = False
-    stay = np.ones(graph.num_chunks, bool)
-    for id in chunks:
-        rows = graph.chunk_ids.rows(id)
-        if not rows:
-            raise JaxkgError(
-                f"no chunk {id!r}{nearest(id, graph.chunk_ids.tolist())}; nothing was removed"
-            )
-        stay[rows[0]] = False
-    keep &= np.append(stay, True)[graph.edge_chunk]
-    reduced = _kept(graph, keep)
-    if stay.all():
-        return reduced
-    left = np.flatnonzero(stay)
-    rank = np.append(np.cumsum(stay, dtype=np.int32) - np.int32(1), np.int32(NULL))
-    return dataclasses.replace(
-        reduced,
-        edge_chunk=rank[reduced.edge_chunk],
-        chunk_ids=graph.chunk_ids.take(left),
-        chunk_titles=graph.chunk_titles.take(left),
-        chunk_texts=graph.chunk_texts.take(left),
-    )
-
-
-def _kept(graph: Graph, keep: np.ndarray) -> Graph:
+def _kept(graph: KnowledgeHypergraph, keep: np.ndarray) -> KnowledgeHypergraph:
     """The hypergraph of some of its hyperedges, and of the entities and kinds these have."""
     if keep.all():
         return graph
@@ -164,8 +117,7 @@ def _new_chunks(graph: KnowledgeHypergraph, chunks: Iterable[Chunk]) -> list[Chu
             fresh.append(chunk)
         elif graph.chunk(rows[0]) != chunk:
             raise JaxkgError(
-                f"chunk {chunk.id!r} is there already with another title or text; remove it first "
-                f"(remove(chunks=[{chunk.id!r}])), or choose another id"
+                f"chunk {chunk.id!r} is there already with another title or text; choose another id"
             )
     return fresh
 

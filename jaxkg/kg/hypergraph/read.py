@@ -13,7 +13,6 @@ from jaxkg.kg.files.textfile import BadLines, Progress, existing, line_blocks
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
 from jaxkg.kg.link.folding import split_words
-from jaxkg.storage import write_lines
 
 _EXPECTED = (
     '{"name": ..., "entities": [id or {"id": ..., "name": ..., "description": ...}, ...], '
@@ -167,32 +166,6 @@ def read_hyperedges(
     return KnowledgeHypergraph.from_edges(
         edges, names=names, descriptions=descriptions, chunks=chunks.values()
     )
-
-
-def write_hyperedges(graph: KnowledgeHypergraph, path: str | os.PathLike[str]) -> None:
-    """Write the JSON lines that `read_hyperedges` reads."""
-    write_lines(path, (json.dumps(record, ensure_ascii=False) for record in _records(graph)))
-
-
-def _records(graph: KnowledgeHypergraph) -> Iterator[dict[str, Any]]:
-    for row in range(graph.num_chunks):
-        chunk = graph.chunk(row)
-        yield {"chunk": chunk.id, "title": chunk.title, "text": chunk.text}
-    told: set[int] = set()
-    for row in range(graph.num_edges):
-        edge = graph.hyperedge(row)
-        ends = []
-        for entity in graph.entities_of(row).tolist():
-            id = graph.entity_ids[entity]
-            record = {"id": id, "name": graph.name(entity)}
-            if graph.descriptions[entity]:
-                record["description"] = graph.descriptions[entity]
-            ends.append(
-                id if entity in told or (len(record) == 2 and id == record["name"]) else record
-            )
-            told.add(entity)
-        line = {"name": edge.name, "entities": ends, "kind": edge.kind, "chunk": edge.chunk}
-        yield {key: value for key, value in line.items() if value is not None}
 
 
 def _edge(

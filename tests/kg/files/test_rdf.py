@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from jaxkg.cite import tell
+from jaxkg.cite import cite_path
 from jaxkg.errors import JaxkgError
 
 pytest.importorskip("pyoxigraph")
@@ -70,7 +70,7 @@ def test_labels_of_properties_are_names_of_relations(read):
     assert graph.relations == ("P57", "P58")
     assert graph.relation_labels == ("director", "p58")
     assert dict(graph.relation_aliases) == {0: ("Regisseur", "directed by")}
-    assert tell(graph, [0], [False]) == "Q1, director: Q2"
+    assert cite_path(graph, [0], [False], id="p", score=1.0).sentence == "Q1, director: Q2"
     named = read(LABELLED, names={"P58": "screenwriter"})
     assert named.relation_labels == ("director", "screenwriter")
 

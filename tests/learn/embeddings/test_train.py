@@ -1,6 +1,7 @@
 """Row-wise against whole-table Adagrad, filtered counts against ranking by hand, resuming."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -25,11 +26,15 @@ from jaxkg.learn.embeddings.train import (
     init_state,
     run_steps,
 )
-from jaxkg.score.embeddings import MODELS, score_triple
+from jaxkg.score.embeddings import MODELS, compare, move
 
 pytestmark = pytest.mark.usefixtures("standard_promotion")
 
-scored = jax.jit(score_triple, static_argnums=0)
+
+@functools.partial(jax.jit, static_argnums=0)
+def scored(model, head, relation, tail):
+    return compare(model, move(model, head, relation, inverse=False), tail)
+
 
 # Two relations on a ring of twelve: the next one, and the opposite one.
 RING = np.array(
