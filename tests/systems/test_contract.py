@@ -55,6 +55,8 @@ ROWS = {
 
 MOST_PROGRAMS = 8
 """Of a batch of questions; a first answer waits for each to be compiled."""
+MOST_OF_ANY_SIZE = 10
+"""Of batches of six sizes; an evaluation of a larger graph may want 15."""
 ALWAYS_FINDS_SOMETHING = {"proh"}
 LINKS_ITSELF = {"proh", "reader"}  # and says in words of its own that nothing was recognised
 TELLS_OF_ITS_STAGES = {"planner", "reader", "reknos"}
@@ -143,6 +145,14 @@ def answers(answered):
 
 def test_a_batch_wants_few_programs(answered):
     assert answered[1].total <= MOST_PROGRAMS, answered[1].lines()
+
+
+def test_batches_of_any_size_share_their_programs(built, answered):
+    with programs_counted() as more:
+        for count in (1, 2, 9, 31, 70):
+            built[1].answer((QUESTIONS * 12)[:count])
+    both = answered[1].wanted + more.wanted
+    assert both.total() <= MOST_OF_ANY_SIZE, both
 
 
 def told(answer):

@@ -223,5 +223,9 @@ def _chunk_tables(graph: KnowledgeHypergraph, merged: np.ndarray) -> tuple[Hyper
 
 
 def rows_bucket(count: int) -> int:
-    """Questions of a padded batch."""
-    return bucket(count, floor=1)
+    """Questions of a padded batch: one, or few sizes for few questions, each being a program.
+
+    >>> [rows_bucket(count) for count in (1, 2, 9, 70)]
+    [1, 8, 64, 128]
+    """
+    return next((size for size in (1, 8, 64) if count <= size), bucket(count))

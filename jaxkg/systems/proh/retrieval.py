@@ -210,7 +210,7 @@ class Retriever:
         if len(anchors) != len(questions):
             raise JaxkgError(f"{len(anchors)} anchors for {len(questions)} questions")
         vectors = self.index.encode(list(questions)).astype(np.float32)
-        size = rows_bucket(min(len(questions), self.settings.batch_size))
+        size = min(rows_bucket(len(questions)), bucket(self.settings.batch_size, floor=1))
         capacities = self._capacities.setdefault(size, self._first_capacities(size))
 
         def run(indices: np.ndarray, slots: tuple[int, ...]):

@@ -74,10 +74,10 @@ def test_nothing_to_start_from_finds_nothing_but_similar_passages(index):
 def test_slots_that_do_not_suffice_are_grown_and_change_nothing(index):
     whole = Retriever(index, SETTINGS)
     tight = Retriever(index, SETTINGS)
-    capacities = tight._first_capacities(4)
+    capacities = tight._first_capacities(8)
     slots = capacities.slots
     capacities.slots = (*slots[:2], 8, *slots[3:])
-    tight._capacities[4] = capacities
+    tight._capacities[8] = capacities
     for one, other in zip(tight.retrieve(QUESTIONS), whole.retrieve(QUESTIONS), strict=True):
         assert one.complete
         for told in ("paths", "chunks", "entities"):
