@@ -1,10 +1,11 @@
-"""MetaQA asked through a mapped folder and through a SPARQL endpoint, beside the graph in memory.
+"""MetaQA asked through a mapped folder and through SPARQL endpoints, beside the graph in memory.
 
 The same answers and the same citations are counted, question by question, with questions a second
 and requests a question. With --whole 0 the stores give what lies around topics alone (`Reach`);
 else a graph of so many facts is fetched whole. The first time nothing is fetched yet; the second
 time the same questions are asked of what is kept. Needs the programs of the package `oxigraph`, in
-the extra `test`. A planner from `table_metaqa.py -o FOLDER`, or the reader. Five minutes.
+the extra `test`; Virtuoso is asked where `virtuoso-t` is on the PATH. A planner from
+`table_metaqa.py -o FOLDER`, or the reader. Five minutes, ten with Virtuoso.
 
     python scripts/study/study_stores.py --planner runs/metaqa
     python scripts/study/study_stores.py --system reader --questions 100 --whole 0
@@ -13,11 +14,12 @@ the extra `test`. A planner from `table_metaqa.py -o FOLDER`, or the reader. Fiv
 from __future__ import annotations
 
 import contextlib
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from sparql_server import oxigraph, write_ntriples
+from sparql_server import oxigraph, put_graph, virtuoso, write_ntriples
 
 from jaxkg.answer import Answer
 from jaxkg.experiments.parts import Parts
@@ -59,7 +61,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--hops", type=int, nargs="+", default=(1, 2, 3), choices=(1, 2, 3))
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE, of the system")
     parser.add_argument("--endpoint", default="", help="how it is asked, as batch=200,page=1000")
-    parser.add_argument("--stores", nargs="+", default=("mapped", "Oxigraph"))
+    known = ("mapped", "Oxigraph", *["Virtuoso"] * (shutil.which("virtuoso-t") is not None))
+    parser.add_argument("--stores", nargs="+", default=known, choices=known)
     options = parser.parse_args(argv)
     record = Record(
         __file__, options, part=f"{options.system}-{'whole' if options.whole else 'parts'}"
@@ -71,7 +74,13 @@ def main(argv: Sequence[str] | None = None) -> None:
         write_ntriples(world.kg, folder / "facts.nt")
         kg = read_graph(folder / "facts.nt")
         save_index(save_graph(kg, folder / "saved"), kg)
-        url = opened.enter_context(oxigraph(folder / "facts.nt", folder / "oxigraph"))
+        urls = {
+            "Oxigraph": opened.enter_context(oxigraph(folder / "facts.nt", folder / "oxigraph"))
+        }
+        if "Virtuoso" in options.stores:
+            (folder / "virtuoso").mkdir()
+            url = opened.enter_context(virtuoso(folder / "virtuoso"))
+            urls["Virtuoso"] = put_graph(url, folder / "facts.nt", "http://films.test/graph")
 
         def system(store: Store | None) -> System:
             wishes = dict(wish.split("=", 1) for wish in options.set)
@@ -97,10 +106,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             table.add(hop, "memory", "", "", "", first, again, "")
             how = f"keep=0,requests=1000000{',' * bool(options.endpoint)}{options.endpoint}"
             kept = settings_of(EndpointSettings, how, "--endpoint")
-            stores = {
-                "mapped": open_store(folder / "saved"),
-                "Oxigraph": SparqlStore(Endpoint(url, kept)),
-            }
+            stores: dict[str, Store] = {"mapped": open_store(folder / "saved")}
+            stores |= {name: SparqlStore(Endpoint(url, kept)) for name, url in urls.items()}
             for name in options.stores:
                 store = stores[name]
                 qa = system(store)

@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import importlib.metadata
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -31,6 +32,8 @@ _LONGEST_GET = 4_000
 _LARGEST = 1 << 28
 """Bytes of a reply, unpacked."""
 _JSON = "application/sparql-results+json"
+_FOR_GOOD = re.compile(r"Virtuoso (22|37|42)\d{3} Error")
+"""Faults of a query, which Virtuoso tells as its own, by 500: asked again, they come again."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Rows(NamedTuple):
 
     rows: list[dict[str, dict[str, str]]]
     whole: bool
-    """False where the endpoint says that there are more (HTTP 206)."""
+    """False where the endpoint says that there are more: HTTP 206, or Virtuoso's limit of time."""
 
 
 class _Reply(NamedTuple):
@@ -72,6 +75,10 @@ class _Reply(NamedTuple):
 
 class Spent(JaxkgError):
     """No further request may be sent."""
+
+
+class Unsorted(JaxkgError):
+    """More rows would have to be sorted for LIMIT and OFFSET than Virtuoso does (SR353)."""
 
 
 class Endpoint:
@@ -218,7 +225,8 @@ class Endpoint:
             return Fault("connection", f"half a reply ({error})", again=True)
         if not isinstance(found, dict):
             raise JaxkgError(f"{self.title}: answers with JSON that is no SPARQL result")
-        return _Reply(body, found, status == 200)
+        # Virtuoso tells of its limit of time by a header, and by 206 where it is told to.
+        return _Reply(body, found, status == 200 and headers.get("x-sql-state") != "S1TAT")
 
     def _refused(self, fault: Any, status: int) -> Any:
         if status in (401, 403):
@@ -227,7 +235,9 @@ class Endpoint:
                 f"{self.title}: does not accept {who} ({status}); set JAXKG_SPARQL_USER and "
                 "JAXKG_SPARQL_PASSWORD"
             )
-        return fault
+        if "Error SR353" in fault.detail:
+            raise Unsorted(f"{self.title}: {fault.detail}")
+        return dataclasses.replace(fault, again=False) if _FOR_GOOD.search(fault.detail) else fault
 
 
 class Kept:

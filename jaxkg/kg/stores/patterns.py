@@ -49,11 +49,10 @@ class Patterns:
     def mentioned(self, terms: Iterable[str]) -> str:
         """The place ?n of those of these terms that are in some fact."""
         each = []
-        for place, term in enumerate(terms):
+        for term in terms:
             ahead = "FILTER(false)" if term[0] == '"' else self._where(f"{term} ?x ?y")
-            some = f"{{ {ahead} }} UNION {{ {self._where(f'?y ?x {term}')} }}"
-            each.append(f"{{ SELECT ({place} AS ?n) WHERE {{ {some} }} LIMIT 1 }}")
-        return f"SELECT ?n WHERE {{ {' UNION '.join(each)} }}"
+            each.append(f"{{ {ahead} }} UNION {{ {self._where(f'?y ?x {term}')} }}")
+        return self._there(each)
 
     def named(self, texts: Iterable[str]) -> str:
         """Every ?s that has one of these texts as a name ?l."""
@@ -100,12 +99,19 @@ class Patterns:
         )
 
     def held(self, facts: Iterable[tuple[str, ...]]) -> str:
-        """Those of these facts that there are."""
-        listed = " ".join(f"({' '.join(fact)})" for fact in facts)
-        return (
-            f"SELECT DISTINCT ?s ?p ?o WHERE {{ VALUES (?s ?p ?o) {{ {listed} }} "
-            f"{self._where('?s ?p ?o')} }}"
+        """The place ?n of those of these facts that there are."""
+        return self._there(self._where(" ".join(fact)) for fact in facts)
+
+    def _there(self, each: Iterable[str]) -> str:
+        """The place ?n of those of these that have a solution.
+
+        VALUES of several variables would be shorter, but Virtuoso loses texts in a language there.
+        """
+        some = (
+            f"{{ SELECT ({place} AS ?n) WHERE {{ {pattern} }} LIMIT 1 }}"
+            for place, pattern in enumerate(each)
         )
+        return f"SELECT ?n WHERE {{ {' UNION '.join(some)} }}"
 
     @property
     def _names(self) -> str:

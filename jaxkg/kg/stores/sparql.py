@@ -17,9 +17,10 @@ from jaxkg.kg.stores.around import empty_graph
 from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.kg.stores.batches import Key, batches, of_one_query
 from jaxkg.kg.stores.endpoint import Endpoint, Spent
+from jaxkg.kg.stores.pages import Pages
 from jaxkg.kg.stores.patterns import Patterns
 from jaxkg.kg.stores.store import Described, Facts, Runs
-from jaxkg.kg.stores.terms import id_of, shown, tail, written
+from jaxkg.kg.stores.terms import id_of, shown, tail, value_of, written
 from jaxkg.words import relation_words
 
 _FORGET = 2_000_000
@@ -57,6 +58,7 @@ class SparqlStore:
         self._runs: dict[int, list[tuple[int, int, bool, int]]] = {}
         self._facts: dict[Key, list[tuple[int, int, int]]] = {}
         self._held = 0
+        self._pages = Pages(endpoint, patterns)
         self._troubles: list[str] = []
         self._iris: list[str] = []
         self._names: list[str] = []
@@ -71,9 +73,9 @@ class SparqlStore:
     @functools.cached_property
     def _relations_read(self) -> bool:
         try:
-            rows, whole = self._paged(self.patterns.relations(), "?p")
+            rows, whole = self._pages.rows(self.patterns.relations(), "?p")
         except JaxkgError as error:
-            _ = self._cap  # raises where nothing can be asked
+            _ = self._pages.cap  # raises where nothing can be asked
             self._troubles.append(f"its relations are not all known ({error})")
             return False
         counts = {id_of(row["p"]): int(row["n"]["value"]) for row in rows if "p" in row}
@@ -310,12 +312,16 @@ class SparqlStore:
         facts = [(head, iri.get(relation, ""), end) for head, relation, end in triples]
         blank = [any(term.startswith("_:") for term in fact) for fact in facts]
         terms = [[written(term) for term in fact] for fact in facts]
-        asked = [tuple(term or "" for term in some) for some in terms if None not in some]
-        there: set[tuple[str, ...]] = set()
-        for some in batches(asked, self.endpoint.settings.batch):
+        asked = [
+            tuple(term or "" for term in some)
+            for some in terms
+            if None not in some and not str(some[0]).startswith('"')
+        ]
+        there = set[tuple[str, ...]]()
+        for some in batches(asked, max(1, self.endpoint.settings.batch // 4)):
             rows = self.endpoint.select(self.patterns.held(some), fresh=True).rows
-            there |= {tuple(id_of(row[at]) for at in ("s", "p", "o")) for row in rows}
-        return [skipped or fact in there for skipped, fact in zip(blank, facts)]
+            there |= {some[int(row["n"]["value"])] for row in rows}
+        return [skipped or tuple(fact) in there for skipped, fact in zip(blank, terms)]
 
     def troubles(self) -> list[str]:
         """See `Store`."""
@@ -336,38 +342,15 @@ class SparqlStore:
         troubles = self.troubles()
         return found | ({"incomplete": "; ".join(troubles)} if troubles else {})
 
-    @functools.cached_property
-    def _cap(self) -> int:
-        """Rows that the endpoint gives at a time: it need not say that there are more."""
-        rows = self.endpoint.select(self.patterns.anything(self.endpoint.settings.page)).rows
-        return max(len(rows), 1)
-
-    def _paged(self, query: str, order: str | None) -> tuple[list[Row], bool]:
-        """All rows of a query; page by page in an order, where more than one can come."""
-        rows, whole = self.endpoint.select(query)
-        if order is None or not whole or len(rows) < self._cap:
-            return rows, whole
-        # As many as came before: perhaps all, perhaps as many as the endpoint ever gives. To count
-        # is cheaper than to sort.
-        counted, _ = self.endpoint.select(self.patterns.counted(query))
-        if counted and int(counted[0]["n"]["value"]) <= len(rows):
-            return rows, whole
-        found: list[Row] = []
-        while whole and len(rows) >= self._cap:
-            page = f"{query} ORDER BY {order} LIMIT {self._cap} OFFSET {len(found)}"
-            rows, whole = self.endpoint.select(page)
-            found += rows
-        return found, whole
-
     def _answered(self, query: str, order: str | None = None) -> tuple[list[Row], bool]:
         """Rows, and whether they are all; where they are not, that is told."""
         try:
-            rows, whole = self._paged(query, order)
+            rows, whole = self._pages.rows(query, order)
         except Spent as error:
             self._troubles.append(str(error))
             return [], False
         if not whole:
-            self._troubles.append(f"{self.title} answered in part (206)")
+            self._troubles.append(f"{self.title} answered in part")
         return rows, whole
 
     def _terms(self, nodes: Sequence[int], *, subjects: bool = True) -> str:
@@ -384,7 +367,7 @@ class SparqlStore:
     def _of(self, term: dict[str, str]) -> int:
         node = self._intern(id_of(term))
         if term["type"] not in ("uri", "bnode"):
-            self._values[node] = term["value"]
+            self._values[node] = value_of(term)
         return node
 
     def _relation(self, term: dict[str, str]) -> int | None:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from jaxkg.errors import JaxkgError
 
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
+_BOOLEAN = "http://www.w3.org/2001/XMLSchema#boolean"
 _ESCAPES = {
     "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f",
 }  # fmt: skip
@@ -42,7 +43,7 @@ def id_of(term: Mapping[str, str]) -> str:
     '"chat"@fr'
     """
     try:
-        kind, value = term["type"], term["value"]
+        kind, value = term["type"], value_of(term)
         if kind == "uri":
             return value
         if kind == "bnode":
@@ -55,6 +56,18 @@ def id_of(term: Mapping[str, str]) -> str:
     except (KeyError, TypeError, AttributeError):
         pass
     raise JaxkgError(f"an endpoint answered with {str(term)[:120]!r}, which is no term of a fact")
+
+
+def value_of(term: Mapping[str, str]) -> str:
+    """The text of a term; a boolean's is a word, which Virtuoso writes as a number.
+
+    >>> value_of({"type": "typed-literal", "value": "1", "datatype": _BOOLEAN})
+    'true'
+    """
+    value = term["value"]
+    if term.get("datatype") == _BOOLEAN:
+        return {"1": "true", "0": "false"}.get(value, value)
+    return value
 
 
 def written(entity: str) -> str | None:

@@ -9,7 +9,7 @@ from sparql_server import Fault
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.stores import endpoint as endpoints
 from jaxkg.kg.stores.around import Reach, surroundings
-from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings, Spent
+from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings, Spent, Unsorted
 from jaxkg.kg.stores.sparql import SparqlStore
 
 QUERY = "SELECT ?s WHERE { ?s ?p ?o } LIMIT 3"
@@ -50,13 +50,14 @@ def test_a_wait_that_is_asked_for_is_waited(proxy):
         (Fault(status=400, body=b"Virtuoso 37000 no query"), "400: Virtuoso 37000 no query"),
         (Fault(status=429, body=b"go away", headers=(("retry-after", "90000"),)), "429: go away"),
         (Fault(status=500, body=b"broken"), r"500: broken \(tried 3 times\)"),
+        (Fault(status=500, body=b"Virtuoso 42000 Error too long"), r"42000 Error too long$"),
         (Fault(cut=True), r"hung up.*tried 3 times"),
         (Fault(body=b"[1, 2]"), "half a reply|no SPARQL result"),
         (Fault(body=b'{"a": 1}'), "no SPARQL results"),
         (Fault(body=b'{"a": }'), "JSON"),
         (Fault(delay=1.0), "no whole reply in 0.3 s"),
     ],
-    ids=["html", "400", "long wait", "500", "cut", "list", "other", "no json", "slow"],
+    ids=["html", "400", "long wait", "500", "for good", "cut", "list", "other", "no json", "slow"],
 )
 def test_what_does_not_pass_is_one_clear_error(proxy, fault, told):
     proxy.always = fault
@@ -140,7 +141,11 @@ def test_a_damaged_cache_is_done_without(proxy, tmp_path):
 
 @pytest.mark.parametrize(
     ("fault", "told"),
-    [(Fault(status=206), "answered in part"), (Fault(rows=2), "that it did not send")],
+    [
+        (Fault(status=206), "answered in part"),
+        (Fault(headers=(("x-sql-state", "S1TAT"),)), "answered in part"),
+        (Fault(rows=2), "that it did not send"),
+    ],
 )
 def test_an_answer_in_part_is_marked(proxy, fault, told):
     store = SparqlStore(endpoint(proxy.url))
@@ -154,6 +159,20 @@ def test_an_answer_in_part_is_marked(proxy, fault, told):
     again = surroundings(store, topics, Reach(hops=1))
     assert again.troubles == ()
     assert len(again.facts.rows) > 3
+
+
+@pytest.mark.slow
+def test_limits_of_virtuoso_are_told(served, films):
+    if "default-graph-uri" not in served:
+        pytest.skip("of Virtuoso alone")
+    long = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
+    assert not endpoint(f"{served}&timeout=500").select(long).whole
+    every = "SELECT ?s WHERE { ?s ?p ?o } ORDER BY ?s"
+    asked = endpoint(served)
+    assert len(asked.select(every).rows) == 200 < films.num_triples
+    with pytest.raises(Unsorted, match="SR353"):
+        asked.select(f"{every} LIMIT 200 OFFSET 300")
+    assert asked.sent == 2
 
 
 def test_a_spent_budget_marks_the_answer(proxy):

@@ -78,7 +78,8 @@ def test_facts_are_asked_for_anew(films, served):
     store = store_of(served)
     head, relation, tail = films.triple(0)
     facts = [(head, relation, tail), (tail, relation, head), (head, "no such", tail)]
-    assert store.holds(facts) == [True, False, False]
+    facts += [('"text"', relation, tail), (head, relation, tail)]
+    assert store.holds(facts) == [True, False, False, False, True]
     assert store.holds([(head, relation, "_:b0")]) == [True]
 
 
@@ -110,9 +111,7 @@ def test_an_endpoint_that_cannot_count_its_relations(proxy):
         topic_graph(store, found)
 
 
-def test_literals_and_blank_nodes(tmp_path):
-    from sparql_server import oxigraph
-
+def test_literals_and_blank_nodes(tmp_path, serve):
     from jaxkg.kg import read_graph
 
     xsd = "http://www.w3.org/2001/XMLSchema#"
@@ -123,6 +122,7 @@ def test_literals_and_blank_nodes(tmp_path):
     file = tmp_path / "odd.nt"
     file.write_text(
         f'<http://a/1> <http://a/p> "5"^^<{xsd}integer> .\n'
+        f'<http://a/1> <http://a/p> "true"^^<{xsd}boolean> .\n'
         '<http://a/1> <http://a/p> "say \\"no\\"\\n"@fr .\n'
         "<http://a/1> <http://a/q#p> _:who .\n"
         "_:who <http://a/r> <http://a/2> .\n"
@@ -134,25 +134,27 @@ def test_literals_and_blank_nodes(tmp_path):
         encoding="utf-8",
     )
     kg = read_graph(file)
-    with oxigraph(file, tmp_path / "store") as url:
-        store = store_of(url)
-        graph = topic_graph(store, surroundings(store, store.named(["One"])[0], Reach(hops=2)))
-        wanted = {kg.triple(row) for row in range(kg.num_triples)}
-        # Behind a blank node nothing can be asked for; its label differs from server to server.
-        found = {graph.triple(row) for row in range(graph.num_triples)}
-        assert {t for t in found if not t[2].startswith("_:")} == {
-            t for t in wanted if "_:" not in t[0] + t[2]
-        }
-        assert graph.relations == kg.relations
-        assert graph.relation_labels == kg.relation_labels
-        one = graph.entity("http://a/1")
-        assert (graph.name(one), graph.aliases[one]) == ("One", ("Uno",))
-        literal = graph.entity(f'"5"^^<{xsd}integer>')
-        assert graph.name(literal) == "5"
-        german = store_of(url, language="de")
-        assert german.described(np.array(german.named(["Eins"])[0])).names == ["Eins"]
-        own = store_of(url, labels=(also,), aliases=())
-        assert own.described(np.array(own.named(["Uno"])[0])).names == ["Uno"]
+    url = serve(file)
+    store = store_of(url)
+    graph = topic_graph(store, surroundings(store, store.named(["One"])[0], Reach(hops=2)))
+    wanted = {kg.triple(row) for row in range(kg.num_triples)}
+    # Behind a blank node nothing can be asked for; its label differs from server to server.
+    found = {graph.triple(row) for row in range(graph.num_triples)}
+    assert {t for t in found if not t[2].startswith("_:")} == {
+        t for t in wanted if "_:" not in t[0] + t[2]
+    }
+    assert graph.relations == kg.relations
+    assert graph.relation_labels == kg.relation_labels
+    assert all(store.holds([fact for fact in found if fact[0] == "http://a/1"]))
+    assert graph.name(graph.entity(f'"true"^^<{xsd}boolean>')) == "true"
+    one = graph.entity("http://a/1")
+    assert (graph.name(one), graph.aliases[one]) == ("One", ("Uno",))
+    literal = graph.entity(f'"5"^^<{xsd}integer>')
+    assert graph.name(literal) == "5"
+    german = store_of(url, language="de")
+    assert german.described(np.array(german.named(["Eins"])[0])).names == ["Eins"]
+    own = store_of(url, labels=(also,), aliases=())
+    assert own.described(np.array(own.named(["Uno"])[0])).names == ["Uno"]
 
 
 def test_everything_is_the_graph(films, served):
@@ -160,8 +162,9 @@ def test_everything_is_the_graph(films, served):
     graph = topic_graph(store, everything(store))
     assert graph.fingerprint == films.fingerprint
     assert store.count == films.num_triples
-    # Relations and their names, rows at a time, facts, names: nothing is asked fact by fact.
-    assert store.endpoint.sent <= 6
+    # Relations and their names, rows at a time, facts, names: nothing is asked fact by fact. By
+    # pages of 200 it is a count and eight, a count and three, and one that is refused.
+    assert store.endpoint.sent <= 6 + 13 * ("default-graph-uri" in served)
     pages = store_of(served, EndpointSettings(keep=0, page=100))
     assert topic_graph(pages, everything(pages)).fingerprint == films.fingerprint
 
@@ -192,6 +195,8 @@ def test_a_text_is_searched_for_once(films, served):
 
 
 def test_a_reply_of_many_bytes(films, served):
+    if "default-graph-uri" in served:
+        pytest.skip("Virtuoso has no texts of 32 MB")
     long = "x" * (1 << 25)
     query = f'SELECT ("{long}" AS ?x) WHERE {{}}'
     assert len(Endpoint(served, NOTHING_KEPT).select(query).rows[0]["x"]["value"]) == len(long)
