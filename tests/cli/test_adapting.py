@@ -5,7 +5,8 @@ import json
 import pytest
 from reader_graphs import PROJECTS
 
-from jaxkg.systems.reader import system
+from jaxkg.errors import JaxkgError
+from jaxkg.systems.reader import corrections, system
 from jaxkg.systems.reader.weights import shipped_weights
 
 
@@ -29,6 +30,21 @@ def team(in_cache, tmp_path, monkeypatch):
     ]
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
     return tmp_path
+
+
+def test_the_right_answer_is_given_though_it_cannot_be_kept(jaxkg, team, monkeypatch):
+    def full(path, lines):
+        raise JaxkgError(f"{path}: cannot be written (No space left on device)")
+
+    ask = ["ask", "who runs Zeus?", "--kg", team / "team.tsv", "--set", "encoder=hashing"]
+    [number] = [
+        row.split(".")[0].strip() for row in jaxkg(*ask)[1].splitlines() if "→ Firm2" in row
+    ]
+    monkeypatch.setattr(corrections, "write_lines", full)
+    code, out, err = jaxkg(*ask, "--right", number)
+    assert (code, "1. Firm2" in out) == (0, True)
+    [line] = err.splitlines()
+    assert "nothing is kept for the next time" in line
 
 
 def test_a_reading_is_right_by_its_number_until_corrections_are_cleared(jaxkg, team, monkeypatch):

@@ -92,13 +92,21 @@ def few(tmp_path):
 WRITERS = {
     "svg": ["ask", ASKED, "--svg", "{out}.svg"],
     "trace": ["ask", ASKED, "--trace", "{out}.json"],
+    "triples": ["ask", ASKED, "--triples", "{out}.tsv"],
     "eval": ["eval", "-o", "{out}", "--questions", "{few}"],
     "compare": ["compare", "-o", "{out}", "--questions", "{few}", "--systems", "planner,reader"],
     "build": ["kg", "build", "{graph}", "-o", "{out}"],
     "build, big": ["kg", "build", "{graph}", "-o", "{out}", "--big"],
     "index": ["kg", "index", "{saved}"],
     "add": ["kg", "add", "{saved}", "{graph}"],
+    "remove": ["kg", "remove", "{saved}", "{graph}"],
+    "compact": ["kg", "compact", "{saved}"],
+    "hypergraph": ["hypergraph", "build", "{graph}", "-o", "{out}", "--format", "graph"],
     "synthesize": ["kg", "synthesize", "-o", "{out}"],
+    "embeddings": [
+        *("train", "kge", "-o", "{out}", "--kg", "{graph}", "--validation", "{graph}"),
+        *("--epochs", "1", "--dimension", "2"),
+    ],
     "train": [
         "train",
         "planner",
@@ -131,7 +139,10 @@ def command(jaxkg, tmp_path, graph, few, request):
     (tmp_path / "there").mkdir()
     if "{saved}" in request.param:
         assert jaxkg("kg", "build", graph, "-o", saved)[0] == 0
-        graph.write_text("head\trelation\ttail\nx\tr0\ty\n")
+        new = "e0\tr0\te1" if "remove" in request.param else "x\tr0\ty"
+        graph.write_text(f"head\trelation\ttail\n{new}\n")
+        if "compact" in request.param:
+            assert jaxkg("kg", "add", saved, graph)[0] == 0
     places = {"out": tmp_path / "there" / "new", "graph": graph, "few": few, "saved": saved}
     return [part.format(**places, asked=asked) for part in request.param]
 

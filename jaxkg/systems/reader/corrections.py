@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.cache import cache_folder, cache_for
+from jaxkg.cache import cache_folder, cache_for, nothing_kept
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg import KnowledgeGraph
@@ -98,7 +98,10 @@ def keep_correction(kg: KnowledgeGraph, one: Correction) -> tuple[Correction, ..
     if folder is not None:
         raws = ({**vars(each), "query": query_to_dict(each.query)} for each in every)
         lines = (json.dumps(raw, ensure_ascii=False) for raw in raws)
-        write_lines(folder / _name(kg), lines)
+        try:
+            write_lines(folder / _name(kg), lines)
+        except JaxkgError as error:
+            nothing_kept(error)
     return every
 
 
