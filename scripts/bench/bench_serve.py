@@ -6,8 +6,9 @@
 MetaQA's 3-hop test questions, typed without brackets, over loopback from this process: many callers
 that each wait for their answer before they ask again, then one alone, then as many of a service
 that answers one question at a time. Every reply must be an answer or say why there is none. Memory
-is the service's, from a tenth of the time on; `--seconds 600` looks longer. CPU time is the
-service's alone, so it says something on a busy machine too. Three minutes.
+is the service's, from a tenth of the time on. CPU time is the service's alone, so it says something
+on a busy machine too. Three minutes. With `--minutes 10` the many callers alone, for so long, and
+memory minute by minute, which is recorded apart.
 """
 
 from __future__ import annotations
@@ -181,15 +182,43 @@ def measured(
     return [*cells, load.bytes / len(load.waited) / 1024, float(load.errors)], memory
 
 
+def watched(running: Service, bodies: Sequence[bytes], options: argparse.Namespace) -> Record:
+    """Minute by minute: how it goes, and the memory at the end of each."""
+    record = Record(__file__, options, part="minutes")
+    table = record.table("minute", "questions/s", "p95 ms", "MiB", "errors")
+    asyncio.run(running.asked(bodies, options.clients, options.warm))
+    memory, errors = [running.mib()], 0
+    table.add("warm", None, None, memory[0], None)
+    for minute in range(1, options.minutes + 1):
+        load, _ = asyncio.run(running.asked(bodies, options.clients, 60.0))
+        memory.append(running.mib())
+        errors += load.errors
+        rate = len(load.waited) / 60.0
+        table.add(str(minute), rate, load.milliseconds(95), memory[-1], load.errors)
+    record.note(
+        f"memory from {memory[0]:,.0f} to {memory[-1]:,.0f} MiB "
+        f"({memory[-1] / memory[0] - 1:+.1%}; first minute to last "
+        f"{memory[-1] / memory[1] - 1:+.1%}), {errors} errors"
+    )
+    return record
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__, seed=False)
     parser.add_argument("--planner", type=Path, required=True, help="trained on MetaQA")
     numbers(parser, clients=64, seconds=60.0, warm=10.0, alone=10.0)
+    numbers(parser, minutes=0)
     options = parser.parse_args(argv)
-    record = Record(__file__, options)
     world = sets("metaqa", options.data)
     bodies = [json.dumps({"question": q.text}).encode() for q in world.questions("metaqa-3")]
     kg = options.data / FAMILIES["metaqa"][0]
+    if options.minutes:
+        with service(kg, options.planner) as running:
+            record = watched(running, bodies, options)
+        record.note(f"load of the machine: {os.getloadavg()[0]:.1f}")
+        record.save()
+        return
+    record = Record(__file__, options)
     table = record.table(
         "handling", "questions/s", "p50 ms", "p95 ms", "p99 ms", "CPU ms", "KiB", "errors"
     )
