@@ -28,7 +28,7 @@ def limited(most, *, programs=False):
     Python ignores the signal that would come with it. Compiled programs are not kept meanwhile,
     unless wanted: half of one would stay where other tests read it.
     """
-    before = jax.config.jax_enable_compilation_cache
+    before = jax.config.values["jax_enable_compilation_cache"]
     jax.config.update("jax_enable_compilation_cache", before and programs)
     reset_cache()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -36,7 +36,10 @@ from jaxkg.records import Question
 from jaxkg.storage import write_text, writing
 
 PREDICTIONS, RUN = "predictions.jsonl", "run.json"
-_ANEW = "To start anew, name another folder or pass fresh=True (the old lines are kept aside)."
+_ANEW = (
+    "To start anew, name another folder or ask for a fresh run (--fresh, or fresh=True from "
+    "Python): the old lines are kept aside."
+)
 _PACKAGES = ("jaxkg", "numpy", "jax", "jaxlib", "flax", "openai")
 
 

@@ -93,7 +93,9 @@ def test_another_question_set_is_refused(tmp_path, change, problem):
     fill(tmp_path, QUESTIONS)
     others = [*QUESTIONS]
     others[1] = dataclasses.replace(others[1], **change)
-    with pytest.raises(JaxkgError, match=f"another question set: .*{problem}.*fresh=True"):
+    with pytest.raises(
+        JaxkgError, match=f"another question set: .*{problem}.*--fresh, or fresh=True"
+    ):
         open_run(tmp_path, others)
 
 
