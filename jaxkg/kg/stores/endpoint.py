@@ -32,8 +32,8 @@ _LONGEST_GET = 4_000
 _LARGEST = 1 << 28
 """Bytes of a reply, unpacked."""
 _JSON = "application/sparql-results+json"
-_FOR_GOOD = re.compile(r"Virtuoso (22|37|42)\d{3} Error")
-"""Faults of a query, which Virtuoso tells as its own, by 500: asked again, they come again."""
+_FOR_GOOD = re.compile(r"Virtuoso (37|42)\d{3} Error")
+"""Faults of a query, which Virtuoso tells by 500: asked again, they come again."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -51,13 +51,26 @@ def test_a_wait_that_is_asked_for_is_waited(proxy):
         (Fault(status=429, body=b"go away", headers=(("retry-after", "90000"),)), "429: go away"),
         (Fault(status=500, body=b"broken"), r"500: broken \(tried 3 times\)"),
         (Fault(status=500, body=b"Virtuoso 42000 Error too long"), r"42000 Error too long$"),
+        (Fault(status=500, body=b"Virtuoso 22023 Error SR014"), r"SR014 .tried 3 times"),
         (Fault(cut=True), r"hung up.*tried 3 times"),
         (Fault(body=b"[1, 2]"), "half a reply|no SPARQL result"),
         (Fault(body=b'{"a": 1}'), "no SPARQL results"),
         (Fault(body=b'{"a": }'), "JSON"),
         (Fault(delay=1.0), "no whole reply in 0.3 s"),
     ],
-    ids=["html", "400", "long wait", "500", "for good", "cut", "list", "other", "no json", "slow"],
+    ids=[
+        "html",
+        "400",
+        "long wait",
+        "500",
+        "for good",
+        "not for good",
+        "cut",
+        "list",
+        "other",
+        "no json",
+        "slow",
+    ],
 )
 def test_what_does_not_pass_is_one_clear_error(proxy, fault, told):
     proxy.always = fault
