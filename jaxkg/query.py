@@ -213,7 +213,7 @@ def children(query: Query) -> tuple[Node | Count, ...]:
     >>> children(Count(Entities(("Alien",))))
     (Entities(ids=('Alien',)),)
     """
-    if isinstance(query, Intersection | Union):
+    if isinstance(query, (Intersection, Union)):
         return query.parts
     fields = (field.name for field in dataclasses.fields(query))
     return tuple(getattr(query, name) for name in fields if name in _CHILDREN)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from jaxkg.candidates import Revisit
-from jaxkg.kg.queries.rules import ends_at, topics_of, where_window
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.queries.rules import (
+    DEEPEST,
+    ROOTS,
+    ends_at,
+    refusal,
+    refuse_operator,
+    refuse_relations,
+    topics_of,
+    where_window,
+)
 from jaxkg.kg.queries.sets import sides, start_of
 from jaxkg.kg.queries.values import KINDS, Values
 from jaxkg.query import (
@@ -27,21 +37,39 @@ from jaxkg.query import (
 from jaxkg.types import NULL
 
 
-class Operator(NamedTuple):
-    """One operator, or one chain of steps; `parts` are the operators it reads from."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Chains:
+    """Chains of a round that share what they may return to.
 
-    query: Node
-    parts: tuple[int, ...]
-    level: int
-    path: int = NULL  # among the paths of the batch
-    revisit: Revisit = "any"
+    Attributes:
+        revisit: see `candidates.follow`.
+        places, sources: [P] int64 operators, and those they read from.
+        relations: [P, L, W] int32 paths.
+    """
+
+    revisit: Revisit
+    places: np.ndarray
+    sources: np.ndarray
+    relations: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Chains:
-    """Chains of a round by what they may return to: operators, sources, relations [P, L, W]."""
+class Combinations:
+    """Intersections, unions and differences of a round.
 
-    groups: tuple[tuple[Revisit, list[int], list[int], np.ndarray], ...]
+    Attributes:
+        places: [C] int64 operators.
+        parts: [S] int64 operators they read from, end to end; equal parts of one stand once.
+        row, number: [S] int32, whose part it is, and which of its parts.
+        least, most: [C] int32, see `query_rounds.combine`; of a difference both are 1.
+    """
+
+    places: np.ndarray
+    parts: np.ndarray
+    row: np.ndarray
+    number: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,15 +77,15 @@ class Conditions:
     """Conditions, or orders, of a round.
 
     Attributes:
-        places, sources: C operators, and those they read from.
+        places, sources: [C] int64 operators, and those they read from.
         relations: [C, L, W] int32 paths; hops: [C] int32, their lengths.
         kind: [C] int32, place in `KINDS`; NULL for a count.
         window: [C, 4] int32; negate: [C] bool, of an order whether the largest come first.
         most: [C] int32, of an order how many.
     """
 
-    places: list[int]
-    sources: list[int]
+    places: np.ndarray
+    sources: np.ndarray
     relations: np.ndarray
     hops: np.ndarray
     kind: np.ndarray
@@ -68,10 +96,10 @@ class Conditions:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Round:
-    """What can run once the rounds before it have: (operator, parts, least, most) to combine."""
+    """What can run once the rounds before it have."""
 
-    chains: Chains | None
-    combinations: list[tuple[int, tuple[int, ...], int, int]]
+    chains: tuple[Chains, ...]
+    combinations: Combinations | None
     wheres: Conditions | None
     extremes: Conditions | None
 
@@ -82,7 +110,9 @@ class QueryBatch:
 
     Attributes:
         queries: as given.
-        operators: all operators, each after those it reads from; equal ones once.
+        operators: all operators, or chains of steps, each after those it reads from; equal ones
+            stand once.
+        parts: of each operator, those it reads from.
         roots: of each query graph, one operator, or the two sides of a comparison.
         starts: [S] int32 nodes of all `Entities` and `Domain`, end to end.
         entities: [n, 3] int64, (operator, first, end) of their stretches.
@@ -90,7 +120,8 @@ class QueryBatch:
     """
 
     queries: tuple[Query, ...]
-    operators: tuple[Operator, ...]
+    operators: tuple[Node, ...]
+    parts: tuple[tuple[int, ...], ...]
     roots: tuple[tuple[int, ...], ...]
     starts: np.ndarray
     entities: np.ndarray
@@ -98,114 +129,198 @@ class QueryBatch:
 
 
 def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
-    """Take sound query graphs apart."""
-    taken = _Taken(values)
-    roots = tuple(tuple(map(taken.place, sides(query))) for query in queries)
-    operators = taken.operators
-    starts: list[int] = []
-    entities: list[tuple[int, int, int]] = []
-    levels: dict[int, list[int]] = {}
-    for place, operator in enumerate(operators):
-        if operator.level:
-            levels.setdefault(operator.level, []).append(place)
-            continue
-        low = len(starts)
-        if isinstance(operator.query, Entities):
-            rows = [values.row(entity) for entity in operator.query.ids]
-            starts += rows if len(rows) == 1 else sorted({*rows})
-        elif isinstance(operator.query, Domain):
-            starts += start_of(values, operator.query).nodes.tolist()
-        entities.append((place, low, len(starts)))
+    """Take query graphs apart; what stands in many of them is checked once.
+
+    Raises:
+        JaxkgError: one is not sound (`jaxkg.kg.queries.rules.refuse_unsound`); says which.
+    """
+    taken, roots = _Taken(values), []
+    for number, query in enumerate(queries, start=1):
+        try:
+            roots.append(taken.roots(query))
+        except (JaxkgError, TypeError) as error:  # of what has no hash, say
+            if (why := refusal(values, query)) is None:
+                raise
+            raise JaxkgError(f"query graph {number}: {why}") from error
     paths = _table(list(taken.paths))
-    rounds = tuple(_round(values, operators, paths, levels[level]) for level in sorted(levels))
     return QueryBatch(
         tuple(queries),
-        tuple(operators),
-        roots,
-        np.array(starts, np.int32),
-        np.array(entities, np.int64).reshape(-1, 3),
-        rounds,
+        tuple(taken.operators),
+        tuple(taken.parts),
+        tuple(roots),
+        np.array(taken.starts, np.int32),
+        np.array(taken.entities, np.int64).reshape(-1, 3),
+        tuple(_round(taken, paths, taken.waiting[level]) for level in sorted(taken.waiting)),
     )
 
 
+class _Waiting:
+    """Operators of one round as they come, by what they do; the lists of a kind run in step."""
+
+    def __init__(self) -> None:
+        self.chains: dict[Revisit, tuple[list[int], list[int], list[int]]] = {
+            "any": ([], [], []),
+            "topic": ([], [], []),
+        }  # operators, sources, paths
+        self.combined: tuple[list[int], list[tuple[int, ...]], list[int], list[int]]
+        self.combined = [], [], [], []  # operators, distinct parts, least, most
+        self.wheres: list[tuple[int, int, int]] = []  # operator, source, path
+        self.extremes: list[tuple[int, int, int]] = []
+
+
 class _Taken:
-    """Operators taken from query graphs so far."""
+    """Operators taken from query graphs so far; for many small ones, so by look-ups and appends."""
 
     def __init__(self, values: Values):
         self.values = values
-        self.operators: list[Operator] = []
+        self.operators: list[Node] = []
+        self.parts: list[tuple[int, ...]] = []
+        self.starts: list[int] = []
+        self.entities: list[tuple[int, int, int]] = []
+        self.waiting: dict[int, _Waiting] = {}
         self.paths: dict[tuple[tuple[int, ...], ...], int] = {(): 0}  # and their places
+        self._levels: list[int] = []
         self._places: dict[tuple[Hashable, ...], int] = {}
+        self._entities: dict[tuple[str, ...], int] = {}
         self._named: dict[tuple[tuple[str, ...], ...], int] = {}
+        self._walked: list[dict[int, int]] = []  # of every path, and of it without returning
 
-    def place(self, node: Node) -> int:
+    def roots(self, query: Query) -> tuple[int, ...]:
+        """Of a query graph, the operators below its root, or its root itself."""
+        if type(query) not in ROOTS:
+            return (self.place(query, 0),)
+        places = tuple([self.place(side, 1) for side in sides(query)])
+        refuse_operator(self.values, query)
+        return places
+
+    def place(self, node: Node, depth: int) -> int:
         """Where a node's operator stands, after those it reads from; equal nodes have one."""
         # Told apart by where their parts stand: the hash of a node would go down to its leaves.
-        kind = type(node)
         if isinstance(node, Step):
-            return self._chain(node)
+            return self._chain(node, depth)
+        if depth > DEEPEST:
+            raise JaxkgError("too many operators within each other")
         if isinstance(node, Entities):
-            return self._kept((kind, node.ids), node, ())
-        if isinstance(node, Domain):
-            return self._kept((kind, node.relations), node, ())
-        if isinstance(node, Intersection | Union):
-            parts = tuple(map(self.place, node.parts))
-            return self._kept((kind, parts), node, parts)
-        if isinstance(node, Difference):
-            parts = self.place(node.source), self.place(node.without)
-            return self._kept((kind, parts), node, parts)
-        part = self.place(node.source)
-        path = self._path([(name,) for name in node.path])
-        if isinstance(node, Where):
-            key = kind, part, path, node.comparison, node.value, node.by
+            place = self._entities.get(node.ids)
+            return self._start(node) if place is None else place
+        if isinstance(node, (Intersection, Union)):
+            if not node.parts or type(node.parts) is not tuple:
+                raise TypeError("of nothing, or of a list")
+            parts = tuple([self.place(part, depth + 1) for part in node.parts])
+        elif isinstance(node, (Where, Extreme)):
+            return self._conditioned(node, depth)
+        elif isinstance(node, Domain):
+            place = self._places.get((Domain, node.relations))
+            return self._start(node) if place is None else place
+        elif isinstance(node, Difference):
+            parts = self.place(node.source, depth + 1), self.place(node.without, depth + 1)
         else:
-            key = kind, part, path, node.largest, node.n, node.by
-        return self._kept(key, node, (part,), path)
+            raise TypeError(f"no operator within others: {node!r}")
+        place = self._places.get((type(node), parts))
+        return self._combined(node, parts) if place is None else place
 
-    def _path(self, names: Sequence[tuple[str, ...]]) -> int:
-        """Place of a relation path among those of the batch; each hop is one relation or more."""
-        key = tuple(names)
-        if (place := self._named.get(key)) is None:
-            codes = tuple(map(self.values.codes, key))
-            place = self._named[key] = self.paths.setdefault(codes, len(self.paths))
+    def _add(self, node: Node, parts: tuple[int, ...]) -> tuple[int, _Waiting]:
+        """A new operator's place, and what waits for its round."""
+        place, levels = len(self.operators), self._levels
+        level = 1 + (levels[parts[0]] if len(parts) == 1 else max([levels[p] for p in parts]))
+        self.operators.append(node)
+        self.parts.append(parts)
+        levels.append(level)
+        if (waiting := self.waiting.get(level)) is None:
+            waiting = self.waiting[level] = _Waiting()
+        return place, waiting
+
+    def _start(self, node: Entities | Domain) -> int:
+        place, low = len(self.operators), len(self.starts)
+        if isinstance(node, Entities):
+            if not node.ids or type(node.ids) is not tuple:
+                refuse_operator(self.values, node)
+            self._entities[node.ids] = place
+            rows = [self.values.row(entity) for entity in node.ids]
+            self.starts += rows if len(rows) == 1 else sorted({*rows})
+        else:
+            refuse_operator(self.values, node)
+            self._places[Domain, node.relations] = place
+            self.starts += start_of(self.values, node).nodes.tolist()
+        self.entities.append((place, low, len(self.starts)))
+        self.operators.append(node)
+        self.parts.append(())
+        self._levels.append(0)
         return place
 
-    def _kept(
-        self,
-        key: tuple[Hashable, ...],
-        node: Node,
-        parts: tuple[int, ...],
-        path: int = NULL,
-        revisit: Revisit = "any",
-    ) -> int:
+    def _combined(self, node: Node, parts: tuple[int, ...]) -> int:
+        place, waiting = self._add(node, parts)
+        self._places[type(node), parts] = place
+        # The same part twice is one slot twice: distinct parts count, but where some are left out.
+        some, least, most = parts, 1, 1
+        if isinstance(node, (Intersection, Union)):
+            some = parts if len({*parts}) == len(parts) else tuple(dict.fromkeys(parts))
+            least, most = len(some) if isinstance(node, Intersection) else 1, len(some) + 1
+        places, distinct, lows, highs = waiting.combined
+        places.append(place)
+        distinct.append(some)
+        lows.append(least)
+        highs.append(most)
+        return place
+
+    def _conditioned(self, node: Where | Extreme, depth: int) -> int:
+        part = self.place(node.source, depth + 1)
+        path = self._path(tuple([(name,) for name in node.path]))
+        if isinstance(node, Where):
+            key = Where, part, path, node.comparison, node.value, node.by
+        else:
+            key = Extreme, part, path, node.largest, node.n, node.by
         if (place := self._places.get(key)) is None:
-            operators = self.operators
-            place = self._places[key] = len(operators)
-            level = 1 + max([operators[part].level for part in parts]) if parts else 0
-            operators.append(Operator(node, parts, level, path, revisit))
+            refuse_operator(self.values, node)
+            place, waiting = self._add(node, (part,))
+            self._places[key] = place
+            which = waiting.wheres if isinstance(node, Where) else waiting.extremes
+            which.append((place, part, path))
         return place
 
-    def _chain(self, node: Step) -> int:
+    def _path(self, names: tuple[tuple[str, ...], ...]) -> int:
+        """Place of a relation path among those of the batch; each hop is one relation or more."""
+        if (place := self._named.get(names)) is None:
+            for relations in names:
+                refuse_relations(self.values, relations)
+            codes = tuple(map(self.values.codes, names))
+            place = self._named[names] = self.paths.setdefault(codes, len(self.paths))
+            self._walked += [{} for _ in range(2 * len(self.paths) - len(self._walked))]
+        return place
+
+    def _chain(self, node: Step, depth: int) -> int:
         """The longest chain of steps above `node` that is walked under one rule.
 
         Steps that must not return bar the entities that the chain began with at every hop, so they
         are one chain only down to these; above other steps, such a step is walked alone.
         """
-        names, source = [node.relations], node.source
-        while isinstance(source, Step) and source.returns == node.returns:
+        names, source, returns = [node.relations], node.source, node.returns
+        while isinstance(source, Step) and source.returns == returns and depth <= DEEPEST:
+            depth += 1
             names.append(source.relations)
             source = source.source
-        bars = not node.returns and bool(topics_of(node))
-        if bars and not isinstance(source, Entities):
-            return self._step_after_others(node)
-        part, path = self.place(source), self._path(names[::-1])
-        return self._kept((part, path, bars), node, (part,), path, "topic" if bars else "any")
+        if depth >= DEEPEST:
+            raise JaxkgError("too many operators within each other")
+        part = self.place(source, depth + 1)
+        if not (returns or isinstance(source, Entities)) and topics_of(source):
+            return self._step_after_others(node, depth)
+        path, bars = self._path(tuple(names[::-1])), not returns and isinstance(source, Entities)
+        known = self._walked[2 * path + bars]
+        if (place := known.get(part)) is None:
+            place, waiting = self._add(node, (part,))
+            known[part] = place
+            places, sources, paths = waiting.chains["topic" if bars else "any"]
+            places.append(place)
+            sources.append(part)
+            paths.append(path)
+        return place
 
-    def _step_after_others(self, node: Step) -> int:
+    def _step_after_others(self, node: Step, depth: int) -> int:
         """A step that must not return, above one that might: walk freely, then leave out."""
         free = Step(node.source, node.relations)
-        parts = self.place(free), self.place(Entities(topics_of(node)))
-        return self._kept((Step, parts), node, parts)
+        parts = self.place(free, depth), self.place(Entities(topics_of(node)), depth)
+        place = self._places.get((Step, parts))
+        return self._combined(node, parts) if place is None else place
 
 
 def _table(paths: Sequence[tuple[tuple[int, ...], ...]]) -> tuple[np.ndarray, np.ndarray]:
@@ -219,61 +334,44 @@ def _table(paths: Sequence[tuple[tuple[int, ...], ...]]) -> tuple[np.ndarray, np
     return table, hops
 
 
-def _round(
-    values: Values,
-    operators: Sequence[Operator],
-    paths: tuple[np.ndarray, np.ndarray],
-    places: Sequence[int],
-) -> Round:
-    groups: dict[Revisit, list[int]] = {}
-    combinations, wheres, extremes = [], [], []
-    for place in places:
-        operator = operators[place]
-        query, parts = operator.query, operator.parts
-        if isinstance(query, Where):
-            wheres.append(place)
-        elif isinstance(query, Extreme):
-            extremes.append(place)
-        elif operator.path != NULL:
-            groups.setdefault(operator.revisit, []).append(place)
-        elif isinstance(query, Intersection):
-            # The same part twice is one slot twice: distinct parts count.
-            distinct = tuple(dict.fromkeys(parts))
-            combinations.append((place, distinct, len(distinct), len(distinct) + 1))
-        elif isinstance(query, Union):
-            combinations.append((place, tuple(dict.fromkeys(parts)), 1, len(parts) + 1))
-        else:
-            combinations.append((place, parts, 1, 1))
-    chains = Chains(
-        tuple(
-            (
-                revisit,
-                some,
-                [operators[place].parts[0] for place in some],
-                paths[0][[operators[place].path for place in some]],
-            )
-            for revisit, some in groups.items()
-        )
+def _round(taken: _Taken, paths: tuple[np.ndarray, np.ndarray], waiting: _Waiting) -> Round:
+    chains = tuple(
+        Chains(revisit, np.array(places), np.array(sources), paths[0][own])
+        for revisit, (places, sources, own) in waiting.chains.items()
+        if places
     )
+    combinations = None
+    if waiting.combined[0]:
+        places, parts, least, most = waiting.combined
+        lengths = np.array(list(map(len, parts)))
+        row = np.repeat(np.arange(len(places), dtype=np.int32), lengths)
+        number = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        combinations = Combinations(
+            np.array(places),
+            np.fromiter(itertools.chain.from_iterable(parts), np.int64, len(row)),
+            row,
+            number.astype(np.int32),
+            np.array(least, np.int32),
+            np.array(most, np.int32),
+        )
     return Round(
-        chains if groups else None,
+        chains,
         combinations,
-        _conditions(values, operators, paths, wheres),
-        _conditions(values, operators, paths, extremes),
+        _conditions(taken, paths, waiting.wheres),
+        _conditions(taken, paths, waiting.extremes),
     )
 
 
 def _conditions(
-    values: Values,
-    operators: Sequence[Operator],
+    taken: _Taken,
     paths: tuple[np.ndarray, np.ndarray],
-    places: list[int],
+    waiting: list[tuple[int, int, int]],
 ) -> Conditions | None:
-    if not places:
+    if not waiting:
         return None
-    kinds, windows, flags, most = [], [], [], []
-    for place in places:
-        query = operators[place].query
+    values, kinds, windows, flags, most = taken.values, [], [], [], []
+    for place, _, _ in waiting:
+        query = taken.operators[place]
         if isinstance(query, Where):
             kind, window = where_window(values, query)
             kinds.append(KINDS.index(kind) if query.by == "value" else NULL)
@@ -287,10 +385,10 @@ def _conditions(
             windows.append((0, 0, 0, 0))
             flags.append(query.largest)
             most.append(min(query.n, 2**31 - 1))
-    (table, hops), own = paths, [operators[place].path for place in places]
+    (table, hops), (places, sources, own) = paths, np.array(waiting).T
     return Conditions(
         places,
-        [operators[place].parts[0] for place in places],
+        sources,
         table[own],
         hops[own],
         np.array(kinds, np.int32),

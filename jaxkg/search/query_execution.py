@@ -17,7 +17,7 @@ from jaxkg.kg.queries.sets import Derived, Result, root_result, start_of
 from jaxkg.kg.queries.values import NONE, Values
 from jaxkg.query import Domain
 from jaxkg.search.plans import execute_batch
-from jaxkg.search.query_batch import Chains, Conditions, QueryBatch
+from jaxkg.search.query_batch import Chains, Combinations, Conditions, QueryBatch
 from jaxkg.search.query_rounds import combine, keep_foremost, keep_where
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, stream, tensor_graph
 from jaxkg.types import NULL
@@ -111,8 +111,8 @@ class Executed(Sequence[Result]):
         self.high = np.zeros(count, np.int64)
         self.complete = np.ones(count, bool)
         # All rounds have as many rows, so that they share a program.
-        chains = [group for level in batch.rounds if level.chains for group in level.chains.groups]
-        most = max((len(places) for _, places, _, _ in chains), default=1)
+        chains = [chains for level in batch.rounds for chains in level.chains]
+        most = max((len(one.places) for one in chains), default=1)
         conditions = any(level.wheres or level.extremes for level in batch.rounds)
         size = owner.batch_size
         self.rows = size if conditions else min(size, bucket(most))
@@ -120,8 +120,8 @@ class Executed(Sequence[Result]):
         self.found.append(_Sets(batch.starts))
         places, self.low[places], self.high[places] = batch.entities.T
         for level in batch.rounds:
-            if level.chains:
-                self._chains(level.chains)
+            for chains in level.chains:
+                self._chains(chains)
             if level.combinations:
                 self._combine(level.combinations)
             if level.wheres:
@@ -129,18 +129,27 @@ class Executed(Sequence[Result]):
             if level.extremes:
                 self._extreme(level.extremes)
 
-    def _keep_all(self, places: Sequence[int], sets: _Sets, row: np.ndarray) -> None:
+    def _keep_all(self, places: np.ndarray, sets: _Sets, row: np.ndarray) -> None:
         """Sets of the operators at `places`, `row` [K] ascending into these."""
         offsets = np.searchsorted(row, np.arange(len(places) + 1))
         self.sets[places] = len(self.found)
         self.found.append(sets)
         self.low[places], self.high[places] = offsets[:-1], offsets[1:]
 
-    def nodes(self, place: int) -> np.ndarray:
-        """[K] int32 found by an operator, in no order."""
-        return self.found[self.sets[place]].node[self.low[place] : self.high[place]]
+    @functools.cached_property
+    def _spans(self) -> tuple[list[int], list[int], list[int]]:
+        return self.sets.tolist(), self.low.tolist(), self.high.tolist()
 
-    def _gathered(self, places: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    def nodes(self, place: int) -> np.ndarray:
+        """[K] int32 found by an operator, ascending."""
+        sets, low, high = self._spans
+        nodes = self.found[sets[place]].node[low[place] : high[place]]
+        if len(nodes) > 1:
+            nodes = nodes.copy()
+            nodes.sort()
+        return nodes
+
+    def _gathered(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Nodes of several sets end to end, and how many each has."""
         low, high = self.low[places], self.high[places]
         lengths, slot = high - low, spread(low, high)
@@ -198,26 +207,22 @@ class Executed(Sequence[Result]):
         return row, reached, edges, completes
 
     def _chains(self, chains: Chains) -> None:
-        for revisit, places, sources, relations in chains.groups:
-            node, lengths = self._gathered(sources)
-            row, reached, edges, complete = self._walk(node, lengths, relations, revisit)
-            self._keep_all(places, _Sets(reached, edges), row)
-            self.complete[places] = complete
+        node, lengths = self._gathered(chains.sources)
+        row, reached, edges, complete = self._walk(node, lengths, chains.relations, chains.revisit)
+        self._keep_all(chains.places, _Sets(reached, edges), row)
+        self.complete[chains.places] = complete
 
-    def _combine(self, operators: Sequence[tuple[int, tuple[int, ...], int, int]]) -> None:
-        places = [place for place, _, _, _ in operators]
-        node, lengths = self._gathered([p for _, parts, _, _ in operators for p in parts])
-        row_of_part = [row for row, (_, parts, _, _) in enumerate(operators) for _ in parts]
-        row = np.repeat(np.array(row_of_part, np.int32), lengths)
-        part = np.repeat([n for _, parts, _, _ in operators for n in range(len(parts))], lengths)
-        least, most = np.array([bounds[2:] for bounds in operators], np.int32).T
-        weight = np.where((most[row] == 1) & (part > 0), np.int32(1 << 20), np.int32(1))
-        size, rows = _room(len(row)), _room(len(places), 256)
+    def _combine(self, combined: Combinations) -> None:
+        node, lengths = self._gathered(combined.parts)
+        row, least, most = np.repeat(combined.row, lengths), combined.least, combined.most
+        left_out = (most[combined.row] == 1) & (combined.number > 0)
+        weight = np.repeat(np.where(left_out, np.int32(1 << 20), np.int32(1)), lengths)
+        size, rows = _room(len(row)), _room(len(least), 256)
         kept = combine(
             pad(row, size), pad(node, size), pad(weight, size), pad(least, rows), pad(most, rows)
         )
         slot = np.flatnonzero(np.asarray(kept)[: len(row)])
-        self._keep_all(places, _Sets(node[slot]), row[slot])
+        self._keep_all(combined.places, _Sets(node[slot]), row[slot])
 
     def _ends(
         self, conditions: Conditions
@@ -302,7 +307,7 @@ class Executed(Sequence[Result]):
         query, roots = self.batch.queries[place], self.batch.roots[place]
         complete = self._whole or all(map(self._all_complete, roots))
         derive = functools.partial(self._derived, roots)
-        found = [np.sort(nodes) if len(nodes) > 1 else nodes for nodes in map(self.nodes, roots)]
+        found = [self.nodes(place) for place in roots]
         return root_result(query, found, derive, self.owner.values, complete=complete)
 
     @functools.cached_property
@@ -310,26 +315,26 @@ class Executed(Sequence[Result]):
         return bool(self.complete.all())
 
     def _all_complete(self, place: int) -> bool:
-        parts = self.batch.operators[place].parts
+        parts = self.batch.parts[place]
         return bool(self.complete[place]) and all(map(self._all_complete, parts))
 
     def _derived(self, roots: Sequence[int]) -> tuple[Derived, ...]:
         return tuple(map(self._derive, roots))
 
     def _derive(self, place: int) -> Derived:
-        operator = self.batch.operators[place]
-        if isinstance(operator.query, Domain):
-            return start_of(self.owner.values, operator.query)
+        query = self.batch.operators[place]
+        if isinstance(query, Domain):
+            return start_of(self.owner.values, query)
         sets, low, high = self.found[self.sets[place]], self.low[place], self.high[place]
         order = low + np.argsort(sets.node[low:high])
         steps = None if sets.edges is None else self._steps(sets.edges[order])
         return Derived(
-            operator.query,
+            query,
             sets.node[order],
             steps,
             None if sets.end is None else sets.end[order],
             None if sets.count is None else sets.count[order],
-            tuple(map(self._derive, operator.parts)),
+            tuple(map(self._derive, self.batch.parts[place])),
         )
 
     def _steps(self, edges: np.ndarray) -> np.ndarray:

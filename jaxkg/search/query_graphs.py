@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxkg.errors import JaxkgError
-from jaxkg.kg.queries.rules import refuse_unsound
 from jaxkg.kg.queries.sets import Result
 from jaxkg.query import Query
 from jaxkg.search.query_batch import QueryBatch, query_batch
@@ -36,11 +34,6 @@ class QueryGraphs(QueryTables):
         Raises:
             JaxkgError: one is not sound (`jaxkg.kg.queries.rules.refuse_unsound`); says which.
         """
-        for number, query in enumerate(queries, start=1):
-            try:
-                refuse_unsound(self.values, query)
-            except JaxkgError as error:
-                raise JaxkgError(f"query graph {number}: {error}") from error
         return query_batch(self.values, queries)
 
     def execute(self, queries: Sequence[Query] | QueryBatch) -> list[Result]:

@@ -180,7 +180,7 @@ def test_query_graphs_that_differ_in_anything_are_executed_apart():
         assert both.roots[: len(some)] == both.roots[len(some) :]
         assert len(both.operators) < 2 * sum(map(len, apart))
         for query, roots in zip(some, both.roots):
-            assert both.operators[roots[0]].query == query
+            assert both.operators[roots[0]] == query
 
 
 def test_no_query_graph_is_no_result():

@@ -22,9 +22,11 @@ from jaxkg.query import (
     children,
 )
 
-_DEEPEST = 64
+DEEPEST = 64
+"""Operators within each other, at most."""
 _KNOWN = frozenset(OPERATORS.values())
-_ROOTS = frozenset((Count, Exists, Compared))
+ROOTS = frozenset((Count, Exists, Compared))
+"""Operators that stand at the root alone."""
 
 
 def refuse_unsound(values: Values, query: Query) -> None:
@@ -53,34 +55,45 @@ def refusal(values: Values, query: Query) -> str | None:
 
 
 def _sound(values: Values, query: Query, depth: int) -> None:
-    while type(query) is Step and depth <= _DEEPEST:  # chains, the most of all, without recursion
-        _sound_relations(values, query)
+    while type(query) is Step and depth <= DEEPEST:  # chains, the most of all, without recursion
+        refuse_relations(values, query.relations)
         _refuse_root(query.source)
         query, depth = query.source, depth + 1
     if type(query) not in _KNOWN:
         raise JaxkgError(f"no query graph operator {query!r}; there are {', '.join(OPERATORS)}")
-    if depth > _DEEPEST:
-        raise JaxkgError(f"a query graph of more than {_DEEPEST} operators within each other")
-    if type(query) is Entities:
-        if not query.ids:
-            raise JaxkgError("a query graph that starts from no entity")
-        for entity in query.ids:
-            values.row(entity)
-        return
-    kg = values.kg
+    if depth > DEEPEST:
+        raise JaxkgError(f"a query graph of more than {DEEPEST} operators within each other")
+    if isinstance(query, Intersection | Union):
+        _refuse_untupled(query.parts, type(query).__name__.lower(), "query graphs")
     for child in children(query):
         if not (isinstance(child, Count) and isinstance(query, Compared)):
             _refuse_root(child)
         _sound(values, child, depth + 1)
-    if isinstance(query, Domain):
-        _sound_relations(values, query)
+    refuse_operator(values, query)
+
+
+def refuse_operator(values: Values, query: Query) -> None:
+    """Refuse an operator, but a step, that cannot be executed over others that can.
+
+    Raises:
+        JaxkgError: as `refuse_unsound`.
+    """
+    name = type(query).__name__.lower()
+    if isinstance(query, Entities):
+        _refuse_untupled(query.ids, name, "entities")
+        if not query.ids:
+            raise JaxkgError("a query graph that starts from no entity")
+        for entity in query.ids:
+            values.row(entity)
+    elif isinstance(query, Domain):
+        refuse_relations(values, query.relations, name)
     elif isinstance(query, Intersection | Union):
         if not query.parts:
-            raise JaxkgError(f"{type(query).__name__.lower()} of nothing")
+            raise JaxkgError(f"{name} of nothing")
     elif isinstance(query, Where | Extreme):
+        _refuse_untupled(query.path, name, "relations")
         for relation in query.path:
-            kg.relation_code(relation)
-        name = type(query).__name__.lower()
+            values.kg.relation_code(relation)
         if query.by not in ("value", "count"):
             raise JaxkgError(f'{name} goes by "value" or "count", not by {query.by!r}')
         if query.by == "count" and not query.path:
@@ -97,19 +110,26 @@ def _sound(values: Values, query: Query, depth: int) -> None:
 
 
 def _refuse_root(query: Query) -> None:
-    if type(query) in _ROOTS:
+    if type(query) in ROOTS:
         name = type(query).__name__.lower()
         raise JaxkgError(f"{name} stands at the root of a query graph, not within another")
 
 
-def _sound_relations(values: Values, query: Step | Domain) -> None:
-    if query.relations in values.sound:
+def _refuse_untupled(given: object, name: str, what: str) -> None:
+    """A text is its letters to a loop, and a list has no place among what is known already."""
+    if type(given) is not tuple:
+        raise JaxkgError(f"{name} wants a tuple of {what}, not {given!r}")
+
+
+def refuse_relations(values: Values, relations: tuple[str, ...], name: str = "step") -> None:
+    """Refuse a step (or what is named) along nothing, unknown relations, or one twice."""
+    _refuse_untupled(relations, name, "relations")
+    if relations in values.sound:
         return
-    if not query.relations or len(set(query.relations)) != len(query.relations):
-        what = type(query).__name__.lower()
-        raise JaxkgError(f"a {what} wants one relation or several different, not {query.relations}")
-    values.codes(query.relations)
-    values.sound.add(query.relations)
+    if not relations or len(set(relations)) != len(relations):
+        raise JaxkgError(f"a {name} wants one relation or several different, not {relations}")
+    values.codes(relations)
+    values.sound.add(relations)
 
 
 def topics_of(node: Query) -> tuple[str, ...]:

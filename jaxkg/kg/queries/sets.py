@@ -285,6 +285,8 @@ def root_result(
         values: of the graph.
         complete: see `Result`.
     """
+    if not isinstance(query, (Compared, Count, Exists)):  # most of all
+        return Result("entities", found[0], complete=complete, derive=derive)
     told = functools.partial(Result, complete=complete, derive=derive)
     if isinstance(query, Compared):
         return told(
@@ -293,9 +295,7 @@ def root_result(
     rows = found[0]
     if isinstance(query, Count):
         return told("number", rows, number=len(rows))
-    if isinstance(query, Exists):
-        return told("boolean", rows, truth=len(rows) > 0)
-    return told("entities", rows)
+    return told("boolean", rows, truth=len(rows) > 0)
 
 
 def compared(query: Compared, left: np.ndarray, right: np.ndarray, values: Values) -> bool:

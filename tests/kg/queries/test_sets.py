@@ -26,6 +26,7 @@ from jaxkg.query import (
     query_from_dict,
     query_to_dict,
 )
+from jaxkg.search.query_batch import query_batch
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -129,6 +130,11 @@ object.__setattr__(CHAIN, "source", CHAIN)
     [
         (Entities(()), "no entity"),
         (Entities(("Aliens",)), "Alien"),
+        (Entities("Alien"), "entities wants a tuple of entities, not 'Alien'"),  # pyright: ignore
+        (Step(SCOTTS, ["by"]), "step wants a tuple of relations"),  # pyright: ignore
+        (Step(SCOTTS, "by"), "step wants a tuple of relations"),  # pyright: ignore
+        (Intersection([SCOTTS, MANNS]), "wants a tuple of query graphs"),  # pyright: ignore
+        (Where(ALL, "by", "=", "Mann"), "where wants a tuple of relations"),  # pyright: ignore
         (Step(SCOTTS, ()), "one relation"),
         (Step(SCOTTS, ("directed",)), "no relation 'directed'"),
         (Domain(()), "a domain wants one relation"),
@@ -175,6 +181,10 @@ def test_what_cannot_be_executed_is_refused_in_one_line(query, why):
         QuerySets(FILMS).execute(query)
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
+    # Batches check what stands in many query graphs once, and say the same.
+    with pytest.raises(JaxkgError) as named:
+        query_batch(Values(FILMS), [SCOTTS, query])
+    assert str(named.value) == f"query graph 2: {caught.value}"
 
 
 @pytest.mark.parametrize(
