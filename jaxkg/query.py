@@ -251,12 +251,11 @@ def query_from_dict(raw: Any, *, depth: int = 0) -> Query:
     """
     if depth > _DEEPEST:
         raise JaxkgError(f"a query graph of more than {_DEEPEST} operators within each other")
-    if not isinstance(raw, Mapping) or raw.get("operator") not in OPERATORS:
-        shown = raw.get("operator") if isinstance(raw, Mapping) else raw
+    name = raw.get("operator") if isinstance(raw, Mapping) else raw
+    if not isinstance(raw, Mapping) or not isinstance(name, str) or name not in OPERATORS:
         raise JaxkgError(
-            f"no query graph operator {str(shown)[:80]!r}; there are {', '.join(OPERATORS)}"
+            f"no query graph operator {str(name)[:80]!r}; there are {', '.join(OPERATORS)}"
         )
-    name = raw["operator"]
     made = OPERATORS[name]
     fields = {field.name: field for field in dataclasses.fields(made)}
     if unknown := raw.keys() - fields.keys() - {"operator"}:

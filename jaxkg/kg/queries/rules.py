@@ -117,8 +117,12 @@ def _refuse_root(query: Query) -> None:
 
 def _refuse_untupled(given: object, name: str, what: str) -> None:
     """A text is its letters to a loop, and a list has no place among what is known already."""
-    if type(given) is not tuple:
-        raise JaxkgError(f"{name} wants a tuple of {what}, not {given!r}")
+    if type(given) is not tuple or (what != "query graphs" and _other_than_texts(given)):
+        raise JaxkgError(f"{name} wants a tuple of {what}, not {str(given)[:200]!r}")
+
+
+def _other_than_texts(given: tuple[object, ...]) -> bool:
+    return not all(isinstance(one, str) for one in given)
 
 
 def refuse_relations(values: Values, relations: tuple[str, ...], name: str = "step") -> None:
@@ -208,6 +212,10 @@ def where_window(values: Values, node: Where) -> tuple[str, Window]:
         return "entity", window
     if not isinstance(node.value, Value) or node.value.kind not in KINDS[:4]:
         raise JaxkgError(f"a condition compares with a Value or an entity id, not {node.value!r}")
+    if _other_than_texts((node.value.text, node.value.unit, node.value.language)):
+        raise JaxkgError(
+            f"a value is written as a text, as in Value('number', '12.5'): {node.value}"
+        )
     kind = node.value.kind
     known = values.kind_along(last) if last else None
     if kind != "text" and last and known != kind and not _has_kind(values, last, kind):

@@ -131,6 +131,9 @@ object.__setattr__(CHAIN, "source", CHAIN)
         (Entities(()), "no entity"),
         (Entities(("Aliens",)), "Alien"),
         (Entities("Alien"), "entities wants a tuple of entities, not 'Alien'"),  # pyright: ignore
+        (Entities((3,)), "entities wants a tuple of entities"),  # pyright: ignore
+        (Step(SCOTTS, (3,)), "step wants a tuple of relations"),  # pyright: ignore
+        (Where(ALL, ("cost",), "<", Value("number", 5)), "a text"),  # pyright: ignore
         (Step(SCOTTS, ["by"]), "step wants a tuple of relations"),  # pyright: ignore
         (Step(SCOTTS, "by"), "step wants a tuple of relations"),  # pyright: ignore
         (Intersection([SCOTTS, MANNS]), "wants a tuple of query graphs"),  # pyright: ignore
@@ -192,6 +195,7 @@ def test_what_cannot_be_executed_is_refused_in_one_line(query, why):
     [
         None,
         {"operator": "sum"},
+        {"operator": ["count"]},
         {"operator": "count"},
         {"operator": "entities", "ids": "Alien"},
         {"operator": "entities", "ids": ["Alien"], "more": 1},
