@@ -235,6 +235,11 @@ class _Intake:
         taken = header or any(isinstance(column, str) for column in asked)
         if taken and [word.casefold() for word in told] != ["head", "relation", "tail"]:
             self.reading = f"{', '.join(told)}: taken as head, relation, tail"
+        elif len(fields) > 3 and not by_word and not self.asked and source is None:
+            self.reading = (
+                f"columns 1 to 3 of {len(fields)} taken as head, relation, tail, the others left "
+                "out; where a row is an entity and a column a relation, the format is 'table'"
+            )
         return taken
 
     def _sound(self, row: Row, layout: _Layout) -> bool:

@@ -255,3 +255,7 @@ def test_what_looks_like_a_table_without_a_header_word_is_told(read):
     heard = []
     read("person,department,boss\n" + rows, "kb.csv", on_reading=heard.append)
     assert "31 relations for 31 facts; where a row is an entity" in heard[0]
+    few = "machine,maker,weight,bought\nLathe,Hobart,1200,2011-03-04\n"
+    graph = read(few, "kb.csv", on_reading=heard.append)
+    assert (len(heard), graph.num_triples) == (2, 2)
+    assert "columns 1 to 3 of 4 taken as head, relation, tail, the others left out" in heard[1]
