@@ -188,7 +188,7 @@ class _Taken:
     def roots(self, query: Query) -> tuple[int, ...]:
         """Of a query graph, the operators below its root, or its root itself."""
         if type(query) not in ROOTS:
-            return (self.place(query, 0),)
+            return (self.place(query, 0),)  # pyright: ignore
         places = tuple([self.place(side, 1) for side in sides(query)])
         refuse_operator(self.values, query)
         return places

@@ -75,7 +75,7 @@ def test_conditions_on_counts_are_those_of_the_twin_on_device_and_host(seed):
         assert told(kg, result) == told(kg, sets.execute(query)) == twin.run(query), query
         for one, other in zip(result.derived, sets.execute(query).derived):
             same(one, other)
-            assert query in mixed or one.keys.tolist() == other.keys.tolist()
+            assert query in mixed or one.keys.tolist() == other.keys.tolist()  # pyright: ignore
 
 
 def test_what_was_counted_on_the_device_is_cited_as_on_the_host():
@@ -193,10 +193,10 @@ def test_a_mixed_batch_runs_in_few_programs():
 
     programs = (*PROGRAMS, execute_batch)
     for program in programs:
-        program.clear_cache()
+        program.clear_cache()  # pyright: ignore
     executor = QueryGraphs(FILMS)
     films = Step(BY, ("^directed_by",))
     years = Extreme(films, ("release_year",), True)
     shapes = [films, Count(films), Intersection((films, films)), years, Difference(films, years)]
     executor.execute(shapes * 20)
-    assert sum(program._cache_size() for program in programs) <= 4
+    assert sum(program._cache_size() for program in programs) <= 4  # pyright: ignore
