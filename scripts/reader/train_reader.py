@@ -44,6 +44,7 @@ from jaxkg.systems.reader.training.fit import fit_confidence, fit_rankers, padde
 from jaxkg.systems.reader.training.fit_phrases import Spoke, fit_phrases
 from jaxkg.systems.reader.training.fit_second import fit_second
 from jaxkg.systems.reader.training.maker import Asked
+from jaxkg.systems.reader.training.own_world import without_classes
 from jaxkg.systems.reader.training.sources import grailqa, lcquad, simple_questions
 from jaxkg.systems.reader.training.spoken import spoken_world
 from jaxkg.systems.reader.training.spoken_sets import set_questions
@@ -52,7 +53,7 @@ from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text import HashingEncoder, TextEncoder
 
-VERSION = "2026.11-7"
+VERSION = "2026.11-8"
 SOURCES = {
     "spoken": (80, 60),
     "sets": (70, 50),
@@ -63,6 +64,8 @@ SOURCES = {
 }
 """What the shipped rankers learn from: worlds of each source, for MiniLM and for hashing."""
 ENCODERS = ("minilm", "hashing")
+BARE = "-bare"
+"""Ends the name of an own graph whose classes are taken away."""
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
 
 
@@ -167,12 +170,14 @@ def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Ex
 def own_choose(
     args: argparse.Namespace,
 ) -> Iterator[tuple[str, KnowledgeGraph, list[Asked]]]:
-    """The own graphs with the questions that may be looked at."""
+    """The own graphs with the questions that may be looked at, each also without its classes."""
     for folder in sorted(args.own.iterdir()) if args.own else ():
         if (folder / "choose.jsonl").exists() and folder.name not in args.unfitted:
             lines = (folder / "choose.jsonl").read_text(encoding="utf-8").splitlines()
             kg = load_graph(next(folder.glob("facts.*")))
-            yield folder.name, kg, [own_question(kg, json.loads(line)) for line in lines]
+            for name, graph in ((folder.name, kg), (folder.name + BARE, without_classes(kg))):
+                if graph is not None:
+                    yield name, graph, [own_question(graph, json.loads(line)) for line in lines]
 
 
 def own_question(kg: KnowledgeGraph, one: Mapping[str, Any]) -> Asked:
@@ -267,10 +272,12 @@ def learned(
         part = Examples.open(args.output / f"{args.encoder}-{source}.npz")
         data[source] = len(part.offsets) - 1
         examples = examples + part
-    graphs = [Examples.open(own_file(args, name)) for name in own]
-    data["own"] = sum(len(part.offsets) - 1 for part in graphs)
-    for part in graphs * args.often:
-        examples = examples + part
+    for some, bare in (("own", False), ("own without classes", True)):
+        names = [name for name in own if name.endswith(BARE) == bare]
+        graphs = [Examples.open(own_file(args, name)) for name in names]
+        data[some] = sum(len(part.offsets) - 1 for part in graphs)
+        for part in graphs * (1 if bare else args.often):
+            examples = examples + part
     print("questions", data, flush=True)
     kept = kept_views(args.without)
     params, mean, scale = fit_rankers(
@@ -326,14 +333,16 @@ def fit(args: argparse.Namespace) -> None:
 
     for name, kg, asked in foreign(args):
         ask(weights, name.split()[0], kg, asked)
-    drawn = np.random.default_rng(args.seed).permutation(len(own)).tolist()
+    graphs = [name for name in names if not name.endswith(BARE)]
+    drawn = np.random.default_rng(args.seed).permutation(graphs).tolist()
     for fold in range(args.folds if own else 0):
         # What is learnt of a graph must not tell how sure the reader is about others.
-        left = drawn[fold :: args.folds]
-        others = [name for place, name in enumerate(names) if place not in left]
+        left = set(drawn[fold :: args.folds])
+        others = [name for name in names if name.removesuffix(BARE) not in left]
         trained = learned(args, encoder, others, seeds[:1])
-        for place in left:
-            ask(trained, f"own-{names[place]}", *own[place][1:])
+        for name, kg, asked in own:
+            if name.removesuffix(BARE) in left:
+                ask(trained, ("bare-" if name.endswith(BARE) else "own-") + name, kg, asked)
     told, good = np.concatenate(cues), np.concatenate(right)
     np.savez(args.output / f"{args.encoder}-told.npz", cues=told, right=good, names=sources)
     line = fit_confidence(told, good)
@@ -377,7 +386,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=3, help="rankers put together as one")
-    parser.add_argument("--threshold", type=float, default=0.5)
+    parser.add_argument("--threshold", type=float, default=0.55)
     parser.add_argument("--version", default=VERSION)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of examples")
     parser.add_argument("--weights", type=Path, default=Path("reader.npz"))

@@ -11,8 +11,9 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.bounds import Bound
-from jaxkg.systems.reader.language.cues import Cues, read_cues, without_asides
+from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb, without_asides
 from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
@@ -20,7 +21,9 @@ from jaxkg.systems.reader.named import LabelIndex
 from jaxkg.systems.reader.sets.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.direction import is_verb
 from jaxkg.systems.reader.sets.operators import Operators
+from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import ANCHORS
@@ -51,6 +54,7 @@ class Readings:
         self.vocabulary = Vocabulary(kg)
         self.finder = TopicFinder(self.vocabulary)
         self.vectors = TextVectors(encoder, maps)
+        self.senses = Senses(self.vocabulary, self.vectors)
         self.find = Candidates(
             self.vocabulary,
             hops=settings.hops,
@@ -71,11 +75,20 @@ class Readings:
         """
         cues, mentions = self._mentioned(text, topics)
         mentions = self._told_once(mentions)
-        masked = {p for m in mentions if m.score >= _CERTAIN for p in m.words}
+        masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
         cues = self._with_numbers(cues, mentions)
+        cues = up_to_verb(cues, self._verbs)
         alignment = Alignment(cues, masked, self.vectors)
         named = self.labels_by_word.named(alignment)
-        return Asked(cues, mentions, self.finder.classes(cues), alignment, named)
+        noun = " ".join(cues.words.folded[place] for place in cues.noun if place not in masked)
+        classes = self.finder.classes(cues)
+        return Asked(cues, mentions, classes, alignment, named, self.senses.of(noun))
+
+    def _is_name(self, mention: Mention, cues: Cues) -> bool:
+        """Whether words are a name and nothing else; not the "director" of an award's long name."""
+        word = cues.words.folded[mention.first]
+        part = mention.first == mention.last and mention.options[0].how == "part"
+        return mention.score >= _CERTAIN and not (part and self.labels_by_word.bear(word))
 
     def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         """What is asked and of what; asides count where nothing else names anything."""
@@ -95,6 +108,12 @@ class Readings:
     def labels_by_word(self) -> LabelIndex:
         """Labels of the graph's relations."""
         return LabelIndex(self.vocabulary.labels)
+
+    @functools.cached_property
+    def _verbs(self) -> set[str]:
+        """Stems of the verbs that labels of relations start with."""
+        told = [wordings[0] for wordings in self.vocabulary.labels if is_verb(wordings[0])]
+        return {stem(words[0]) for label in told if (words := split_words(label).folded)}
 
     def _as_labelled(self, cues: Cues) -> Cues:
         """A superlative that stands so in a relation's label is a part of it: "first described"."""

@@ -11,6 +11,7 @@ from jaxkg.systems.reader.language.topics import soft_class
 from jaxkg.systems.reader.sets.alignment import Aligned
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.direction import counted_direction, directions, possessed
 from jaxkg.systems.reader.turns import NAMES as TURNS
 from jaxkg.systems.reader.turns import turn_views
 
@@ -46,13 +47,12 @@ NAMES = (
     "answers itself", "graded fit", "graded missed", "steps on", "inner direction",
     "negated", "wanting", "share wanting",
     "named aside", "named aside in all", "named aside by letters",
+    "possessed", "measure direction", "noun sem relations", "noun sem names", "noun sem behind",
     *TURNS,
 )  # fmt: skip
 """The views, in order."""
 _OWN = NAMES[: -len(TURNS)]
 
-_PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
-_PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _VECTORS = ("sem", "vectors", "whole", "wants")
 _GROUPS = {
     "vectors": [n for n in NAMES if any(part in n for part in _VECTORS)],
@@ -185,7 +185,10 @@ class _View:
         distinct = {code % self.vocabulary.kg.num_relations for code in self.candidate.relations}
         found["same word twice"] = count - len(set(places)) if len(distinct) == count else 0
         found["order"] = self._order()
-        found["direction"], found["inner direction"] = self._direction()
+        found["direction"], found["inner direction"] = directions(
+            self.asked, self.candidate, self.find
+        )
+        found["possessed"] = possessed(self.asked, self.candidate, self.find)
         codes = self.candidate.relations
         total = self.vocabulary.kg.num_relations
         found["returns"] = sum(abs(a - b) == total for a, b in itertools.pairwise(codes))
@@ -202,32 +205,6 @@ class _View:
                 score += float(np.sign(far - near))
                 pairs += 1
         return score / pairs if pairs else 0.0
-
-    def _direction(self) -> tuple[float, float]:
-        """Whether who does it and to whom is told as relations are walked; verbs only.
-
-        Of the steps next to the topics, and of those further out.
-        """
-        scores = [0.0, 0.0]
-        for mention, codes in self.candidate.legs:
-            at = float(self.asked.mentions[mention].first)
-            for place, code in enumerate(codes):
-                told = self.alignment.of(self.find.wordings(code)).at
-                if told >= 0:
-                    scores[place > 0] += self._directed(code, at, told)
-                    at = told
-        return scores[0], scores[1]
-
-    def _directed(self, code: int, at: float, told: float) -> float:
-        """1 where a verb is walked as it is told of what stands at a place, -1 the other way."""
-        label = self.find.wordings(code)[0].split()
-        passive = label[-1] in ("by", "von")
-        if not (passive or label[-1] in _PARTICLES or label[0].endswith("s")) or told == at:
-            return 0.0
-        folded = self.cues.words.folded
-        agent = any(w in ("by", "von") for w in folded[int(told) : int(told) + 3])
-        acts = (at < told) != agent
-        return 1.0 if (acts == passive) == (code >= self.vocabulary.kg.num_relations) else -1.0
 
     def _topics(self) -> dict[str, float]:
         mentions = self.asked.mentions
@@ -267,6 +244,10 @@ class _View:
                 found["noun sem class"] = float((vectors(names) @ noun).max())
             if label and ahead:
                 found["noun sem last"] = float((vectors(label) @ noun).max())
+        alike = [self.asked.sorts[kind] for kind in self.kinds if kind in self.asked.sorts]
+        if alike:
+            of_noun = np.max(alike, axis=0)
+            found |= zip(("noun sem relations", "noun sem names", "noun sem behind"), of_noun)
         found["noun fit"] = max(
             found["noun lex class"],
             found["noun lex last"],
@@ -343,6 +324,7 @@ class _View:
             found["measure fit"] = candidate.fit
             found["measure lex"] = aligned.best_lex
             found["measure sem"] = aligned.best_sem
+            found["measure direction"] = counted_direction(self.asked, candidate, self.find)
         found["negated"] = aside
         found["wanting"] = candidate.wanting > 0
         found["share wanting"] = candidate.wanting

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
+from collections.abc import Set
 
 from jaxkg.kg.link.folding import Words, split_words
 from jaxkg.systems.reader.language.bounds import Bound, read_bounds, words_in
@@ -22,7 +23,7 @@ from jaxkg.systems.reader.language.cue_words import (
     STOP,
 )
 from jaxkg.systems.reader.language.grades import Grade, read_grades
-from jaxkg.systems.reader.language.stems import singular
+from jaxkg.systems.reader.language.stems import is_past, singular, stem
 
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
 _END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
@@ -171,6 +172,26 @@ def read_cues(text: str) -> Cues:
         used=frozenset(used),
         plural=_plural(folded, noun),
     )
+
+
+def up_to_verb(cues: Cues, verbs: Set[str]) -> Cues:
+    """The same where a verb ends what is asked for: "companies" buy products.
+
+    Args:
+        cues: as they were read.
+        verbs: stems of the graph's own.
+
+    >>> up_to_verb(read_cues("Which firms buy wood?"), {"buy"}).noun
+    (1,)
+    """
+    words = cues.words.folded
+    found = ((n, words[at]) for n, at in enumerate(cues.noun))
+    ends = (n for n, word in found if n and (stem(word) in verbs or is_past(word)))
+    cut = next(ends, len(cues.noun))
+    if cut == len(cues.noun):
+        return cues
+    noun = cues.noun[:cut]
+    return dataclasses.replace(cues, noun=noun, plural=_plural(words, noun))
 
 
 def _graded(folded: list[str], grade: Grade | None) -> tuple[int, ...]:

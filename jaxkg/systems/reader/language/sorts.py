@@ -21,7 +21,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.sort_words import FEATURES, ROLES, SITUATED
-from jaxkg.systems.reader.language.stems import singular
+from jaxkg.systems.reader.language.stems import is_past, singular
 
 _LOOKED_AT = 6_000
 """Entities that are looked at to tell sorts apart."""
@@ -93,8 +93,7 @@ def inferred_sorts(
         wide = [c for c in named if c < kg.num_relations or len(bare[c]) >= _SHARED * len(members)]
         words = _words(kg, members, wide, wordings)
         words = (*words, general) if general and general not in words else words
-        if words:
-            found.append(Sort(codes_of, members, words, general, tuple(pure)))
+        found.append(Sort(codes_of, members, words or ("thing",), general, tuple(pure)))
     return found
 
 
@@ -204,8 +203,8 @@ def _words(
     for code in codes:
         for wording in wordings(code):
             words = [w for w in split_words(wording).folded if w not in _HAVING]
-            if not words or words[-1] in _PARTICLES:
-                continue  # "reports to": no noun
+            if not words or words[-1] in _PARTICLES or is_past(words[-1]):
+                continue  # "reports to", "bought": no noun
             if code >= kg.num_relations:
                 told.update({" ".join(words): 2} | ({words[-1]: 2} if _says(words[-1]) else {}))
             elif len(words) > 1 and not set(words) & _PARTICLES:

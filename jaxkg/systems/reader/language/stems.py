@@ -48,6 +48,13 @@ _IRREGULAR |= {
     for word, _, forms in (pair.partition(":") for pair in _SHORT_VERBS.split())
     for form in forms.split(",")
 }
+_PAST_FORMS = """
+wrote written bore made led ran bought sold taught spoke spoken lent built drew drawn gave given
+took taken won held flew flown grew grown paid chose chosen ate eaten met saw seen sat came said
+sang sung swam threw began wore fought caught sent spent kept lost stood rode drove sank shot
+fell bred broke stole rang dealt left rose knew known spun wound hid found brought thought
+"""
+_PAST = frozenset(_PAST_FORMS.split())
 _NO_PLURAL = ("ss", "us", "is", "as", "os", "news", "lens")
 
 
@@ -79,6 +86,15 @@ def singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+def is_past(word: str) -> bool:
+    """Whether a folded word looks like what was done: "bought", "directed".
+
+    >>> is_past("bought"), is_past("directed"), is_past("seed")
+    (True, True, False)
+    """
+    return word in _PAST or (len(word) > 4 and word.endswith("ed") and not word.endswith("eed"))
 
 
 @functools.lru_cache(65_536)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -71,6 +72,7 @@ class Asked:
 
     Attributes:
         named: [words] how surely each belongs to the label of a relation, see `LabelIndex`.
+        sorts: what is asked for against each sort of the graph, see `Senses`.
         cut: whether too much lies around the topics to walk on from all of it.
     """
 
@@ -79,4 +81,5 @@ class Asked:
     classes: list[ClassMention]
     alignment: Alignment
     named: np.ndarray
+    sorts: Mapping[int, np.ndarray] = dataclasses.field(default_factory=dict)
     cut: bool = False

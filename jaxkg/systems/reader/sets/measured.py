@@ -36,6 +36,8 @@ _OPEN = 12
 _LARGEST = 200_000
 _LOOKED_AT = 20
 _MANY = 2_000
+_NEAR = 0.25
+"""Fit from which on what has a relation may be meant, beside those whose values are compared."""
 _SPOKEN_OF = 0.5
 """Fit from which on a relation of true and false is taken as named."""
 
@@ -103,6 +105,7 @@ class Measured:
             codes = [c for c in codes if self.vocabulary.orders(c)]
         near = self._near(asked, codes, measure)
         if not ordered:
+            near = [c for c in near if self.fit(asked, c, measure) >= _NEAR]
             near += [c + total for c in near if self.vocabulary.ends_kind(c) == "thing"]
         found = []
         for code in near:

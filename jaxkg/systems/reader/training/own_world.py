@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.training.spoken import Spoken, SpokenWorld, domains
@@ -92,3 +94,11 @@ def _kind(readings: Readings, ends: np.ndarray) -> str:
 
 def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def without_classes(kg: KnowledgeGraph) -> KnowledgeGraph | None:
+    """A graph that does not say what its things are, as most tables do not; None of such a one."""
+    codes = Vocabulary(kg).type_codes
+    said = kg.triples[np.isin(kg.triples[:, 1], codes)].tolist()
+    ids = kg.entity_ids
+    return kg.remove((ids[h], kg.relations[r], ids[t]) for h, r, t in said) if said else None

@@ -1,0 +1,89 @@
+"""Whether a reading walks its relations the way the question tells them: who does what to whom."""
+
+from __future__ import annotations
+
+from jaxkg.kg.link.folding import split_words
+from jaxkg.query import Extreme, Where
+from jaxkg.systems.reader.language.stems import is_past, stem
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
+
+_PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
+_PARTICLES = frozenset(_PARTICLE_WORDS.split())
+_BY = ("by", "von")
+_ARTICLES = ("the", "a", "an", "my", "our", "der", "des", "die", "das")
+
+
+def is_verb(label: str) -> bool:
+    """Whether a label tells what its head does, or what is done to it, as far as forms tell.
+
+    >>> is_verb("reports to"), is_verb("bought"), is_verb("account manager")
+    (True, True, False)
+    """
+    words = label.split()
+    return words[-1] in (*_BY, *_PARTICLES) or words[0].endswith("s") or is_past(words[0])
+
+
+def directions(asked: Asked, candidate: Candidate, find: Candidates) -> tuple[float, float]:
+    """How many steps are walked as they are told, less those walked the other way; verbs only.
+
+    Of the steps next to the topics, and of those further out.
+    """
+    scores = [0.0, 0.0]
+    for mention, codes in candidate.legs:
+        at = float(asked.mentions[mention].first)
+        for place, code in enumerate(codes):
+            told = asked.alignment.of(find.wordings(code)).at
+            if told >= 0:
+                scores[place > 0] += _directed(asked, find, code, at, told)
+                at = told
+    return scores[0], scores[1]
+
+
+def counted_direction(asked: Asked, candidate: Candidate, find: Candidates) -> float:
+    """The same of what is counted: "which customer bought more than one product"."""
+    query = candidate.query
+    if not (isinstance(query, Where | Extreme) and query.by == "count") or len(query.path) != 1:
+        return 0.0
+    code = find.kg.relation_code(query.path[0])
+    told = asked.alignment.of(find.wordings(code)).at
+    return _directed(asked, find, code, float(min(asked.cues.noun, default=0)), told)
+
+
+def possessed(asked: Asked, candidate: Candidate, find: Candidates) -> float:
+    """1 where what a topic has is walked to from it, -1 where from what it is to others.
+
+    "Anna's manager" is whom her "manager" leads to, not whose manager she is; nouns only.
+    """
+    score = 0.0
+    for mention, codes in candidate.legs:
+        one = asked.mentions[mention]
+        if codes and _owns(asked, one.first, one.last):
+            label = find.wordings(codes[0])[0]
+            if not is_verb(label):
+                score += 1.0 if codes[0] < find.kg.num_relations else -1.0
+    return score
+
+
+def _owns(asked: Asked, first: int, last: int) -> bool:
+    """Whether something is of what is named: "Anna's boss", "the boss of Anna"."""
+    words = asked.cues.words.folded
+    before = first - 1
+    while before >= 0 and words[before] in _ARTICLES:
+        before -= 1
+    after = words[last + 1 : last + 2] == ["s"]
+    return after or (before > 0 and words[before] in ("of", "von"))
+
+
+def _directed(asked: Asked, find: Candidates, code: int, at: float, told: float) -> float:
+    """1 where a verb is walked as it is told of what stands at a place, -1 the other way."""
+    label = find.wordings(code)[0]
+    if told < 0 or told == at or not is_verb(label):
+        return 0.0
+    folded = asked.cues.words.folded
+    own = set(map(stem, split_words(label).folded))
+    if not any(stem(w) in own or is_past(w) for w in folded[int(told) : int(told) + 2]):
+        return 0.0  # "Anna's boss" says "reports to" by a noun
+    agent = any(word in _BY for word in folded[int(told) : int(told) + 3])
+    acts, passive = (at < told) != agent, label.split()[-1] in _BY
+    return 1.0 if (acts == passive) == (code >= find.kg.num_relations) else -1.0

@@ -1,0 +1,99 @@
+"""Who does what to whom, and what the things of a graph without classes are."""
+
+import numpy as np
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.language.cues import read_cues, up_to_verb
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.senses import Senses
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.views import NAMES, views
+
+FIRM = [
+    ("Anna", "reports to", "Bruno"), ("Bruno", "reports to", "Clara"), ("Anna", "age", "31"),
+    ("Bruno", "age", "44"), ("Clara", "age", "58"), ("Handels", "account manager", "Anna"),
+    ("Nordbau", "account manager", "Anna"), ("Suter", "account manager", "Bruno"),
+    ("Handels", "bought", "Pump"), ("Handels", "bought", "Valve"), ("Nordbau", "bought", "Valve"),
+    ("Suter", "bought", "Seal"), ("Pump", "weight", "12"), ("Valve", "weight", "3"),
+    ("Seal", "weight", "1"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def firm() -> Readings:
+    return Readings(KnowledgeGraph.from_triples(FIRM), None, ReaderSettings())
+
+
+def seen(firm: Readings, question: str, view: str) -> dict[tuple[tuple[str, ...], str], float]:
+    """A view of each reading, by the relations it walks and how it is counted."""
+    asked = firm.asked(question)
+    found = firm.of(asked)
+    of = views(asked, found, firm.find)[:, NAMES.index(view)].tolist()
+    walked = [tuple(map(firm.kg.relation_name, one.relations)) for one in found]
+    counted = ["".join(getattr(one.query, "path", ())) for one in found]
+    return dict(zip(zip(walked, counted), of))
+
+
+def test_what_somebody_has_is_walked_to_from_them(firm):
+    for question in ("Who is Bruno's account manager?", "the account manager of Bruno"):
+        told = seen(firm, question, "possessed")
+        assert told[("^account manager",), ""] == -1.0
+        assert told[("reports to",), ""] == 0.0  # a verb
+    assert seen(firm, "Who is Suter's account manager?", "possessed")[
+        ("account manager",), ""
+    ] == 1.0  # fmt: skip
+    # Nothing is Anna's here.
+    assert seen(firm, "Who has Anna as account manager?", "possessed")[
+        ("^account manager",), ""
+    ] == 0.0  # fmt: skip
+
+
+def test_a_noun_for_a_verb_tells_no_direction(firm):
+    assert seen(firm, "Who is the boss of Anna?", "direction")[("reports to",), ""] == 0.0
+    assert seen(firm, "Who does Anna report to?", "direction")[("reports to",), ""] == 1.0
+    assert seen(firm, "Who reports to Bruno?", "direction")[("^reports to",), ""] == 1.0
+    assert seen(firm, "Who reports to Bruno?", "direction")[("reports to",), ""] == -1.0
+
+
+def test_who_bought_and_what_was_bought(firm):
+    active = seen(firm, "which firm bought more than one product?", "measure direction")
+    assert active[(), "bought"] == 1.0
+    passive = seen(firm, "which was bought by more than one firm?", "measure direction")
+    assert passive[(), "^bought"] == 1.0
+
+
+def test_a_verb_ends_what_is_asked_for():
+    def noun(text: str, verbs: set[str]) -> list[str]:
+        cues = up_to_verb(read_cues(text), verbs)
+        return [cues.words.folded[place] for place in cues.noun]
+
+    assert noun("Which companies buy products made by Acme?", {"buy"}) == ["companies"]
+    assert noun("Which department designed the valve?", set()) == ["department"]
+    assert noun("Which aircraft model is it?", {"buy"}) == ["aircraft", "model"]
+    assert up_to_verb(read_cues("Which firm buys pumps?"), {"buy"}).plural is False
+
+
+def test_sorts_are_compared_with_a_noun_by_labels_and_names():
+    known = Vocabulary(KnowledgeGraph.from_triples(FIRM))
+
+    def vectors(texts) -> np.ndarray:
+        """Three directions: people, what is bought, the rest."""
+        told = {"person": 0, "reports to": 0, "Anna": 0, "product": 1, "weight": 1, "Valve": 1}
+        return np.eye(3, dtype=np.float32)[[told.get(text, 2) for text in texts]]
+
+    of = Senses(known, vectors).of("product")
+    things = {known.kg.name(known.sorts[kind].members[0]): kind for kind in of}
+    products = next(kind for name, kind in things.items() if name in ("Pump", "Valve", "Seal"))
+    assert of[products][2] == 0.0  # nobody is likelier
+    assert all(of[kind][2] < 0 for kind in of if kind != products)
+    assert of[products][0] > 0.5
+    assert Senses(known, lambda texts: np.zeros((len(texts), 0), np.float32)).of("product") == {}
+
+
+def test_what_nothing_names_is_a_sort_all_the_same():
+    known = Vocabulary(KnowledgeGraph.from_triples(FIRM))
+    pump = known.kg.entity_ids.rows("Pump")[0]
+    assert known.kinds_of(pump)
+    assert "bought" not in known.class_words(known.kinds_of(pump)[0])
