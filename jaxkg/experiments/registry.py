@@ -110,16 +110,14 @@ def systems_table() -> str:
 def default_system(parts: Parts) -> str:
     """What answers where no system is named: nothing is trained before a first answer.
 
-    The planner where there is one for the graph, where a setting is the planner's, or where a
-    model judges what was found; else the reader.
+    The planner where one is given or a setting is the planner's, or where a model judges what was
+    found; else the reader, which knows more words than a planner made of labels or templates.
     """
-    from jaxkg.learn.planner.kept import has_planner
-
     planners = {"mode", "threshold"} & parts.wishes.keys()
-    given = parts.planner_folder or parts.backend or parts.hypergraph or planners
-    if parts.store is not None:
-        return "planner" if parts.planner_folder else "reader"
-    return "planner" if given or has_planner(parts.kg, seed=parts.seed) else "reader"
+    given = parts.backend or parts.hypergraph or planners
+    if parts.planner_folder or (given and parts.store is None):
+        return "planner"
+    return "reader"
 
 
 def build_system(name: str, parts: Parts) -> System:

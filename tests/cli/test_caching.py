@@ -23,7 +23,7 @@ def no_cache(in_cache, tmp_path, monkeypatch):
 
 
 def test_without_a_cache_the_answer_is_printed_all_the_same(jaxkg, no_cache):
-    code, out, err = jaxkg("ask", ASKED, "--seed", "1")
+    code, out, err = jaxkg("ask", ASKED, "--system", "planner", "--seed", "1")
     assert code == 0
     assert "1. Ridley Scott" in out
     [line] = err.splitlines()
@@ -36,12 +36,12 @@ def test_without_a_cache_the_answer_is_printed_all_the_same(jaxkg, no_cache):
 def test_a_damaged_cache_is_made_again(jaxkg, no_cache, tmp_path, monkeypatch):
     cache = tmp_path / "cache"
     monkeypatch.setenv("JAXKG_CACHE", str(cache))
-    assert jaxkg("ask", ASKED, "--seed", "1")[0] == 0
+    assert jaxkg("ask", ASKED, "--system", "planner", "--seed", "1")[0] == 0
     [folder] = (cache / "planners").iterdir()
     for file in folder.iterdir():
         file.unlink()
     (folder / "tmpx.tmp").touch()
-    code, out, err = jaxkg("ask", ASKED, "--seed", "1")
+    code, out, err = jaxkg("ask", ASKED, "--system", "planner", "--seed", "1")
     assert (code, err) == (0, "")
     assert "1. Ridley Scott" in out
     assert (folder / "planner.json").exists()

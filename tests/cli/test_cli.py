@@ -13,10 +13,11 @@ from jaxkg.kg import demo_graph, demo_questions, demo_training_questions
 from jaxkg.learn.planner.model import Planner
 
 ASKED = "who directed Alien?"
+PLANNED = (ASKED, "--system", "planner")
 
 
 def test_an_answer_shows_all_that_it_rests_on(jaxkg):
-    code, out, err = jaxkg("ask", ASKED)
+    code, out, err = jaxkg("ask", ASKED, "--system", "planner")
     kg = demo_graph()
     [row] = [
         row
@@ -45,7 +46,7 @@ def test_json_is_the_whole_answer_and_nothing_else(jaxkg):
     assert code == 0
     assert json.loads(out) == json.loads(answer.to_json())
     assert [entity.entity for entity in answer.entities] == ["Ridley Scott"]
-    assert answer.topics[0].method == "bracket"
+    assert (answer.system, answer.topics[0].method) == ("reader", "given")
     assert check(demo_graph(), answer) == ()
 
 
@@ -127,9 +128,9 @@ def test_all_good_plans_can_answer(jaxkg):
     [
         (["ask", "  "], "the question is empty; try: jaxkg ask"),
         (["ask", ASKED, "--kg", "{tmp}/absent.tsv"], "absent.tsv: no such file"),
-        (["ask", ASKED, "--set", "width=0"], "--set width=0: width is a whole number of at least"),
-        (["ask", ASKED, "--set", "batch_size=-1"], "--set batch_size=-1: batch_size is a whole"),
-        (["ask", ASKED, "--set", "margin=nan"], "--set margin=nan: margin is a finite number"),
+        (["ask", *PLANNED, "--set", "width=0"], "--set width=0: width is a whole number of at least"),
+        (["ask", *PLANNED, "--set", "batch_size=-1"], "--set batch_size=-1: batch_size is a whole"),
+        (["ask", *PLANNED, "--set", "margin=nan"], "--set margin=nan: margin is a finite number"),
         (
             ["ask", ASKED, "--system", "pathhd", "--set", "block=0"],
             "--set block=0: block is a whole number of at least 1, not 0",
@@ -165,7 +166,7 @@ def test_stopped_by_hand(jaxkg, monkeypatch):
     def stop(self, questions, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("jaxkg.systems.planned.PlannedQA.answer", stop)
+    monkeypatch.setattr("jaxkg.systems.reader.system.Reader.answer", stop)
     code, _, err = jaxkg("ask", ASKED)
     assert (code, err) == (130, "jaxkg: stopped\n"), "nobody knows here whether anything is kept"
 

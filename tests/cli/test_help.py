@@ -38,7 +38,8 @@ def test_every_command_and_option_says_what_it_is(jaxkg):
 
 
 def test_a_question_is_answered_in_few_programs_and_without_what_trains(in_cache):
-    asked = ["ask", "who directed the films written by the writer of [Gladiator]?", "--profile"]
+    question = "who directed the films written by the writer of [Gladiator]?"
+    asked = ["ask", question, "--system", "planner", "--profile"]
     heavy = {"flax", "optax", "openai", "scipy", "IPython", "jaxkg.lm", "jaxkg.learn.loop"}
     code = f"""
 import sys

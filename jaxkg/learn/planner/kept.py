@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from jaxkg.cache import cache_folder, kept
+from jaxkg.cache import kept
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_training_questions
 from jaxkg.learn.planner.model import Planner
 from jaxkg.tensors import TensorGraph
@@ -75,14 +75,6 @@ def planner_for(
         return planner
 
     return kept("planners", _key(kg, seed), opened=opened, made=made, saved=Planner.save)
-
-
-def has_planner(kg: KnowledgeGraph, *, seed: int = 0) -> bool:
-    """Whether a planner for a graph is kept already, or made from questions rather than labels."""
-    if kg.fingerprint == demo_graph().fingerprint:
-        return True
-    folder = cache_folder()
-    return folder is not None and (folder / "planners" / _key(kg, seed)).is_dir()
 
 
 def _key(kg: KnowledgeGraph, seed: int) -> str:
