@@ -128,7 +128,7 @@ def test_all_good_plans_can_answer(jaxkg):
     [
         (["ask", "  "], "the question is empty; try: jaxkg ask"),
         (["ask", ASKED, "--kg", "{tmp}/absent.tsv"], "absent.tsv: no such file"),
-        (["ask", *PLANNED, "--set", "width=0"], "--set width=0: width is a whole number of at least"),
+        (["ask", *PLANNED, "--set", "width=0"], "--set width=0: width is a whole number of"),
         (["ask", *PLANNED, "--set", "batch_size=-1"], "--set batch_size=-1: batch_size is a whole"),
         (["ask", *PLANNED, "--set", "margin=nan"], "--set margin=nan: margin is a finite number"),
         (

@@ -99,7 +99,7 @@ def test_a_failed_call_is_one_line(llm, serve, status, why):
         (["--system", "llm-planned"], "needs a language model: --llm MODEL"),
         (["--set", "width"], "write it NAME=VALUE"),
         (["--set", "widht=3"], "--set widht=3: no such setting here; there are hops,"),
-        (["--system", "planner", "--set", "width=three"], "--set width=three: it is a whole number"),
+        (["--system", "planner", "--set", "width=three"], "--set width=three: it is a whole"),
         (["--set", "mode=all"], "it is one of best, union"),
     ],
 )
