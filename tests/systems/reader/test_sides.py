@@ -97,3 +97,17 @@ def test_what_nothing_names_is_a_sort_all_the_same():
     pump = known.kg.entity_ids.rows("Pump")[0]
     assert known.kinds_of(pump)
     assert "bought" not in known.class_words(known.kinds_of(pump)[0])
+
+
+def test_what_is_said_true_of_things_that_no_class_names():
+    facts = [
+        ("latte", "is vegan", "false"), ("oat latte", "is vegan", "true"),
+        ("popcorn", "is vegan", "true"), ("latte", "costs", "3"), ("popcorn", "costs", "4"),
+    ]  # fmt: skip
+    menu = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    found = menu.of(menu.asked("Which menu items are vegan?"))
+    assert any({menu.kg.name(end) for end in one.ends} == {"oat latte", "popcorn"} for one in found)
+
+
+def test_leaving_out_is_an_exception():
+    assert read_cues("Works by Ada, leaving out the prints").except_at == 3

@@ -61,7 +61,8 @@ class Operators:
             made += self._unions(asked, found)
             made += self._exceptions(asked, found)
             made += self._lacking(asked, bases)
-        made += [f for base in bases[:_HELD] for f in measured.holding(asked, base) if len(f.ends)]
+        said = [*bases[:_HELD], *(self._spoken_of(asked) if openly else ())]
+        made += [f for base in said for f in measured.holding(asked, base) if len(f.ends)]
         grade = cues.extreme or cues.comparative
         if grade is not None:
             made += measured.compared(asked)
@@ -90,6 +91,17 @@ class Operators:
             made += [self._count(asked, base) for base in counted if self._countable(base)]
         if cues.yesno:
             made += self.whether.all(asked, found, self._about_topics(asked))
+        return made
+
+    def _spoken_of(self, asked: Asked) -> list[Candidate]:
+        """All of which a relation that is named says true or false: "what is vegan"."""
+        total, made = self.kg.num_relations, []
+        codes = [c for c in range(total) if total <= _FEW and self.vocabulary.truths(c)]
+        asked.alignment.prepare([self.find.wordings(code) for code in codes])
+        for code in codes:
+            if self.measured.fit(asked, code, "") >= _SPOKEN_OF:
+                query = Domain((self.kg.relation_name(code),))
+                made.append(Candidate(query, self.vocabulary.domain(code), shape="class"))
         return made
 
     def _onwards(self, asked: Asked, made: list[Candidate]) -> list[Candidate]:
