@@ -23,14 +23,16 @@ ASKED = "who directed [Alien]?"
 
 
 @contextlib.contextmanager
-def limited(most, *, programs=False):
+def limited(most, *, programs=None):
     """No file may grow past so many bytes: a real refusal of the system, in the midst of writing.
 
-    Python ignores the signal that would come with it. Compiled programs are not kept meanwhile,
-    unless wanted: half of one would stay where other tests read it.
+    Python ignores the signal that would come with it. Compiled programs are not kept meanwhile, or
+    in a folder of their own: half of one would stay where other tests read it.
     """
-    before = jax.config.values["jax_enable_compilation_cache"]
-    jax.config.update("jax_enable_compilation_cache", before and programs)
+    kept = ("jax_enable_compilation_cache", "jax_compilation_cache_dir")
+    before = {name: jax.config.values[name] for name in kept}
+    jax.config.update(kept[0], before[kept[0]] and programs is not None)
+    jax.config.update(kept[1], str(programs) if programs else before[kept[1]])
     reset_cache()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
@@ -38,7 +40,8 @@ def limited(most, *, programs=False):
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        jax.config.update("jax_enable_compilation_cache", before)
+        for name, value in before.items():
+            jax.config.update(name, value)
         reset_cache()
 
 
@@ -182,7 +185,7 @@ def test_one_line_says_what_cannot_be_written(jaxkg, command, disk, tmp_path, mo
 @pytest.mark.parametrize("most", [0, 300])
 def test_a_full_cache_takes_no_answer_away(jaxkg, tmp_path, monkeypatch, system, most):
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
-    with limited(most, programs=True):
+    with limited(most, programs=tmp_path / "programs"):
         code, out, err = jaxkg("ask", ASKED, "--system", system)
     assert code == 0
     assert "1. Ridley Scott" in out

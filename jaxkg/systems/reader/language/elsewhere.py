@@ -97,7 +97,7 @@ class Elsewhere:
             sort: that it is, where it is one.
         """
         if sort is not None:
-            rows = [k for k, other in self.told.sorts.items() if other.words == sort.words]
+            rows = [k for k, other in self.told.sorts.items() if other.names == sort.names]
         else:
             rows = self.told.kg.entity_ids.rows(self._kg.entity_ids[kind])
         total, mine = self.told.kg.num_relations, {row: at for at, row in self.row.items()}

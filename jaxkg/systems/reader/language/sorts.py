@@ -25,6 +25,8 @@ from jaxkg.systems.reader.language.stems import is_past, singular
 
 _LOOKED_AT = 6_000
 """Entities that are looked at to tell sorts apart."""
+_LABELS, _NAMES = 16, 5
+"""Labels and names that tell what a sort is like."""
 _TOGETHER = 0.4
 _PURE = 0.9
 _SHARED = 0.6
@@ -43,6 +45,8 @@ class Sort:
         every: all relation codes that are of the sort alone; `codes` are few that lead to as many.
         words: what the sort may be called.
         general: "person", "place" or "".
+        labels: of the relations that its members have.
+        names: of some of its members.
     """
 
     codes: tuple[int, ...]
@@ -50,6 +54,8 @@ class Sort:
     words: tuple[str, ...]
     general: str = ""
     every: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def inferred_sorts(
@@ -93,7 +99,11 @@ def inferred_sorts(
         wide = [c for c in named if c < kg.num_relations or len(bare[c]) >= _SHARED * len(members)]
         words = _words(kg, members, wide, wordings)
         words = (*words, general) if general and general not in words else words
-        found.append(Sort(codes_of, members, words or ("thing",), general, tuple(pure)))
+        labels = tuple(wordings(code)[0] for code in pure[:_LABELS])
+        some = members[:: max(1, len(members) // _NAMES)][:_NAMES].tolist()
+        names = tuple(kg.name(node) for node in some)
+        words = words or ("thing",)
+        found.append(Sort(codes_of, members, words, general, tuple(pure), labels, names))
     return found
 
 

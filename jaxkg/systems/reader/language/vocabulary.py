@@ -33,8 +33,7 @@ _BOTH_WAYS = re.compile(
 _META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
 _TRUE, _FALSE = ("true", "yes", "ja", "y"), ("false", "no", "nein", "n")
-_HAVING = 2_000
-_MEMBERS = 100
+_HAVING, _MEMBERS = 2_000, 100
 _SAMPLE = 400
 """Ends of a relation that are looked at to tell what they are."""
 
@@ -152,6 +151,11 @@ class Vocabulary:
         plain = [c for c, r in enumerate(self.relations) if not r.role]
         things = [c + self.kg.num_relations for c in plain if self.ends_kind(c) == "thing"]
         return inferred_sorts(self.kg, [*plain, *things], self.domain, self.wordings, typed)
+
+    @property
+    def every_sort(self) -> list[Sort]:
+        """The sorts of all the graph where this is a part of one."""
+        return list((self._elsewhere.told if self._elsewhere else self).sorts.values())
 
     @functools.cached_property
     def kin(self) -> dict[str, tuple[int, ...]]:
