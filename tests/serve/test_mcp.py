@@ -121,14 +121,14 @@ def test_an_assistant_lists_calls_errs_and_changes_its_mind(transport, tmp_path)
         "JAX_NUMPY_DTYPE_PROMOTION": "standard",
         "JAX_NUMPY_RANK_PROMOTION": "allow",
     }
-    command = [sys.executable, "-m", "jaxkg", "mcp"]
+    command = [sys.executable, "-m", "jaxkg", "mcp", "--system", "planner"]
 
     async def run():
         async with transport(command, environment) as client:
             tools = (await client.list_tools()).tools
             assert {tool.name for tool in tools} >= {"ask", "check_claim"}
             assert all(tool.description for tool in tools)
-            # The first question compiles programs: there is time to give it up.
+            # A first question of the planner compiles programs: there is time to give it up.
             first = asyncio.create_task(client.call_tool("ask", {"question": "who made Heat?"}))
             await asyncio.sleep(0.1)
             first.cancel()
