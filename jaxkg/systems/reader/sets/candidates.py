@@ -307,6 +307,11 @@ class Candidates:
         near = [kind for kind in groups if kind not in sorts or close[kind] >= _LIKELY]
         return {kind: close[kind] for kind in sorted(near, key=lambda kind: -close[kind])[:3]}
 
+    def having(self, code: int) -> Candidate:
+        """Everything that has a relation."""
+        query = Domain((self.kg.relation_name(code),))
+        return Candidate(query, self.vocabulary.domain(code), shape="class")
+
     def class_set(self, kind: int) -> Candidate:
         """Everything of a class or a sort."""
         ends, query = self.vocabulary.classes[kind], self.class_query(kind)

@@ -107,16 +107,8 @@ class Measured:
         if not ordered:
             near = [c for c in near if self.fit(asked, c, measure) >= _NEAR]
             near += [c + total for c in near if self.vocabulary.ends_kind(c) == "thing"]
-        found = []
-        for code in near:
-            ends = self.vocabulary.domain(code)
-            if 0 < len(ends) <= _LARGEST:
-                found.append(
-                    Candidate(
-                        query=Domain((self.kg.relation_name(code),)), ends=ends, shape="class"
-                    )
-                )
-        return found
+        found = map(self.find.having, near)
+        return [some for some in found if 0 < len(some.ends) <= _LARGEST]
 
     def extremes(self, asked: Asked, base: Candidate, grade: Grade) -> Iterator[Candidate]:
         """The first of a set."""

@@ -95,14 +95,11 @@ class Operators:
 
     def _spoken_of(self, asked: Asked) -> list[Candidate]:
         """All of which a relation that is named says true or false: "what is vegan"."""
-        total, made = self.kg.num_relations, []
+        total = self.kg.num_relations
         codes = [c for c in range(total) if total <= _FEW and self.vocabulary.truths(c)]
         asked.alignment.prepare([self.find.wordings(code) for code in codes])
-        for code in codes:
-            if self.measured.fit(asked, code, "") >= _SPOKEN_OF:
-                query = Domain((self.kg.relation_name(code),))
-                made.append(Candidate(query, self.vocabulary.domain(code), shape="class"))
-        return made
+        named = [c for c in codes if self.measured.fit(asked, c, "") >= _SPOKEN_OF]
+        return list(map(self.find.having, named))
 
     def _onwards(self, asked: Asked, made: list[Candidate]) -> list[Candidate]:
         """What a step or two lead to from what a value picks out: "who wrote the longest book"."""
@@ -205,12 +202,10 @@ class Operators:
 
     def _alike(self, paths: list[Candidate]) -> list[Candidate]:
         """Everything that has the relation of a path: "who works neither in A nor in B"."""
-        total, found = self.kg.num_relations, []
+        total = self.kg.num_relations
         walked = (path.last for path in paths if path.last < 2 * total)  # kin has no one relation
-        for code in dict.fromkeys(map(self.vocabulary.inverse, walked)):
-            query = Domain((self.kg.relation_name(code),))
-            found.append(Candidate(query, self.vocabulary.domain(code), shape="class"))
-        return found
+        codes = dict.fromkeys(map(self.vocabulary.inverse, walked))
+        return list(map(self.find.having, codes))
 
     def _neither(self, own: list[Candidate], others: list[Candidate]) -> list[Candidate]:
         """What the same relation leads to from either: "neither A nor B"."""
@@ -283,9 +278,7 @@ class Operators:
         for code in range(2 * total) if total <= _FEW else ():
             name = self.kg.relation_name(code)
             if name not in found and not self.vocabulary.role(code) and self._led_to(asked, code):
-                found[name] = Candidate(
-                    Domain((name,)), self.vocabulary.domain(code), shape="class"
-                )
+                found[name] = self.find.having(code)
         return list(found.values())
 
     def _left(
