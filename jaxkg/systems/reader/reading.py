@@ -80,9 +80,10 @@ class Readings:
         cues = up_to_verb(cues, self._verbs)
         alignment = Alignment(cues, masked, self.vectors)
         named = self.labels_by_word.named(alignment)
-        noun = " ".join(cues.words.folded[place] for place in cues.noun if place not in masked)
         classes = self.finder.classes(cues)
-        return Asked(cues, mentions, classes, alignment, named, self.senses.of(noun))
+        return Asked(
+            cues, mentions, classes, alignment, named, self.senses.of(" ".join(alignment.noun))
+        )
 
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
         """Whether words are a name and nothing else; not the "director" of an award's long name."""
@@ -177,8 +178,7 @@ class Readings:
 
     def texts(self, asked: Asked) -> list[str]:
         """What will be encoded to look at a question, to do so for many at once."""
-        words = asked.cues.words.folded
-        noun = [words[p] for p in asked.cues.noun if p not in asked.alignment.masked]
+        noun = asked.alignment.noun
         return [*asked.alignment.texts(), " ".join(noun)] if noun else asked.alignment.texts()
 
     def labels(self) -> list[str]:

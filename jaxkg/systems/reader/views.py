@@ -220,9 +220,7 @@ class _View:
 
     def _types(self) -> dict[str, float]:
         candidate, cues = self.candidate, self.cues
-        words = [
-            cues.words.folded[place] for place in cues.noun if place not in self.alignment.masked
-        ]
+        words = self.alignment.noun
         names = tuple(name for kind in self.kinds for name in self.vocabulary.class_words(kind))
         named = {mention.kind for mention in self.asked.classes}
         label = self.find.wordings(candidate.last) if candidate.last >= 0 else ()

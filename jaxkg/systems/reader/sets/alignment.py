@@ -112,6 +112,11 @@ class Alignment:
         self._phrase_vectors, self._whole = vectors.mapped(found[:-1], asked=True), found[-1]
         self._aligned: dict[tuple[str, ...], Aligned] = {}
 
+    @property
+    def noun(self) -> list[str]:
+        """Words of what is asked for, names left out."""
+        return [self.words[place] for place in self.cues.noun if place not in self.masked]
+
     @functools.cached_property
     def groups(self) -> int:
         """How many groups of words of content there are, names and operators left out."""
