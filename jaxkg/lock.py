@@ -22,7 +22,11 @@ _YOUNG = 60.0
 
 
 class FolderLock:
-    """The right to write in a folder, held from its making until `close`."""
+    """The right to write in a folder, held from its making until `close`.
+
+    Attributes:
+        certain: nobody else has it; False where the system knows no locks.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Take the lock; its file stays behind and says nothing by being there.
@@ -31,6 +35,7 @@ class FolderLock:
             JaxkgError: somebody else has it.
         """
         self._file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        self.certain = fcntl is not None
         try:
             if fcntl is not None:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,6 +47,7 @@ class FolderLock:
                 "for it, or name another folder"
             ) from None
         except OSError as error:
+            self.certain = False
             warnings.warn(
                 f"{folder}: cannot be locked ({error.strerror}): let nothing else write here",
                 stacklevel=2,

@@ -37,7 +37,11 @@ def build(
     ] = True,
     big: Annotated[
         bool,
-        typer.Option("--big", help="Sort on disk, whatever the size (needs the extra `big`)."),
+        typer.Option(
+            "--big",
+            help="Sort on disk, whatever the size (needs the extra `big`). Killed or interrupted, "
+            "the same command goes on from what it had read and sorted.",
+        ),
     ] = False,
     memory: Annotated[str, typer.Option(help="That --big may sort in.")] = "2GB",
     indexed: Annotated[

@@ -2,9 +2,10 @@
 
 After a kill the folder is as it was before or as it should be, whole: what was told to be added is
 there, at most the call under way is lost, and it is added to, compacted, opened and asked again. A
-build that is killed leaves no graph or all of it, and the next one ends well and takes away what
-the killed one left. Prints the kills, those that hit before the end, and what was not so. Fifty
-kills of each take a quarter of an hour.
+build that is killed, within a stage drawn at random, leaves no graph or all of it; the next one
+goes on from what had ended, makes the same graph and leaves nothing behind. Prints the kills, those
+that hit before the end, those that were gone on with, and what was not so. Fifty kills of each take
+a quarter of an hour.
 
     python scripts/study/kill_stores.py --kills 50
 """
@@ -19,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.kg import KnowledgeGraph, open_graph, save_graph
@@ -47,6 +49,7 @@ for number in range(10**6):
         print("compact", flush=True)
         edit.compact(sys.argv[1])
 """
+STAGES = ("begun", "numbering entities", "sorting facts", "naming", "saving")
 FACTS = [("m1", "by", "p1"), ("m2", "by", "p1"), ("m3", "by", "p2")]
 
 
@@ -76,8 +79,22 @@ def facts_of(folder: Path) -> set[tuple[str, str, str]]:
     return there
 
 
-def kills_of_changes(folder: Path, rng: random.Random, after: str) -> tuple[bool, str]:
-    """Whether a kill hit while the program ran, and what was wrong then ("" for nothing)."""
+class Kill(NamedTuple):
+    """What one kill came to.
+
+    Attributes:
+        hit: while the program ran.
+        gone_on: the next build did not read again.
+        fault: what was wrong then; "" for nothing.
+    """
+
+    hit: bool
+    gone_on: bool
+    fault: str
+
+
+def kill_of_changes(folder: Path, rng: random.Random, after: str) -> Kill:
+    """Kill what adds and compacts; look at what it leaves."""
     kg = KnowledgeGraph.from_triples(FACTS)
     save_index(save_graph(kg, folder), kg)
     said = killed(CHANGE, [str(folder)], after, rng.uniform(0, 0.2))
@@ -90,32 +107,37 @@ def kills_of_changes(folder: Path, rng: random.Random, after: str) -> tuple[bool
         edit.compact(folder)
         assert facts_of(folder) == there | {("after", "by", "p1")}, "cannot go on"
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what is counted here
-        return True, f"{type(error).__name__}: {error}"
-    return True, ""
+        return Kill(True, False, f"{type(error).__name__}: {error}")
+    return Kill(True, False, "")
 
 
-def kills_of_builds(
+def kill_of_build(
     source: Path, whole: KnowledgeGraph, folder: Path, rng: random.Random, length: float
-) -> tuple[bool, str]:
+) -> Kill:
     """The same of a build, into a folder that has another graph in every second round."""
     before = None
     if rng.random() < 0.5:
         kg = KnowledgeGraph.from_triples(FACTS)
         save_index(save_graph(kg, folder), kg)
         before = kg.fingerprint
-    said = killed(BUILD, [str(source), str(folder)], "begun", rng.uniform(0, length))
+    stage = rng.choice(STAGES)
+    said = killed(BUILD, [str(source), str(folder)], stage, rng.uniform(0, length / len(STAGES)))
+    again: list[str] = []
+    fault = ""
     try:
         if before or folder.exists():
             allowed = {whole.fingerprint, before}
             assert open_graph(folder).fingerprint in allowed, "neither the old one nor the new one"
             facts_of(folder)
-        build_big(source, folder)
+        build_big(source, folder, on_stage=again.append)
         assert open_graph(folder).fingerprint == whole.fingerprint, "another graph"
+        sorting = "numbering entities" in said and "saving" not in said
+        assert not (sorting and "reading" in again), "read again"
         left = [path.name for path in folder.parent.glob(f".{folder.name}.*.build")]
         assert not left, f"left behind: {left}"
     except Exception as error:  # noqa: BLE001 - as above
-        return "done" not in said, f"{type(error).__name__}: {error}"
-    return "done" not in said, ""
+        fault = f"{type(error).__name__}: {error}"
+    return Kill("done" not in said, "reading" not in again, fault)
 
 
 def lines(count: int) -> Iterator[str]:
@@ -132,7 +154,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     record = Record(__file__, options)
     rng = random.Random(options.seed)
-    table = record.table("job", "kills", "before its end", "wrong afterwards")
+    table = record.table("job", "kills", "before its end", "gone on with", "wrong afterwards")
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         source = home / "facts.tsv"
@@ -141,21 +163,21 @@ def main(argv: Sequence[str] | None = None) -> None:
         whole = build_big(source, home / "whole")
         length = 1.2 * (time.perf_counter() - begun)
         for job in options.jobs:
-            hits, wrong = 0, []
+            kills = []
             for number in range(options.kills):
                 folder = home / f"{job}{number}"
                 if job == "build":
-                    hit, fault = kills_of_builds(source, whole, folder, rng, length)
+                    kills.append(kill_of_build(source, whole, folder, rng, length))
                 else:
                     after = "compact" if job == "compact" else "0"
-                    hit, fault = kills_of_changes(folder, rng, after)
-                hits += hit
-                wrong += [fault] if fault else []
-            table.add(job, options.kills, hits, len(wrong))
+                    kills.append(kill_of_changes(folder, rng, after))
+            hits, gone_on = (sum(kill[at] for kill in kills) for at in (0, 1))
+            wrong = [kill.fault for kill in kills if kill.fault]
+            table.add(job, len(kills), hits, gone_on if job == "build" else "", len(wrong))
             for fault in sorted(set(wrong)):
                 record.note(f"{job}: {fault}")
     record.save()
-    if any(row[3] for row in table.rows):
+    if any(row[4] for row in table.rows):
         raise SystemExit(1)
 
 

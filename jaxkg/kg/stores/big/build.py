@@ -1,17 +1,18 @@
 """Graphs larger than memory: read once, sorted on disk by DuckDB, saved with their index.
 
 Needs the extra `big`. What is in memory at a time: a batch of lines, the relations, and as much as
-DuckDB is allowed; the arrays are mapped files.
+DuckDB is allowed; the arrays are mapped files. A build that was killed is gone on with by the next
+one: what was read stays read, and what DuckDB has sorted, table by table, stays sorted. Reading
+that had not ended starts anew.
 """
 
 from __future__ import annotations
 
-import glob
+import contextlib
 import os
 import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,13 +30,17 @@ from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.arrays import save_index
 from jaxkg.kg.stores.big.spill import SpilledNames, SpilledTriples, libraries, spill_rdf
+from jaxkg.kg.stores.big.work_folder import Reading, WorkFolder, code_digest, signature
 from jaxkg.kg.triples import PackedTriples, offset_width, relation_width
-from jaxkg.lock import FolderLock
 from jaxkg.words import relation_words
 
 _ROWS = 1 << 20
-_WORK = ".build"
-"""End of the name of the folder that a build works in."""
+_SORTED = {
+    "entities": "numbering entities",
+    "triples": "sorting facts",
+    "others": "sorting names",
+}
+"""What has ended once DuckDB has a table, in order."""
 
 
 def build_big(
@@ -54,7 +59,10 @@ def build_big(
     """Read a graph and save it with its index, whatever its size.
 
     The same graph as `read_graph` and `save_graph` make, but that it is not told where its facts
-    were read. What is on the way lies beside `folder` and needs several times the graph's room.
+    were read. What is on the way lies beside `folder` and needs several times the graph's room. It
+    stays there where the process is killed, or interrupted after reading: the next build of the
+    same files to the same folder, with the same arguments (`memory` aside), DuckDB and code of
+    jaxkg, goes on from there; any other removes it.
 
     Args:
         path: TSV, CSV, `a|b|c`, Parquet, or RDF; gzip or zstd may pack all but Parquet.
@@ -62,7 +70,7 @@ def build_big(
         format, columns, names, encoding, skip_bad: see `read_graph`.
         memory: that sorting may take, as "2GB".
         on_progress: told of the bytes that are read.
-        on_stage: told what is done now.
+        on_stage: told what is done now, and what need not be done again.
 
     Returns:
         The graph, on disk, its triples packed.
@@ -73,49 +81,99 @@ def build_big(
     duckdb, pyarrow = libraries()
     path, folder = existing(path), Path(folder)
     format = graph_format(path, format, encoding)
+    named = None if names is None else existing(names)
     say = on_stage or (lambda stage: None)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(folder)
-    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=_WORK, dir=folder.parent))
-    lock = FolderLock(work)
-    try:
+
+    def read(work: WorkFolder) -> Reading:
         say("reading")
-        facts, told, bad = SpilledTriples(work), SpilledNames(work), BadLines(skip_bad)
-        if names is not None:
+        facts, told, bad = SpilledTriples(work.path), SpilledNames(work.path), BadLines(skip_bad)
+        if named is not None:
             told.rank = 0
-            read_names(existing(names), told, bad, encoding=encoding)
+            read_names(named, told, bad, encoding=encoding)
             told.rank = 1
         _read(path, format, facts, told, bad, columns, encoding, on_progress)
         if not len(facts):
             raise JaxkgError(f"{path}: no triples in it (read as {format})")
         facts.facts.flush()
         told.names.flush()
-        with duckdb.connect(str(work / "sorting.duckdb")) as database:
-            database.execute(f"SET memory_limit = '{memory}'")
-            database.execute(f"SET temp_directory = '{work / 'sorting'}'")
-            kg = _sorted(database, work, facts, told, format in RDF_FORMATS, bad, say)
-        pyarrow.default_memory_pool().release_unused()
-        say("saving")
-        save_graph(kg, folder, beside=lambda fresh: save_index(fresh, kg))
+        return work.keep(Reading(len(facts), told.names.rows, bad.messages))
+
+    try:
+        with duckdb.connect() as trial:
+            trial.execute(f"SET memory_limit = '{memory}'")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        about = format, columns and tuple(columns), encoding, skip_bad
+        files = [path] if named is None else [path, named]
+        told = signature(files, *about, duckdb.__version__, code_digest())
+        with WorkFolder(folder, told) as work, _interruptions(work, say):
+            going_on = work.reading is not None
+            try:
+                kg = _graph(work, read, memory, format in RDF_FORMATS, say)
+            except duckdb.OutOfMemoryException:
+                raise
+            except duckdb.Error:
+                if not going_on:
+                    raise
+                say("what the last build left is damaged; starting anew")
+                work.empty()
+                kg = _graph(work, read, memory, format in RDF_FORMATS, say)
+            pyarrow.default_memory_pool().release_unused()
+            say("saving")
+            save_graph(kg, folder, beside=lambda fresh: save_index(fresh, kg))
     except duckdb.Error as error:
         raise JaxkgError(f"{path}: cannot be sorted: {str(error).splitlines()[0]}") from error
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else error
         raise JaxkgError(f"{folder}: cannot be built ({why})") from error
-    finally:
-        lock.close()
-        shutil.rmtree(work, ignore_errors=True)
     return kg
 
 
-def _sweep(folder: Path) -> None:
-    """Take away what builds of this folder left behind that were killed: nobody holds it."""
-    for work in folder.parent.glob(f".{glob.escape(folder.name)}.*{_WORK}"):
-        try:
-            FolderLock(work).close()
-        except (JaxkgError, OSError):
-            continue
-        shutil.rmtree(work, ignore_errors=True)
+def _graph(
+    work: WorkFolder,
+    read: Callable[[WorkFolder], Reading],
+    memory: str,
+    rdf: bool,
+    say: Callable[[str], None],
+) -> KnowledgeGraph:
+    """Read what was not read, sort what was not sorted."""
+    kept = work.reading
+    reading = read(work) if kept is None else kept
+    duckdb, _ = libraries()
+    with duckdb.connect(str(work.path / "sorting.duckdb")) as database:
+        run = database.execute
+        temporary = work.path / "sorting"
+        shutil.rmtree(temporary, ignore_errors=True)
+        run(f"SET memory_limit = '{memory}'")
+        run(f"SET temp_directory = {_quoted(temporary)}")
+        rows = {name: getattr(reading, name) for name in ("facts", "names")}
+        for name in filter(rows.get, rows):
+            # File by file: a folder may be called like a pattern.
+            files = ", ".join(map(_quoted, sorted(work.path.glob(f"{name}-*.parquet"))))
+            run(f"CREATE TEMP VIEW {name} AS SELECT * FROM read_parquet([{files}])")
+            if kept and run(f"SELECT count(*) FROM {name}").fetchone() != (rows[name],):
+                raise duckdb.DataError(f"{name} that were read are not there")
+        done = {name for (name,) in run("SELECT table_name FROM duckdb_tables()").fetchall()}
+        if kept:
+            ended = [stage for name, stage in _SORTED.items() if name in done]
+            say(f"going on after {ended[-1] if ended else 'reading'}")
+        return _sorted(database, work.path, reading, rdf, done, say)
+
+
+@contextlib.contextmanager
+def _interruptions(work: WorkFolder, say: Callable[[str], None]) -> Iterator[None]:
+    """Ctrl-C as what it is, of which DuckDB makes a plain error."""
+    try:
+        yield
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and str(error) != "Query interrupted":
+            raise
+        if work.reading is not None:
+            say("interrupted; building it again goes on from here")
+        raise KeyboardInterrupt from error
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _read(
@@ -152,29 +210,29 @@ def _read(
 def _sorted(
     database: Any,
     work: Path,
-    facts: SpilledTriples,
-    told: SpilledNames,
+    reading: Reading,
     rdf: bool,
-    bad: BadLines,
+    done: Collection[str],
     say: Callable[[str], None],
 ) -> KnowledgeGraph:
-    """Spilled facts and names as a graph of mapped arrays."""
+    """Spilled facts and names as a graph of mapped arrays; tables that are done are taken."""
     run = database.execute
-    say("numbering entities")
-    run(f"CREATE VIEW facts AS SELECT * FROM read_parquet('{facts.facts.files}')")
+    if "entities" not in done:
+        say("numbering entities")
     run(
-        "CREATE TABLE entities AS SELECT id FROM (SELECT DISTINCT head AS id FROM facts UNION "
-        "SELECT DISTINCT tail FROM facts) ORDER BY id"
+        "CREATE TABLE IF NOT EXISTS entities AS SELECT id FROM "
+        "(SELECT DISTINCT head AS id FROM facts UNION SELECT DISTINCT tail FROM facts) ORDER BY id"
     )
     relations, called = _relations(run, rdf)
-    run("CREATE TABLE relations (relation VARCHAR, code INTEGER)")
+    run("CREATE TEMP TABLE relations (relation VARCHAR, code INTEGER)")
     code = {name: row for row, name in enumerate(relations)}
     database.executemany(
         "INSERT INTO relations VALUES (?, ?)", [[iri, code[name]] for iri, name in called.items()]
     )
-    say("sorting facts")
+    if "triples" not in done:
+        say("sorting facts")
     run(
-        "CREATE TABLE triples AS SELECT DISTINCT h.rowid::INTEGER AS h, r.code AS r, "
+        "CREATE TABLE IF NOT EXISTS triples AS SELECT DISTINCT h.rowid::INTEGER AS h, r.code AS r, "
         "t.rowid::INTEGER AS t FROM facts f JOIN entities h ON f.head = h.id "
         "JOIN entities t ON f.tail = t.id JOIN relations r ON f.relation = r.relation "
         "ORDER BY 1, 2, 3"
@@ -197,8 +255,7 @@ def _sorted(
     ids = _packed(work / "ids", (batch.column(0) for batch in rows), ascending=True)
     names, aliases = ids, AliasTable.from_mapping({})
     labels: dict[str, list[str]] = {}
-    if told.names.rows:
-        run(f"CREATE VIEW names AS SELECT * FROM read_parquet('{told.names.files}')")
+    if reading.names:
         names, aliases = _names(run, work, rdf)
         labels = _relation_names(run, called)
     elif rdf:
@@ -210,8 +267,8 @@ def _sorted(
         relations=relations,
         triples=cast(np.ndarray, triples),
         aliases=aliases,
-        duplicates=len(facts) - count,
-        skipped=tuple(bad.messages),
+        duplicates=reading.facts - count,
+        skipped=tuple(reading.skipped),
         relation_labels=tuple(labels.get(r, [relation_words(r)])[0] for r in relations),
         relation_aliases=AliasTable.from_mapping(
             {row: labels[name][1:] for row, name in enumerate(relations) if name in labels}
@@ -233,14 +290,15 @@ def _relations(run: Callable[..., Any], rdf: bool) -> tuple[tuple[str, ...], dic
 def _names(run: Callable[..., Any], work: Path, rdf: bool) -> tuple[NameTable, AliasTable]:
     """Display names and other names of the entities."""
     run(
-        "CREATE TABLE named AS SELECT e.rowid::INTEGER AS entity, n.name AS name, "
+        "CREATE TABLE IF NOT EXISTS named AS SELECT e.rowid::INTEGER AS entity, n.name AS name, "
         "min(n.rank::BIGINT * 1000000000000 + n.number) AS place, "
         "min((n.rank % 9)::BIGINT * 1000000000000 + n.number) AS turn "
         "FROM names n JOIN entities e ON n.id = e.id "
         "GROUP BY 1, 2"
     )
     run(
-        "CREATE TABLE shown AS SELECT entity, arg_min(name, place) AS name, min(place) AS place "
+        "CREATE TABLE IF NOT EXISTS shown AS "
+        "SELECT entity, arg_min(name, place) AS name, min(place) AS place "
         "FROM named WHERE place < 9000000000000 GROUP BY entity"
     )
     shown = "s.name" if rdf else "coalesce(s.name, e.id)"
@@ -259,8 +317,9 @@ def _names(run: Callable[..., Any], work: Path, rdf: bool) -> tuple[NameTable, A
     )
     table = _packed(work / "names", names)
     run(
-        "CREATE TABLE others AS SELECT n.entity, n.name FROM named n LEFT JOIN shown s "
-        "USING (entity) WHERE s.name IS NULL OR s.name <> n.name ORDER BY n.entity, n.turn"
+        "CREATE TABLE IF NOT EXISTS others AS "
+        "SELECT n.entity, n.name FROM named n LEFT JOIN shown s USING (entity) "
+        "WHERE s.name IS NULL OR s.name <> n.name ORDER BY n.entity, n.turn"
     )
     count = run("SELECT count(*) FROM others").fetchone()[0]
     owners = _mapped(work / "owners.npy", np.int32, (count,))
@@ -294,7 +353,7 @@ def _batches(run: Callable[..., Any], work: Path, query: str) -> Iterator[Any]:
     from pyarrow import parquet
 
     path = work / "rows.parquet"
-    run(f"COPY ({query}) TO '{path}' (FORMAT parquet, COMPRESSION lz4)")
+    run(f"COPY ({query}) TO {_quoted(path)} (FORMAT parquet, COMPRESSION lz4)")
     with parquet.ParquetFile(path) as file:
         yield from file.iter_batches(_ROWS)
     path.unlink()

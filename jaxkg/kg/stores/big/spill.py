@@ -85,11 +85,6 @@ class Spill:
         if before // _BATCH < self.rows // _BATCH:
             self.flush()
 
-    @property
-    def files(self) -> str:
-        """A pattern of the files; there may be none."""
-        return str(self.folder / f"{self.name}-*.parquet")
-
 
 class SpilledTriples(TripleEncoder):
     """Takes triples as `TripleEncoder` does, and keeps none; sources are not taken."""
