@@ -16,6 +16,7 @@ from jaxkg.experiments.parts import encoder_named
 from jaxkg.experiments.progress import errors, progress_bars
 
 if TYPE_CHECKING:
+    from jaxkg.adjudicate import Backend
     from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 
 hypergraphs = typer.Typer(
@@ -46,7 +47,14 @@ def build(
     ] = "corpus",
     synonyms: Annotated[
         str | None,
-        typer.Option(help="Join near names, told by minilm or hashing vectors; not done without."),
+        typer.Option(
+            help="Join near names, told by minilm or hashing vectors; a model named by --llm "
+            "confirms each group. Not done without."
+        ),
+    ] = None,
+    alike: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Least cosine of near names; 0.85 without."),
     ] = None,
     llm: options.LLM = None,
     base_url: options.BaseURL = None,
@@ -54,48 +62,58 @@ def build(
 ) -> None:
     """Make a hypergraph, and save it in a form that opens at once, for `--system proh`.
 
-    The facts of a corpus are stated by a language model where one is named, passage by passage;
-    replies are kept, so a run that was cut off goes on. Without one, rules find names: titles and
-    capitalised phrases, neither pronouns nor names in small letters.
+    The facts of a corpus are stated by a language model where one is named, passage by passage, and
+    it confirms near names; replies are kept, so a run that was cut off goes on. Without one, rules
+    find names: titles and capitalised phrases, neither pronouns nor names in small letters.
     """
     from jaxkg.kg.hypergraph import read
     from jaxkg.kg.hypergraph.store import save_hypergraph
 
-    if llm is not None and format != "corpus":
-        raise JaxkgError(f"--llm reads a corpus; {format} holds facts already: drop --llm")
-    if format == "graph":
-        from jaxkg.experiments.loading import load_graph
-
-        made = read.hypergraph_of(load_graph(source))
-    elif format == "nary":
-        made = read.read_nary(source)
-    elif format == "openie":
-        made = read.read_openie(source)
-    elif format == "jsonl":
-        made = read.read_hyperedges(source)
-    else:
-        wanted = ModelOptions(llm=llm, base_url=base_url, budget_calls=budget_calls)
-        made = _of_corpus(source, wanted)
-    if synonyms is not None:
-        from jaxkg.systems.proh.synonyms import with_synonyms
-
-        made = with_synonyms(
-            made,
-            encoder_named(synonyms),
-            on_left_out=lambda told: errors.print(told, markup=False, highlight=False),
+    if llm is not None and format != "corpus" and synonyms is None:
+        raise JaxkgError(
+            f"--llm reads a corpus and confirms synonyms; {format} holds facts already: drop --llm "
+            "or name --synonyms"
         )
+    if alike is not None and synonyms is None:
+        raise JaxkgError("--alike says how near synonyms are: name --synonyms minilm or hashing")
+    with language_model(
+        ModelOptions(llm=llm, base_url=base_url, budget_calls=budget_calls)
+    ) as model:
+        backend = None if model is None else model.backend
+        if format == "graph":
+            from jaxkg.experiments.loading import load_graph
+
+            made = read.hypergraph_of(load_graph(source))
+        elif format == "nary":
+            made = read.read_nary(source)
+        elif format == "openie":
+            made = read.read_openie(source)
+        elif format == "jsonl":
+            made = read.read_hyperedges(source)
+        else:
+            made = _of_corpus(source, backend)
+        if synonyms is not None:
+            from jaxkg.systems.proh.synonyms import ALIKE, with_synonyms
+
+            made = with_synonyms(
+                made,
+                encoder_named(synonyms),
+                threshold=ALIKE if alike is None else alike,
+                confirm=backend,
+                on_left_out=lambda told: errors.print(told, markup=False, highlight=False),
+            )
     save_hypergraph(made, output)
     print(f"{output}: {made!r}")
 
 
-def _of_corpus(source: Path, wanted: ModelOptions) -> KnowledgeHypergraph:
+def _of_corpus(source: Path, backend: Backend | None) -> KnowledgeHypergraph:
     from jaxkg.systems.proh.build import build_hypergraph, read_corpus
 
     documents = read_corpus(source)
-    with language_model(wanted) as model, progress_bars() as show:
+    with progress_bars() as show:
         built = build_hypergraph(
             documents,
-            backend=None if model is None else model.backend,
+            backend=backend,
             on_progress=lambda done, total: show("read", done, total),
         )
     for what, count in built.counts.items():

@@ -54,6 +54,26 @@ def test_a_hypergraph_is_built_from_texts(jaxkg, tmp_path):
     assert "drop --llm" in err
 
 
+def test_near_names_are_joined_where_the_model_confirms_them(jaxkg, serve, tmp_path):
+    source = tmp_path / "facts.tsv"
+    source.write_text("starred\tHeat\tAl Pacino\nwon\tHeat (film)\tOscar\nset\tHeats\tParis\n")
+    build = ["hypergraph", "build", source, "--format", "nary", "--synonyms", "hashing"]
+
+    def groups(name, *options):
+        folder = tmp_path / name
+        code, _, err = jaxkg(*build, "-o", folder, *options)
+        assert code == 0, err
+        code, out, _ = jaxkg("hypergraph", "stats", folder)
+        return json.loads(out)["kinds"].get("synonym", 0)
+
+    assert groups("near", "--alike", "0.4") == 1
+    assert groups("apart", "--alike", "1") == 0
+    model = ("--base-url", serve(lambda _: json.dumps({"groups": []})).url, "--llm", "loopback")
+    assert groups("refused", "--alike", "0.4", *model) == 0
+    code, _, err = jaxkg(*build[:-2], "-o", tmp_path / "x", "--alike", "0.4")
+    assert (code, "name --synonyms" in err) == (2, True)
+
+
 def test_texts_alone_take_an_encoder_by_name(jaxkg):
     plain = ["ask", "--system", "pathhd", "--set", "query=text", "who directed [Alien]?"]
     code, out, err = jaxkg(*plain, "--set", "encoder=hashing", "--set", "dimension=256")

@@ -20,6 +20,9 @@ from jaxkg.kg.hypergraph.synonyms import components, synonym_edges
 from jaxkg.systems.proh.index import Encode
 from jaxkg.tensors import Capacities, bucket, pad, rerun
 
+ALIKE = 0.85
+"""tau, least cosine of two names that may mean the same; ours, as the paper gives none."""
+
 _pairs = functools.partial(jax.jit, static_argnames="capacities")(near_pairs)
 
 
@@ -80,7 +83,7 @@ def with_synonyms(
     graph: KnowledgeHypergraph,
     encode: Encode,
     *,
-    threshold: float = 0.85,
+    threshold: float = ALIKE,
     confirm: float | Backend | None = None,
     largest: int = 50,
     on_progress: Callable[[int, int], None] | None = None,
