@@ -161,9 +161,12 @@ def reasoner(
     config: TrainConfig,
     options: argparse.Namespace,
     tell: Callable[[int, int, float], None],
+    *,
+    top_k: int | None = None,
 ) -> Trained:
     """A model taught to name the shown paths that bear the answer; kept in the output folder."""
-    offers = [(q, offer) for q, answer in shown if (offer := offer_of_answer(answer))]
+    every = ((q, offer_of_answer(answer, top_k=top_k)) for q, answer in shown)
+    offers = [(q, offer) for q, offer in every if offer]
     texts = [text for _, offer in offers for _, text in offer.turns((), compact=True)]
     tokenizer = LMTokenizer.train(texts, vocab_size=options.vocab)
     examples = [teach(tokenizer, offer, bearing(offer, gold(kg, q))) for q, offer in offers]

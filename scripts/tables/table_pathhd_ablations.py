@@ -1,7 +1,8 @@
 """The tables of the PathHD paper on other graphs: MetaQA, PathQuestion, WebQSP and CWQ pooled.
 
     operators    Table 3: what binds a path
-    final        Table 4: similarity alone, or a language model that decides among K schemas
+    final        Table 4: similarity alone, or a choice among K = 3 schemas: at random, perfect, and
+                 with `--local` by one call of a small model taught on training questions
     top-k        Table 5: how many schemas are kept for it
     query        Table 11: from plans, from a bundle of them, from text
     calibration  Table 12: none, the published weights, weights found on validation questions
@@ -12,7 +13,7 @@
     order        the same, asked with one text for all hops or with words of its own for each, bound
                  by an operator that keeps order and by two that do not
 
-No language model is reached: `final` and `top-k` state what one could gain at most, the share of
+No hosted model is reached: `final` and `top-k` state what one could gain at most, the share of
 questions for which some entity of the K best schemas is right. MetaQA and PathQuestion ask with
 plans of a planner trained on answers, WebQSP with nothing but relation labels; where a planner is
 given for it, `query` has its rows too. A quarter of an hour a table and set on two CPU cores.
@@ -25,31 +26,38 @@ can.
     python scripts/tables/table_pathhd_ablations.py --table operators --planner runs/metaqa
     python scripts/tables/table_pathhd_ablations.py --table zero-shot --sets webqsp --questions 2000
     python scripts/tables/table_pathhd_ablations.py --table zero-shot --sets cwq
+    python scripts/tables/table_pathhd_ablations.py --table final --sets webqsp --local runs/choice
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from table_local_lm import gold, reasoner, tell
 
-from jaxkg.evaluate import Estimate
+from jaxkg.adjudicate import adjudicate
+from jaxkg.evaluate import Estimate, paired_differences
 from jaxkg.evaluate.curves import save_curve_plot
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
-from jaxkg.experiments.measure import share
+from jaxkg.experiments.measure import measure_answers, share
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
 from jaxkg.kg import Topics, find_topics
+from jaxkg.learn.lm import TrainConfig
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.learn.supervision import answer_rows
+from jaxkg.lm.backend import LocalLM, bearing
+from jaxkg.lm.offers import offer_of_answer
 from jaxkg.records import Question
 from jaxkg.score import hdc
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
@@ -74,6 +82,8 @@ THREE = ("final", "zero-shot", "order")
 """Tables that tell the best of three too."""
 ORDERED = ("ghrr-haar", "ghrr-diagonal", "fhrr")
 """Operators of the table `order`: the first keeps order, the others commute."""
+LINES = 16
+"""Lines of the K = 3 schemas' walks that the local model is shown at most."""
 PUBLISHED = ((0.2, 0.1, 0.8), (0.3, 0.1, 0.8), (0.2, 0.2, 0.8))
 
 
@@ -98,12 +108,14 @@ class Trial:
     """A row of a table on one set with one seed.
 
     Attributes:
-        right: [Q, K] how right each kept schema is, best first.
+        right: [Q, K] how right each kept schema is, best first; 0 past the last.
+        kept: [Q] schemas kept.
         walks: mean number of entities of the K best, for every K.
         seconds: a question, of reading, retrieval and execution.
     """
 
     right: np.ndarray
+    kept: np.ndarray
     walks: np.ndarray
     seconds: float
 
@@ -187,7 +199,7 @@ def run(case: Case, seed: int, calibration: Calibration | str | None, **changes:
     right = np.take_along_axis(right_shares(best, gold, qa.named), order, axis=1)
     sizes = np.maximum(best.sizes, 0)
     walks = np.cumsum(np.take_along_axis(sizes, order, axis=1), axis=1).mean(axis=0)
-    trial = Trial(right, walks, seconds)
+    trial = Trial(right, best.used.sum(axis=1), walks, seconds)
     if known:
         case.trials[known] = trial
     return trial
@@ -274,10 +286,42 @@ def measure(table: str, case: Case, seeds: int) -> Iterator[tuple[str, Estimate,
                 name = f"{label}, any of 3"
             elif table == "final":
                 name = "similarity alone" if k == 1 else "perfect choice among K = 3 schemas"
+                if k > 1:
+                    drawn = [t.right[:, :k].sum(axis=1) / t.kept.clip(1, k) for t in trials]
+                    yield f"random choice among K = {k} schemas", share(np.mean(drawn, axis=0)), []
             spread = float(np.std([np.mean(v) for v in values]))
             offered = float(np.mean([t.walks[k - 1] for t in trials]))
             micros = 1e6 * float(np.mean([t.seconds for t in trials]))
             yield name, share(np.mean(values, axis=0)), [spread, offered, micros]
+
+
+def chosen_by_model(case: Case, folder: Path) -> Iterator[tuple[str, Estimate, list[Any]]]:
+    """Hits of one call of a small model, and what it adds to the similarity; one seed.
+
+    It learns to name the lines that bear an answer from the training questions that have one among
+    the walks of their three schemas, and must name one.
+    """
+    kg = case.world.kg
+    settings = dataclasses.replace(case.settings, top_k=3)
+    qa = PathHD.build(
+        kg, case.planner, encoder=case.encoder, settings=settings, **case.world.shared
+    )
+    known = case.world.questions(case.name, "train")
+    shown = [
+        (question, answer)
+        for question, answer in zip(known, qa.answer(known))
+        if (offer := offer_of_answer(answer, top_k=LINES)) and bearing(offer, gold(kg, question))
+    ]
+    sizes = argparse.Namespace(output=folder, length=1024, vocab=2048, width=128, layers=2, seed=0)
+    config = TrainConfig(epochs=4, length=sizes.length, every=20)
+    taught = reasoner(kg, shown, config, sizes, tell, top_k=LINES)
+    alone = qa.answer(case.test)
+    with LocalLM(taught.language, batch_size=64) as backend:
+        chosen = adjudicate(backend, alone, top_k=LINES)
+    one, two = (measure_answers(answers, case.test, kg) for answers in (chosen, alone))
+    yield f"one call of a local model taught on {len(shown):,}", one.metrics["hits_at_1"], []
+    gain = paired_differences(one, two, seed=0)["hits_at_1"]
+    yield "local model − similarity alone, asked as a system", gain, []
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -293,6 +337,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--encoder", default="minilm", choices=("minilm", "hashing"))
     parser.add_argument("--planner", type=Path, help="folder of a trained MetaQA planner")
     parser.add_argument("--webqsp-planner", type=Path, help="folder of a trained WebQSP planner")
+    parser.add_argument("--local", type=Path, help="folder of the local model of `final`")
     parser.add_argument("--plot", type=Path, help="draw the tables, a panel each, to this file")
     options = parser.parse_args(argv)
     part = options.table[0] if len(options.table) == 1 else ""
@@ -310,7 +355,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         case = load(name, options)
         for table in options.table:
             curve = panels.setdefault(table, {}).setdefault(name, [])
-            for label, found, cells in measure(table, case, options.seeds):
+            rows = measure(table, case, options.seeds)
+            if table == "final" and options.local and name in POOLED:
+                rows = itertools.chain(rows, chosen_by_model(case, options.local))
+            for label, found, cells in rows:
                 kept[table].add(name, label, found, *cells)
                 curve.append((len(curve), found))
             record.save()  # as it goes, so that a run that is cut off loses little
