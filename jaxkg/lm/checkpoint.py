@@ -41,6 +41,8 @@ _VECTORS = {
     "query_bias": "self_attn.q_proj.bias",
     "key_bias": "self_attn.k_proj.bias",
     "value_bias": "self_attn.v_proj.bias",
+    "query_norm": "self_attn.q_norm.weight",
+    "key_norm": "self_attn.k_norm.weight",
 }
 
 
@@ -85,7 +87,8 @@ class LanguageModel:
         """Read a folder with `config.json`, `tokenizer.json` and one or several safetensors files.
 
         Args:
-            folder: a Llama or Qwen2 checkpoint as Hugging Face lays it out, or what `save` left.
+            folder: a checkpoint of Llama, Qwen2 or Qwen3 as Hugging Face lays it out, or what
+                `save` left.
             dtype: of the weights; None takes them as they are stored.
 
         Raises:

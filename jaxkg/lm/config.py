@@ -8,7 +8,11 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 
-_FAMILIES = ("llama", "qwen2")
+_FAMILIES = {
+    "llama": "LlamaForCausalLM",
+    "qwen2": "Qwen2ForCausalLM",
+    "qwen3": "Qwen3ForCausalLM",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +34,7 @@ class LMConfig:
         rope_scaling: None for the plain rotary embedding.
         tie_word_embeddings: the output layer is the embedding table.
         attention_bias: queries, keys and values have biases, as in Qwen2.
+        head_norm: queries and keys are normed head by head, as in Qwen3.
     """
 
     vocab_size: int
@@ -45,6 +50,7 @@ class LMConfig:
     rope_scaling: Llama3Rope | None = None
     tie_word_embeddings: bool = False
     attention_bias: bool = False
+    head_norm: bool = False
 
     def __post_init__(self) -> None:
         if self.num_attention_heads % self.num_key_value_heads:
@@ -52,6 +58,8 @@ class LMConfig:
                 f"num_attention_heads ({self.num_attention_heads}) is no multiple of "
                 f"num_key_value_heads ({self.num_key_value_heads})"
             )
+        if self.attention_bias and self.head_norm:
+            raise JaxkgError("a model has biases, as Qwen2, or norms of heads, as Qwen3, not both")
         if self.head_dim % 2:
             raise JaxkgError(f"head_dim is even, for rotary embeddings, not {self.head_dim}")
 
@@ -81,7 +89,7 @@ class LMConfig:
         if family not in _FAMILIES:
             raise JaxkgError(f"model_type is {family!r}; this model runs {', '.join(_FAMILIES)}")
         fixed = {"hidden_act": "silu", "mlp_bias": False, "use_sliding_window": False}
-        if family == "llama":
+        if family != "qwen2":
             fixed["attention_bias"] = False  # it would have one on the output as well
         for key, wanted in fixed.items():
             if raw.get(key, wanted) != wanted:
@@ -93,6 +101,7 @@ class LMConfig:
             values["rope_theta"] = rope.pop("rope_theta")
         values["rope_scaling"] = _scaling(rope)
         values["attention_bias"] = family == "qwen2"
+        values["head_norm"] = family == "qwen3"
         try:
             heads = values["num_attention_heads"]
             values.setdefault("num_key_value_heads", heads)
@@ -106,9 +115,14 @@ class LMConfig:
         raw = dataclasses.asdict(self)
         if self.rope_scaling:
             raw["rope_scaling"]["rope_type"] = "llama3"
-        family = "qwen2" if raw.pop("attention_bias") else "llama"
-        architecture = "Qwen2ForCausalLM" if family == "qwen2" else "LlamaForCausalLM"
-        return {"architectures": [architecture], "model_type": family, "hidden_act": "silu", **raw}
+        biased, normed = raw.pop("attention_bias"), raw.pop("head_norm")
+        family = "qwen2" if biased else "qwen3" if normed else "llama"
+        return {
+            "architectures": [_FAMILIES[family]],
+            "model_type": family,
+            "hidden_act": "silu",
+            **raw,
+        }
 
 
 def _scaling(rope: dict[str, Any]) -> Llama3Rope | None:

@@ -54,6 +54,9 @@ class Layers(nnx.Module):
             self.query_bias = nnx.Param(jnp.zeros((count, queries), dtype))
             self.key_bias = nnx.Param(jnp.zeros((count, keys), dtype))
             self.value_bias = nnx.Param(jnp.zeros((count, keys), dtype))
+        if config.head_norm:
+            self.query_norm = nnx.Param(jnp.ones((count, config.head_dim), dtype))
+            self.key_norm = nnx.Param(jnp.ones((count, config.head_dim), dtype))
 
     def arrays(self) -> dict[str, jax.Array]:
         """The weights by name, each [L, ...]."""
@@ -69,7 +72,7 @@ class Llama(nnx.Module):
     are float32.
 
     Reference: Touvron et al., "LLaMA", 2023 (RMSNorm, rotary embedding, SwiGLU); Ainslie et al.,
-    "GQA", 2023; biases as in Qwen2.
+    "GQA", 2023; biases as in Qwen2, norms of heads as in Qwen3.
     """
 
     def __init__(self, config: LMConfig, *, dtype: DTypeLike = jnp.float32, rngs: nnx.Rngs) -> None:
@@ -211,7 +214,9 @@ def _heads(config: LMConfig, x: jax.Array, weights: dict[str, jax.Array], name: 
     flat = dense(x, weights[name])
     if (bias := weights.get(f"{name}_bias")) is not None:
         flat = flat + bias.astype(jnp.float32)[None, None, :]
-    return flat.reshape((*flat.shape[:2], -1, config.head_dim))
+    heads = flat.reshape((*flat.shape[:2], -1, config.head_dim))
+    scale = weights.get(f"{name}_norm")
+    return heads if scale is None else rms_norm(heads, scale, config.rms_norm_eps)
 
 
 def _attend(query: jax.Array, slots: Cache, mask: jax.Array) -> jax.Array:

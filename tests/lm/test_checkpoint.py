@@ -5,7 +5,7 @@ import json
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from lm_twin import LLAMA, QWEN, checkpoint, tokenizer, twin, write_folder
+from lm_twin import LLAMA, QWEN, QWEN3, checkpoint, tokenizer, twin, write_folder
 
 from jaxkg.errors import JaxkgError
 from jaxkg.lm import LanguageModel, LMConfig
@@ -24,7 +24,9 @@ def logits(model, texts, width=10, filler=0):
     return model.logits(states)
 
 
-@pytest.mark.parametrize(("config", "files"), [(LLAMA, 1), (QWEN, 3)], ids=["llama", "qwen"])
+@pytest.mark.parametrize(
+    ("config", "files"), [(LLAMA, 1), (QWEN, 3), (QWEN3, 1)], ids=["llama", "qwen2", "qwen3"]
+)
 def test_a_folder_gives_the_twins_logits_whatever_pads_them(tmp_path, config, files):
     tensors = checkpoint(config)
     write_folder(tmp_path, config, tensors, files)
@@ -106,7 +108,7 @@ def test_configurations_of_both_generations_are_read():
     assert (config.head_dim, config.num_key_value_heads) == (4, 4)
     rope = {"rope_type": "default", "rope_theta": 5e5}
     assert LMConfig.from_dict({**SIZES, "rope_parameters": rope}).rope_theta == 5e5
-    for one in (LLAMA, QWEN, config):
+    for one in (LLAMA, QWEN, QWEN3, config):
         assert LMConfig.from_dict(json.loads(json.dumps(one.to_dict()))) == one
 
 

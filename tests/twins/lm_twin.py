@@ -33,6 +33,18 @@ QWEN = LMConfig(
     tie_word_embeddings=True,
     attention_bias=True,
 )
+QWEN3 = LMConfig(
+    vocab_size=300,
+    hidden_size=16,
+    intermediate_size=24,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    head_dim=6,
+    max_position_embeddings=128,
+    tie_word_embeddings=True,
+    head_norm=True,
+)
 WORDS = ["who directed Alien", "Ridley Scott", "Heat", "Michael Mann", "starred actors"]
 
 
@@ -59,6 +71,8 @@ def checkpoint(config, seed=0):
             shapes[f"{at}.self_attn.{name}_proj.weight"] = (size, width)
             if config.attention_bias:
                 shapes[f"{at}.self_attn.{name}_proj.bias"] = (size,)
+            if config.head_norm and name != "v":
+                shapes[f"{at}.self_attn.{name}_norm.weight"] = (config.head_dim,)
         shapes[f"{at}.self_attn.o_proj.weight"] = (width, queries)
         shapes[f"{at}.mlp.gate_proj.weight"] = shapes[f"{at}.mlp.up_proj.weight"] = (inner, width)
         shapes[f"{at}.mlp.down_proj.weight"] = (width, inner)
@@ -73,7 +87,11 @@ def write_folder(folder, config, tensors, files=1):
 
     folder.mkdir(parents=True, exist_ok=True)
     raw = {
-        "model_type": "qwen2" if config.attention_bias else "llama",
+        "model_type": "qwen2"
+        if config.attention_bias
+        else "qwen3"
+        if config.head_norm
+        else "llama",
         "hidden_act": "silu",
         "vocab_size": config.vocab_size,
         "hidden_size": config.hidden_size,
@@ -159,6 +177,17 @@ def twin(config, tensors, ids):
             + w.get(f"{at}.self_attn.{name}_proj.bias", 0.0)
             for name in "qkv"
         )
+        if config.head_norm:
+            q, k = (
+                np.concatenate(
+                    [
+                        _norm(part, w[f"{at}.self_attn.{name}_norm.weight"], config.rms_norm_eps)
+                        for part in np.split(flat, flat.shape[1] // size, axis=1)
+                    ],
+                    axis=1,
+                )
+                for name, flat in (("q", q), ("k", k))
+            )
         heads = []
         for head in range(config.num_attention_heads):
             own = slice(head * size, (head + 1) * size)
