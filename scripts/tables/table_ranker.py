@@ -1,17 +1,20 @@
 """WebQSP and CWQ over the pooled Freebase graph: the path ranker, no LLM.
 
 Trained on the WebQSP training paths alone; 2,131 of CWQ's 3,531 test questions were made from
-these very training questions. `--fed` adds PathHD and ReKnoS with the ranker as their scorer, on
-WebQSP. Half an hour on two CPU cores, most of it for text vectors, which the user's cache keeps for
-the next run.
+these very training questions. `--fed` asks WebQSP's `--part` of the ranker, of PathHD and ReKnoS
+with the ranker as their scorer, and of the ranker without what those two do not have: a bonus for
+names that the question mentions, and the summed weight of several paths to an entity; differences
+are paired by question. Half an hour on two CPU cores, most of it for text vectors, which the user's
+cache keeps for the next run.
 
     python scripts/tables/table_ranker.py -o runs/ranker
+    python scripts/tables/table_ranker.py --ranker runs/ranker --fed --part validation
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +25,7 @@ from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.rows import row
 from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import sets
+from jaxkg.experiments.sets import Sets, sets
 from jaxkg.learn.ranker.fit import PathRanker, fit_ranker
 from jaxkg.learn.ranker.train import RankerConfig
 from jaxkg.records import Question
@@ -50,17 +53,34 @@ def path_answer_recall(qa: RankedPaths, questions: Sequence[Question], k: int) -
     return share(hit)
 
 
+def fed(world: Sets, qa: RankedPaths) -> Iterator[tuple[str, QuestionAnswering]]:
+    """The ranker whole, then without what the systems that it feeds do not have, then those."""
+    hops = qa.ranker.hops
+    yield "ranked", qa
+    for name, changes in {
+        "no bonus for names": {"mention": 1.0},
+        "nor several paths": {"mention": 1.0, "width": 1},
+    }.items():
+        yield f"ranked, {name}", dataclasses.replace(qa, settings=RankedSettings(**changes))
+    hyper = PathHDSettings(hops=hops)
+    yield "PathHD, fed", PathHD.build(world.kg, ranked=qa, settings=hyper, **world.shared)
+    groups = ReKnoSSettings(hops=hops)
+    yield "ReKnoS, fed", ReKnoS.build(world.kg, RankerScorer(qa), settings=groups, **world.shared)
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__)
     parser.add_argument("-o", "--output", type=Path, help="save the ranker here")
     parser.add_argument("--ranker", type=Path, help="use this one and train none")
     parser.add_argument("--hashing", action="store_true", help="hash words instead of MiniLM")
-    parser.add_argument("--fed", action="store_true", help="also PathHD and ReKnoS, fed by it")
+    parser.add_argument("--fed", action="store_true", help="beside PathHD and ReKnoS, fed by it")
+    parser.add_argument("--part", default="test", help="of WebQSP, for --fed")
     parser.add_argument("--epochs", type=int, default=RankerConfig().epochs)
     parser.add_argument("--members", type=int, default=1)
     parser.add_argument("--limit", type=int, help="first questions of each set only")
     options = parser.parse_args(argv)
-    record, world = Record(__file__, options), sets("webqsp", options.data)
+    part = f"fed-{options.part}" if options.fed else ""
+    record, world = Record(__file__, options, part=part), sets("webqsp", options.data)
     encoder = HashingEncoder(buckets=512) if options.hashing else encoder_kept("minilm")
     if options.ranker:
         ranker = PathRanker.open(options.ranker)
@@ -81,25 +101,22 @@ def main(argv: list[str] | None = None) -> None:
         if options.output:
             ranker.save(options.output)
     qa = RankedPaths.build(world.kg, ranker, encoder, settings=RankedSettings(), **world.shared)
-    trials: list[tuple[str, str, QuestionAnswering]] = [
-        ("ranked", "webqsp", qa),
-        ("ranked", "cwq", qa),
-    ]
     if options.fed:
-        hd, numbers = PathHDSettings(hops=ranker.hops), ReKnoSSettings(hops=ranker.hops)
-        pathhd = PathHD.build(world.kg, ranked=qa, settings=hd, **world.shared)
-        reknos = ReKnoS.build(world.kg, RankerScorer(qa), settings=numbers, **world.shared)
-        trials += [("pathhd", "webqsp", pathhd), ("reknos", "webqsp", reknos)]
+        questions = world.questions("webqsp", options.part, limit=options.limit)
+        reports = {name: measure(built, questions, world.kg) for name, built in fed(world, qa)}
+        table = record.table("system", *METRICS, title=f"{len(questions):,} questions")
+        table.add_paired(reports, METRICS, seed=options.seed)
+        return record.save()
     table = record.table(
         "system", "set", "questions", *METRICS, "answer recall at 3 relation paths", "s/question"
     )
-    for system, name, built in trials:
+    for name in ("webqsp", "cwq"):
         questions, laps = world.questions(name, limit=options.limit), Laps()
-        found = measure(built, questions, world.kg)
+        found = measure(qa, questions, world.kg)
         seconds = laps.lap() / len(questions)
-        recall = path_answer_recall(qa, questions, 3) if built is qa else None
+        recall = path_answer_recall(qa, questions, 3)
         told = NAMES.get(name, name)
-        table.add(system, told, len(questions), *row(found, METRICS), recall, seconds)
+        table.add("ranked", told, len(questions), *row(found, METRICS), recall, seconds)
     record.save()
 
 
