@@ -12,8 +12,9 @@ from rapidfuzz import fuzz
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.reader.language.bounds import Bound
-from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb, without_asides
+from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
+from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
+from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
 from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
@@ -73,7 +74,8 @@ class Readings:
             text: the question.
             topics: ids or names of its topics, where they are known; nothing else is a topic then.
         """
-        cues, mentions = self._mentioned(text, topics)
+        moved = topic_in_place(text)
+        cues, mentions = self._mentioned(moved.text, topics)
         mentions = self._told_once(mentions)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
         cues = self._with_numbers(cues, mentions)
@@ -81,6 +83,9 @@ class Readings:
         alignment = Alignment(cues, masked, self.vectors)
         named = self.labels_by_word.named(alignment)
         classes = self.finder.classes(cues)
+        words = cues.words
+        told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
+        cues = dataclasses.replace(cues, words=told)
         return Asked(
             cues, mentions, classes, alignment, named, self.senses.of(" ".join(alignment.noun))
         )
@@ -139,11 +144,11 @@ class Readings:
         """A number on its own is a value to be met, where the graph has it: "on floor 2"."""
         taken = {place for mention in mentions for place in mention.words} | cues.used
         bounds = []
-        for place, word in enumerate(cues.words.written):
-            rows = self.kg.entity_names.rows(word) if word[:1].isdigit() else ()
-            if place not in taken and any(self.vocabulary.is_value[int(row)] for row in rows):
-                bounds.append(Bound("=", word, "", (place,)))
-        used = cues.used | {bound.words[0] for bound in bounds}
+        for number, places in bare_numbers(cues.words):
+            rows = self.kg.entity_names.rows(number)
+            if not taken & set(places) and any(self.vocabulary.is_value[int(row)] for row in rows):
+                bounds.append(Bound("=", number, "", places))
+        used = cues.used.union(*(bound.words for bound in bounds))
         return dataclasses.replace(cues, bounds=(*cues.bounds, *bounds), used=used)
 
     def _told_once(self, mentions: list[Mention]) -> list[Mention]:

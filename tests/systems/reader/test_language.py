@@ -2,7 +2,8 @@ import numpy as np
 from reader_graphs import bakery, transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.language.cues import read_cues, without_asides, without_manners
+from jaxkg.systems.reader.language.asides import without_asides, without_manners
+from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.language.german import in_english
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.stems import stem

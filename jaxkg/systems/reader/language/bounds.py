@@ -15,6 +15,7 @@ _SCALES = {"thousand": 3, "tausend": 3, "k": 3, "million": 6, "millionen": 6, "b
 _SCALES |= {"hundred": 2, "hundert": 2}
 _SCALES |= {"milliarde": 9, "milliarden": 9}
 _THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3})+(?![\d,])")
+_NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d\w*)(?![.,]?\d)")
 _SCALED = re.compile(rf"(\d+(?:[.,]\d+)?)\s*({'|'.join(_SCALES)})\b")
 _MONTH = {name: at for names in MONTHS for at, name in enumerate(names, start=1)}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
@@ -94,6 +95,19 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
         places += [*range(last, start), *([start] * (len(plain) - 1)), end - 1]
         last = end
     return text + lower[last:], [*places, *range(last, len(lower))]
+
+
+def bare_numbers(words: Words) -> list[tuple[str, tuple[int, ...]]]:
+    """Every number, as a graph would have it, with its words: "205,000" is 205000.
+
+    >>> from jaxkg.kg.link.folding import split_words
+    >>> bare_numbers(split_words("the 90 year old who paid 1,250.50"))
+    [('90', (1,)), ('1250.50', (6, 7, 8))]
+    """
+    return [
+        (match[0].replace(",", ""), tuple(words_in(words, *match.span())))
+        for match in _NUMBER.finditer(words.text)
+    ]
 
 
 def _written(match: re.Match[str]) -> str:

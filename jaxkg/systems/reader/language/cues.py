@@ -17,7 +17,6 @@ from jaxkg.systems.reader.language.cue_words import (
     AUXILIARY,
     EXCEPT,
     LIGHT,
-    MANNERS,
     NOT,
     SAME,
     STOP,
@@ -25,9 +24,6 @@ from jaxkg.systems.reader.language.cue_words import (
 from jaxkg.systems.reader.language.grades import Grade, read_grades
 from jaxkg.systems.reader.language.stems import is_past, singular, stem
 
-# A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
-_END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
-_ASKING = {*ASKS, "how", "wie", "list", "name", "give", "show", "find", "count", "nenne", "zeige"}
 _DATES = {"year", "date", "day", "jahr", "datum"}
 _DETERMINER_WORDS = "the a an every each all any some der die das alle jeder jede"
 _DETERMINERS = frozenset(_DETERMINER_WORDS.split())
@@ -78,36 +74,6 @@ class Cues:
     content: tuple[float, ...] = ()
     used: frozenset[int] = frozenset()
     plural: bool | None = None
-
-
-def without_manners(text: str) -> str:
-    """A question as long as it was, with blanks for what is but polite.
-
-    >>> without_manners("Could you kindly tell me who made Alien?").strip()
-    'who made Alien?'
-    >>> without_manners("Which doctor is in charge, if I may ask?").strip()
-    'Which doctor is in charge              ?'
-    """
-    left = MANNERS.sub(lambda match: " " * len(match[0]), text)
-    return left if any(letter.isalnum() for letter in left) else text
-
-
-def without_asides(text: str) -> str:
-    """The sentences that ask, as long as the whole: what is beside them is blank.
-
-    >>> without_asides("I need it soon: who made Alien? Thanks a lot")
-    '                who made Alien?             '
-    >>> without_asides("Who wrote St. Mira?")
-    'Who wrote St. Mira?'
-    """
-    cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
-    parts = [text[a:b] for a, b in itertools.pairwise(cuts)]
-    asking = [part.rstrip().endswith("?") for part in parts]
-    if not any(asking):
-        asking = [bool(_ASKING & set(part.lower().split()[:3])) for part in parts]
-    if any(asking):
-        text = "".join(part if asks else " " * len(part) for part, asks in zip(parts, asking))
-    return without_manners(text)
 
 
 def read_cues(text: str) -> Cues:

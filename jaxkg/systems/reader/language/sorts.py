@@ -20,7 +20,6 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.sort_words import FEATURES, ROLES, SITUATED
 from jaxkg.systems.reader.language.stems import is_past, singular
 
 _LOOKED_AT = 6_000
@@ -33,6 +32,58 @@ _SHARED = 0.6
 _PARTICLE_WORDS = "by to from for in of at on with as under von aus bei im am"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _HAVING = frozenset(["has", "have", "had", "is", "was", "are", "were", "hat", "ist"])
+
+_PERSONS = """
+person people man woman boy girl human lead leader head manager boss director chief ceo president
+chairman chair captain coach author writer editor painter sculptor artist composer singer actor
+actress player scorer teacher instructor professor lecturer mentor tutor doctor nurse physician
+surgeon patient owner founder inventor architect engineer designer maintainer developer builder
+employee staff worker member student pupil friend spouse wife husband father mother parent child son
+daughter brother sister sibling cousin uncle aunt grandfather grandmother contact customer buyer
+driver pilot curator keeper donor judge referee king queen mayor minister supervisor winner chef
+cook baker librarian translator borrower partner fiance ancestor descendant heir conductor
+leiter leiterin chef chefin autor autorin dozent dozentin lehrer lehrerin arzt ärztin mitglied
+besitzer besitzerin eigentümer gründer gründerin vater mutter kind sohn tochter bruder schwester
+ehemann ehefrau freund freundin mensch mann frau kunde kundin trainer trainerin spieler spielerin
+studentin professorin
+"""
+_PERSONAL = """
+born birth birthday birthdate birthplace died death age gender sex salary nationality citizenship
+occupation profession spouse married wife husband mother father parent sibling brother sister child
+daughter son lives resides residence hometown studied trained employed employer job hired hobby
+joined reports speaks surname lastname firstname email skill buried emigrated friend works
+geboren geburt geburtstag geburtsort gestorben alter beruf verheiratet mutter vater wohnt gehalt
+studiert promoviert arbeitet
+"""
+_PLACES = """
+place city town village country state county region province continent district street address
+location building room hall office station stop port harbour airport island mountain river lake
+hometown birthplace headquarters capital venue stadium ground site area zone neighbourhood
+ort stadt land dorf raum gebäude straße insel hauptstadt sitz heimat
+"""
+_LOCAL = """
+population elevation altitude inhabitants capital mayor einwohner bürgermeister
+"""
+_SITUATED_WORDS = """
+born died buried lives live living resides located situated based headquartered lies hometown lebt
+wohnt liegt geboren gestorben gelegen
+"""
+_SITUATED = frozenset(_SITUATED_WORDS.split())
+"""Words before an "in" that a place follows."""
+
+_ROLES = {
+    singular(word): kind
+    for kind, words in (("place", _PLACES), ("person", _PERSONS))
+    for word in words.split()
+}
+"""Nouns that say what someone or something is: "person" or "place"."""
+
+_FEATURES = {
+    word: kind
+    for kind, words in (("place", _LOCAL), ("person", _PERSONAL))
+    for word in words.split()
+}
+"""Words of relations that persons, or places, have."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,11 +233,13 @@ def general_sort(
         ahead = code < kg.num_relations
         for wording in wordings(code):
             words = split_words(wording).folded
-            told = {FEATURES.get(w) or FEATURES.get(singular(w)) for w in words} if ahead else set()
+            told = (
+                {_FEATURES.get(w) or _FEATURES.get(singular(w)) for w in words} if ahead else set()
+            )
             if not ahead and words:
-                told = {ROLES.get(singular(words[-1]))}
+                told = {_ROLES.get(singular(words[-1]))}
                 if words[-1] in ("in", "at") and len(words) > 1:
-                    told = {"place"} if words[-2] in SITUATED else set()
+                    told = {"place"} if words[-2] in _SITUATED else set()
             votes.update(kind for kind in told if kind)
     best = votes.most_common(2)
     clear = best and (len(best) == 1 or best[0][1] > best[1][1])
