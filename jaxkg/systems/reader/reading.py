@@ -91,10 +91,12 @@ class Readings:
         )
 
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
-        """Whether words are a name and nothing else; not the "director" of an award's long name."""
-        word = cues.words.folded[mention.first]
-        part = mention.first == mention.last and mention.options[0].how == "part"
-        return mention.score >= _CERTAIN and not (part and self.labels_by_word.bear(word))
+        """Whether words are a name and nothing else; not the "director" of an award's long name,
+        nor an "account manager" where one thing is another's."""
+        words = cues.words.folded[mention.first : mention.last + 1]
+        part = len(words) == 1 and mention.options[0].how == "part"
+        label = tuple(words) in self._said or (part and self.labels_by_word.bear(words[0]))
+        return mention.score >= _CERTAIN and not label
 
     def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         """What is asked and of what; asides count where nothing else names anything."""
@@ -114,6 +116,12 @@ class Readings:
     def labels_by_word(self) -> LabelIndex:
         """Labels of the graph's relations."""
         return LabelIndex(self.vocabulary.labels)
+
+    @functools.cached_property
+    def _said(self) -> set[tuple[str, ...]]:
+        """Labels of relations that are nouns, word by word."""
+        told = (w for wordings in self.vocabulary.labels for w in wordings if not is_verb(w))
+        return {tuple(split_words(label).folded) for label in told}
 
     @functools.cached_property
     def _verbs(self) -> set[str]:

@@ -33,6 +33,8 @@ _CITED = 200
 """Answers whose walks are spelt out."""
 _CERTAIN = 0.75
 """Confidence from which on no second reading is told."""
+_TIE = 0.99
+"""Share of the best reading's confidence from which on another one is as likely."""
 _SHOWN = 5
 """Answers in the preview of a reading."""
 
@@ -212,7 +214,9 @@ class Reader(QuestionAnswering):
                 )
             if len(kept) == 1 + self.settings.readings:
                 break
-        certain = bool(kept) and wanting is None and (said is not None or sure >= least)
+        tie = len(kept) > 1 and kept[1].confidence > _TIE * kept[0].confidence
+        answers = sure >= least and not tie
+        certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
 
     def correct(self, question: Question, number: int) -> None:

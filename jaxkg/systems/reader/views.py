@@ -48,11 +48,14 @@ NAMES = (
     "negated", "wanting", "share wanting",
     "named aside", "named aside in all", "named aside by letters",
     "possessed", "measure direction", "noun sem relations", "noun sem names", "noun sem behind",
+    "twice met", "twice missed",
     *TURNS,
 )  # fmt: skip
 """The views, in order."""
 _OWN = NAMES[: -len(TURNS)]
 
+_SAID = 0.5
+"""Cover from which on a word speaks of a relation."""
 _VECTORS = ("sem", "vectors", "whole", "wants")
 _GROUPS = {
     "vectors": [n for n in NAMES if any(part in n for part in _VECTORS)],
@@ -189,11 +192,23 @@ class _View:
             self.asked, self.candidate, self.find
         )
         found["possessed"] = possessed(self.asked, self.candidate, self.find)
+        found["twice met"], found["twice missed"] = self._twice()
         codes = self.candidate.relations
         total = self.vocabulary.kg.num_relations
         found["returns"] = sum(abs(a - b) == total for a, b in itertools.pairwise(codes))
         found["type asked"] = any(self.vocabulary.role(code) == "type" for code in codes)
         return found
+
+    def _twice(self) -> tuple[float, float]:
+        """Of words said twice, whether their relation is walked as often: "her boss's boss"."""
+        met = missed = 0.0
+        codes = [code % self.vocabulary.kg.num_relations for code in self.candidate.relations]
+        for places in self.alignment.repeated:
+            for code, step in zip(codes, self.steps):
+                if step.cover[list(places)].min() >= _SAID:
+                    often = codes.count(code) >= len(places)
+                    met, missed = max(met, often), max(missed, not often)
+        return met, missed
 
     def _order(self) -> float:
         """The step next to the topic is told next to it, for the most part."""

@@ -2,7 +2,13 @@ import numpy as np
 from reader_graphs import bakery, transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.language.asides import without_asides, without_manners
+from jaxkg.kg.link.folding import split_words
+from jaxkg.systems.reader.language.asides import (
+    topic_in_place,
+    without_asides,
+    without_manners,
+)
+from jaxkg.systems.reader.language.bounds import bare_numbers
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.language.german import in_english
 from jaxkg.systems.reader.language.grades import Grade
@@ -114,6 +120,10 @@ def test_the_longest_are_those_that_began_first():
     assert longest
     assert not longest.sign(("joined on",), "date")
     assert longest.sign(("length in km",), "number")
+    serving = read_cues("Who's our longest-serving nurse?").extreme
+    assert serving
+    assert "hired" in serving.measured.split()
+    assert "minutes" not in serving.measured.split()
 
 
 def test_the_older_was_founded_in_the_smaller_year():
@@ -278,6 +288,49 @@ def test_what_is_but_polite_asks_for_nothing():
     asked = read_cues(without_asides("Am I right in thinking that the Tern is it?"))
     assert asked.yesno
     assert [word for word, c in zip(asked.words.folded, asked.content) if c >= 1] == ["tern"]
+
+
+def test_a_topic_that_is_said_first_goes_to_its_pronoun():
+    for text, moved in [
+        ("The nurse from Tern Ness, who trained her?", "who trained The nurse from Tern Ness?"),
+        ("Kill Bill, Vol. 2: when was it made?", "when was Kill Bill, Vol. 2 made?"),
+        ("The man with the Skua - what's his age?", "what's The man with the Skua's age?"),
+        ("The last race, when was that?", "when was The last race?"),
+    ]:
+        told = topic_in_place(text)
+        assert told.text == moved
+        at = moved.index(text[:4])
+        assert told.span(at, at + 4) == (0, 4)
+    for text in (
+        "Who built it, and when was it sold?", "In 2020, who won it?", "I'm lost, who is it?",
+        "Which boat, the Tern or the Skua?", "A friend of mine says so: is it true?",
+    ):  # fmt: skip
+        assert topic_in_place(text).text == text
+
+
+def test_numbers_are_read_however_they_are_grouped():
+    told = bare_numbers(split_words("who paid 205,000, or 12.5, or 1,2 of 3rd?"))
+    assert told == [("205000", (2, 3)), ("12.5", (5, 6)), ("3rd", (11,))]
+
+
+def test_what_may_be_a_question_of_yes_or_no():
+    for text, whether in [
+        ("Do we need consent for dialysis?", True), ("Can you fill up there?", True),
+        ("Do you have boats from Hull?", False), ("Can you list the boats?", False),
+    ]:  # fmt: skip
+        assert read_cues(text).yesno == whether, text
+
+
+def test_what_is_out_of_order_is_not_in_order():
+    assert read_cues("Which pumps are out of order?").negated is not None
+    assert read_cues("Which pumps are in order?").negated is None
+
+
+def test_most_highly_is_said_of_a_value():
+    highly = read_cues("What is our most highly insured piece?").extreme
+    assert highly
+    assert not highly.counts
+    assert "value" in highly.measured.split()
 
 
 def test_numbers_in_words_that_are_compared_with():

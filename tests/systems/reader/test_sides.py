@@ -111,3 +111,43 @@ def test_what_is_said_true_of_things_that_no_class_names():
 
 def test_leaving_out_is_an_exception():
     assert read_cues("Works by Ada, leaving out the prints").except_at == 3
+
+
+def test_a_label_is_no_name_of_a_thing_alone():
+    facts = [*FIRM, ("Anna", "job title", "account manager"), ("Clara", "job title", "director")]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked = readings.asked("who is the account manager for Suter")
+    assert [asked.cues.words.folded[place] for place in sorted(asked.alignment.masked)] == ["suter"]
+    names = {readings.kg.name(m.options[0].entity) for m in asked.mentions}
+    assert names == {"account manager", "Suter"}
+
+
+def test_a_word_said_twice_walks_its_relation_twice(firm):
+    question = "Who does whoever Anna reports to report to?"
+    met, missed = (seen(firm, question, view) for view in ("twice met", "twice missed"))
+    assert met[("reports to", "reports to"), ""] == 1.0
+    assert missed[("reports to", "reports to"), ""] == 0.0
+    assert missed[("reports to",), ""] == 1.0
+    assert met[("age",), ""] == missed[("age",), ""] == 0.0
+
+
+def test_a_value_is_asked_of_all_that_have_it():
+    """Not of those alone that have something else, which nothing speaks of."""
+    films = [(f"F{n}", "lasts minutes", str(80 + 10 * n)) for n in range(5)]
+    films += [(f"F{n}", "came out", str(2000 + n)) for n in range(5)]
+    directed = [(f"F{n}", "directed by", f"Ann {n}") for n in range(3)]
+    readings = Readings(KnowledgeGraph.from_triples(films + directed), None, ReaderSettings())
+    found = readings.of(readings.asked("what runs over 95 minutes?"))
+    kg = readings.kg
+    lasts = kg.relation_code("lasts minutes")
+    kept = [c for c in found if c.shape == "filter" and c.measure == lasts and not c.relations]
+    assert {frozenset(kg.name(e) for e in c.ends) for c in kept} == {frozenset(["F2", "F3", "F4"])}
+
+
+def test_a_job_title_makes_nobody_a_job():
+    facts = [*FIRM, *((name, "job title", "clerk") for name in ("Anna", "Bruno", "Clara"))]
+    facts += [(name, "customer since", "2019") for name in ("Handels", "Nordbau", "Suter")]
+    sorts = Vocabulary(KnowledgeGraph.from_triples(facts)).sorts.values()
+    words = {word for sort in sorts for word in sort.words}
+    assert "customer" in words
+    assert "job" not in words

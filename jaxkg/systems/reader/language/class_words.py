@@ -19,7 +19,8 @@ _ALIAS = {
     "abbreviation", "short name", "other name", "alternate name", "auch genannt", "synonym",
     "abbreviated as", "known as", "called", "acronym", "initials", "stage name", "pen name",
     "pseudonym", "former name", "common name", "popular name", "abgekürzt", "genannt", "spitzname",
-    "kurzname", "auch bekannt als", "bekannt als", "abkürzung",
+    "kurzname", "auch bekannt als", "bekannt als", "abkürzung", "goes by", "also goes by",
+    "also known by", "trades as", "better known as", "stands for",
 }  # fmt: skip
 _NAMED = re.compile(
     r"^also (?:\w+ )?(?:as|called)|\b(?:other|former|short|common|popular|local|old|original|stage|"

@@ -52,7 +52,7 @@ AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
 """Verbs that a question of yes or no begins with."""
 
 _AGE = "birth born geboren date founded opened built !age"
-_SPAN = "length duration minutes !since !founded !joined !hired !employed !opened"
+_SPAN = "length duration minutes !since !founded !joined !hired !employed !opened !started"
 # Sign of the measure, the words, and what they measure; after `!` what grows the other way.
 _GRADES = """
 - old older oldest alt älter älteste ältester ältestes älteren: AGE
@@ -187,7 +187,8 @@ SAME = frozenset(
     ]
 )
 NOT = re.compile(
-    r"\b(?:not|never|none|nothing|neither|nor|nobody|\w+n['’]t|lack(?:s|ing)?|nichts?|"
+    r"\b(?:out of (?:order|stock|service|use|action|print)|"
+    r"not|never|none|nothing|neither|nor|nobody|\w+n['’]t|lack(?:s|ing)?|nichts?|"
     r"nie(?:mals|mand)?|weder|kein(?:e[nmr]?)?|no(?!\s+(?:more|less|fewer|later|earlier|one)\b))\b",
     re.IGNORECASE,
 )

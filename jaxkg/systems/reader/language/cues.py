@@ -30,6 +30,7 @@ _DETERMINERS = frozenset(_DETERMINER_WORDS.split())
 _PREPOSITIONS = "on onto in into at to by for from with of under auf zu von mit bei"
 _BEFORE_WHICH = frozenset(_PREPOSITIONS.split())
 _IMPERATIVE = {"list", "name", "give", "show", "tell", "find", "count", "nenne", "zeige"}
+_OFFERS = {"have", "know", "stock", "sell", "offer", "carry", "serve", "help", "got"}
 _PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
 
 
@@ -256,7 +257,8 @@ def _plural(folded: list[str], noun: tuple[int, ...]) -> bool | None:
 
 def _yesno(folded: list[str], text: str) -> bool:
     if folded[0] in AUXILIARY:
-        listing = folded[:2] in (["do", "you"], ["do", "we"], ["can", "you"], ["could", "you"])
+        asks = folded[:2] in (["do", "you"], ["do", "we"], ["can", "you"], ["could", "you"])
+        listing = asks and bool({*_IMPERATIVE, *_OFFERS} & set(folded[2:4]))
         return not listing and not any(w in ("which", "welche") for w in folded[1:])
     wh = {*ASKS, "how", "wie", "why", "worüber", "warum", *_BEFORE_WHICH, "aus", "an", "on"}
     # German puts the verb first: "Besucht Finn die Vogelkunde?"

@@ -10,6 +10,8 @@ from jaxkg.systems.reader.language.cue_words import BASE_FORMS, COMPARATIVE, GRA
 _LESS = ("less", "least", "weniger", "wenigsten")
 _MORE = (*_LESS, "more", "most", "mehr", "am")
 _NO_GRADES = {("at", "least"), ("at", "most"), ("no", "longer"), ("any", "longer")}
+_HIGHLY = ("highly", "heavily", "expensively", "generously")
+_LASTING = ("serving", "standing", "established")
 _OF_VALUES = ("top", "maximum", "max", "minimum", "min")
 _NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _ZAHLEN = ["zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
@@ -97,6 +99,13 @@ def read_grades(
             continue
         else:
             compares = bool(COMPARATIVE.search(word)) and word != "largest"
+        if word == "most" and after in _HIGHLY:
+            measure = "value amount price score"
+            words.add(place + 1)
+        if word == "longest" and (after in _LASTING or "been" in folded[:place]):
+            # Not the length of anything: who was there first.
+            measure = " ".join(part for part in measure.split() if part.startswith("!"))
+            words |= {place + 1} if after in _LASTING else set()
         counts = not measure and word not in _OF_VALUES
         if after in ("number", "anzahl", "zahl") and word not in BASE_FORMS:
             measure, counts = "", True

@@ -31,6 +31,7 @@ _PURE = 0.9
 _SHARED = 0.6
 _PARTICLE_WORDS = "by to from for in of at on with as under von aus bei im am"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
+_TELL_HEADS = frozenset(["name", "id", "code", "ref", "tag", "key", "since", "nummer", "seit"])
 _HAVING = frozenset(["has", "have", "had", "is", "was", "are", "were", "hat", "ist"])
 
 _PERSONS = """
@@ -270,11 +271,16 @@ def _words(
                 continue  # "reports to", "bought": no noun
             if code >= kg.num_relations:
                 told.update({" ".join(words): 2} | ({words[-1]: 2} if _says(words[-1]) else {}))
-            elif len(words) > 1 and not set(words) & _PARTICLES:
-                heads[" ".join(words[:-1])] += 1
-    # A "project lead" is of a project; that a "birth date" is of no birth does little harm.
-    told.update(heads)
+            elif len(words) > 1 and not set(words) & _PARTICLES and not is_past(words[0]):
+                # A "project lead" is of a project; but a "job title" of no job.
+                heads[" ".join(words[:-1])] += 2 if _tells_head(words[-1]) else 1
+    told.update({head: n for head, n in heads.items() if n > 1})
     return tuple(word for word, _ in told.most_common(12))
+
+
+def _tells_head(word: str) -> bool:
+    """Whether what stands before a word in a label is what its head is: "member since"."""
+    return word in _TELL_HEADS or singular(word) in _ROLES
 
 
 def _says(word: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.german import in_english
+from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.synonyms import meant
 from jaxkg.text import TextEncoder
 
@@ -116,6 +118,14 @@ class Alignment:
     def noun(self) -> list[str]:
         """Words of what is asked for, names left out."""
         return [self.words[place] for place in self.cues.noun if place not in self.masked]
+
+    @functools.cached_property
+    def repeated(self) -> list[tuple[int, ...]]:
+        """Places of each word of content that is there more than once, in whatever form."""
+        places: dict[str, list[int]] = defaultdict(list)
+        for place in np.flatnonzero(self.content >= 1.0).tolist():
+            places[stem(self.words[place])].append(place)
+        return [tuple(some) for some in places.values() if len(some) > 1]
 
     @functools.cached_property
     def groups(self) -> int:

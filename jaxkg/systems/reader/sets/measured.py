@@ -8,14 +8,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.queries.sets import compared
 from jaxkg.query import (
-    Compared,
     Comparison,
-    Count,
     Difference,
     Domain,
-    Entities,
     Extreme,
     Node,
     Value,
@@ -54,7 +50,8 @@ class Measured:
         self.kg = candidates.kg
         self.vocabulary = candidates.vocabulary
 
-    def _largest(self, grade: Grade, code: int) -> bool:
+    def largest(self, grade: Grade, code: int) -> bool:
+        """Whether a gradable word asks for the largest values of a relation."""
         relation = self.vocabulary.relations[code]
         return grade.sign(relation.wordings, relation.tails)
 
@@ -133,7 +130,7 @@ class Measured:
         if len(np.unique(nodes)) < 2:
             return
         keys = self.vocabulary.order_keys(self.vocabulary.ends_kind(code))[ends]
-        largest = self._largest(grade, code)
+        largest = self.largest(grade, code)
         path = (self.kg.relation_name(code),)
         source = base.node
         if base.shape == "class" and len(np.setdiff1d(self.vocabulary.domain(code), nodes)) == 0:
@@ -208,6 +205,8 @@ class Measured:
     ) -> Iterator[Candidate]:
         """Those of a set whose value is within bounds; `empty` also where there are none."""
         for code in self._own(base) or self._codes(base.ends):
+            if self._beside(asked, base, code):
+                continue
             kept = self._kept(base, code, bound)
             if kept is None or not (len(kept[1]) or empty):
                 continue
@@ -229,6 +228,16 @@ class Measured:
                 fit=fit,
                 explained=base.explained | frozenset(bound.words),
             )
+
+    def _beside(self, asked: Asked, base: Candidate, code: int) -> bool:
+        """Whether a set leaves out some of those that have a value for no reason that is said."""
+        if not isinstance(base.query, Domain) or base.classes or self._own(base):
+            return False
+        own = self.kg.relation_code(base.query.relations[0])
+        if own >= self.kg.num_relations or self.fit(asked, own, "") >= _SPOKEN_OF:
+            return False
+        kinds = self.find.ends_classes(base.ends)
+        return bool(set(kinds) & set(self.find.ends_classes(self.vocabulary.domain(code))))
 
     def counted(self, asked: Asked, base: Candidate, bound: Bound) -> Iterator[Candidate]:
         """Those of a set that have so many of something: "captains of more than one ship"."""
@@ -314,73 +323,6 @@ class Measured:
         days = keys[self.vocabulary.values.ends_of(self.kg.relations[relation])]
         years = np.unique(days[days > 0] // 10000)
         return f"{years[0]}{text[1:]}" if len(years) == 1 else text
-
-    def compared(self, asked: Asked) -> list[Candidate]:
-        """Which of two, and whether one is more than the other."""
-        cues = asked.cues
-        grade = cues.comparative or cues.extreme
-        if grade is None or len(asked.mentions) < 2:
-            return []
-        made = []
-        for one, two in zip(range(len(asked.mentions)), range(1, len(asked.mentions))):
-            for a, left in enumerate(asked.mentions[one].options):
-                for b, right in enumerate(asked.mentions[two].options):
-                    if left.entity != right.entity:
-                        topics = ((one, a), (two, b))
-                        made += self._pair(asked, grade, topics, (left.entity, right.entity))
-        return made
-
-    def _pair(
-        self,
-        asked: Asked,
-        grade: Grade,
-        topics: tuple[tuple[int, int], ...],
-        pair: tuple[int, int],
-    ) -> Iterator[Candidate]:
-        both = np.array(sorted(pair))
-        either = asked.cues.either or not asked.cues.yesno
-        ids = tuple(self.kg.entity_ids[node] for node in pair)
-        around = [self.vocabulary.around.relations(node) for node in pair]
-        for code in around[0].keys() | around[1].keys():
-            name = self.kg.relation_name(code)
-            counts = not self.vocabulary.orders(code)
-            if counts and (
-                grade.measure
-                or self.vocabulary.ends_kind(code) != "thing"
-                or self.vocabulary.role(code)
-            ):
-                continue
-            if not counts and not (code in around[0] and code in around[1]):
-                continue
-            sides = [Entities((one,)) for one in ids]
-            rows = [self.vocabulary.around.ends(np.array([n])).get(code, both[:0]) for n in pair]
-            steps = [self.find.step(side, code) for side in sides]
-            if counts:
-                largest = grade.largest
-                found = [len(some) for some in rows]
-                question = Compared(Count(steps[0]), ">" if largest else "<", Count(steps[1]))
-                first = Extreme(Entities(ids), (name,), largest, by="count")
-            else:
-                largest = self._largest(grade, code)
-                keys = self.vocabulary.order_keys(self.vocabulary.ends_kind(code))
-                found = [(max if largest else min)(keys[some]) for some in rows]
-                question = Compared(steps[0], ">" if largest else "<", steps[1])
-                first = Extreme(Entities(ids), (name,), largest)
-            best = (max if largest else min)(found)
-            result = ""
-            if not either:
-                told = compared(question, rows[0], rows[1], self.vocabulary.values)
-                result = "yes" if told else "no"
-            yield Candidate(
-                query=first if either else question,
-                ends=np.array(sorted(n for n, key in zip(pair, found) if key == best)),
-                topics=topics,
-                shape="compare",
-                result=result,
-                measure=code % self.kg.num_relations,
-                fit=self.fit(asked, code, grade.measured),
-                explained=grade.words,
-            )
 
 
 def _best(nodes: np.ndarray, keys: np.ndarray, largest: bool) -> tuple[np.ndarray, np.ndarray]:

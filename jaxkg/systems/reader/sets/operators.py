@@ -14,6 +14,7 @@ from jaxkg.systems.reader.language.topics import Mention
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.measured import Measured
+from jaxkg.systems.reader.sets.pairs import Pairs
 from jaxkg.systems.reader.sets.whether import Whether
 
 _BASES = 40
@@ -49,6 +50,7 @@ class Operators:
         self.kg = candidates.kg
         self.vocabulary = candidates.vocabulary
         self.measured = Measured(candidates)
+        self.pairs = Pairs(self.measured)
         self.whether = Whether(candidates)
 
     def all(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
@@ -65,7 +67,7 @@ class Operators:
         made += [f for base in said for f in measured.holding(asked, base) if len(f.ends)]
         grade = cues.extreme or cues.comparative
         if grade is not None:
-            made += measured.compared(asked)
+            made += self.pairs.all(asked)
         having: list[Candidate] = []
         if openly and (grade is not None or cues.bounds):
             having = measured.having(asked, ordered=True, measure=grade.measured if grade else "")

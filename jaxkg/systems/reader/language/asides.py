@@ -1,0 +1,108 @@
+"""The part of a text that asks, in the order in which it is understood.
+
+What is polite or beside the question is left out; what it is asked of, said first, goes to where
+the question has a pronoun: "The nurse from Tern Ness, who trained her?"
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+from jaxkg.systems.reader.language.cue_words import ASKS, MANNERS
+
+# A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
+_END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
+_ASKING = {*ASKS, "how", "wie", "list", "name", "give", "show", "find", "count", "nenne", "zeige"}
+_OPENERS = (
+    "who|whom|whose|who's|what|what's|which|when|when's|where|where's|how|why|is|was|are|were|does|"
+    "do|did|has|have|had|can|could"
+)
+_LINKS = "in|on|at|to|from|for|by|with|of|about|under"
+_FRONTED = re.compile(
+    rf"^\W*(?!(?:{_OPENERS}|{_LINKS}|i|we|you|it|there|(?:a|my) \w+ of (?:mine|ours)|if|since|"
+    r"because|as|while|after|before|during|so|and|well|ok|list|name|give|show|tell|find|count|"
+    r"please|not)\b)"
+    rf"(?P<topic>\w.*?)\s*(?:[,:;]|\s[-–—])\s*(?P<asks>(?:(?:{_LINKS})\s+)?(?:{_OPENERS})\b.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_OWNED = re.compile(
+    rf"\b(?:their|his|its|her(?=\s+(?!(?:{_LINKS}|and|or|{_OPENERS})\b)\w))\b", re.IGNORECASE
+)
+_STANDS_FOR = re.compile(
+    r"\b(?:he|him|she|her|they|them|it|this one|that one|(?:that|this|those|these)(?=\W*$))\b",
+    re.IGNORECASE,
+)
+
+
+class Moved(NamedTuple):
+    """A text put in another order."""
+
+    text: str
+    origins: tuple[int, ...]
+    """Where each character stood before."""
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where a part of it stood before."""
+        return self.origins[start], self.origins[end - 1] + 1
+
+
+def topic_in_place(text: str) -> Moved:
+    """A question whose topic is said first, with the topic where its pronoun was.
+
+    >>> topic_in_place("The nurse from Tern Ness, who trained her?").text
+    'who trained The nurse from Tern Ness?'
+    >>> topic_in_place("Alien: who's its director?").text
+    "who's Alien's director?"
+    >>> topic_in_place("Who trained her, and when was it?").text
+    'Who trained her, and when was it?'
+    """
+    told = _FRONTED.match(text)
+    if told is None:
+        return Moved(text, tuple(range(len(text))))
+    start = told.start("asks")
+    asks, topic = told["asks"], range(*told.span("topic"))
+    found, owner = _OWNED.search(asks), True
+    if found is None:
+        found, owner = _STANDS_FOR.search(asks), False
+    if found is None:
+        return Moved(text, tuple(range(len(text))))
+    before, after = range(start, start + found.start()), range(start + found.end(), len(text))
+    origins = (*before, *topic, *after)
+    letters = [text[place] for place in origins]
+    if owner and text[topic[-1]].isalnum():
+        end = len(before) + len(topic)
+        letters[end:end] = "'s"
+        origins = (*origins[:end], topic[-1], topic[-1], *origins[end:])
+    return Moved("".join(letters), origins)
+
+
+def without_manners(text: str) -> str:
+    """A question as long as it was, with blanks for what is but polite.
+
+    >>> without_manners("Could you kindly tell me who made Alien?").strip()
+    'who made Alien?'
+    >>> without_manners("Which doctor is in charge, if I may ask?").strip()
+    'Which doctor is in charge              ?'
+    """
+    left = MANNERS.sub(lambda match: " " * len(match[0]), text)
+    return left if any(letter.isalnum() for letter in left) else text
+
+
+def without_asides(text: str) -> str:
+    """The sentences that ask, as long as the whole: what is beside them is blank.
+
+    >>> without_asides("I need it soon: who made Alien? Thanks a lot")
+    '                who made Alien?             '
+    >>> without_asides("Who wrote St. Mira?")
+    'Who wrote St. Mira?'
+    """
+    cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
+    parts = [text[a:b] for a, b in itertools.pairwise(cuts)]
+    asking = [part.rstrip().endswith("?") for part in parts]
+    if not any(asking):
+        asking = [bool(_ASKING & set(part.lower().split()[:3])) for part in parts]
+    if any(asking):
+        text = "".join(part if asks else " " * len(part) for part, asks in zip(parts, asking))
+    return without_manners(text)
