@@ -137,7 +137,7 @@ def test_a_value_is_asked_of_all_that_have_it():
     films += [(f"F{n}", "came out", str(2000 + n)) for n in range(5)]
     directed = [(f"F{n}", "directed by", f"Ann {n}") for n in range(3)]
     readings = Readings(KnowledgeGraph.from_triples(films + directed), None, ReaderSettings())
-    found = readings.of(readings.asked("what goes on over 95 minutes?"))
+    found = readings.of(readings.asked("what takes more than 95 minutes?"))
     kg = readings.kg
     lasts = kg.relation_code("lasts minutes")
     kept = [c for c in found if c.shape == "filter" and c.measure == lasts and not c.relations]
