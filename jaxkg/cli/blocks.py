@@ -69,6 +69,7 @@ class SystemOptions:
     mode: options.PlanMode = None
     threshold: options.Threshold = None
     settings: options.Settings = None
+    devices: options.Devices = 1
 
     def given(self) -> dict[str, Any]:
         """As `Parts` takes them.
@@ -80,6 +81,7 @@ class SystemOptions:
             "hypergraph": self.hypergraph,
             "planner_folder": self.planner,
             "wishes": wishes_from(self.settings or (), mode=self.mode, threshold=self.threshold),
+            "devices": self.devices,
         }
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from jaxkg.experiments.datasets import NAMES as DATASETS
-from jaxkg.experiments.registry import HELP
+from jaxkg.experiments.registry import DIVIDED, HELP
 
 Mode = Literal["best", "union"]
 
@@ -102,6 +102,14 @@ Threshold = Annotated[
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting of the system, NAME=VALUE; may be given several times."),
+]
+Devices = Annotated[
+    int,
+    typer.Option(
+        "--devices",
+        min=1,
+        help=f"Divide the graph over so many devices, where one is too small for it: {DIVIDED}.",
+    ),
 ]
 
 Link = Annotated[

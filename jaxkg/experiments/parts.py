@@ -47,6 +47,7 @@ class Parts:
         asked: the graph that is asked, where it is not `kg`.
         store: where the graph is asked for what lies around topics; `kg` is its schema then.
         reach: how far to look there; None for the default.
+        devices: over which the graph's tensors are divided.
     """
 
     kg: KnowledgeGraph
@@ -64,6 +65,7 @@ class Parts:
     asked: KnowledgeHypergraph | None = None
     store: Store | None = None
     reach: Reach | None = None
+    devices: int = 1
 
     @property
     def graph(self) -> KnowledgeGraph | KnowledgeHypergraph:
@@ -96,10 +98,23 @@ class Parts:
 
     @functools.cached_property
     def tensors(self) -> TensorGraph:
-        """The graph on the device."""
+        """The graph on the device, or divided over several.
+
+        Raises:
+            JaxkgError: there are not that many.
+        """
         from jaxkg.tensors import tensor_graph
 
-        return tensor_graph(self.kg)
+        if self.devices == 1:
+            return tensor_graph(self.kg)
+        import jax
+
+        from jaxkg.tensors.mesh import device_mesh
+
+        # Devices that a CPU pretends to have share a pool of threads, in which two programs that
+        # exchange rows would wait for each other for ever. Real ones work program by program.
+        jax.config.update("jax_cpu_enable_async_dispatch", False)
+        return tensor_graph(self.kg, mesh=device_mesh(data=1, graph=self.devices))
 
     @functools.cached_property
     def linker(self) -> Linker:

@@ -45,6 +45,7 @@ class Entry:
         trained: what `jaxkg train` must have made, if anything; None needs nothing.
         about: what it does, in a line.
         needs: what a user must bring.
+        divided: it takes a graph whose tensors are divided over devices.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Entry:
     trained: str | None = None
     about: str = ""
     needs: str = "nothing"
+    divided: bool = False
 
     def built(self, parts: Parts) -> Any:
         """The system, its module imported now."""
@@ -64,7 +66,7 @@ class Entry:
 ENTRIES = (
     Entry("planner", "planned", trained="planner",
           about="a learned planner emits relation paths, executed exactly",
-          needs="nothing; without `train planner`, made of relation labels"),
+          needs="nothing; without `train planner`, made of relation labels", divided=True),
     Entry("reader", "reader.build",
           about="any graph, any words, with shipped weights"),
     Entry("pathhd", "pathhd.build", trained="planner",
@@ -93,6 +95,8 @@ ENTRIES = (
 )  # fmt: skip
 SYSTEMS: dict[str, Entry] = {entry.name: entry for entry in ENTRIES}
 
+DIVIDED = ", ".join(entry.name for entry in ENTRIES if entry.divided)
+"""Systems that take a graph divided over devices."""
 TRAINED = tuple(dict.fromkeys(entry.trained for entry in ENTRIES if entry.trained))
 """What `jaxkg train` makes for them."""
 
@@ -131,6 +135,10 @@ def build_system(name: str, parts: Parts) -> System:
     entry = SYSTEMS.get(name)
     if entry is None:
         raise JaxkgError(f"no system is called {name!r}; there are {', '.join(SYSTEMS)}")
+    if parts.devices > 1 and not entry.divided:
+        raise JaxkgError(f"--devices: --system {name} takes one device; several: {DIVIDED}")
+    if parts.devices > 1 and parts.store is not None:
+        raise JaxkgError("--devices divides a graph that is read whole; a store is asked in parts")
     if parts.store is not None:
         return _stored(entry, parts)
     if entry.model == "needed" and parts.backend is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -13,6 +13,8 @@ from jaxkg.tensors.buckets import bucket
 from jaxkg.types import NULL, Graph
 
 if TYPE_CHECKING:
+    from jax.sharding import Mesh
+
     from jaxkg.kg import KnowledgeGraph
 
 
@@ -38,11 +40,13 @@ class TensorGraph:
     tail: np.ndarray
 
 
-def tensor_graph(kg: KnowledgeGraph) -> TensorGraph:
+def tensor_graph(kg: KnowledgeGraph, *, mesh: Mesh | None = None) -> TensorGraph:
     """Sort a graph's triples and their inverses into bucketed tensors, and move them over.
 
     Args:
         kg: any graph with at least one triple.
+        mesh: of devices to divide them over, see `place_graph`; None takes one device. No device
+            is given more than its range.
 
     Returns:
         Tensors with E, U and N rounded up to buckets: graphs of similar size share programs.
@@ -50,10 +54,12 @@ def tensor_graph(kg: KnowledgeGraph) -> TensorGraph:
     Raises:
         JaxkgError: the graph has no triples, or more than 2^30 of them.
     """
-    return edge_tables(np.asarray(kg.triples), kg.num_entities, kg.num_relations)
+    return edge_tables(np.asarray(kg.triples), kg.num_entities, kg.num_relations, mesh=mesh)
 
 
-def edge_tables(triples: np.ndarray, num_entities: int, num_relations: int) -> TensorGraph:
+def edge_tables(
+    triples: np.ndarray, num_entities: int, num_relations: int, *, mesh: Mesh | None = None
+) -> TensorGraph:
     """As `tensor_graph`, from a [T, 3] int32 array of unique (head, relation, tail)."""
     count = len(triples)
     if count == 0:
@@ -82,18 +88,23 @@ def edge_tables(triples: np.ndarray, num_entities: int, num_relations: int) -> T
 
     padded_edges = bucket(edges)
     host = [_pad(column, padded_edges) for column in (head, relation, tail, triple)]
-    graph = Graph(
-        head=jax.device_put(host[0]),
-        relation=jax.device_put(host[1]),
-        tail=jax.device_put(host[2]),
-        offsets=jax.device_put(np.searchsorted(head, np.arange(nodes + 1)).astype(np.int32)),
-        run_relation=jax.device_put(_pad(relation[starts], runs)),
-        run_start=jax.device_put(run_start),
-        run_offsets=jax.device_put(run_offsets),
-        edge_start=jax.device_put(edge_start),
-        num_relations=num_relations,
-        lookup_steps=most.bit_length(),
-    )
+    columns: dict[str, Any] = {
+        "head": host[0],
+        "relation": host[1],
+        "tail": host[2],
+        "offsets": np.searchsorted(head, np.arange(nodes + 1)).astype(np.int32),
+        "run_relation": _pad(relation[starts], runs),
+        "run_start": run_start,
+        "run_offsets": run_offsets,
+        "edge_start": edge_start,
+    }
+    graph = Graph(**columns, num_relations=num_relations, lookup_steps=most.bit_length())
+    if mesh is None:
+        graph = jax.device_put(graph)
+    else:
+        from jaxkg.tensors.mesh import place_graph
+
+        graph = place_graph(graph, mesh)
     return TensorGraph(graph, host[3], host[0], host[1], host[2])
 
 
