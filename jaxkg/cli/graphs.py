@@ -24,7 +24,11 @@ graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, ric
 @graphs.command("build")
 def build(
     source: Annotated[
-        Path, typer.Argument(help="TSV, CSV, a|b|c, JSONL, Parquet, N-Triples, Turtle or RDF/XML.")
+        Path,
+        typer.Argument(
+            help="TSV, CSV, a|b|c, JSONL, Parquet (a file, or a folder of parts), N-Triples, "
+            "Turtle or RDF/XML."
+        ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],
     format: options.Format = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,19 @@ from jaxkg.kg.files.delimited import HEADER, Columns
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 
 if TYPE_CHECKING:
-    import pyarrow.parquet
+    import pyarrow.dataset
+
+
+SUFFIXES = (".parquet", ".pq")
+
+
+def parquet_parts(path: Path) -> list[Path]:
+    """The Parquet files of a table: of a folder all in it, ascending, but those engines hide."""
+    if not path.is_dir():
+        return [path]
+    found = (file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES)
+    inside = ((file, file.relative_to(path).parts) for file in found if file.is_file())
+    return sorted(file for file, parts in inside if not any(part[0] in "._" for part in parts))
 
 
 def read_parquet(
@@ -23,43 +36,61 @@ def read_parquet(
     provenance: bool | int | str | None = None,
     on_progress: Progress | None = None,
 ) -> None:
-    """Read a Parquet table into `encoder`; see `jaxkg.kg.read_graph`.
+    """Read a Parquet table, or a folder of its partitions, into `encoder`; see `read_graph`.
 
-    Columns hold strings or whole numbers (ids); a row is called by its number, counted from 1.
+    Columns hold strings or whole numbers (ids); a row is called by its file and its number there,
+    counted from 1. In a folder, what names such as `relation=director` tell is a column, too.
     """
     try:
-        import pyarrow
-        import pyarrow.parquet
+        import pyarrow.dataset
     except ModuleNotFoundError as error:
         raise JaxkgError(
             f"{path}: reading Parquet needs pyarrow; {how_to_install('parquet')}"
         ) from error
-    with open_bytes(path) as file:
-        try:
-            table = pyarrow.parquet.ParquetFile(file)
-            wanted, source = _columns(path, table, columns, provenance)
-            chosen = [*wanted, *([] if source is None else [source])]
-            done, total = 0, table.metadata.num_rows
-            for batch in table.iter_batches(columns=chosen):
+    files = parquet_parts(path)
+    for file in files:
+        with open_bytes(file):
+            pass  # one clear error, where it cannot be read
+    try:
+        table = _table(path, files)
+        wanted, source = _columns(path, table.schema, columns, provenance)
+        chosen = [*wanted, *([] if source is None else [source])]
+        done, total = 0, table.count_rows()
+        for part in table.get_fragments():
+            row = 0
+            for batch in part.to_batches(schema=table.schema, columns=chosen, use_threads=False):
                 if not encoder.add_arrow([batch.column(name) for name in wanted]):
                     rows = list(zip(*(batch.column(name).to_pylist() for name in chosen)))
-                    _take(path, rows, done, encoder, bad, provenance, source is not None)
+                    named = Path(part.path)
+                    _take(named, rows, row, encoder, bad, provenance, source is not None)
+                row += len(batch)
                 done += len(batch)
                 if on_progress:
                     on_progress(done, total)
-        except pyarrow.ArrowException as error:
-            raise JaxkgError(f"{path}: not a Parquet file, or a damaged one ({error})") from error
+    except pyarrow.ArrowException as error:
+        raise JaxkgError(f"{path}: not a Parquet file, or a damaged one ({error})") from error
+
+
+def _table(path: Path, files: Sequence[Path]) -> pyarrow.dataset.FileSystemDataset:
+    """Files as one table, read file by file; in a folder with the columns that its names tell."""
+    from pyarrow import dataset, schema, string
+
+    folder = path if path.is_dir() else path.parent
+    names = [part for file in files for part in file.relative_to(folder).parts[:-1]]
+    keys = dict.fromkeys(name.split("=")[0] for name in names if "=" in name)
+    told = dataset.partitioning(schema([(key, string()) for key in keys]), flavor="hive")
+    paths, base = list(map(str, files)), str(folder)
+    return dataset.dataset(paths, format="parquet", partitioning=told, partition_base_dir=base)
 
 
 def _columns(
     path: Path,
-    table: pyarrow.parquet.ParquetFile,
+    schema: pyarrow.Schema,
     columns: Columns | None,
     provenance: bool | int | str | None,
 ) -> tuple[tuple[str, str, str], str | None]:
     import pyarrow.types as kinds
 
-    schema = table.schema_arrow
     words = {name.casefold(): name for name in schema.names}
     if columns is None:
         columns = [

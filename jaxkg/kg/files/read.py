@@ -10,7 +10,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
 from jaxkg.kg.files.jsonl import read_jsonl
-from jaxkg.kg.files.parquet import read_parquet
+from jaxkg.kg.files.parquet import parquet_parts, read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, read_rdf
 from jaxkg.kg.files.store import open_graph
 from jaxkg.kg.files.table import is_table, read_table
@@ -60,7 +60,7 @@ def read_graph(
     | `table` | CSV or TSV with a row an entity, see `jaxkg.kg.files.table.read_table` |
     | `jsonl` | `{"head": ..., "relation": ..., "tail": ...}` lines; an end is a string or |
     | | `{"id": ..., "name": ..., "aliases": [...]}`; `source` may be added |
-    | `parquet` | a table (needs the extra `parquet`) |
+    | `parquet` | a table, or a folder of its partitions (needs the extra `parquet`) |
     | `ntriples`, `turtle`, `rdfxml` | RDF (needs the extra `rdf`); for ids and names, see |
     | | `jaxkg.kg.files.rdf.read_rdf` |
     | `saved` | a folder |
@@ -101,7 +101,7 @@ def read_graph(
     if format == "saved":
         _refuse(path, format, columns=columns, names=names, provenance=provenance)
         return open_graph(path)
-    if path.is_dir():
+    if path.is_dir() and format != "parquet":
         raise JaxkgError(f"{path}: a folder, but format={format!r} is a file")
     if columns is not None and (len(columns) != 3 or len(set(columns)) != 3):
         raise JaxkgError(f"columns must name three different columns, got {columns!r}")
@@ -201,7 +201,7 @@ def graph_format(path: Path, format: str | None, encoding: str) -> str:
             raise JaxkgError(f"no format {format!r}; there are {', '.join(FORMATS)}")
         return format
     if path.is_dir():
-        return "saved"
+        return "parquet" if parquet_parts(path) else "saved"
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
     if suffixes and suffixes[-1] in SUFFIXES:
         return SUFFIXES[suffixes[-1]]

@@ -99,6 +99,35 @@ def test_what_is_no_parquet_is_told(tmp_path):
 
 
 def test_without_pyarrow_the_extra_is_named(read, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
     with pytest.raises(JaxkgError, match=r"pip install 'jaxkg\[parquet\]'"):
         read(BASE)
+
+
+def test_a_folder_of_partitions_is_one_table(tmp_path):
+    """As engines write them: parts, columns in names, files of their own beside."""
+    for relation, part, rows in (
+        ("directed%20by", "part-0", {"head": ["Alien"], "tail": ["Scott"]}),
+        ("007", "part-1", {"tail": ["b", "d"], "head": ["a", None]}),
+    ):
+        folder = tmp_path / "kb" / f"relation={relation}"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table(rows), folder / f"{part}.parquet")
+    (tmp_path / "kb" / "_SUCCESS").touch()
+    (tmp_path / "kb" / "_temporary").mkdir()
+    (tmp_path / "kb" / "_temporary" / "half.parquet").write_bytes(b"half")
+    graph = read_graph(tmp_path / "kb", skip_bad=1, provenance=True)
+    assert facts(graph) == [("Alien", "directed by", "Scott"), ("a", "007", "b")]
+    assert [graph.source(row) for row in (0, 1)] == ["part-0.parquet:1", "part-1.parquet:1"]
+    assert "part-1.parquet" in graph.skipped[0]
+    with pytest.raises(JaxkgError, match="a null"):
+        read_graph(tmp_path / "kb")
+
+
+def test_a_damaged_part_is_told_and_an_empty_folder_is_no_table(tmp_path):
+    (tmp_path / "part.parquet").write_bytes(b"half")
+    with pytest.raises(JaxkgError, match="not a Parquet file"):
+        read_graph(tmp_path)
+    (tmp_path / "part.parquet").unlink()
+    with pytest.raises(JaxkgError, match=r"(?i)graph"):
+        read_graph(tmp_path)

@@ -21,7 +21,7 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import refuse_inverses
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
-from jaxkg.kg.files.parquet import read_parquet
+from jaxkg.kg.files.parquet import parquet_parts, read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, tail_of
 from jaxkg.kg.files.read import graph_format
 from jaxkg.kg.files.store import save_graph
@@ -103,7 +103,7 @@ def build_big(
             trial.execute(f"SET memory_limit = '{memory}'")
         folder.parent.mkdir(parents=True, exist_ok=True)
         about = format, columns and tuple(columns), encoding, skip_bad
-        files = [path] if named is None else [path, named]
+        files = [*parquet_parts(path), *([] if named is None else [named])]
         told = signature(files, *about, duckdb.__version__, code_digest())
         with WorkFolder(folder, told) as work, _interruptions(work, say):
             going_on = work.reading is not None
