@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import csv_rows, separator_of
+from jaxkg.kg.files.delimited import HEADER, csv_rows, header_columns, separator_of
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
 
@@ -24,10 +24,12 @@ def first_row(path: Path, separator: str, encoding: str) -> list[str]:
 
 
 def is_table(path: Path, format: str, encoding: str) -> bool:
-    """Whether the first line names columns, the first of them an id."""
+    """Whether the first line names columns, the first of them an id; no header of triples is."""
     words = first_row(path, separator_of(path, format, encoding), encoding)
     names = [word.casefold() for word in words]
-    return len(names) >= 3 and names[0] in _KEYS and all(names) and len(set(names)) == len(names)
+    triples = names[:1] and names[0] in HEADER[0] and header_columns(names) is not None
+    named = len(names) >= 3 and all(names) and len(set(names)) == len(names)
+    return named and names[0] in _KEYS and not triples
 
 
 def read_table(

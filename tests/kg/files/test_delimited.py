@@ -208,6 +208,8 @@ def test_a_missing_side_file_is_told(read, tmp_path):
          "kb.csv", "source, relation, target: taken as head, relation, tail; 2 facts"),
         ("item,relation,value\nAlien,release_year,1979\nAlien,directed_by,Ridley Scott\n",
          "kb.csv", "item, relation, value: taken as head, relation, tail; 2 facts"),
+        ("entity,predicate,object\nAlien,release_year,1979\nAlien,directed_by,Ridley Scott\n",
+         "kb.csv", "entity, predicate, object: taken as head, relation, tail; 2 facts"),
         ("From;Type;To\nAlien;release_year;1979\nAlien;directed_by;Ridley Scott\n",
          "kb.csv", "From, Type, To: taken as head, relation, tail; 2 facts"),
         ("t\tr\th\n1979\trelease_year\tAlien\nRidley Scott\tdirected_by\tAlien\n",
