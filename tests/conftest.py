@@ -11,6 +11,7 @@ import signal
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 _STRICT = {
@@ -26,11 +27,15 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_ROOT / ".pytest_cache" /
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 # Nearly all the time goes into compiling small programs that run for a millisecond: plain code,
 # emitted in one piece, takes a third of the time and a quarter of the memory.
-os.environ.setdefault(
-    "XLA_FLAGS",
-    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
-    " --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
-)
+_FLAGS = [
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_parallel_codegen_split_count=1",
+]
+# A flag that is not known ends the process; this one went with 0.12.
+if tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 12):
+    _FLAGS.append("--xla_cpu_use_fusion_emitters=false")
+os.environ.setdefault("XLA_FLAGS", " ".join(_FLAGS))
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
