@@ -1,6 +1,7 @@
 """A Llama in NumPy float64, written from the papers and the checkpoint layout alone; a tiny
 checkpoint in that layout; and a tokenizer learnt from a few words."""
 
+import dataclasses
 import json
 import math
 
@@ -33,17 +34,8 @@ QWEN = LMConfig(
     tie_word_embeddings=True,
     attention_bias=True,
 )
-QWEN3 = LMConfig(
-    vocab_size=300,
-    hidden_size=16,
-    intermediate_size=24,
-    num_hidden_layers=2,
-    num_attention_heads=4,
-    num_key_value_heads=2,
-    head_dim=6,
-    max_position_embeddings=128,
-    tie_word_embeddings=True,
-    head_norm=True,
+QWEN3 = dataclasses.replace(
+    QWEN, num_key_value_heads=2, head_dim=6, attention_bias=False, head_norm=True
 )
 WORDS = ["who directed Alien", "Ridley Scott", "Heat", "Michael Mann", "starred actors"]
 

@@ -26,7 +26,8 @@ from jaxkg.kg.files.textfile import existing
 from jaxkg.kg.names import NameTable
 from jaxkg.lock import abandoned, lived_in
 
-_META = "meta.json"
+CARD = "meta.json"
+"""Says what a folder of arrays holds."""
 
 
 class Layout(NamedTuple):
@@ -79,7 +80,7 @@ def write_arrays(
             meta = {"format": layout.format, "version": layout.version, **notes, "files": files}
             meta["sha256"] = _meta_sha256(meta)
             text = json.dumps(meta, ensure_ascii=False, indent=1)
-            _synced(fresh / _META, lambda file: file.write(text.encode()))
+            _synced(fresh / CARD, lambda file: file.write(text.encode()))
             if beside is not None:
                 beside(fresh)
             if folder.exists() and not _exchanged(fresh, folder):
@@ -141,14 +142,14 @@ class ArrayFolder:
         recorded = self.meta.get("sha256")  # folders of earlier versions have none
         if recorded is not None and recorded != _meta_sha256(self.meta):
             raise JaxkgError(
-                f"{self.path / _META}: damaged: its SHA-256 is not the recorded one; save it again"
+                f"{self.path / CARD}: damaged: its SHA-256 is not the recorded one; save it again"
             )
         try:
             for name, recorded in self.meta["files"].items():
                 sha256 = recorded["sha256"] if verify else None
                 _check(self.path / name, layout.what, recorded["bytes"], sha256)
         except (KeyError, TypeError, AttributeError) as error:
-            raise JaxkgError(f"{self.path / _META}: damaged: {error!r}") from error
+            raise JaxkgError(f"{self.path / CARD}: damaged: {error!r}") from error
 
     def load(
         self, arrays: Iterable[str], tables: Iterable[str], *, ascending: str | None = None
@@ -167,7 +168,7 @@ class ArrayFolder:
         listed = {f"{name}.npy" for name in (*arrays, *parts)}
         if odd := listed ^ set(self.meta["files"]):
             raise JaxkgError(
-                f"{self.path / _META}: damaged: its list of files is not that of a "
+                f"{self.path / CARD}: damaged: its list of files is not that of a "
                 f"{self.layout.what} ({', '.join(sorted(odd)[:3])})"
             )
         loaded: dict[str, Any] = {name: self._array(name) for name in arrays}
@@ -212,7 +213,7 @@ def _synced(path: Path, write: Callable[[Any], None]) -> None:
 
 
 def _read_meta(folder: Path, layout: Layout, works: str) -> dict[str, Any]:
-    path, what = folder / _META, layout.what
+    path, what = folder / CARD, layout.what
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -222,7 +223,7 @@ def _read_meta(folder: Path, layout: Layout, works: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise JaxkgError(f"{path}: damaged or not a {what}'s ({error}); {works}") from error
     if not isinstance(meta, dict) or meta.get("format") != layout.format:
-        raise JaxkgError(f"{folder}: not a {what} ({_META} is of something else); {works}")
+        raise JaxkgError(f"{folder}: not a {what} ({CARD} is of something else); {works}")
     version = meta.get("version")
     if not isinstance(version, int):
         raise JaxkgError(f"{path}: damaged: its version is {version!r}; save it again")

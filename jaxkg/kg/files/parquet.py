@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
@@ -12,17 +14,16 @@ from jaxkg.kg.files.delimited import HEADER, Columns
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 
 if TYPE_CHECKING:
-    import pyarrow.dataset
+    import pyarrow.parquet
 
-
-SUFFIXES = (".parquet", ".pq")
+PARQUET_ENDS = (".parquet", ".pq")
 
 
 def parquet_parts(path: Path) -> list[Path]:
     """The Parquet files of a table: of a folder all in it, ascending, but those engines hide."""
     if not path.is_dir():
         return [path]
-    found = (file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES)
+    found = (file for file in path.rglob("*") if file.suffix.lower() in PARQUET_ENDS)
     inside = ((file, file.relative_to(path).parts) for file in found if file.is_file())
     return sorted(file for file, parts in inside if not any(part[0] in "._" for part in parts))
 
@@ -42,45 +43,63 @@ def read_parquet(
     counted from 1. In a folder, what names such as `relation=director` tell is a column, too.
     """
     try:
-        import pyarrow.dataset
+        import pyarrow
+        import pyarrow.parquet
     except ModuleNotFoundError as error:
         raise JaxkgError(
             f"{path}: reading Parquet needs pyarrow; {how_to_install('parquet')}"
         ) from error
     files = parquet_parts(path)
+    if not files:
+        raise JaxkgError(
+            f"{path}: no Parquet file in it; expected names that end in .parquet or .pq"
+        )
+    done, total = 0, 0
     for file in files:
-        with open_bytes(file):
-            pass  # one clear error, where it cannot be read
-    try:
-        table = _table(path, files)
-        wanted, source = _columns(path, table.schema, columns, provenance)
-        chosen = [*wanted, *([] if source is None else [source])]
-        done, total = 0, table.count_rows()
-        for part in table.get_fragments():
-            row = 0
-            for batch in part.to_batches(schema=table.schema, columns=chosen, use_threads=False):
-                if not encoder.add_arrow([batch.column(name) for name in wanted]):
-                    rows = list(zip(*(batch.column(name).to_pylist() for name in chosen)))
-                    named = Path(part.path)
-                    _take(named, rows, row, encoder, bad, provenance, source is not None)
+        with _opened(file) as table:
+            total += table.metadata.num_rows
+    for file in files:
+        row, told = 0, _told_by_names(file.relative_to(path).parts[:-1])
+        with _opened(file) as table:
+            schema = pyarrow.schema(
+                [*table.schema_arrow, *((key, pyarrow.string()) for key in told)]
+            )
+            wanted, source = _columns(file, schema, columns, provenance)
+            chosen = [*wanted, *([] if source is None else [source])]
+            for batch in table.iter_batches(columns=[name for name in chosen if name not in told]):
+                cells = [
+                    pyarrow.repeat(told[name], len(batch)) if name in told else batch.column(name)
+                    for name in chosen
+                ]
+                if not encoder.add_arrow(cells[:3]):
+                    rows = list(zip(*(column.to_pylist() for column in cells)))
+                    _take(file, rows, row, encoder, bad, provenance, source is not None)
                 row += len(batch)
                 done += len(batch)
                 if on_progress:
                     on_progress(done, total)
-    except pyarrow.ArrowException as error:
-        raise JaxkgError(f"{path}: not a Parquet file, or a damaged one ({error})") from error
 
 
-def _table(path: Path, files: Sequence[Path]) -> pyarrow.dataset.FileSystemDataset:
-    """Files as one table, read file by file; in a folder with the columns that its names tell."""
-    from pyarrow import dataset, schema, string
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[pyarrow.parquet.ParquetFile]:
+    import pyarrow
+    import pyarrow.parquet
 
-    folder = path if path.is_dir() else path.parent
-    names = [part for file in files for part in file.relative_to(folder).parts[:-1]]
-    keys = dict.fromkeys(name.split("=")[0] for name in names if "=" in name)
-    told = dataset.partitioning(schema([(key, string()) for key in keys]), flavor="hive")
-    paths, base = list(map(str, files)), str(folder)
-    return dataset.dataset(paths, format="parquet", partitioning=told, partition_base_dir=base)
+    with open_bytes(file) as raw:
+        try:
+            yield pyarrow.parquet.ParquetFile(raw)
+        except pyarrow.ArrowException as error:
+            raise JaxkgError(f"{file}: not a Parquet file, or a damaged one ({error})") from error
+
+
+def _told_by_names(folders: Sequence[str]) -> dict[str, str]:
+    """Columns that the names of folders tell, as engines write them.
+
+    >>> _told_by_names(["relation=directed%20by", "2024"])
+    {'relation': 'directed by'}
+    """
+    told = (name.partition("=") for name in folders if "=" in name)
+    return {key: unquote(value) for key, _, value in told}
 
 
 def _columns(

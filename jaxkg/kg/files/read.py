@@ -8,9 +8,10 @@ from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.array_folder import CARD
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
 from jaxkg.kg.files.jsonl import read_jsonl
-from jaxkg.kg.files.parquet import parquet_parts, read_parquet
+from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_parts, read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, read_rdf
 from jaxkg.kg.files.store import open_graph
 from jaxkg.kg.files.table import is_table, read_table
@@ -24,8 +25,7 @@ SUFFIXES = {
     ".json": "jsonl",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
+    **dict.fromkeys(PARQUET_ENDS, "parquet"),
     ".nt": "ntriples",
     ".ttl": "turtle",
     ".rdf": "rdfxml",
@@ -201,7 +201,7 @@ def graph_format(path: Path, format: str | None, encoding: str) -> str:
             raise JaxkgError(f"no format {format!r}; there are {', '.join(FORMATS)}")
         return format
     if path.is_dir():
-        return "parquet" if parquet_parts(path) else "saved"
+        return "saved" if (path / CARD).exists() or not parquet_parts(path) else "parquet"
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
     if suffixes and suffixes[-1] in SUFFIXES:
         return SUFFIXES[suffixes[-1]]

@@ -27,9 +27,10 @@ def is_table(path: Path, format: str, encoding: str) -> bool:
     """Whether the first line names columns, the first of them an id; no header of triples is."""
     words = first_row(path, separator_of(path, format, encoding), encoding)
     names = [word.casefold() for word in words]
-    triples = names[:1] and names[0] in HEADER[0] and header_columns(names) is not None
-    named = len(names) >= 3 and all(names) and len(set(names)) == len(names)
-    return named and names[0] in _KEYS and not triples
+    if len(names) < 3 or not all(names) or len(set(names)) < len(names):
+        return False
+    triples = names[0] in HEADER[0] and header_columns(names) is not None
+    return names[0] in _KEYS and not triples
 
 
 def read_table(

@@ -1,9 +1,10 @@
+import gzip
 import sys
 
 import pytest
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import read_graph
+from jaxkg.kg import read_graph, save_graph
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -99,7 +100,7 @@ def test_what_is_no_parquet_is_told(tmp_path):
 
 
 def test_without_pyarrow_the_extra_is_named(read, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(JaxkgError, match=r"pip install 'jaxkg\[parquet\]'"):
         read(BASE)
 
@@ -131,3 +132,20 @@ def test_a_damaged_part_is_told_and_an_empty_folder_is_no_table(tmp_path):
     (tmp_path / "part.parquet").unlink()
     with pytest.raises(JaxkgError, match=r"(?i)graph"):
         read_graph(tmp_path)
+
+
+def test_a_saved_graph_stays_one_whatever_lies_in_its_folder(read, tmp_path):
+    graph = read(BASE)
+    saved = save_graph(graph, tmp_path / "saved")
+    (tmp_path / "kb.parquet").rename(saved / "kb.parquet")
+    assert read_graph(saved).fingerprint == graph.fingerprint
+    (saved / "kb.parquet").unlink()
+    with pytest.raises(JaxkgError, match="no Parquet file in it"):
+        read_graph(saved, format="parquet")
+
+
+def test_a_packed_table_is_read(read, tmp_path):
+    graph = read(BASE)
+    packed = tmp_path / "packed.parquet.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "kb.parquet").read_bytes()))
+    assert facts(read_graph(packed)) == facts(graph)

@@ -58,20 +58,18 @@ def topic_in_place(text: str) -> Moved:
     >>> topic_in_place("Who trained her, and when was it?").text
     'Who trained her, and when was it?'
     """
-    told = _FRONTED.match(text)
+    told, unmoved = _FRONTED.match(text), Moved(text, tuple(range(len(text))))
     if told is None:
-        return Moved(text, tuple(range(len(text))))
-    start = told.start("asks")
-    asks, topic = told["asks"], range(*told.span("topic"))
-    found, owner = _OWNED.search(asks), True
+        return unmoved
+    owned = _OWNED.search(told["asks"])
+    found = owned or _STANDS_FOR.search(told["asks"])
     if found is None:
-        found, owner = _STANDS_FOR.search(asks), False
-    if found is None:
-        return Moved(text, tuple(range(len(text))))
+        return unmoved
+    start, topic = told.start("asks"), range(*told.span("topic"))
     before, after = range(start, start + found.start()), range(start + found.end(), len(text))
     origins = (*before, *topic, *after)
     letters = [text[place] for place in origins]
-    if owner and text[topic[-1]].isalnum():
+    if owned and text[topic[-1]].isalnum():
         end = len(before) + len(topic)
         letters[end:end] = "'s"
         origins = (*origins[:end], topic[-1], topic[-1], *origins[end:])
