@@ -144,3 +144,14 @@ def test_the_ranker_on_the_host_is_the_one_that_is_trained():
 def test_an_ablation_that_there_is_none_of_is_refused():
     with pytest.raises(JaxkgError, match="no part 'magic'"):
         Reader.build(transit(), HashingEncoder(), settings=ReaderSettings(without="magic"))
+
+
+def test_of_two_readings_as_likely_as_one_another_none_is_taken():
+    triples = [("Low Tide (oil)", "made by", "Ann Lee"), ("Low Tide (print)", "made by", "Bob Ray")]
+    kg = KnowledgeGraph.from_triples([*triples, ("Heron (oil)", "made by", "Ann Lee")])
+    settings = ReaderSettings(threshold=0.0)
+    reader = Reader.build(kg, HashingEncoder(), settings=settings)
+    assert reader.understand("Who made Heron?").sure
+    understood = reader.understand("Who made Low Tide?")
+    assert not understood.sure
+    assert {reading.answers for reading in understood.readings[:2]} == {("Ann Lee",), ("Bob Ray",)}
