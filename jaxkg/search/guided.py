@@ -20,7 +20,7 @@ from jaxkg.ops import running_sum
 from jaxkg.score.edges import EdgeScorer, EdgeTables, depth_log_probabilities
 from jaxkg.search.edge_scores import BestTargets, EdgeScores, asked
 from jaxkg.search.plans import Plans, plans_of
-from jaxkg.search.relation_beam import Beam, BeamPaths, Scored, search
+from jaxkg.search.relation_beam import Beam, BeamPaths, Layer, Scored, search_layers
 from jaxkg.tensors import Capacities, TensorGraph, bucket, starts_table, stream
 from jaxkg.types import NULL, Frontier, Graph
 
@@ -28,10 +28,19 @@ _STEPS = 5
 """Capacities of a hop: runs, edges looked at, edges scored, nodes copied, edges walked."""
 
 
+class ScoredEdges(NamedTuple):
+    """The edges that stand for their relations."""
+
+    row: jax.Array  # [F] int32 partial path, NULL where there is no edge
+    edge: jax.Array  # [F] int32
+    score: jax.Array  # [F] float32 in [0, 1]
+
+
 class RelationScores(NamedTuple):
     """How good each relation is for each partial path."""
 
     mean: jax.Array  # [P, 2R] float32 in [0, 1]; 0 where no edge was scored
+    edges: ScoredEdges  # F of them
     needed: jax.Array  # [2] int32 slots: edges looked at, edges scored
     overflow: jax.Array  # [] bool
 
@@ -89,6 +98,7 @@ def relation_scores(
     count = jnp.zeros(num_rows * codes).at[at].add(1.0, mode="drop")
     return RelationScores(
         mean=(total / jnp.maximum(count, 1.0)).reshape(num_rows, codes),
+        edges=ScoredEdges(row, edge, value),
         needed=jnp.stack([edges.needed, wanted]),
         overflow=edges.overflow | (wanted > scored),
     )
@@ -136,7 +146,7 @@ def guided_scorer(
 
     Returns:
         A scorer of two steps: edges looked at, and edges scored. A relation scores the mean of its
-        edges times the decision to go on.
+        edges times the decision to go on; `behind` are those edges.
     """
     depth = depth_log_probabilities(params, questions)
 
@@ -155,14 +165,27 @@ def guided_scorer(
         grown = jnp.log(jnp.maximum(found.mean, 1e-30)).reshape(rows, width, -1)
         stops = jnp.broadcast_to(stop[:, None, None], (rows, width, 1))
         logits = jnp.concatenate([grown + going[:, None, None], stops], axis=2)
-        return Scored(logits, needed=found.needed, overflow=found.overflow)
+        return Scored(logits, needed=found.needed, overflow=found.overflow, behind=found.edges)
 
     return score
 
 
+class GuidedBatch(NamedTuple):
+    """What a batch of searches comes to, and how, where that is wanted."""
+
+    relations: jax.Array  # as of `BeamPaths`
+    score: jax.Array
+    needed: jax.Array
+    overflow: jax.Array
+    hops: tuple[tuple[Layer, ...], Beam] | None = None
+
+
 @functools.partial(
     jax.jit,
-    static_argnames=("width", "sample", "capacities", "revisit", "use_context", "dtype", "targets"),
+    static_argnames=(
+        *("width", "sample", "capacities", "revisit", "use_context", "dtype", "targets"),
+        "traced",
+    ),
 )
 def guided_batch(
     graph: Graph,
@@ -180,7 +203,8 @@ def guided_batch(
     use_context: bool,
     dtype: str = "float32",
     targets: int | None = None,
-) -> BeamPaths:
+    traced: bool = False,
+) -> GuidedBatch:
     """Guided search of one padded batch.
 
     Args:
@@ -194,6 +218,7 @@ def guided_batch(
             walked; static.
         use_context, dtype: see `asked`; static.
         targets: M, edges of a path whose targets go on to the next hop; None takes all. Static.
+        traced: keep the layers and the last beam; static.
 
     Returns:
         Paths with their log chain scores: the product of the means along the path and of the stop
@@ -202,7 +227,7 @@ def guided_batch(
     keep = None
     if targets is not None:
         keep = BestTargets(graph, params, tables, questions, targets, width, use_context, dtype)
-    beam = search(
+    layers, beam = search_layers(
         graph,
         start(row, node),
         guided_scorer(
@@ -216,7 +241,7 @@ def guided_batch(
         revisit=revisit,
         keep=keep,
     )
-    return BeamPaths.of(beam)
+    return GuidedBatch(*BeamPaths.of(beam), (layers, beam) if traced else None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,9 +250,11 @@ class GuidedPlans(Plans):
 
     Attributes:
         questions: [Q, T] float32.
+        batches: as they were searched, with their layers where those were wanted.
     """
 
     questions: np.ndarray
+    batches: tuple[GuidedBatch, ...] = ()
 
 
 def _first_slots(rows: int, hops: int, sample: int | None) -> tuple[int, ...]:
@@ -261,6 +288,7 @@ def guided_paths(
     use_context: bool = True,
     dtype: str = "float32",
     batch_size: int = 256,
+    traced: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> GuidedPlans:
     """Relation paths that the edge scorer leads along, hop count included.
@@ -274,6 +302,7 @@ def guided_paths(
         width: W, partial paths kept; 1 is the greedy variant.
         sample, targets, margin, revisit, use_context, dtype: see `guided_batch`.
         batch_size: questions a batch.
+        traced: keep the batches; for few questions.
         on_progress: called with (done, total) questions.
 
     Returns:
@@ -300,9 +329,13 @@ def guided_paths(
             use_context=use_context,
             dtype=dtype,
             targets=targets,
+            traced=traced,
         )
 
     capacities = Capacities(slots=_first_slots(batch_size * width, hops, sample))
     batches = stream(count, batch_size, run, capacities)
+    if traced:
+        batches = list(batches)
     plans = plans_of(batches, count, width=width, hops=hops, on_progress=on_progress)
-    return GuidedPlans(**vars(plans), questions=questions)
+    kept = tuple(found for _, found, _ in batches) if traced else ()
+    return GuidedPlans(**vars(plans), questions=questions, batches=kept)

@@ -49,6 +49,7 @@ class Scored(NamedTuple):
     memo: Any = None  # pytree [B, W, ...]; every continuation of a path finds the path's
     needed: Any = np.zeros(0, np.int32)  # [K - 3] int32 slots of its own steps
     overflow: Any = np.False_  # [] bool, one of those did not suffice
+    behind: Any = None  # pytree, what the logits come of; for who looks at a layer
 
 
 class Layer(NamedTuple):

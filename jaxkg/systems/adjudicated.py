@@ -54,9 +54,15 @@ class AdjudicatedQA(QuestionAnswering):
         )
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
-        """An answer, and what the system that retrieves considered."""
-        answer, stages = self.inner.traced(question)
-        return self._judged([answer])[0], stages
+        """An answer, what the system that retrieves considered, and which paths the model cites."""
+        found, stages = self.inner.traced(question)
+        [answer] = self._judged([found])
+        cited = {path for entity in answer.entities for path in entity.paths}
+        paths = (
+            TraceNode(path.sentence, path.score, path.id in cited)
+            for path in sorted(found.paths, key=lambda path: -path.score)
+        )
+        return answer, (*stages, TraceNode("paths for the model to cite", below=tuple(paths)))
 
     def _judged(self, found: list[Answer]) -> list[Answer]:
         return adjudicate(

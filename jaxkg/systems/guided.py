@@ -13,17 +13,21 @@ from typing import ClassVar, Literal
 import jax
 import numpy as np
 
+from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.edges.model import TrainedScorer
+from jaxkg.records import TraceNode
 from jaxkg.score.edges import EdgeScorer, EdgeTables, edge_tables, given_depth
 from jaxkg.search.edge_scores import BestTargets
-from jaxkg.search.guided import guided_paths
+from jaxkg.search.guided import ScoredEdges, guided_paths
+from jaxkg.search.relation_beam import Layer
 from jaxkg.settings import Checked, Count, NotNegative, Share
-from jaxkg.systems.following import Join, KeepRows
+from jaxkg.systems.following import Followed, Join, KeepRows
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
+from jaxkg.systems.trace import told_hops
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 
@@ -74,9 +78,15 @@ class GuidedSettings(Checked):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GuidedPaths(RelationPaths):
-    """Relation paths, and the [Q, T] float32 text vectors of the questions they were found with."""
+    """Relation paths, and what they were found with.
+
+    Attributes:
+        vectors: [Q, T] float32 text vectors of the questions.
+        hops: of a traced question, what every hop of the search considered.
+    """
 
     vectors: np.ndarray
+    hops: tuple[TraceNode, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,6 +167,7 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
             use_context=self.scorer.sizes.context,
             dtype=self.settings.dtype,
             batch_size=self.settings.batch_size,
+            traced=linked.traced,
             on_progress=linked.telling("search"),
         )
         best = plans.probability[:, 0]
@@ -169,7 +180,33 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
             plans.complete,
             best,
             vectors=vectors,
+            hops=tuple(
+                hop
+                for batch in plans.batches
+                if batch.hops is not None
+                for hop in told_hops(self.kg, *batch.hops, self._edges)
+            ),
         )
+
+    def considered(
+        self, paths: GuidedPaths, followed: Followed, answer: Answer
+    ) -> tuple[TraceNode, ...]:
+        """Every hop of the beam, then the relation paths that it came to."""
+        return (*paths.hops, *super().considered(paths, followed, answer))
+
+    def _edges(self, layer: Layer, place: int) -> dict[int, list[TraceNode]]:
+        """The scored edges of one partial path, by relation code and best first."""
+        behind: ScoredEdges = layer.scored.behind
+        mine = np.flatnonzero(behind.row == place)
+        told: dict[int, list[TraceNode]] = {}
+        for at in mine[np.argsort(-behind.score[mine], kind="stable")].tolist():
+            edge = int(behind.edge[at])
+            head, tail = self.tensors.head[edge], self.tensors.tail[edge]
+            node = TraceNode(
+                f"{self.kg.name(int(head))} → {self.kg.name(int(tail))}", float(behind.score[at])
+            )
+            told.setdefault(int(self.tensors.relation[edge]), []).append(node)
+        return told
 
     def keeps(self, paths: GuidedPaths) -> KeepRows | None:
         """The best targets of each hop."""

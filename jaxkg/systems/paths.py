@@ -18,7 +18,7 @@ from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.kg.link.topics import masked_texts
-from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath
+from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, why_no_topic
 from jaxkg.systems.cited import Remarks, by_mass, cite_walks, cited_answer
 from jaxkg.systems.following import Followed, Join, KeepRows, follow_paths
@@ -35,6 +35,7 @@ class Linked:
         masked: the texts, topic mentions masked.
         clock: ends the stages that a method wants told apart.
         tick: called with (stage, done, total).
+        traced: what the search considered is wanted too, of a method that can keep it.
     """
 
     questions: Sequence[Question]
@@ -42,6 +43,7 @@ class Linked:
     masked: Sequence[str]
     clock: Stages = dataclasses.field(default_factory=Stages)
     tick: Progress = lambda stage, done, total: None
+    traced: bool = False
 
     @property
     def starts(self) -> list[tuple[int, ...]]:
@@ -104,6 +106,16 @@ class Found(NamedTuple):
 Proposed = TypeVar("Proposed", bound=RelationPaths)
 
 
+def path_words(relations: Sequence[str], reached: int | None) -> str:
+    """A relation path and how many entities it reaches, for a trace.
+
+    >>> path_words(["directed_by", "born_in"], 1)
+    'directed_by → born_in, reaches 1'
+    """
+    how_far = "not followed" if reached is None else f"reaches {reached:,}"
+    return f"{' → '.join(relations)}, {how_far}"
+
+
 class PathAnswering(QuestionAnswering, Generic[Proposed]):
     """Answers with what relation paths reach; a method adds `propose` and what differs in it.
 
@@ -162,6 +174,23 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
         linked = self.link(questions, use_given=use_given, on_progress=on_progress)
         return self.conclude(linked, self.propose(linked))
 
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer, and what the very search that found it considered."""
+        linked = dataclasses.replace(self.link([question]), traced=True)
+        paths = self.propose(linked)
+        [answer], followed = self._concluded(linked, paths)
+        return answer, self.considered(paths, followed, answer)
+
+    def considered(
+        self, paths: Proposed, followed: Followed, answer: Answer
+    ) -> tuple[TraceNode, ...]:
+        """What one question was answered from: its relation paths, and how much they reach."""
+        told = (
+            TraceNode(path_words(some.relations, some.reached), some.probability, some.used)
+            for some in answer.plan
+        )
+        return (TraceNode("relation paths", below=tuple(told)),)
+
     def link(
         self,
         questions: Sequence[Question],
@@ -178,6 +207,9 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
 
     def conclude(self, linked: Linked, paths: Proposed) -> list[Answer]:
         """Follow what was proposed, cite it, and tell it: the stages after `propose`."""
+        return self._concluded(linked, paths)[0]
+
+    def _concluded(self, linked: Linked, paths: Proposed) -> tuple[list[Answer], Followed]:
         linked.clock.end(self.stage)
         followed = self.follow(linked, paths)
         linked.clock.end("follow")
@@ -201,7 +233,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
                 remarks=remarks[i],
             )
             answers.append(self.finish(answer))
-        return answers
+        return answers, followed
 
     def keeps(self, paths: Proposed) -> KeepRows | None:
         """Which edges a path is followed along, see `follow_paths`; None for all."""

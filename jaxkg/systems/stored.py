@@ -18,7 +18,7 @@ from jaxkg.kg.stores.cuts import cuts_met
 from jaxkg.kg.stores.labels import spans
 from jaxkg.kg.stores.store import Runs, Store
 from jaxkg.query import Entities, Node, Step, query_from_dict
-from jaxkg.records import Citation, Question
+from jaxkg.records import Citation, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 from jaxkg.systems.fetched import FetchedPart, FetchedParts
 
@@ -67,6 +67,33 @@ class StoredQA(QuestionAnswering):
         on_progress: Progress | None = None,
     ) -> list[Answer]:
         """See `QuestionAnswering.answer`."""
+        return self._answered(
+            questions,
+            lambda system, told: system.answer(told, use_given=use_given),
+            use_given=use_given,
+            on_progress=on_progress,
+        )
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer, and what the system over the fetched part tells of its stages."""
+        stages: list[TraceNode] = []
+
+        def ask(system: QuestionAnswering, told: Sequence[Question]) -> list[Answer]:
+            answer, considered = system.traced(told[0])
+            stages.extend(considered)
+            return [answer]
+
+        [answer] = self._answered([question], ask)
+        return answer, tuple(stages)
+
+    def _answered(
+        self,
+        questions: Sequence[Question],
+        ask: Callable[[QuestionAnswering, Sequence[Question]], list[Answer]],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
         self._last.clear()
         self._asked += len(questions)
         answers: dict[int, Answer] = {}
@@ -76,7 +103,7 @@ class StoredQA(QuestionAnswering):
             if part is None:
                 found = [self._nothing(question) for question in told]
             elif part.graph.num_triples:
-                found = part.system.answer(told, use_given=use_given)
+                found = ask(part.system, told)
             else:
                 found = [self._nothing(question, "no fact is about the topic") for question in told]
             for place, answer in zip(group, found):

@@ -1,9 +1,9 @@
-"""The planner's beam for one question: every continuation of every hop, pruned ones too."""
+"""A beam for one question: every continuation of every hop, pruned ones too."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import jax
@@ -19,6 +19,9 @@ from jaxkg.tensors import Capacities, rerun, starts_table
 from jaxkg.types import NULL, Graph
 
 _FIRST_SLOTS = 1024
+
+Behind = Callable[[Layer, int], Mapping[int, Sequence[TraceNode]]]
+"""From a layer and the place of a path in it to what each relation code rests on."""
 
 
 def beam_hops(
@@ -58,9 +61,25 @@ def beam_hops(
         )  # fmt: skip
 
     layers, beam, *_ = jax.device_get(rerun(run, Capacities((_FIRST_SLOTS,) * 3 * planner.hops)))
-    after = [*(layer.beam for layer in layers[1:]), beam]
+    return told_hops(kg, layers, beam)
+
+
+def told_hops(
+    kg: KnowledgeGraph, layers: Sequence[Layer], last: Beam, behind: Behind | None = None
+) -> tuple[TraceNode, ...]:
+    """A search over relation paths, hop by hop; of the first question of its batch.
+
+    Args:
+        kg: names of the relations.
+        layers, last: of `search_layers`, on the host.
+        behind: what the continuations of a path rest on; None tells nothing.
+
+    Returns:
+        See `beam_hops`.
+    """
+    after = [*(layer.beam for layer in layers[1:]), last]
     return tuple(
-        TraceNode(f"hop {hop}", below=_read_hop(kg, *pair))
+        TraceNode(f"hop {hop}", below=_read_hop(kg, *pair, behind))
         for hop, pair in enumerate(zip(layers, after), start=1)
     )
 
@@ -86,7 +105,9 @@ def _layers(
     return Layers(layers, last, last.needed, last.overflow)
 
 
-def _read_hop(kg: KnowledgeGraph, layer: Layer, after: Beam) -> tuple[TraceNode, ...]:
+def _read_hop(
+    kg: KnowledgeGraph, layer: Layer, after: Beam, behind: Behind | None
+) -> tuple[TraceNode, ...]:
     """What one hop of the beam considered and what it kept, in names."""
     beam = layer.beam
     options, scores, relations, total = (
@@ -97,14 +118,20 @@ def _read_hop(kg: KnowledgeGraph, layer: Layer, after: Beam) -> tuple[TraceNode,
     for place in np.flatnonzero(np.isfinite(total)):
         path = _path(kg, relations[place])
         finished = bool(beam.finished[0, place])
+        rests = behind(layer, int(place)) if behind else {}
         ways = [
-            TraceNode(name, float(np.exp(scores[place, code])), (*path, name) in kept)
-            for code in np.flatnonzero(options[place])
-            for name in (kg.relation_name(int(code)),)
+            TraceNode(
+                name,
+                float(np.exp(scores[place, code])),
+                (*path, name) in kept,
+                tuple(rests.get(code, ())),
+            )
+            for code in np.flatnonzero(options[place]).tolist()
+            for name in (kg.relation_name(code),)
         ]
-        ways.sort(key=lambda way: -(way.score or 0.0))
         if path and not finished:
             ways.insert(0, TraceNode("stop here", float(np.exp(scores[place, -1])), path in kept))
+        ways.sort(key=lambda way: -(way.score or 0.0))
         told = " → ".join(path) or "(start)"
         paths.append(
             TraceNode(

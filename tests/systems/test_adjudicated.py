@@ -45,6 +45,13 @@ def test_any_system_can_be_judged_one_call_a_question(inner):
     assert first.system.endswith("+llm")
 
 
+def test_the_paths_that_a_model_cites_are_told(inner):
+    answer, (paths,) = AdjudicatedQA(inner, Scripted([said(1)])).traced(qa_question("a"))
+    cited = {path for entity in answer.entities for path in entity.paths}
+    kept = {path.text for path in paths.below if path.kept}
+    assert kept == {path.sentence for path in answer.paths if path.id in cited}
+
+
 def test_lines_left_out_are_told(inner):
     kg = demo_graph()
     inner.answer = lambda questions, **options: [

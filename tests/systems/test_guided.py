@@ -177,6 +177,29 @@ def test_a_scorer_trained_from_answers_leads_to_cited_answers(world, trained, tm
     assert dataclasses.replace(qa, scorer=back).revisit == "any"
 
 
+def test_the_beam_is_told_with_the_edges_that_were_scored(world, trained):
+    kg, tensors = world
+    settings = GuidedSettings(width=2, sample=None, margin=100.0, threshold=0.0)
+    encoder = HashingEncoder(buckets=256)
+    qa = GuidedSearch.build(kg, trained, encoder, tensors=tensors, settings=settings)
+    answer, (first, second, chosen) = qa.traced(next(q for q in questions() if q.id == "b3"))
+    [start] = first.below
+    assert [way.text for way in start.below if way.kept] == [
+        path.text.removesuffix(", finished") for path in second.below
+    ]
+    assert {way.text: [edge.text for edge in way.below] for way in start.below} == {
+        "directed_by": ["Film 3 → Person 3"],
+        "released_in": ["Film 3 → 1993"],
+    }
+    # A relation scores the mean of its edges; at the first hop nothing can stop.
+    for way in start.below:
+        assert way.score == pytest.approx(way.below[0].score, rel=1e-4)
+    assert {"stop here"} <= {way.text for path in second.below for way in path.below}
+    assert [path.score for path in chosen.below] == [plan.probability for plan in answer.plan]
+    assert chosen.below[0].text == "directed_by → born_in, reaches 1"
+    assert chosen.below[0].kept
+
+
 def test_a_hop_count_that_is_told_is_taken(world, trained):
     kg, tensors = world
     encoder = HashingEncoder(buckets=256)

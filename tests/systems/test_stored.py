@@ -61,6 +61,14 @@ def test_a_small_graph_is_asked_whole(store):
     assert not StoredQA(store, reader, reach=Reach(whole=store.count - 1)).parts.whole
 
 
+def test_the_stages_are_those_of_the_system_that_answers(store):
+    question = Question("q", "who directed Alien?")
+    answer, stages = StoredQA(store, reader).traced(question)
+    [whole] = reader(store.kg).answer([question])
+    assert told(answer) == told(whole)
+    assert any(node.kept for node in stages[0].below)
+
+
 def test_parts_are_given_up_where_they_hold_too_much(store):
     asked = demo_questions()
     reach = Reach(hops=1, facts=40, together=40, whole=0)

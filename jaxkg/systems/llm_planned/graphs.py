@@ -19,7 +19,7 @@ from jaxkg.kg.queries.literals import as_date, as_number, as_truth
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Query, Value, query_from_dict
-from jaxkg.records import Question
+from jaxkg.records import Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
 from jaxkg.systems.llm_planned.system import LLMPlannedQA, planned_from_parts
 from jaxkg.systems.parts import Parts
@@ -100,6 +100,12 @@ class LLMQueryGraphs(QuestionAnswering):
             answers.append(made)
             linked.tick("execute", row + 1, len(questions))
         return answers
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer, and the query graph that was executed for it."""
+        [answer] = self.answer([question])
+        read = (TraceNode(answer.reading, kept=True),) if answer.reading else ()
+        return answer, (TraceNode("query graph", below=read),)
 
     def _told(
         self,

@@ -46,7 +46,7 @@ def ground_schemas(
         Their walks; `sizes` are the nodes reached that can be answers.
     """
     size, places, hops = relations.shape
-    used = np.zeros((size, places), bool)
+    used, followed = np.zeros((2, size, places), bool)
     entities = np.zeros((size, places), np.int64)
     complete = np.ones(size, bool)
     nothing = np.zeros(0, np.int64)
@@ -58,6 +58,7 @@ def ground_schemas(
         tried, step = tried + step, 2 * step
         if not more.any():
             continue
+        followed |= more
         found = follow_paths(
             tensors, branches, relations, more, join=join, revisit=revisit, batch_size=batch_size
         )
@@ -75,7 +76,7 @@ def ground_schemas(
         edges[order],
         branch[order],
         used,
-        np.where(used, entities, NULL),
+        np.where(followed, entities, NULL),
         complete,
     )
     return every.only(used)

@@ -13,12 +13,13 @@ import jax
 import numpy as np
 
 from jaxkg.adjudicate.backend import Backend
+from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, Topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.planner.model import Planner
-from jaxkg.records import PlanCandidate, Question, RankedEntity
+from jaxkg.records import PlanCandidate, Question, RankedEntity, TraceNode
 from jaxkg.search.hypervectors import Nearest, retrieve_grown, retrieve_listed
 from jaxkg.search.plans import Plans, plan_paths
 from jaxkg.systems.answering import Progress, why_no_topic
@@ -32,6 +33,7 @@ from jaxkg.systems.pathhd.records import Asked, Retrieved, Schemas
 from jaxkg.systems.pathhd.refine import refine_schemas
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
 from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, listed_schemas
+from jaxkg.systems.pathhd.trace import candidate_nodes
 from jaxkg.systems.paths import Found, Linked, PathAnswering
 from jaxkg.systems.ranked import RankedPaths, either_way
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream, tensor_graph
@@ -230,6 +232,12 @@ class PathHD(PathAnswering[Schemas]):
             )
             for place in np.flatnonzero(shown).tolist()
         )
+
+    def considered(
+        self, paths: Schemas, followed: Followed, answer: Answer
+    ) -> tuple[TraceNode, ...]:
+        """Every candidate schema by the score it was ranked by, and what the K kept reach."""
+        return candidate_nodes(self.kg, paths, followed, calibrated=self.calibration is not None)
 
     def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
         """Why a question has no answer."""

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from jaxkg.answer import Answer
 from jaxkg.learn.priority.model import PriorityModel
-from jaxkg.records import Question
+from jaxkg.records import Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
+from jaxkg.systems.pathmind.trace import iterations, priority_hops
 
 
 def from_parts(parts: Parts) -> QuestionAnswering:
@@ -48,3 +49,13 @@ class Retrieving(QuestionAnswering):
     ) -> list[Answer]:
         """See `PathMind.retrieve`."""
         return self.inner.retrieve(questions, use_given=use_given, on_progress=on_progress)
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """See `PathMind.traced`; then the walks that were taken, iteration by iteration."""
+        inner, settings = self.inner, self.inner.settings
+        found = inner.rank([question])
+        [answer] = inner.retrieve([question], ranking=found)
+        grown = settings.growth == "triples"
+        ranked = found.whole if grown else found.ranked
+        hops = priority_hops(inner.kg, inner.tensors, ranked, answer)
+        return answer, (*hops, *iterations(answer, keep=settings.keep, grown=grown))

@@ -27,11 +27,12 @@ from jaxkg.learn.priority.model import (
     graph_inflow,
     text_encoder,
 )
-from jaxkg.records import Question, RankedEntity, SupportingPath, Usage
+from jaxkg.records import Question, RankedEntity, SupportingPath, TraceNode, Usage
 from jaxkg.score.priority import entity_states
 from jaxkg.settings import Checked, Count, Share
 from jaxkg.systems.answering import Progress, QuestionAnswering, why_no_topic
 from jaxkg.systems.cited import cite_walks, cited_answer
+from jaxkg.systems.pathmind.trace import priority_hops
 from jaxkg.systems.pathmind.walks import (
     Ranked,
     Ranking,
@@ -188,6 +189,12 @@ class PathMind(QuestionAnswering):
             )
             for i, (question, first, last) in enumerate(_slices(questions, row))
         ]  # fmt: skip
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer, and the priorities of all that lies around the topics."""
+        found = self.rank([question])
+        [answer] = self.answer([question], ranking=found)
+        return answer, priority_hops(self.kg, self.tensors, found.ranked, answer)
 
     def retrieve(
         self,

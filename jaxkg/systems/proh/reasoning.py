@@ -250,14 +250,14 @@ def search_states(
         pairs: list[tuple[SubQuestion, list[AnswerPath]]] = []
         for step in state.dag.next_level(state.answered):
             text = filled_in(step, state.answers)
-            if text not in known:
+            if not (again := text in known):
                 known[text] = answer_paths(
                     retriever, calls, text, allowed, settings=settings, charge=charge,
                     filled=[state.answers[id] for id in step.needs if id in state.answers],
                 )  # fmt: skip
             found, trace = known[text]
             result.notes += trace["cut"]
-            told["level"].append({"step": step.id, **trace})
+            told["level"].append({"step": step.id, "again": again, **trace})
             pairs.append((step, found))
         if unanswered := [step.id for step, found in pairs if not found]:
             told["dead"] = f"nothing answers step {', '.join(unanswered)}"

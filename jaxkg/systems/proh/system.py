@@ -27,6 +27,7 @@ from jaxkg.records import (
     Question,
     RankedEntity,
     SupportingPath,
+    TraceNode,
     Usage,
 )
 from jaxkg.systems.answering import Progress, QuestionAnswering, as_question
@@ -35,6 +36,7 @@ from jaxkg.systems.proh.index import Encode, HyperIndex, graph_index, hyper_inde
 from jaxkg.systems.proh.reasoning import Reasoning, reason
 from jaxkg.systems.proh.retrieval import Anchors, RetrievalSettings, Retrieved, Retriever
 from jaxkg.systems.proh.settings import PROH_L, ProhSettings
+from jaxkg.systems.proh.trace import reasoned_nodes, retrieved_nodes
 
 TRACE_FORMAT = "jaxkg-proh-trace"
 _ENTITIES, _PATHS, _PASSAGES = 10, 10, 10
@@ -136,6 +138,15 @@ class ProhQA(QuestionAnswering):
         answer, told, _ = self._traced(question, True)
         return answer, told
 
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer, and what `trace` tells of it; without a backend what was retrieved."""
+        if self.backend is None:
+            [found], seconds = self._retrieve([question], True)
+            answer = self._listed(question, found, seconds)
+            return answer, retrieved_nodes(self.index, found, answer)
+        answer, told, _ = self._traced(question, True)
+        return answer, reasoned_nodes(self.index, told)
+
     def _traced(self, question: Question, use_given: bool) -> tuple[Answer, dict[str, Any], Calls]:
         """An answer by the whole method, what was considered, and the calls it took."""
         if self.backend is None:
@@ -159,6 +170,7 @@ class ProhQA(QuestionAnswering):
             "targets": list(found.anchors.targets),
             "context": found.context,
             "states": found.states,
+            "best": None if found.best is None else found.best.id,
             "modules": calls.report(),
             "faults": calls.faults,
             "answer": answer.to_dict(),
@@ -257,16 +269,22 @@ class ProhQA(QuestionAnswering):
         use_given: bool,
         on_progress: Progress | None,
     ) -> list[Answer]:
+        found, seconds = self._retrieve(questions, use_given)
+        if on_progress:
+            on_progress("retrieve", len(questions), len(questions))
+        return [self._listed(q, some, seconds) for q, some in zip(questions, found)]
+
+    def _retrieve(
+        self, questions: Sequence[Question], use_given: bool
+    ) -> tuple[list[Retrieved], float]:
+        """What retrieval alone finds, and the seconds of a question."""
         started = time.perf_counter()
         anchors = self.retriever.anchor([question.text for question in questions])
         for place, question in enumerate(questions):
             if use_given and (given := self._given(question)):
                 anchors[place] = anchors[place]._replace(topics=given)
         found = self.retriever.retrieve([question.text for question in questions], anchors)
-        if on_progress:
-            on_progress("retrieve", len(questions), len(questions))
-        seconds = (time.perf_counter() - started) / max(1, len(questions))
-        return [self._listed(q, some, seconds) for q, some in zip(questions, found)]
+        return found, (time.perf_counter() - started) / max(1, len(questions))
 
     def _listed(self, question: Question, found: Retrieved, seconds: float) -> Answer:
         paths = self._cited(found.paths[:_PATHS])

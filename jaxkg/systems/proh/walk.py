@@ -23,12 +23,11 @@ from jaxkg.systems.proh.calls import Calls
 from jaxkg.systems.proh.index import HyperIndex, chunk_text
 from jaxkg.systems.proh.retrieval import Anchors, Retriever, anchor_columns
 from jaxkg.systems.proh.settings import ProhSettings
+from jaxkg.systems.proh.weights import described, weigh_entities
 from jaxkg.tensors import Capacities, bucket, rerun
 from jaxkg.types import NULL, Fit, Hypergraph, Value
 
 _LARGEST = 1 << 24
-_MOST_WEIGHED = 40
-"""Entities whose weights are asked for at once, the most similar ones."""
 
 _within = functools.partial(jax.jit, static_argnames="hops")(within)
 
@@ -155,14 +154,19 @@ def subgraph(index: HyperIndex, anchors: Anchors, hops: int) -> jax.Array:
     return _within(graph, jnp.asarray(nodes), jnp.asarray(edges), hops=hops)[1]
 
 
-def paths_of(beam: HyperBeam) -> list[tuple[int, ...]]:
-    """The open paths of one question's beam, best first."""
+def scored_paths(beam: HyperBeam) -> list[tuple[tuple[int, ...], float]]:
+    """The open paths of one question's beam with their scores, best first."""
     table, scores = jax.device_get((beam.path, beam.score))
     return [
-        tuple(edge for edge in row.tolist() if edge != NULL)
-        for row, score in zip(table[0], scores[0])
+        (tuple(edge for edge in row.tolist() if edge != NULL), score)
+        for row, score in zip(table[0], scores[0].tolist())
         if np.isfinite(score)
     ]
+
+
+def paths_of(beam: HyperBeam) -> list[tuple[int, ...]]:
+    """The open paths of one question's beam, best first."""
+    return [path for path, _ in scored_paths(beam)]
 
 
 def only(beam: HyperBeam, places: Sequence[int], width: int) -> HyperBeam:
@@ -221,6 +225,7 @@ def answer_paths(
         "question": question,
         "topics": [index.graph.name(row) for row in anchors.topics],
         "targets": list(anchors.targets),
+        "weights": [],
         "cut": [],
         "depths": [],
     }
@@ -240,13 +245,16 @@ def answer_paths(
     def weigh(reached: Sequence[tuple[int, ...]], texts: Texts) -> Texts:
         if not settings.entity_scores:
             return texts
-        _weigh(calls, index, question, reached, weights, weighed, settings, charge, cut)
+        weigh_entities(calls, index, question, reached, weights, weighed, settings, charge, cut)
+        rows = sorted(weighed, key=lambda row: (-weights[row], row))
+        trace["weights"] = [[index.graph.name(row), float(weights[row])] for row in rows]
         return texts._replace(weight=jax.device_put(weights[None]))
 
     texts = weigh(paths, texts)
     for depth in range(1, beam_settings.depth + 1):
         grown = walk.grow(texts, beam, width=2 * beam_settings.width)
-        options = paths_of(grown)
+        directions = scored_paths(grown)
+        options = [path for path, _ in directions]
         chosen = _choose(calls, index, question, options, beam_settings.width, charge)
         beam = only(grown, chosen, beam_settings.width)
         # What the last facts reach counts in Eq. 6, and in the next directions.
@@ -262,7 +270,7 @@ def answer_paths(
         trace["depths"].append(
             {
                 "depth": depth,
-                "directions": [list(path) for path in options],
+                "directions": [[list(path), overlap] for path, overlap in directions],
                 "followed": chosen,
                 "paths": [[list(p), score] for p, (_, score) in zip(shown, ranked)],
                 "sufficient": places,
@@ -291,45 +299,6 @@ def _first_facts(index: HyperIndex, anchors: Anchors) -> int:
     rows = np.flatnonzero(np.isin(index.tensors.node_of_entity, anchors.topics))
     near = (index.graph.edges_of(row).tolist() for row in rows.tolist())
     return len({*anchors.targets}.union(*near))
-
-
-def _weigh(
-    calls: Calls,
-    index: HyperIndex,
-    question: str,
-    paths: Sequence[tuple[int, ...]],
-    weights: np.ndarray,
-    weighed: set[int],
-    settings: ProhSettings,
-    charge: str,
-    cut: list[str],
-) -> None:
-    """Ask for the weights of the last facts' entities that are similar enough (Eq. 4)."""
-    merged = index.tensors.node_of_entity
-    rows = {
-        int(merged[e]) for path in paths for e in index.graph.entities_of(path[-1]).tolist()
-    } - weighed
-    if not rows:
-        return
-    some = np.asarray(sorted(rows))
-    vector = index.encode([question]).astype(np.float32)[0]
-    near = index.entity_host[some] @ vector
-    weighed |= rows
-    best = [int(i) for i in np.argsort(-near, kind="stable") if near[i] >= settings.threshold]
-    asked = some[best[:_MOST_WEIGHED]].tolist()
-    if not asked:
-        return
-    if len(best) > len(asked):
-        cut.append(f"{len(best)} entities to weigh at once, the {len(asked)} most similar weighed")
-    told = [_described(index, row) for row in asked]
-    [reply] = calls.ask([replies.entity_weights(question, told, charge=charge)])
-    if reply is None:
-        # The similarity stands in for weights that could not be had.
-        weights[asked] = np.maximum(near[best[:_MOST_WEIGHED]], 0.0)
-        return
-    for each in reply.weights:
-        if 1 <= each.number <= len(asked) and each.weight == each.weight:
-            weights[asked[each.number - 1]] = min(max(each.weight, 0.0), 1.0)
 
 
 def _choose(
@@ -366,7 +335,7 @@ def _answers(
         passages: list[str] = []
         if settings.sources:
             rows = dict.fromkeys(e for edge in path for e in graph.entities_of(edge).tolist())
-            entities = [_described(index, row) for row in rows if graph.descriptions[row]]
+            entities = [described(index, row) for row in rows if graph.descriptions[row]]
             chunks = dict.fromkeys(int(graph.edge_chunk[edge]) for edge in path)
             passages = [
                 chunk_text(graph.chunk_titles[row], graph.chunk_texts[row])
@@ -388,9 +357,3 @@ def _answers(
             answer = reply.answer.strip()
             found.setdefault(answer.casefold(), AnswerPath(answer, path, score))
     return list(found.values())
-
-
-def _described(index: HyperIndex, row: int) -> str:
-    description = index.graph.descriptions[row]
-    name = index.graph.name(row)
-    return f"{name}: {description}" if description else name

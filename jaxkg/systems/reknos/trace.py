@@ -57,7 +57,8 @@ class Trace:
             )
             for number, step in enumerate(self.steps, start=1)
         ]
-        paths = tuple(TraceNode(" → ".join(names), score) for names, score in self.paths)
+        best = sorted(self.paths, key=lambda path: -path[1])
+        paths = tuple(TraceNode(" → ".join(names), score) for names, score in best)
         return (*steps, TraceNode("best super-relation paths", below=paths))
 
     def __str__(self) -> str:

@@ -198,9 +198,22 @@ def test_unnamed_nodes_are_no_answers_and_schemas_that_reach_nothing_else_are_pa
     filmed = labels.ask("[Heat] filmed")
     [alone] = [plan for plan in filmed.plan if plan.relations == ("filmed",)]
     [used] = [plan for plan in filmed.plan if plan.used]
-    assert alone.reached is None
+    assert alone.reached == 0
     assert alone.probability > used.probability
     assert names(filmed)
+
+
+def test_every_candidate_is_told_with_its_score(labels):
+    settings = dataclasses.replace(labels.settings, top_k=2, alpha=0.2, beta=0.1)
+    question = asked("who directed it?", "Alien")
+    for qa, by in ((labels, "similarity"), (PathHD.build(LABELS, settings=settings), "calibrated")):
+        answer, (stage,) = qa.traced(question)
+        assert stage.text.startswith(f"candidate relation paths by {by}")
+        assert (", similarity " in stage.below[0].text) == (by == "calibrated")
+        kept = [path for path in stage.below if path.kept]
+        assert len(kept) == qa.settings.top_k
+        assert names(answer) <= {end.text for path in kept for end in path.below}
+        assert len(stage.below) > len(kept)
 
 
 def test_the_planners_doubt_is_an_abstention(planned):

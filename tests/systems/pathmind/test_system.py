@@ -22,6 +22,7 @@ from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.train import PriorityConfig
 from jaxkg.records import Question
 from jaxkg.score.priority import Question as Read
+from jaxkg.systems.pathmind.build import Retrieving
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
 from jaxkg.systems.pathmind.walks import Ranked, grown_walks, heaviest_walks, random_walks
 from jaxkg.tensors import tensor_graph
@@ -118,6 +119,30 @@ def test_a_reasoner_is_shown_the_best_first_and_no_more_than_asked_for(qa):
         return np.mean([bool(entities(a) & set(q.answers)) for q, a in zip(some, answers)])
 
     assert recall(important) > 0.9 > recall(wild)
+
+
+def test_all_that_was_ranked_is_told_hop_by_hop(qa):
+    question = asked()[2]  # where the director of film 0 was born
+    answer, hops = qa.traced(question)
+    assert [hop.text.partition(":")[0] for hop in hops] == ["hop 1", "hop 2"]
+    [path] = [path for path in hops[1].below if path.kept]
+    assert path.text.startswith("directed_by → born_in, reaches 1")
+    assert [end.text for end in path.below if end.kept] == [e.name for e in answer.entities]
+    assert path.score == pytest.approx(answer.entities[0].score)
+    ranked = qa.rank([question]).ranked
+    assert sum(len(path.below) for hop in hops for path in hop.below) == len(ranked.node)
+
+
+@pytest.mark.parametrize("growth", ["walks", "triples"])
+def test_what_a_reasoner_is_shown_is_told_by_iteration(qa, growth):
+    settings = dataclasses.replace(SETTINGS, keep=2, iterations=2, growth=growth, floor=0.0)
+    shown = Retrieving(dataclasses.replace(qa, settings=settings))
+    answer, stages = shown.traced(asked()[2])
+    first, second = (stage for stage in stages if stage.text.startswith("iteration"))
+    told = [walk.text for walk in (*first.below, *second.below)]
+    assert told == [path.sentence for path in answer.paths]
+    assert len(first.below) == 2
+    assert answer == dataclasses.replace(shown.answer([asked()[2]])[0], usage=answer.usage)
 
 
 def test_a_scripted_model_chooses_among_the_important_paths(qa):

@@ -10,7 +10,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.running import _check_outage
 from jaxkg.records import Question
 from jaxkg.show.dag import dag_svg
-from jaxkg.systems.proh import walk
+from jaxkg.systems.proh import weights
 from jaxkg.systems.proh.settings import PROH, PROH_L
 
 
@@ -247,11 +247,55 @@ def test_what_is_cut_is_told(ask_of):
 
 
 def test_entities_that_are_not_weighed_are_told(ask_of, monkeypatch):
-    monkeypatch.setattr(walk, "_MOST_WEIGHED", 1)
+    monkeypatch.setattr(weights, "_MOST_WEIGHED", 1)
     settings = dataclasses.replace(PROH, threshold=-1.0)
     answer, _ = ask_of(scripted(), settings).trace(QUESTION)
     told = " ".join([*answer.notes, answer.abstained or ""])
     assert "entities to weigh at once, the 1 most similar weighed" in told
+
+
+def below(stages, *starts):
+    """The nodes under the first that begins so, and so on."""
+    for start in starts:
+        stages = next(node for node in stages if node.text.startswith(start)).below
+    return stages
+
+
+def test_the_stages_tell_plans_searches_and_answers(ask_of):
+    qa = ask_of(scripted(), PROH)
+    answer, stages = qa.traced(Question("q", QUESTION))
+    assert [e.name for e in answer.entities] == ["South Shields"]
+    states = [node for node in stages if node.text.startswith("plan ")]
+    [rests] = [node for node in states if node.text.endswith("the answer rests on it")]
+    first, second = rests.below[:2]
+    assert first.text == "1. who directed Alien?: Ridley Scott"
+    assert second.text == "2. where was Ridley Scott born?, after 1: South Shields"
+    assert (first.kept, second.kept) == (True, True)
+    search = below(stages, "plan 0:", "search for 1: who directed Alien?")
+    [found] = [node for node in search if node.text.startswith("answer Ridley Scott: Alien was")]
+    assert found.kept
+    assert ("Ridley Scott", 0.9) in [
+        (node.text, pytest.approx(node.score)) for node in below(search, "entity weights")
+    ]
+    overlaps = below(search, "depth 1: directions by overlap")
+    assert overlaps
+    assert all(node.score >= 0 for node in overlaps)
+    enough = [node.text for node in below(search, "depth 1: paths") if node.kept]
+    assert any("Alien was directed by Ridley Scott" in text for text in enough)
+
+
+def test_a_sub_question_that_was_asked_before_says_so(ask_of):
+    settings = dataclasses.replace(PROH_L, solutions=2)
+
+    def change(schema, prompt, told):
+        told = two_directors(schema, prompt, told)
+        if schema == "Plan" and "Answers so far" in prompt:
+            return {"steps": [{"id": "2", "question": "where was he born?", "needs": ["1"]}]}
+        return told
+
+    _, stages = ask_of(scripted(change), settings).traced(Question("q", QUESTION))
+    searches = [node for state in stages[2:] for node in state.below if "search for 2" in node.text]
+    assert [node.text.endswith("as answered before") for node in searches] == [False, True]
 
 
 @pytest.mark.parametrize("kind", ["authentication", "connection"])
