@@ -20,6 +20,7 @@ def fuzz():
 
 def test_every_input_is_taken_or_refused(fuzz, tmp_path):
     pytest.importorskip("pyoxigraph")
+    pytest.importorskip("openpyxl")
     fuzzer = fuzz.Fuzzer(tmp_path, seed=7)
     with fuzzer.client:
         found = fuzzer.run(60)

@@ -26,8 +26,8 @@ def build(
     source: Annotated[
         Path,
         typer.Argument(
-            help="TSV, CSV, a|b|c, JSONL, Parquet (a file, or a folder of parts), N-Triples, "
-            "Turtle or RDF/XML."
+            help="TSV, CSV, a|b|c, Excel, JSONL, Parquet (a file, or a folder of parts), "
+            "N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD."
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],

@@ -64,7 +64,12 @@ Around = Annotated[
 Names = Annotated[Path | None, typer.Option("--names", help="Display names, id<TAB>name a line.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="Of the graph file, where its name does not tell.", metavar="F"),
+    typer.Option(
+        "--format",
+        help="Of the graph file, where its name does not tell: metaqa, tsv, csv, table, excel, "
+        "jsonl, parquet, ntriples, turtle, rdfxml, nquads, trig, jsonld.",
+        metavar="F",
+    ),
 ]
 Encoding = Annotated[str, typer.Option("--encoding", help="Of text files, as utf-8 or cp1252.")]
 Columns = Annotated[

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,6 +57,22 @@ _SEEDS = {
     "kb.json": '[{"subject": "a", "predicate": "r", "object": true}, {"s": "a"}]',
     "kb.nt": '<http://a/x> <http://a/p> "v"@en .\n<http://a/x> <http://a/p> <http://a/y> .\n',
     "kb.ttl": '@prefix : <http://a/> .\n:x :p :y ; :q "v"^^:t .\n',
+    "star.ttl": "@prefix : <http://a/> .\n:x :p :y {| :q 1 |} .\n"
+    "<< :x :p << :y :q :z >> >> :r [] .\n",
+    "star.nt": "<< <http://a/x> <http://a/p> <http://a/y> >> <http://a/q> "
+    "<<( _:b <http://a/p> 1 )>> .\n",
+    "kb.nq": "<http://a/x> <http://a/p> <http://a/y> <http://g/1> .\n",
+    "kb.trig": "@prefix : <http://a/> .\n:g { :x :p :y ; :q [] }\n",
+    "kb.jsonld": '{"@context": {"@vocab": "http://a/", "p": {"@type": "@id"}}, "@graph": '
+    '[{"@id": "x", "p": ["y", "z"], "q": {"@value": "v", "@language": "en"}, "r": {"s": 1.5}}]}',
+}
+_SHEETS = {
+    "People": [
+        ("id", "name", "boss", "since"),
+        ("E1", "Ann", "E2", 2019),
+        ("E2", "Bob", None, 5.5),
+    ],
+    "Facts": [("from", "type", "to"), ("E1", "knows", "E2"), (True, "=1+1", "#N/A")],
 }
 _QUESTIONS = {
     "q.txt": "who directed [Alien]?\nwho?\n",
@@ -134,12 +151,26 @@ class Fuzzer:
         self.saved = save_graph(graph, folder / "saved")
         self.fingerprint = graph.fingerprint
 
+        self.parts = _parts()
         self.client = _client()
 
     def _put(self, seeds: dict[str, str]) -> Path:
         name = self.rng.choice(sorted(seeds))
         path = self.folder / name
         path.write_bytes(mutated(seeds[name].encode(), self.rng))
+        return path
+
+    def _workbook(self) -> Path:
+        """A workbook of which one part, or the whole file, is damaged."""
+        path = self.folder / "kb.xlsx"
+        parts, out = dict(self.parts), io.BytesIO()
+        name = self.rng.choice([*sorted(parts), ""])
+        if name:
+            parts[name] = mutated(parts[name], self.rng)
+        with zipfile.ZipFile(out, "w") as archive:
+            for part, data in parts.items():
+                archive.writestr(part, data)
+        path.write_bytes(out.getvalue() if name else mutated(out.getvalue(), self.rng))
         return path
 
     def files(self) -> None:
@@ -149,7 +180,8 @@ class Fuzzer:
             return self.question_files()
         if kind < 3:
             return self.tables()
-        graph = read_graph(self._put(_SEEDS), skip_bad=self.rng.choice([0, 3]), lines=True)
+        path = self._workbook() if self.rng.random() < 0.2 else self._put(_SEEDS)
+        graph = read_graph(path, skip_bad=self.rng.choice([0, 3]), lines=True)
         assert graph.num_triples
         assert all(map(str.strip, graph.relations))
 
@@ -289,6 +321,20 @@ class Fuzzer:
                     if ends.total() < 50_000:
                         traceback.print_exc(limit=-3, file=sys.stderr)
         return found
+
+
+def _parts() -> dict[str, bytes]:
+    """What a workbook is packed of, by name."""
+    from openpyxl import Workbook
+
+    book, out = Workbook(), io.BytesIO()
+    for title, rows in _SHEETS.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(out)
+    with zipfile.ZipFile(out) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def _client() -> Any:

@@ -59,7 +59,7 @@ def read_delimited(
         How a header was taken; "" where it is plain or there is none.
     """
     separator = separator_of(path, format, encoding)
-    intake = _Intake(path, format, separator, encoder, bad, columns, provenance, lines)
+    intake = Intake(path, format, separator, encoder, bad, columns, provenance, lines)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     if format == "csv":
         for rows in csv_rows(path, blocks, bad, encoding, separator):
@@ -136,8 +136,12 @@ def csv_rows(
     yield batch
 
 
-class _Intake:
-    """Takes lines or rows, learns the layout from the first, and feeds the encoder."""
+class Intake:
+    """Takes lines or rows, learns the layout from the first, and feeds the encoder.
+
+    Attributes:
+        reading: how a header was taken, in words; "" where it is plain or there is none.
+    """
 
     def __init__(
         self,

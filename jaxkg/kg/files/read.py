@@ -10,7 +10,9 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.array_folder import CARD
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
+from jaxkg.kg.files.excel import EXCEL_ENDS, read_excel
 from jaxkg.kg.files.jsonl import read_jsonl
+from jaxkg.kg.files.jsonld import is_jsonld
 from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_parts, read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, read_rdf
 from jaxkg.kg.files.store import open_graph
@@ -25,16 +27,20 @@ SUFFIXES = {
     ".json": "jsonl",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    **dict.fromkeys(EXCEL_ENDS, "excel"),
     **dict.fromkeys(PARQUET_ENDS, "parquet"),
     ".nt": "ntriples",
     ".ttl": "turtle",
     ".rdf": "rdfxml",
     ".owl": "rdfxml",
     ".xml": "rdfxml",
+    ".nq": "nquads",
+    ".trig": "trig",
+    ".jsonld": "jsonld",
 }
 """Format by the end of a file's name, a final `.gz` aside."""
 
-FORMATS = (*SEPARATORS, "table", "jsonl", "parquet", *RDF_FORMATS, "saved")
+FORMATS = (*SEPARATORS, "table", "excel", "jsonl", "parquet", *RDF_FORMATS, "saved")
 
 
 def read_graph(
@@ -57,19 +63,23 @@ def read_graph(
     | `metaqa` | `head|relation|tail` lines |
     | `tsv` | tab-separated lines; quotes are plain characters |
     | `csv` | comma-separated (or by semicolons), with quotes |
-    | `table` | CSV or TSV with a row an entity, see `jaxkg.kg.files.table.read_table` |
+    | `table` | CSV or TSV with a row an entity, see `jaxkg.kg.files.table.read_table`; of a |
+    | | workbook every sheet is one |
+    | `excel` | the sheets of a workbook, each a table or triples (needs the extra `excel`); see |
+    | | `jaxkg.kg.files.excel.read_excel` |
     | `jsonl` | `{"head": ..., "relation": ..., "tail": ...}` lines; an end is a string or |
     | | `{"id": ..., "name": ..., "aliases": [...]}`; `source` may be added |
     | `parquet` | a table, or a folder of its partitions (needs the extra `parquet`) |
-    | `ntriples`, `turtle`, `rdfxml` | RDF (needs the extra `rdf`); for ids and names, see |
-    | | `jaxkg.kg.files.rdf.read_rdf` |
+    | `ntriples`, `turtle`, `rdfxml`, | RDF (needs the extra `rdf`); for ids, names and |
+    | `nquads`, `trig`, `jsonld` | statements about statements, see `jaxkg.kg.files.rdf.read_rdf` |
     | `saved` | a folder |
 
     Text may be gzip-packed. Blank lines are passed over, blanks around names are cut off. The
     first line of a TSV or CSV file is a header where it names head (or subject, source, from,
     entity), relation (or predicate, property, type) and tail (or object, target, to, value), or is
-    `h r t` or `s p o`; the columns are then taken by these names. It is a table's header where it
-    has three columns or more and the first is called id, key, name or the like.
+    `h r t` or `s p o`; the columns are then taken by these names. It is a table's header where the
+    first of its columns is called id, key, name or the like. A `.json` file is JSON-LD where it
+    starts with keys such as `@context`, else JSON lines.
 
     Args:
         path: the file or folder.
@@ -82,13 +92,13 @@ def read_graph(
             names inside `path`; ids the graph does not have are left out.
         provenance: where a triple's source comes from. None: what the file itself says (a
             JSON-lines field, Parquet column or named header column `source`); True: "file:line"
-            (for RDF the file alone), after a JSON line's own `source`; False: nothing is kept;
-            a position or name: that column.
-        encoding: of text files, `names` included; RDF and Parquet know their own.
+            (for RDF the file alone, for Excel "file:sheet:row"), after a JSON line's own `source`;
+            False: nothing is kept; a position or name: that column.
+        encoding: of text files, `names` included; RDF, Excel and Parquet know their own.
         skip_bad: how many malformed lines to tolerate. What was skipped is told in the graph's
             `skipped`.
-        lines: keep "file:line" where the file itself says nothing (text formats only).
-        on_reading: told in words how a header was taken.
+        lines: keep "file:line" where the file itself says nothing (text formats and Excel only).
+        on_reading: told in words how a header was taken, and what was left out.
         on_progress: called now and then with what is done and what there is in all (bytes on
             disk; rows of a Parquet table).
 
@@ -114,8 +124,20 @@ def read_graph(
     elif names is not None:
         read_names(existing(names), given, bad, encoding=encoding)
     reading = ""
-    plain = columns is None and not isinstance(provenance, int | str)
-    if format == "table" or (
+    plain = columns is None and (provenance is None or isinstance(provenance, bool))
+    if format == "excel" or (format == "table" and _suffix(path) in EXCEL_ENDS):
+        reading = read_excel(
+            path,
+            encoder,
+            found,
+            bad,
+            tables=format == "table",
+            columns=columns,
+            provenance=provenance,
+            lines=lines,
+            on_progress=on_progress,
+        )
+    elif format == "table" or (
         format in ("csv", "tsv") and plain and is_table(path, format, encoding)
     ):
         _refuse(path, "table", columns=columns)
@@ -160,11 +182,12 @@ def read_graph(
         if not isinstance(provenance, bool):
             _refuse(path, format, provenance=provenance)
         _refuse(path, format, columns=columns)
-        read_rdf(
+        reading = read_rdf(
             path, format, encoder, found, bad, provenance=bool(provenance), on_progress=on_progress
         )
     if not len(encoder):
-        raise JaxkgError(f"{path}: no triples in it (read as {format})")
+        why = f"; {reading}" if reading else ""
+        raise JaxkgError(f"{path}: no triples in it (read as {format}{why})")
     for entity, label in given.display.items():
         if found.display.get(entity, label) != label:
             found.alias(entity, found.display[entity])
@@ -202,9 +225,11 @@ def graph_format(path: Path, format: str | None, encoding: str) -> str:
         return format
     if path.is_dir():
         return "saved" if (path / CARD).exists() or not parquet_parts(path) else "parquet"
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
-    if suffixes and suffixes[-1] in SUFFIXES:
-        return SUFFIXES[suffixes[-1]]
+    suffix = _suffix(path)
+    if suffix == ".json" and is_jsonld(path):
+        return "jsonld"
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
     for first, lines in line_blocks(path, encoding=encoding):
         for number, line in enumerate(lines, start=first):
             if not line.strip():
@@ -217,6 +242,12 @@ def graph_format(path: Path, format: str | None, encoding: str) -> str:
                 f"format; name the format, one of {', '.join(FORMATS)}"
             )
     raise JaxkgError(f"{path}: no triples in it; the file is blank")
+
+
+def _suffix(path: Path) -> str:
+    """The end of a file's name that tells its format."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
+    return suffixes[-1] if suffixes else ""
 
 
 def _refuse(path: Path, format: str, **options: object) -> None:

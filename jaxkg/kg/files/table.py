@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import HEADER, csv_rows, header_columns, separator_of
+from jaxkg.kg.files.delimited import HEADER, Row, csv_rows, header_columns, separator_of
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
 
@@ -24,10 +25,18 @@ def first_row(path: Path, separator: str, encoding: str) -> list[str]:
 
 
 def is_table(path: Path, format: str, encoding: str) -> bool:
-    """Whether the first line names columns, the first of them an id; no header of triples is."""
-    words = first_row(path, separator_of(path, format, encoding), encoding)
+    """Whether the first line is a table's header."""
+    return is_header(first_row(path, separator_of(path, format, encoding), encoding))
+
+
+def is_header(words: Sequence[str]) -> bool:
+    """Whether words name columns, the first of them an id; no header of triples does.
+
+    >>> is_header(["id", "name"]), is_header(["entity", "relation", "value"])
+    (True, False)
+    """
     names = [word.casefold() for word in words]
-    if len(names) < 3 or not all(names) or len(set(names)) < len(names):
+    if len(names) < 2 or not all(names) or len(set(names)) < len(names):
         return False
     triples = names[0] in HEADER[0] and header_columns(names) is not None
     return names[0] in _KEYS and not triples
@@ -56,9 +65,29 @@ def read_table(
     """
     separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else "csv", encoding)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
+    rows = csv_rows(path, blocks, bad, encoding, separator)
+    return take_table(path, rows, encoder, names, bad, separator=separator, lines=lines)
+
+
+def take_table(
+    path: Path,
+    batches: Iterable[list[Row]],
+    encoder: TripleEncoder,
+    names: NameCollector,
+    bad: BadLines,
+    *,
+    separator: str = ",",
+    lines: bool = False,
+) -> str:
+    """Take a table's rows, its header the first that is not blank; see `read_table`.
+
+    Args:
+        path: what the rows are of, in messages and sources.
+        separator: between cells that a message shows.
+    """
     header: list[str] = []
     shown = -1
-    for rows in csv_rows(path, blocks, bad, encoding, separator):
+    for rows in batches:
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
         for number, row in rows:

@@ -126,8 +126,6 @@ def test_the_side_file_names_win(read):
         ("@prefix : <http://a/> .\n:x :p z:q .\n", "kb.ttl", "kb.ttl:2: .*z:.*':x :p z:q .'"),
         ("<a><b></a>", "kb.rdf", "kb.rdf: not rdfxml"),
         ("", "kb.nt", "no triples in it"),
-        ("<http://a/x> <http://a/p> <<( <http://a/x> <http://a/p> <http://a/y> )>> .", "kb.ttl",
-         "kb.ttl: statements about statements"),
     ],
 )  # fmt: skip
 def test_malformed_files_are_told(read, text, name, told):

@@ -20,6 +20,7 @@ from jaxkg.lock import FolderLock
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ALSO = "http://www.w3.org/2004/02/skos/core#altLabel"
+NAME = "http://xmlns.com/foaf/0.1/name"
 RDF = f"""
 <http://a/m1> <http://a/by> <http://a/p1> .
 <http://a/m1> <http://a/by> <http://a/p1> .
@@ -123,6 +124,32 @@ def test_ntriples(tmp_path):
     path.write_text("<http://a/1> <http://a/r> <http://a/2> .\n", encoding="utf-8")
     build_big(path, tmp_path / "big")
     same(open_graph(tmp_path / "big"), read_graph(path))
+
+
+def test_nquads(tmp_path):
+    path, told = tmp_path / "facts.nq", []
+    text = RDF.replace("<http://a/p1> .", "<http://a/p1> <http://g/1> .")
+    text += f'<http://a/p1> <{NAME}> "Paul" .\n<http://a/m1> <{NAME}> "Une"@en <http://g/2> .\n'
+    path.write_text(text, encoding="utf-8")
+    build_big(path, tmp_path / "big", on_stage=told.append)
+    same(open_graph(tmp_path / "big"), read_graph(path))
+    assert told[:2] == ["reading", "reading its named graphs as one"]
+    assert told.count(told[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("kb.jsonld", '{"@id": "http://a/x"}', "kb.jsonld: jsonld is read whole, not on disk"),
+        ("kb.xlsx", "PK", "kb.xlsx: excel is read whole, not on disk"),
+        ("kb.ttl", "<a> <b> <c> {| <d> 1 |} .", "kb.ttl: statements about .* whole, not on disk"),
+    ],
+)
+def test_what_is_read_whole_is_told(tmp_path, name, text, told):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(JaxkgError, match=told):
+        build_big(tmp_path / name, tmp_path / "big")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize(

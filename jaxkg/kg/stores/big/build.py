@@ -22,7 +22,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import refuse_inverses
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
 from jaxkg.kg.files.parquet import parquet_parts, read_parquet
-from jaxkg.kg.files.rdf import RDF_FORMATS, tail_of
+from jaxkg.kg.files.rdf import RDF_FORMATS, bare_name, tail_of
 from jaxkg.kg.files.read import graph_format
 from jaxkg.kg.files.store import save_graph
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
@@ -65,7 +65,8 @@ def build_big(
     jaxkg, goes on from there; any other removes it.
 
     Args:
-        path: TSV, CSV, `a|b|c`, Parquet, or RDF; gzip or zstd may pack all but Parquet.
+        path: TSV, CSV, `a|b|c`, Parquet, or RDF but JSON-LD, without statements about statements;
+            gzip or zstd may pack all but Parquet.
         folder: to save it to.
         format, columns, names, encoding, skip_bad: see `read_graph`.
         memory: that sorting may take, as "2GB".
@@ -91,7 +92,7 @@ def build_big(
             told.rank = 0
             read_names(named, told, bad, encoding=encoding)
             told.rank = 1
-        _read(path, format, facts, told, bad, columns, encoding, on_progress)
+        _read(path, format, facts, told, bad, columns, encoding, on_progress, say)
         if not len(facts):
             raise JaxkgError(f"{path}: no triples in it (read as {format})")
         facts.facts.flush()
@@ -185,9 +186,10 @@ def _read(
     columns: Columns | None,
     encoding: str,
     on_progress: Progress | None,
+    say: Callable[[str], None],
 ) -> None:
-    if format in RDF_FORMATS:
-        spill_rdf(path, format, facts, names, bad, on_progress)
+    if format in RDF_FORMATS and format != "jsonld":
+        spill_rdf(path, format, facts, names, bad, on_progress, say)
     elif format in SEPARATORS:
         read_delimited(
             path,
@@ -260,7 +262,7 @@ def _sorted(
         labels = _relation_names(run, called)
     elif rdf:
         parts = (ids[start : start + _ROWS] for start in range(0, len(ids), _ROWS))
-        names = _packed(work / "names", (map(_shown, part) for part in parts))
+        names = _packed(work / "names", (map(bare_name, part) for part in parts))
     return KnowledgeGraph(
         entity_ids=ids,
         entity_names=names,
@@ -310,7 +312,7 @@ def _names(run: Callable[..., Any], work: Path, rdf: bool) -> tuple[NameTable, A
         batch.column(1)
         if not batch.column(1).null_count
         else [
-            _shown(id) if name is None else name
+            bare_name(id) if name is None else name
             for id, name in zip(*(column.to_pylist() for column in batch.columns))
         ]
         for batch in _batches(run, work, rows)
@@ -341,11 +343,6 @@ def _relation_names(run: Callable[..., Any], called: dict[str, str]) -> dict[str
     for iri, name in rows:
         found.setdefault(called[iri], {})[name] = None
     return {name: list(told) for name, told in found.items()}
-
-
-def _shown(id: str) -> str:
-    """What an RDF term without a label is called."""
-    return id if id.startswith(('"', "_:")) else tail_of(id)
 
 
 def _batches(run: Callable[..., Any], work: Path, query: str) -> Iterator[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.rdf import ALIASES, LABELS, label_rank, statements
+from jaxkg.kg.files.rdf import ALIASES, LABELS, NAMES, label_rank, statements
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 from jaxkg.kg.names import NameCollector
 
@@ -160,13 +161,21 @@ def spill_rdf(
     names: SpilledNames,
     bad: BadLines,
     on_progress: Progress | None = None,
+    on_stage: Callable[[str], None] = lambda stage: None,
 ) -> None:
     """Read an RDF file as `jaxkg.kg.files.rdf.read_rdf` does; relations keep their whole IRIs."""
+
+    @functools.cache
+    def one_graph() -> None:
+        on_stage("reading its named graphs as one")
+
     columns: tuple[list[str], ...] = ([], [], [])
     with open_bytes(path, on_progress) as file:
-        for subject, predicate, value, literal in statements(path, file, format, bad):
-            if literal is not None and predicate in LABELS + ALIASES:
-                rank = ALIAS if predicate in ALIASES else 2 + label_rank(literal[1])
+        for subject, predicate, value, literal in statements(
+            path, file, format, bad, on_graph=lambda graph: one_graph()
+        ):
+            if literal is not None and predicate in LABELS + NAMES + ALIASES:
+                rank = ALIAS if predicate in ALIASES else 2 + label_rank(predicate, literal[1])
                 names.put(subject, literal[0], rank)
                 continue
             if literal is not None:

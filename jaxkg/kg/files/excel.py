@@ -1,0 +1,233 @@
+"""Excel workbooks: sheets of entities and sheets of triples (extra `excel`)."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import itertools
+import re
+import struct
+import warnings
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jaxkg.errors import JaxkgError, how_to_install
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.delimited import Columns, Intake, Row, header_columns
+from jaxkg.kg.files.table import is_header, take_table
+from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
+from jaxkg.kg.names import NameCollector
+
+EXCEL_ENDS = (".xlsx", ".xlsm", ".xls")
+
+_ROWS, _LAST_ROW = 1 << 11, 1 << 20
+_OLE = b"\xd0\xcf\x11\xe0"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_NO_VALUE = re.compile(rb"(?:</f>|<f[^>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
+# What openpyxl ends in where a part of the file is not as it has to be.
+_FAULTS = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, SyntaxError, LookupError, ValueError),
+    *(TypeError, AttributeError, EOFError, OSError, RuntimeError, ArithmeticError),
+)
+_T = TypeVar("_T")
+
+
+def read_excel(
+    path: Path,
+    encoder: TripleEncoder,
+    names: NameCollector,
+    bad: BadLines,
+    *,
+    tables: bool = False,
+    columns: Columns | None = None,
+    provenance: bool | int | str | None = None,
+    lines: bool = False,
+    on_progress: Progress | None = None,
+) -> str:
+    """Read every sheet of a workbook into `encoder`; see `jaxkg.kg.read_graph`.
+
+    A sheet whose first row is a table's header is read as `read_table` reads a file, any other as
+    triples in columns, where its header names them or it has three columns. Rows of one cell above
+    that are a title. Formulas count by the values that were kept with them, dates as ISO 8601
+    writes them; blank cells and errors such as `#N/A` say nothing. A row is called by the file,
+    the sheet, and its number there.
+
+    Args:
+        tables: every sheet is a table, whatever the first column is called.
+
+    Returns:
+        How the sheets were read, in words.
+
+    Raises:
+        JaxkgError: no workbook, an encrypted or damaged one, or no sheet that can be read.
+    """
+    with open_bytes(path, on_progress) as file:
+        data = file.read()
+    cells = _Cells()
+    read: dict[str, list[str]] = {}
+    refused: list[str] = []
+    known, shared = set[str](), set[str]()
+    plain = columns is None and (provenance is None or isinstance(provenance, bool))
+    for sheet in _opened(path, data).worksheets:
+        place = path.with_name(f"{path.name}:{sheet.title.replace('/', ' ')}")
+        rows = cells.rows(path, sheet)
+        titles, first = _first(rows)
+        if first is None:
+            refused += [f"{sheet.title!r} has but one column"] if titles else []
+            continue
+        header = [" ".join(cell.split()) for cell in first[1]]
+        kept = [at for at, cell in enumerate(header) if cell or columns is not None]
+        words = [header[at] for at in kept]
+        ids = set[str]()
+        batches = _batches(place, (first[0], words), rows, kept, bad, ids)
+        if tables or (plain and is_header(words)):
+            how = take_table(place, batches, encoder, names, bad, lines=lines or provenance is True)
+            shared |= known & ids
+            known |= ids
+        elif not plain or header_columns(words) or len(words) == 3:
+            intake = Intake(place, "csv", ",", encoder, bad, columns, provenance, lines)
+            for batch in batches:
+                intake.rows(batch)
+            how = f"taken as triples{intake.reading and f' ({intake.reading})'}"
+        else:
+            refused.append(
+                f"{sheet.title!r} starts with {', '.join(words)!r}, which is no header of triples, "
+                "nor of a table (its first column is called id, key, name or the like); the format "
+                "'table' takes every sheet as one"
+            )
+            continue
+        above = f", below {' '.join(titles)[:80]!r}" if titles else ""
+        read.setdefault(how + above, []).append(repr(sheet.title))
+    if refused and not read:
+        raise JaxkgError(f"{path}: {refused[0]}")
+    told = [f"{', '.join(titles)} {how}" for how, titles in read.items()]
+    told += [f"left out: {why}" for why in refused]
+    if shared:
+        some = ", ".join(sorted(shared)[:3])
+        told.append(f"{len(shared)} ids are on several sheets ({some}): each taken as one thing")
+    if cells.errors:
+        some = ", ".join(sorted(cells.errors))
+        told.append(f"{cells.errors.total()} cells of errors ({some}) left out")
+    if lost := _guarded(path, lambda: _without_value(data)):
+        told.append(
+            f"{lost} formulas without a value left out: a spreadsheet program that opens and saves "
+            "the file writes them"
+        )
+    return "; ".join(told)
+
+
+def _opened(path: Path, data: bytes) -> Any:
+    if data.startswith(_OLE):
+        # An old workbook and an encrypted new one are containers of the same kind.
+        if _ENCRYPTED in data:
+            raise JaxkgError(f"{path}: an encrypted workbook; save it without a password")
+        raise JaxkgError(f"{path}: a workbook of the old .xls format; save it as .xlsx")
+    try:
+        from openpyxl import load_workbook
+    except ModuleNotFoundError as error:
+        raise JaxkgError(
+            f"{path}: reading Excel needs openpyxl; {how_to_install('excel')}"
+        ) from error
+    return _guarded(path, lambda: load_workbook(io.BytesIO(data), read_only=True, data_only=True))
+
+
+def _guarded(path: Path, step: Callable[[], _T]) -> _T:
+    try:
+        with warnings.catch_warnings():
+            # Of styles, validations and the like, which are nothing to a graph.
+            warnings.simplefilter("ignore")
+            return step()
+    except _FAULTS as error:
+        raise JaxkgError(f"{path}: not an Excel workbook, or a damaged one ({error})") from error
+
+
+class _Cells:
+    """Values of cells as text.
+
+    Attributes:
+        errors: cells that hold an error, by what it is.
+    """
+
+    def __init__(self) -> None:
+        self.errors: Counter[str] = Counter()
+
+    def rows(self, path: Path, sheet: Any) -> Iterator[Row]:
+        """The rows of a sheet with their numbers; blank ones are passed over."""
+        sheet.reset_dimensions()  # some programs note wrong ones
+        rows = enumerate(sheet.iter_rows(max_row=_LAST_ROW, values_only=True), start=1)
+        while batch := _guarded(path, lambda: list(itertools.islice(rows, _ROWS))):
+            for number, row in batch:
+                texts = list(map(self._text, row))
+                if any(texts):
+                    yield number, texts
+
+    def _text(self, value: Any) -> str:
+        from openpyxl.cell.cell import ERROR_CODES
+
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, float):
+            # As many digits as Excel keeps: 0.1 + 0.2 is 0.3.
+            whole = value.is_integer() and abs(value) < 1e15
+            return str(int(value)) if whole else f"{value:.15g}"
+        if isinstance(value, datetime.datetime):
+            day = value.time() == datetime.time()
+            return value.date().isoformat() if day else value.isoformat()
+        if isinstance(value, datetime.date | datetime.time):
+            return value.isoformat()
+        text = str(value).strip()
+        if text in ERROR_CODES:
+            self.errors[text] += 1
+            return ""
+        return text
+
+
+def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None]:
+    """What stands above the first row of several cells, and that row."""
+    titles: list[str] = []
+    for number, cells in rows:
+        filled = list(filter(None, cells))
+        if len(filled) > 1:
+            return titles, (number, cells)
+        titles += filled
+    return titles, None
+
+
+def _batches(
+    path: Path, first: Row, rows: Iterator[Row], kept: list[int], bad: BadLines, ids: set[str]
+) -> Iterator[list[Row]]:
+    """Rows cut to the columns that have a heading; `ids` takes what is in the first."""
+    batch, known = [first], set(kept)
+    for number, cells in rows:
+        if astray := [cell for at, cell in enumerate(cells) if cell and at not in known]:
+            expected = "cells under " + ", ".join(first[1])
+            bad.note(
+                path,
+                number,
+                ",".join(astray),
+                f"a cell outside the columns of row {first[0]}",
+                expected,
+            )
+            continue
+        cells += [""] * (kept[-1] + 1 - len(cells))
+        row = [cells[at] for at in kept]
+        if row[0]:
+            ids.add(row[0])
+        batch.append((number, row))
+        if len(batch) == _ROWS:
+            yield batch
+            batch = []
+    yield batch
+
+
+def _without_value(data: bytes) -> int:
+    """How many formulas come without a value: no spreadsheet program has reckoned them."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        return sum(len(_NO_VALUE.findall(archive.read(name))) for name in parts)

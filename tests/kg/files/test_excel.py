@@ -1,0 +1,204 @@
+import datetime
+import gzip
+import io
+import sys
+import zipfile
+
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import read_graph
+
+openpyxl = pytest.importorskip("openpyxl")
+
+STAFF = {
+    "People": [
+        ("id", "name", "department", "room"),
+        ("E1", "Ann Berg", "D1", 7),
+        ("E2", "Bob Stone", "D2", None),
+    ],
+    "Departments": [("id", "name", "head"), ("D1", "Research", "E1"), ("D2", "Sales", "E2")],
+    "Rooms": [("id", "floor"), (7, 2.0)],
+}
+
+
+@pytest.fixture
+def book(tmp_path):
+    """Write a workbook: rows by the sheets' titles."""
+
+    def run(sheets, name="book.xlsx"):
+        made = openpyxl.Workbook()
+        made.remove(made.active)
+        for title, rows in sheets.items():
+            sheet = made.create_sheet(title)
+            for row in rows:
+                sheet.append(row)
+        made.save(tmp_path / name)
+        return tmp_path / name
+
+    return run
+
+
+def facts(graph):
+    return {graph.triple(row) for row in range(graph.num_triples)}
+
+
+def test_the_sheets_of_a_workbook_are_one_graph(book):
+    heard = []
+    graph = read_graph(book(STAFF), on_reading=heard.append)
+    assert facts(graph) == {
+        ("E1", "department", "D1"),
+        ("E2", "department", "D2"),
+        ("E1", "room", "7"),
+        ("D1", "head", "E1"),
+        ("D2", "head", "E2"),
+        ("7", "floor", "2"),
+    }
+    assert [graph.name(graph.entity(id)) for id in ("E1", "D2")] == ["Ann Berg", "Sales"]
+    assert graph.provenance is None
+    assert "'People', 'Departments' taken as a table" in heard[0]
+    assert heard[0].endswith("6 facts")
+
+
+@pytest.mark.parametrize("told", [{"lines": True}, {"provenance": True}])
+def test_a_fact_is_of_a_file_a_sheet_and_a_row(book, told):
+    path = book({"Mine": [(), ("from", "type", "to"), ("a", "r", "b")], **STAFF})
+    graph = read_graph(path, **told)
+    sources = {graph.triple(row): graph.source(row) for row in range(graph.num_triples)}
+    assert sources["D2", "head", "E2"] == "book.xlsx:Departments:3"
+    assert sources["a", "r", "b"] == "book.xlsx:Mine:3"
+
+
+def test_values_are_text(book):
+    day = datetime.datetime(2024, 3, 1)
+    row = (day, day.replace(hour=9, minute=30), datetime.time(8, 15), True, 0.1 + 0.2, 5.0, " x ")
+    header = ("id", "day", "start", "opens", "open", "rate", "count", "note", "none", "error")
+    graph = read_graph(book({"S": [header, ("k", *row, None, "#N/A")]}))
+    assert {relation: tail for _, relation, tail in facts(graph)} == {
+        "day": "2024-03-01",
+        "start": "2024-03-01T09:30:00",
+        "opens": "08:15:00",
+        "open": "true",
+        "rate": "0.3",
+        "count": "5",
+        "note": "x",
+    }
+
+
+def test_columns_without_a_heading_titles_and_blank_sheets_are_passed_over(book):
+    heard = []
+    rows = [(), (None, "Staff of 2024"), (None, "id", None, "full\nname"), (None, "E1", None, "A")]
+    graph = read_graph(book({"S": rows, "Blank": [], "T": []}), on_reading=heard.append)
+    assert facts(graph) == {("E1", "full name", "A")}
+    assert "below 'Staff of 2024'; 1 facts" in heard[0]
+    with pytest.raises(JaxkgError, match=r"book.xlsx:S:5: a cell outside the columns of row 3: 'x"):
+        read_graph(book({"S": [*rows, (None, "E2", "x", "B")]}))
+
+
+def test_triples_in_columns(book):
+    header = ("Target", "relation", "source", "page")
+    path = book({"S": [header, ("b", "r", "a", 3)], "T": [("c", "s", 4.0)]})
+    heard = []
+    assert facts(read_graph(path, on_reading=heard.append)) == {("a", "r", "b"), ("c", "s", "4")}
+    assert "source, relation, Target: taken as head, relation, tail" in heard[0]
+    path = book({"S": [header, ("b", "r", "a", 3)]})
+    graph = read_graph(path, columns=("source", "page", "Target"), provenance="relation")
+    assert (facts(graph), graph.source(0)) == ({("a", "3", "b")}, "r")
+    assert facts(read_graph(path, columns=(2, 1, 3))) >= {("a", "r", "3")}
+
+
+def test_sheets_that_are_neither_are_told(book):
+    odd = {"Odd": [("Machine", "Maker", "Weight", "Bought"), ("Lathe", "Hob", 3, 2001)]}
+    heard = []
+    graph = read_graph(book({**STAFF, **odd, "N": [("a note",)]}), on_reading=heard.append)
+    assert graph.num_triples == 6
+    assert "left out: 'Odd' starts with 'Machine, Maker, Weight, Bought', which is no" in heard[0]
+    assert "left out: 'N' has but one column" in heard[0]
+    with pytest.raises(JaxkgError, match=r"'Odd' starts with .* the format 'table' takes every"):
+        read_graph(book(odd))
+    with pytest.raises(JaxkgError, match="no triples in it"):
+        read_graph(book({"Blank": []}))
+    graph = read_graph(book(odd), format="table")
+    assert ("Lathe", "Weight", "3") in facts(graph)
+
+
+def test_ids_on_several_sheets_are_told(book):
+    heard = []
+    path = book({"A": [("id", "name"), (1, "Ann")], "B": [("id", "room", "floor"), (1, "R", 2)]})
+    graph = read_graph(path, on_reading=heard.append)
+    assert facts(graph) == {("1", "room", "R"), ("1", "floor", "2")}
+    assert "1 ids are on several sheets (1): each taken as one thing" in heard[0]
+
+
+def test_formulas_count_by_their_kept_values(book, tmp_path):
+    path = book({"S": [("id", "sum", "none"), ("k", "=1+1", "=2+2"), ("l", "#REF!", 1)]})
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = parts[sheet].replace(b"<f>1+1</f><v></v>", b"<f>1+1</f><v>2</v>")
+    parts[sheet] = parts[sheet].replace(b"<f>1+1</f><v />", b"<f>1+1</f><v>2</v>")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    heard = []
+    graph = read_graph(path, on_reading=heard.append)
+    assert facts(graph) == {("k", "sum", "2"), ("l", "none", "1")}
+    assert "1 cells of errors (#REF!) left out" in heard[0]
+    assert "1 formulas without a value left out" in heard[0]
+
+
+def test_bad_rows(book):
+    path = book({"S": [*STAFF["People"], (None, "Nobody", "D1", 7)]})
+    with pytest.raises(JaxkgError, match=r"book.xlsx:S:4: no id: ',Nobody,D1,7'; expected id,name"):
+        read_graph(path)
+    assert read_graph(path, skip_bad=1).num_triples == 3
+
+
+def _members(path, **changed):
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, changed.get(name.rpartition("/")[2].partition(".")[0], data))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda path: b"id,name\n", "not an Excel workbook, or a damaged one"),
+        (lambda path: path.read_bytes()[:-40], "not an Excel workbook, or a damaged one"),
+        (lambda path: _members(path, sheet1=b"<worksheet><sheetData><row>"), "a damaged one"),
+        (lambda path: _members(path, workbook=b"<nothing/>"), "a damaged one|no triples"),
+        (lambda path: b"\xd0\xcf\x11\xe0" + b"\0" * 600, "the old .xls format; save it as .xlsx"),
+        (lambda path: b"\xd0\xcf\x11\xe0" + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
+    ],
+)
+def test_what_is_no_workbook_is_told(book, spoil, told):
+    path = book(STAFF)
+    path.write_bytes(spoil(path))
+    with pytest.raises(JaxkgError, match=f"book.xlsx: .*{told}"):
+        read_graph(path)
+
+
+def test_old_workbooks_by_their_name(tmp_path):
+    (tmp_path / "b.xls").write_bytes(b"\xd0\xcf\x11\xe0" + b"\0" * 600)
+    with pytest.raises(JaxkgError, match=r"b.xls: a workbook of the old .xls format"):
+        read_graph(tmp_path / "b.xls")
+
+
+def test_packed_and_progress(book, tmp_path):
+    path, told = book(STAFF), []
+    packed = tmp_path / "book.xlsx.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    graph = read_graph(packed, on_progress=lambda *now: told.append(now))
+    assert facts(graph) == facts(read_graph(path))
+    assert told[-1] == (packed.stat().st_size, packed.stat().st_size)
+
+
+def test_without_openpyxl_the_extra_is_named(book, monkeypatch):
+    path = book(STAFF)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(JaxkgError, match=r"pip install 'jaxkg\[excel\]'"):
+        read_graph(path)
