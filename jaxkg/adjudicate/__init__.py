@@ -4,7 +4,8 @@ One small interface, `complete(batch of Request) -> batch of Reply`. Backends:
 `OpenAIBackend` (any endpoint of the OpenAI protocol), `Scripted`, `Replay`. Wrappers: `Cache`
 (disk), `Budget`, `Meter`, `Echo`. `connect` puts the usual ones together. Methods do not call
 `complete` themselves but `ask`, which sends a pydantic schema, reads the reply tolerantly, repairs
-once and counts what fails. `adjudicate` is PathHD's one-shot decision over the paths of an answer.
+once and counts what fails; or they yield prompts to `rounds.in_rounds`, which asks those of several
+questions together. `adjudicate` is PathHD's one-shot decision over the paths of an answer.
 """
 
 from jaxkg.adjudicate.around.budget import Budget, Caps

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from jaxkg.adjudicate import Backend, Outcome, Prompted, ask
+from jaxkg.adjudicate import Outcome, Prompted
 from jaxkg.adjudicate.requests import OUTAGES
+from jaxkg.adjudicate.rounds import Steps
 from jaxkg.records import Usage
 
 T = TypeVar("T", bound=BaseModel)
@@ -21,23 +23,23 @@ final answer."""
 
 @dataclasses.dataclass
 class Calls:
-    """Asks a model on behalf of one question.
+    """What is asked of a model on behalf of one question.
 
     Attributes:
-        backend: who answers.
         modules: calls, tokens, seconds and price by module.
         faults: what failed, "kind: detail (while ...)", calls held back by a budget aside.
         priced: False once a reply came whose price is not known.
         held: why a budget held a call back; "" where none did.
         outage: the fault that every further call would end in; "" where there is none.
+        idle: seconds spent waiting beyond what its own calls take, for other questions.
     """
 
-    backend: Backend
     modules: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
     faults: list[str] = dataclasses.field(default_factory=list)
     held: str = ""
     priced: bool = True
     outage: str = ""
+    idle: float = 0.0
 
     @property
     def stopped(self) -> bool:
@@ -49,11 +51,14 @@ class Calls:
         """True where any call had a reply."""
         return any(spent["completion_tokens"] for spent in self.modules.values())
 
-    def ask(self, prompted: Sequence[Prompted[T]]) -> list[T | None]:
+    def ask(self, prompted: Sequence[Prompted[T]]) -> Steps[list[T | None]]:
         """The replies, None for what failed."""
         if self.stopped or not prompted:
             return [None] * len(prompted)
-        outcomes: list[Outcome[T]] = ask(self.backend, prompted)
+        paused = time.perf_counter()
+        outcomes: list[Outcome[T]] = yield prompted
+        waited = time.perf_counter() - paused
+        self.idle += waited - max(outcome.usage.seconds for outcome in outcomes)
         for outcome in outcomes:
             usage = outcome.usage
             spent = self.modules.setdefault(
@@ -73,7 +78,7 @@ class Calls:
         return [outcome.value for outcome in outcomes]
 
     def usage(self, seconds: float) -> Usage:
-        """What the question has cost; `seconds` is its wall-clock time."""
+        """What the question has cost; `seconds` is from its start to its end."""
 
         def total(name: str) -> float:
             return sum(spent[name] for spent in self.modules.values())
@@ -83,7 +88,7 @@ class Calls:
             prompt_tokens=int(total("prompt_tokens")),
             completion_tokens=int(total("completion_tokens")),
             price=total("price") if self.priced else None,
-            seconds=seconds,
+            seconds=seconds - self.idle,
             stages={module: self.modules[module]["seconds"] for module in self.modules},
         )
 

@@ -22,6 +22,7 @@ from jaxkg.adjudicate.reading.dag import (
     filled_in,
     refined_dag,
 )
+from jaxkg.adjudicate.rounds import Steps
 from jaxkg.systems.proh.calls import Calls
 from jaxkg.systems.proh.index import HyperIndex
 from jaxkg.systems.proh.retrieval import Anchors, Retriever
@@ -95,8 +96,8 @@ def reason(
     settings: ProhSettings,
     charge: str,
     topics: Sequence[int] = (),
-) -> Reasoning:
-    """Answer a question by planning and searching.
+) -> Steps[Reasoning]:
+    """Answer a question by planning and searching, in steps that end where the model is asked.
 
     Args:
         retriever: of the hypergraph.
@@ -111,7 +112,7 @@ def reason(
         [anchors] = retriever.anchor([question])
         anchors = anchors._replace(topics=tuple(topics))
     else:
-        [named] = calls.ask([replies.keywords(question, charge=charge)])
+        [named] = yield from calls.ask([replies.keywords(question, charge=charge)])
         # Names of entities in the question stand in for keywords that could not be had.
         words = [named.keywords] if named is not None and named.keywords else None
         [anchors] = retriever.anchor([question], words)
@@ -121,19 +122,22 @@ def reason(
         return result
     allowed = subgraph(index, anchors, settings.neighbourhood)
     result.context = plan_context(index, question, anchors, allowed, settings)
-    frontier = deque(
-        State(str(number), dag, {})
-        for number, dag in enumerate(
-            initial_dags(calls, index, question, anchors, result.context, settings, charge)
-        )
+    plans = yield from initial_dags(
+        calls, index, question, anchors, result.context, settings, charge
     )
-    search_states(retriever, calls, question, frontier, allowed, result, settings, charge)
+    frontier = deque(State(str(number), dag, {}) for number, dag in enumerate(plans))
+    yield from search_states(
+        retriever, calls, question, frontier, allowed, result, settings, charge
+    )
     over = calls.stopped or len(result.states) == settings.states
     if settings.whole and not result.completed and not over:
         result.notes.append("no plan could be completed: the question was asked as a whole")
         whole = State("whole", ReasoningDag((SubQuestion("1", question),)), {})
-        search_states(retriever, calls, question, deque([whole]), allowed, result, settings, charge)
-    conclude(calls, index, question, result, charge)
+        first = deque([whole])
+        yield from search_states(
+            retriever, calls, question, first, allowed, result, settings, charge
+        )
+    yield from conclude(calls, index, question, result, charge)
     return result
 
 
@@ -193,14 +197,14 @@ def initial_dags(
     layers: Sequence[Sequence[int]],
     settings: ProhSettings,
     charge: str,
-) -> list[ReasoningDag]:
+) -> Steps[list[ReasoningDag]]:
     """n_0 drafts as checked plans; equal ones once, the question itself where none can be read.
 
     Reference: PRoH, Alg. 1.
     """
     topics = [index.graph.name(row) for row in anchors.topics]
     lines = context_lines(index, layers)
-    drafts = calls.ask(
+    drafts = yield from calls.ask(
         [
             replies.plan(question, topics, lines, charge=charge, draft=number)
             for number in range(settings.plans)
@@ -220,7 +224,7 @@ def search_states(
     result: Reasoning,
     settings: ProhSettings,
     charge: str,
-) -> None:
+) -> Steps[None]:
     """Complete plans level by level until K are complete, the frontier is empty or a cap is met.
 
     A level branches over the joint assignments of its sub-questions' answers; a state with a
@@ -251,7 +255,7 @@ def search_states(
         for step in state.dag.next_level(state.answered):
             text = filled_in(step, state.answers)
             if not (again := text in known):
-                known[text] = answer_paths(
+                known[text] = yield from answer_paths(
                     retriever, calls, text, allowed, settings=settings, charge=charge,
                     filled=[state.answers[id] for id in step.needs if id in state.answers],
                 )  # fmt: skip
@@ -262,7 +266,7 @@ def search_states(
         if unanswered := [step.id for step, found in pairs if not found]:
             told["dead"] = f"nothing answers step {', '.join(unanswered)}"
             continue
-        successors = _successors(calls, question, state, pairs, result, settings, charge)
+        successors = yield from _successors(calls, question, state, pairs, result, settings, charge)
         if settings.order == "depth":
             frontier.extendleft(reversed(successors))
         else:
@@ -277,7 +281,7 @@ def _successors(
     result: Reasoning,
     settings: ProhSettings,
     charge: str,
-) -> list[State]:
+) -> Steps[list[State]]:
     """One state for every joint assignment, its open steps refined by the model."""
     total = int(np.prod([len(found) for _, found in pairs]))
     joint = list(
@@ -291,7 +295,7 @@ def _successors(
     grown = [State(f"{state.id}.{n}", state.dag, some) for n, some in enumerate(answered)]
     if grown and grown[0].complete:
         return grown
-    drafts = calls.ask(
+    drafts = yield from calls.ask(
         [replies.refinement(question, each.dag, each.answers, charge=charge) for each in grown]
     )
     return [
@@ -306,7 +310,7 @@ def _successors(
 
 def conclude(
     calls: Calls, index: HyperIndex, question: str, result: Reasoning, charge: str
-) -> None:
+) -> Steps[None]:
     """The final answer: one candidate for each completed plan, and a judge where they differ.
 
     Reference: PRoH, Section 4.6.
@@ -317,7 +321,7 @@ def conclude(
         return
     steps = [_step_lines(state) for state in result.completed]
     facts = [_fact_lines(index, state) for state in result.completed]
-    candidates = calls.ask(
+    candidates = yield from calls.ask(
         [
             replies.final_answer(question, told, known, charge=charge)
             for told, known in zip(steps, facts)
@@ -349,7 +353,7 @@ def conclude(
             f"{' | '.join(_fact_lines(index, offered[names][0]))}"
             for names in options
         ]
-        [reply] = calls.ask([replies.verdict(question, shown, charge=charge)])
+        [reply] = yield from calls.ask([replies.verdict(question, shown, charge=charge)])
         if reply is not None and 1 <= reply.best <= len(options):
             best = reply.best - 1
         else:

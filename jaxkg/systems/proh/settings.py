@@ -38,6 +38,8 @@ class ProhSettings(Checked):
         whole: True asks the question in one piece where no plan can be completed.
         neighbourhood: D_max, hops around the anchors that the search keeps to.
         retrieval: of anchors, and of the answer without a model.
+        batch_size: questions under way at once; what they ask goes out together. No part of what
+            is answered.
     """
 
     plan_depth: Count = 3
@@ -61,6 +63,7 @@ class ProhSettings(Checked):
     retrieval: RetrievalSettings = dataclasses.field(
         default_factory=lambda: RetrievalSettings(targets=8, target_threshold=0.3, topics=2)
     )
+    batch_size: Count = dataclasses.field(default=16, repr=False)
 
     presets: ClassVar = {
         "paper": {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from jaxkg.adjudicate import Backend
 from jaxkg.adjudicate.reading.match import Candidates
+from jaxkg.adjudicate.rounds import Steps, in_rounds
 from jaxkg.answer import Answer
 from jaxkg.cite.hyperpaths import (
     bears,
@@ -18,7 +19,6 @@ from jaxkg.cite.hyperpaths import (
     decides,
     says,
 )
-from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
 from jaxkg.records import (
@@ -104,7 +104,12 @@ class ProhQA(QuestionAnswering):
         use_given: bool = True,
         on_progress: Progress | None = None,
     ) -> list[Answer]:
-        """Answer many questions.
+        """Answer many questions; with a backend, `settings.batch_size` of them together.
+
+        What they ask goes out in one batch a round, so that the backend's concurrency is used. Each
+        is answered, cited and charged as it would be alone. Budgets alone see a difference: where
+        the run's is used up, all that are under way end early; a cap on tokens or price expects
+        replies as long as those that have come so far.
 
         Args:
             questions: any number.
@@ -113,21 +118,29 @@ class ProhQA(QuestionAnswering):
         """
         if self.backend is None:
             return self._retrieved(questions, use_given, on_progress)
-        answers: list[Answer] = []
-        outage, heard = "", False
-        for number, question in enumerate(questions, start=1):
-            if outage:
+        answers: dict[int, Answer] = {}
+        lines = self._lines(questions, use_given)
+        for place, answer in in_rounds(self.backend, lines, at_once=self.settings.batch_size):
+            answers[place] = answer
+            if on_progress:
+                on_progress("reason", len(answers), len(questions))
+        return [answers[place] for place in range(len(questions))]
+
+    def _lines(self, questions: Sequence[Question], use_given: bool) -> Iterator[Steps[Answer]]:
+        """The steps to each answer; none once an outage was all that the first ones met."""
+        begun: list[Calls] = []
+
+        def line(question: Question) -> Steps[Answer]:
+            outage = begun[-1].outage if begun else ""
+            if outage and not any(calls.answered for calls in begun):
                 # A wrong key or address is as wrong for the next question; one call told.
                 given = question.text, question.id
-                answers.append(Answer(*given, abstained=outage, error=outage, system="proh"))
-                continue
-            answer, _, calls = self._traced(question, use_given)
-            answers.append(answer)
-            heard |= calls.answered
-            outage = "" if heard else calls.outage
-            if on_progress:
-                on_progress("reason", number, len(questions))
-        return answers
+                return Answer(*given, abstained=outage, error=outage, system="proh")
+            begun.append(Calls())
+            answer, _ = yield from self._traced(question, use_given, begun[-1])
+            return answer
+
+        return map(line, questions)
 
     def trace(self, question: str | Question) -> tuple[Answer, dict[str, Any]]:
         """An answer, and every state, path and score that was considered on the way."""
@@ -135,8 +148,9 @@ class ProhQA(QuestionAnswering):
         if self.backend is None:
             answer = self.answer([question])[0]
             return answer, {"format": TRACE_FORMAT, "answer": answer.to_dict()}
-        answer, told, _ = self._traced(question, True)
-        return answer, told
+        steps = self._traced(question, True, Calls())
+        [(_, told)] = in_rounds(self.backend, [steps], at_once=1)
+        return told
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """An answer, and what `trace` tells of it; without a backend what was retrieved."""
@@ -144,16 +158,15 @@ class ProhQA(QuestionAnswering):
             [found], seconds = self._retrieve([question], True)
             answer = self._listed(question, found, seconds)
             return answer, retrieved_nodes(self.index, found, answer)
-        answer, told, _ = self._traced(question, True)
+        answer, told = self.trace(question)
         return answer, reasoned_nodes(self.index, told)
 
-    def _traced(self, question: Question, use_given: bool) -> tuple[Answer, dict[str, Any], Calls]:
-        """An answer by the whole method, what was considered, and the calls it took."""
-        if self.backend is None:
-            raise JaxkgError("a question is reasoned about with a language model: pass a backend")
+    def _traced(
+        self, question: Question, use_given: bool, calls: Calls
+    ) -> Steps[tuple[Answer, dict[str, Any]]]:
+        """An answer by the whole method, and what was considered."""
         started = time.perf_counter()
-        calls = Calls(self.backend)
-        found = reason(
+        found = yield from reason(
             self.retriever,
             calls,
             question.text,
@@ -175,7 +188,7 @@ class ProhQA(QuestionAnswering):
             "faults": calls.faults,
             "answer": answer.to_dict(),
         }
-        return answer, told, calls
+        return answer, told
 
     def _given(self, question: Question) -> tuple[int, ...]:
         """Nodes of the topics that come with a question."""

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.adjudicate.calls import proh as replies
+from jaxkg.adjudicate.rounds import Steps
 from jaxkg.candidates.hyperedges import within
 from jaxkg.errors import JaxkgError
 from jaxkg.search.hyperedges import BeamSettings, Texts, ask, path_scores, seed, tell
@@ -196,7 +197,7 @@ def answer_paths(
     settings: ProhSettings,
     charge: str,
     filled: Sequence[str] = (),
-) -> tuple[list[AnswerPath], dict[str, Any]]:
+) -> Steps[tuple[list[AnswerPath], dict[str, Any]]]:
     """Answers of a sub-question, each with its path.
 
     Args:
@@ -217,7 +218,7 @@ def answer_paths(
     inside = np.asarray(allowed)
     keywords = [question, *filled]
     if settings.keywords:
-        [named] = calls.ask([replies.keywords(question, charge=charge)])
+        [named] = yield from calls.ask([replies.keywords(question, charge=charge)])
         keywords += named.keywords if named is not None else []
     [anchors] = retriever.anchor([question], [keywords])
     anchors = Anchors(anchors.topics, tuple(e for e in anchors.targets if inside[e]))
@@ -239,33 +240,34 @@ def answer_paths(
     weights = np.zeros(index.tensors.graph.num_nodes, np.float32)
     weighed: set[int] = set()
     texts = walk.texts(question, weights if settings.entity_scores else None)
-    beam = walk.start(texts, anchors)
+    beam, width = walk.start(texts, anchors), beam_settings.width
     paths = paths_of(beam)
 
-    def weigh(reached: Sequence[tuple[int, ...]], texts: Texts) -> Texts:
+    def weigh(reached: Sequence[tuple[int, ...]], texts: Texts) -> Steps[Texts]:
         if not settings.entity_scores:
             return texts
-        weigh_entities(calls, index, question, reached, weights, weighed, settings, charge, cut)
+        args = calls, index, question, reached, weights, weighed, settings, charge, cut
+        yield from weigh_entities(*args)
         rows = sorted(weighed, key=lambda row: (-weights[row], row))
         trace["weights"] = [[index.graph.name(row), float(weights[row])] for row in rows]
         return texts._replace(weight=jax.device_put(weights[None]))
 
-    texts = weigh(paths, texts)
+    texts = yield from weigh(paths, texts)
     for depth in range(1, beam_settings.depth + 1):
-        grown = walk.grow(texts, beam, width=2 * beam_settings.width)
+        grown = walk.grow(texts, beam, width=2 * width)
         directions = scored_paths(grown)
         options = [path for path, _ in directions]
-        chosen = _choose(calls, index, question, options, beam_settings.width, charge)
-        beam = only(grown, chosen, beam_settings.width)
+        chosen = yield from _choose(calls, index, question, options, width, charge)
+        beam = only(grown, chosen, width)
         # What the last facts reach counts in Eq. 6, and in the next directions.
-        texts = weigh([options[place] for place in chosen], texts)
+        texts = yield from weigh([options[place] for place in chosen], texts)
         paths = list(dict.fromkeys([*paths, *(options[place] for place in chosen)]))
         if not paths:
             break
         ranked = walk.rank(texts, paths)[: settings.chains]
         shown = [paths[place] for place, _ in ranked]
         told = [chain(index, path) for path in shown]
-        [reply] = calls.ask([replies.sufficient_paths(question, told, charge=charge)])
+        [reply] = yield from calls.ask([replies.sufficient_paths(question, told, charge=charge)])
         places = replies.chosen_places(reply, len(shown)) if reply else []
         trace["depths"].append(
             {
@@ -279,7 +281,7 @@ def answer_paths(
         if places:
             if len(places) > settings.answers:
                 cut.append(f"{len(places)} sufficient paths, answered from {settings.answers}")
-            found = _answers(
+            found = yield from _answers(
                 calls,
                 index,
                 question,
@@ -308,12 +310,12 @@ def _choose(
     options: Sequence[tuple[int, ...]],
     keep: int,
     charge: str,
-) -> list[int]:
+) -> Steps[list[int]]:
     """Places of the directions to follow; all where there is nothing to choose."""
     if len(options) <= keep:
         return list(range(len(options)))
     told = [chain(index, path) for path in options]
-    [reply] = calls.ask([replies.directions(question, told, keep=keep, charge=charge)])
+    [reply] = yield from calls.ask([replies.directions(question, told, keep=keep, charge=charge)])
     if reply is None:
         return list(range(keep))  # the order of EWO stands
     return replies.chosen_places(reply, len(options))[:keep]
@@ -326,7 +328,7 @@ def _answers(
     selected: Sequence[tuple[tuple[int, ...], float]],
     settings: ProhSettings,
     charge: str,
-) -> list[AnswerPath]:
+) -> Steps[list[AnswerPath]]:
     """Answer from each selected path, all in one batch; equal answers keep the first path."""
     graph = index.graph
     prompted = []
@@ -352,7 +354,8 @@ def _answers(
             )
         )
     found: dict[str, AnswerPath] = {}
-    for (path, score), reply in zip(selected, calls.ask(prompted)):
+    told = yield from calls.ask(prompted)
+    for (path, score), reply in zip(selected, told):
         if reply is not None and reply.answer.strip():
             answer = reply.answer.strip()
             found.setdefault(answer.casefold(), AnswerPath(answer, path, score))

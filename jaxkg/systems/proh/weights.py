@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxkg.adjudicate.calls import proh as replies
+from jaxkg.adjudicate.rounds import Steps
 from jaxkg.systems.proh.calls import Calls
 from jaxkg.systems.proh.index import HyperIndex
 from jaxkg.systems.proh.settings import ProhSettings
@@ -28,7 +29,7 @@ def weigh_entities(
     settings: ProhSettings,
     charge: str,
     cut: list[str],
-) -> None:
+) -> Steps[None]:
     """Ask for the weights of the last facts' entities that are similar enough (Eq. 4).
 
     Args:
@@ -58,7 +59,7 @@ def weigh_entities(
     if len(best) > len(asked):
         cut.append(f"{len(best)} entities to weigh at once, the {len(asked)} most similar weighed")
     told = [described(index, row) for row in asked]
-    [reply] = calls.ask([replies.entity_weights(question, told, charge=charge)])
+    [reply] = yield from calls.ask([replies.entity_weights(question, told, charge=charge)])
     if reply is None:
         # The similarity stands in for weights that could not be had.
         weights[asked] = np.maximum(near[best[:_MOST_WEIGHED]], 0.0)

@@ -318,7 +318,8 @@ def test_an_outage_later_costs_one_call_a_question(ask_of):
         whole.requests
     )
     backend = scripted(change)
-    answers = ask_of(backend).answer([Question(f"q{n}", QUESTION) for n in range(4)])
+    alone = dataclasses.replace(PROH_L, batch_size=1)
+    answers = ask_of(backend, alone).answer([Question(f"q{n}", QUESTION) for n in range(4)])
     assert answers[0].entities
     assert len(backend.requests) == first + 3
     assert all(answer.error.startswith("connection") for answer in answers[1:])
