@@ -12,6 +12,17 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import demo_graph, demo_questions, demo_training_questions
 from jaxkg.learn.planner.model import Planner
 
+PEOPLE = [("id", "name", "department"), ("E1", "Anna Berg", "D1"), ("E2", "Bob Stone", "D2")]
+DEPARTMENTS = [("id", "name", "head"), ("D1", "Research", "E1"), ("D2", "Sales", "E2")]
+FILMS = """{"@context": {"@vocab": "https://schema.org/"}, "@graph": [
+{"@id": "#heat", "@type": "Movie", "name": "Heat", "director": {"@id": "#mann"}},
+{"@id": "#mann", "@type": "Person", "name": "Michael Mann", "birthPlace": {"name": "Chicago"}}]}"""
+JOBS = """@prefix : <http://x.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:anna rdfs:label "Anna" ; :worksAt :acme {| :since 2019 |} .
+:bob rdfs:label "Bob" ; :worksAt :acme {| :since 2021 |} . :acme rdfs:label "Acme" .
+"""
+
 ASKED = "who directed Alien?"
 PLANNED = (ASKED, "--system", "planner")
 
@@ -220,6 +231,45 @@ def test_a_graph_of_ones_own_is_built_described_and_asked(jaxkg, tmp_path):
     assert code == 0
     assert out.startswith("SELECT DISTINCT ?answer WHERE {")
     assert "<urn:jaxkg:relation:directed%20by>" in out
+
+
+@pytest.fixture
+def files(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("pyoxigraph")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in {"People": PEOPLE, "Departments": DEPARTMENTS}.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(tmp_path / "book.xlsx")
+    (tmp_path / "films.json").write_text(FILMS)
+    (tmp_path / "jobs.ttl").write_text(JOBS)
+    return tmp_path
+
+
+def test_a_workbook_is_described(jaxkg, files):
+    code, out, err = jaxkg("kg", "stats", "--json", files / "book.xlsx")
+    assert code == 0
+    assert json.loads(out)["relation_counts"] == {"department": 2, "head": 2}
+    assert "'People', 'Departments' taken as a table" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "answer", "source"),
+    [
+        ("book.xlsx", "Who is the head of Research?", "Anna Berg", "book.xlsx:Departments:2"),
+        ("films.json", "Who is the director of Heat?", "Michael Mann", None),
+        ("jobs.ttl", "Since when does Bob work at Acme?", "2021", None),
+    ],
+)
+def test_what_a_file_says_is_answered(jaxkg, files, name, question, answer, source):
+    code, out, _ = jaxkg("ask", question, "--kg", files / name, "--json")
+    assert code == 0
+    told = Answer.from_json(out)
+    assert [entity.name for entity in told.entities] == [answer]
+    assert told.paths[0].citations[0].source == source
 
 
 @pytest.mark.slow

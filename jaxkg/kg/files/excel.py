@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import io
 import itertools
@@ -11,7 +12,7 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +33,10 @@ _NO_VALUE = re.compile(rb"(?:</f>|<f[^>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 _FAULTS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, SyntaxError, LookupError, ValueError),
     *(TypeError, AttributeError, EOFError, OSError, RuntimeError, ArithmeticError),
+)
+_TABLE = (
+    "its first column is called id, key, name or the like); the format 'table' takes every sheet "
+    "as one"
 )
 _T = TypeVar("_T")
 
@@ -67,12 +72,13 @@ def read_excel(
     """
     with open_bytes(path, on_progress) as file:
         data = file.read()
-    cells = _Cells()
+    book, codes = _opened(path, data)
+    cells = _Cells(codes)
     read: dict[str, list[str]] = {}
     refused: list[str] = []
     known, shared = set[str](), set[str]()
     plain = columns is None and (provenance is None or isinstance(provenance, bool))
-    for sheet in _opened(path, data).worksheets:
+    for sheet in book.worksheets:
         place = path.with_name(f"{path.name}:{sheet.title.replace('/', ' ')}")
         rows = cells.rows(path, sheet)
         titles, first = _first(rows)
@@ -94,10 +100,10 @@ def read_excel(
                 intake.rows(batch)
             how = f"taken as triples{intake.reading and f' ({intake.reading})'}"
         else:
+            twice = next((word for word in words if words.count(word) > 1), "")
             refused.append(
                 f"{sheet.title!r} starts with {', '.join(words)!r}, which is no header of triples, "
-                "nor of a table (its first column is called id, key, name or the like); the format "
-                "'table' takes every sheet as one"
+                "nor of a table (" + (f"two columns are called {twice!r})" if twice else _TABLE)
             )
             continue
         above = f", below {' '.join(titles)[:80]!r}" if titles else ""
@@ -120,7 +126,8 @@ def read_excel(
     return "; ".join(told)
 
 
-def _opened(path: Path, data: bytes) -> Any:
+def _opened(path: Path, data: bytes) -> tuple[Any, Collection[str]]:
+    """A workbook, and what cells hold that are errors."""
     if data.startswith(_OLE):
         # An old workbook and an encrypted new one are containers of the same kind.
         if _ENCRYPTED in data:
@@ -128,17 +135,19 @@ def _opened(path: Path, data: bytes) -> Any:
         raise JaxkgError(f"{path}: a workbook of the old .xls format; save it as .xlsx")
     try:
         from openpyxl import load_workbook
+        from openpyxl.cell.cell import ERROR_CODES
     except ModuleNotFoundError as error:
         raise JaxkgError(
             f"{path}: reading Excel needs openpyxl; {how_to_install('excel')}"
         ) from error
-    return _guarded(path, lambda: load_workbook(io.BytesIO(data), read_only=True, data_only=True))
+    book = _guarded(path, lambda: load_workbook(io.BytesIO(data), read_only=True, data_only=True))
+    return book, ERROR_CODES
 
 
 def _guarded(path: Path, step: Callable[[], _T]) -> _T:
     try:
-        with warnings.catch_warnings():
-            # Of styles, validations and the like, which are nothing to a graph.
+        # It warns, and prints, of styles, validations and the like, which are nothing to a graph.
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             return step()
     except _FAULTS as error:
@@ -152,7 +161,8 @@ class _Cells:
         errors: cells that hold an error, by what it is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, codes: Collection[str]) -> None:
+        self._codes = codes
         self.errors: Counter[str] = Counter()
 
     def rows(self, path: Path, sheet: Any) -> Iterator[Row]:
@@ -166,8 +176,6 @@ class _Cells:
                     yield number, texts
 
     def _text(self, value: Any) -> str:
-        from openpyxl.cell.cell import ERROR_CODES
-
         if value is None:
             return ""
         if isinstance(value, bool):
@@ -182,7 +190,7 @@ class _Cells:
         if isinstance(value, datetime.date | datetime.time):
             return value.isoformat()
         text = str(value).strip()
-        if text in ERROR_CODES:
+        if text in self._codes:
             self.errors[text] += 1
             return ""
         return text

@@ -118,6 +118,8 @@ def test_sheets_that_are_neither_are_told(book):
         read_graph(book(odd))
     with pytest.raises(JaxkgError, match="no triples in it"):
         read_graph(book({"Blank": []}))
+    with pytest.raises(JaxkgError, match=r"nor of a table \(two columns are called 'on'\)"):
+        read_graph(book({"S": [("id", "on", "on", "at"), ("k", 1, 2, 3)]}))
     graph = read_graph(book(odd), format="table")
     assert ("Lathe", "Weight", "3") in facts(graph)
 
@@ -186,6 +188,16 @@ def test_old_workbooks_by_their_name(tmp_path):
     (tmp_path / "b.xls").write_bytes(b"\xd0\xcf\x11\xe0" + b"\0" * 600)
     with pytest.raises(JaxkgError, match=r"b.xls: a workbook of the old .xls format"):
         read_graph(tmp_path / "b.xls")
+
+
+def test_nothing_is_printed_of_damaged_styles(book, capsys):
+    path = book(STAFF)
+    with zipfile.ZipFile(path) as archive:
+        styles = archive.read("xl/styles.xml")
+    path.write_bytes(_members(path, styles=styles.replace(b'xfId="0"', b'xfId="77"')))
+    with pytest.raises(JaxkgError, match="a damaged one"):
+        read_graph(path)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_packed_and_progress(book, tmp_path):
