@@ -26,6 +26,7 @@ from jaxkg.kg.names import NameCollector
 EXCEL_ENDS = (".xlsx", ".xlsm", ".xls")
 
 _ROWS, _LAST_ROW = 1 << 11, 1 << 20
+_CHUNK, _CELL = 1 << 20, 1 << 12  # bytes of a sheet at a time, and of the end of a cell
 _OLE = b"\xd0\xcf\x11\xe0"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _NO_VALUE = re.compile(rb"(?:</f>|<f[^>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
@@ -238,4 +239,12 @@ def _without_value(data: bytes) -> int:
     """How many formulas come without a value: no spreadsheet program has reckoned them."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
-        return sum(len(_NO_VALUE.findall(archive.read(name))) for name in parts)
+        found = 0
+        for name in parts:
+            rest = b""
+            with archive.open(name) as part:
+                while chunk := part.read(_CHUNK):
+                    cells, end, rest = (rest + chunk).rpartition(b"</c>")
+                    found += len(_NO_VALUE.findall(cells + end))
+                    rest = rest[-_CELL:]
+        return found

@@ -8,6 +8,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph
+from jaxkg.kg.files import excel
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -132,7 +133,8 @@ def test_ids_on_several_sheets_are_told(book):
     assert "1 ids are on several sheets (1): each taken as one thing" in heard[0]
 
 
-def test_formulas_count_by_their_kept_values(book, tmp_path):
+@pytest.mark.parametrize("chunk", [7, 1 << 20])
+def test_formulas_count_by_their_kept_values(book, monkeypatch, chunk):
     path = book({"S": [("id", "sum", "none"), ("k", "=1+1", "=2+2"), ("l", "#REF!", 1)]})
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
@@ -142,6 +144,7 @@ def test_formulas_count_by_their_kept_values(book, tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in parts.items():
             archive.writestr(name, data)
+    monkeypatch.setattr(excel, "_CHUNK", chunk)
     heard = []
     graph = read_graph(path, on_reading=heard.append)
     assert facts(graph) == {("k", "sum", "2"), ("l", "none", "1")}
