@@ -15,6 +15,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
+from jaxkg.systems.reader.language.homonyms import told_apart
 from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
@@ -30,6 +31,8 @@ from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import ANCHORS
 from jaxkg.text import TextEncoder
 
+_NAMED = 0.97
+"""Least score of a mention of several words that grades nothing, "the First Responders"."""
 _CERTAIN = 0.6
 """Least score of a mention whose words are read as a name and nothing else."""
 
@@ -76,6 +79,7 @@ class Readings:
         """
         moved = topic_in_place(text)
         cues, mentions = self._mentioned(moved.text, topics)
+        mentions = told_apart(moved.text, cues.words, mentions, self.vocabulary)
         mentions = self._told_once(mentions)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
         cues = self._with_numbers(cues, mentions)
@@ -110,7 +114,12 @@ class Readings:
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         cues = self._as_labelled(read_cues(text))
-        return cues, self._given(cues, topics) if topics else self.finder.mentions(cues)
+        mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
+        graded = [some.words for some in (cues.extreme, cues.comparative) if some is not None]
+        named = {p for m in mentions if len(m.words) > 1 and m.score >= _NAMED for p in m.words}
+        if any(words <= named for words in graded if words):
+            cues = self._as_labelled(read_cues(text, named))
+        return cues, mentions
 
     @functools.cached_property
     def labels_by_word(self) -> LabelIndex:

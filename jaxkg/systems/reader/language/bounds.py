@@ -9,6 +9,7 @@ from jaxkg.kg.link.folding import Words
 from jaxkg.query import Comparison
 from jaxkg.systems.reader.language.cue_words import MONTHS, VALUE_CUES
 from jaxkg.systems.reader.language.grades import NUMERALS
+from jaxkg.systems.reader.language.units import SPOKEN_UNITS, UNITS
 
 _AGED = re.compile(r"\b(?:older|younger|newer|älter|jünger) (?:than|als)\b")
 _SCALES = {"thousand": 3, "tausend": 3, "k": 3, "million": 6, "millionen": 6, "billion": 9}
@@ -25,6 +26,9 @@ _ZEHNER = "zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzi
 _COUNT_WORDS = {"one": 1, "einen": 1, **NUMERALS, "dozen": 12, "century": 100}
 _COUNT_WORDS |= {word: n for n, word in enumerate(_TEENS.split(), start=11)}
 _COUNT_WORDS |= {w: 10 * n for s in (_TENS, _ZEHNER) for n, w in enumerate(s.split(), start=1)}
+_UNIT_NAMES = "|".join(SPOKEN_UNITS)
+_HAS_UNIT = re.compile(rf"[\s-]?({'|'.join(sorted(UNITS, key=len, reverse=True))})\b")
+_PARTS = {"half an": "0.5", "half a": "0.5", "an": "1", "a": "1"}
 _BEFORE_COUNTS = (
     "than|over|above|under|below|exceeds?|least|most|exactly|precisely|only|"
     "als|mindestens|höchstens|genau|nur"
@@ -34,6 +38,8 @@ _COUNTED = re.compile(
     rf"(?:an? )?({'|'.join(_COUNT_WORDS)})(?:[ -](one|{'|'.join(NUMERALS)}))?"
     rf"(?: ({'|'.join(_SCALES)}))?\b"
 )
+_A_SCALE = re.compile(rf"\b((?:{_BEFORE_COUNTS}) (?:£|\$|€)?)a ({'|'.join(_SCALES)})\b")
+_A_UNIT = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )({'|'.join(_PARTS)}) (?={_UNIT_NAMES}\b)")
 _ORDINAL_WORDS = "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
 _ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), start=16)}
 _DECADE_WORDS = "twenties thirties forties fifties sixties seventies eighties nineties"
@@ -63,6 +69,7 @@ class Bound:
         low, high: numbers, or dates as 1990, 1990-05, 1990-05-02, or --05 for a month of no year.
         words: places of its words.
         aged: whether "older" or "younger" says it.
+        unit: that is named after it, "" without one.
     """
 
     comparison: Comparison
@@ -70,6 +77,7 @@ class Bound:
     high: str = ""
     words: tuple[int, ...] = ()
     aged: bool = False
+    unit: str = ""
 
     @property
     def for_numbers(self) -> Comparison:
@@ -85,7 +93,7 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
     'over 1250 on 2021-05-03'
     """
     found: list[tuple[int, int, str]] = []
-    for pattern in (*_WRITTEN, _THOUSANDS, _SCALED, _COUNTED):
+    for pattern in (*_WRITTEN, _THOUSANDS, _SCALED, _COUNTED, _A_SCALE, _A_UNIT):
         for match in pattern.finditer(lower):
             if all(match.end() <= a or b <= match.start() for a, b, _ in found):
                 found.append((*match.span(), _written(match)))
@@ -120,6 +128,10 @@ def _written(match: re.Match[str]) -> str:
         return f"{found['y']}-{month:02d}{day}"
     if match.re is _SCALED:
         return f"{float(match[1].replace(',', '')) * 10 ** _SCALES[match[2]]:.0f}"
+    if match.re is _A_SCALE:
+        return f"{match[1]}{10 ** _SCALES[match[2]]}"
+    if match.re is _A_UNIT:
+        return f"{match[1]}{_PARTS[match[2]]} "
     if match.re is _COUNTED:
         number = _COUNT_WORDS[match[2]] + _COUNT_WORDS.get(match[3], 0)
         return f"{match[1]}{number * 10 ** _SCALES.get(match[4], 0)}"
@@ -158,14 +170,17 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
             at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
             if taken & set(at):
                 continue
-            taken.update(at)
-            used.update(at)
             values = [_decimal(group) for group in match.groups() if group]
             aged = bool(_AGED.search(match[0]))
+            named = _HAS_UNIT.match(plain, match.end())
+            unit = named[1] if named else ""
+            taken.update(at)
+            used.update(at)
             if comparison == "range":
-                found.append(Bound(">=", values[0], values[1], tuple(at)))
+                found.append(Bound(">=", values[0], values[1], tuple(at), unit=unit))
             else:
-                found.append(Bound(comparison, values[0], "", tuple(at), aged))  # pyright: ignore
+                bound = Bound(comparison, values[0], "", tuple(at), aged, unit)  # pyright: ignore
+                found.append(bound)
     for match in re.finditer(r"(?<![\w-])(?:\d{4}-\d\d(?:-\d\d)?|--\d\d)(?![\w-])", plain):
         at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
         if not taken & set(at):

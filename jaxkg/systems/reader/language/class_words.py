@@ -14,6 +14,9 @@ _TYPE_IF_ALL = {
     "art", "klasse", "ist",
 }  # fmt: skip
 """Labels that lead to classes where most heads of a graph have one, and a class has nothing."""
+_WHAT = frozenset(["what", "is", "kind", "type", "sort", "class"])
+_ABOUT = frozenset(["it", "this", "of", "thing", "entity", "item", "record", "a", "an"])
+"""Words of which labels such as "what is it" are made; they lead to classes on that condition."""
 _ALIAS = {
     "also known as", "also called", "alias", "aka", "alternative name", "alt label", "nickname",
     "abbreviation", "short name", "other name", "alternate name", "auch genannt", "synonym",
@@ -47,7 +50,11 @@ def role_of(wordings: Sequence[str], triples: np.ndarray, rows: np.ndarray) -> s
     """
     plain = {wording.lower() for wording in wordings}
     plain |= {_COPULA.sub("", wording) for wording in plain}
-    if plain & _TYPE or (plain & _TYPE_IF_ALL and _sorts_all(triples, triples[rows])):
+    if plain & _TYPE:
+        return "type"
+    asked = (set(wording.split()) for wording in plain - _BELOW)
+    asks = any(words <= _WHAT | _ABOUT and words & _WHAT for words in asked)
+    if (plain & _TYPE_IF_ALL or asks) and _sorts_all(triples, triples[rows]):
         return "type"
     return "alias" if plain & _ALIAS or any(map(_NAMED.search, plain)) else ""
 

@@ -118,7 +118,10 @@ COMPARATIVE = re.compile(
 )
 
 _NUMBER = r"(\d{1,4}-\d{1,2}(?:-\d{1,2})?|--\d\d|\d+(?:[.,]\d+)?)"
-_GAP = r"\s+(?:the |der |dem |den |year |jahr |about |approximately |€|\$|£)*"
+_GAP = (
+    r"\s+(?:the |der |dem |den |(?:start|beginning|end) of |year |jahr |about |approximately |"
+    r"€|\$|£)*"
+)
 _SMALLER = (
     "less|fewer|cheaper|smaller|lighter|shorter|lower|thinner|faster|"
     "weniger|kürzer|kleiner|leichter|billiger|günstiger"

@@ -31,6 +31,15 @@ _PREPOSITIONS = "on onto in into at to by for from with of under auf zu von mit 
 _BEFORE_WHICH = frozenset(_PREPOSITIONS.split())
 _IMPERATIVE = {"list", "name", "give", "show", "tell", "find", "count", "nenne", "zeige"}
 _OFFERS = {"have", "know", "stock", "sell", "offer", "carry", "serve", "help", "got"}
+_ANYTHING_WORDS = (
+    "somebody someone anybody anyone something anything another jemand jemanden etwas irgendein"
+)
+_ANYTHING = frozenset(_ANYTHING_WORDS.split())
+_HAVE_SOME = re.compile(
+    r"\b(?:have|has|had|having|with|got|own|owns|haben|hat|hatte|mit) "
+    r"(?:an?|any|some|eine?[nmr]?) \w"
+    r"|\b(?:have|has) (?:ever )?(?:been )?\w+e[dn]\b|\b(?:are|were|is|was) (?:ever )?\w+e[dn]\b"
+)
 _PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
 
 
@@ -50,6 +59,7 @@ class Cues:
         both: of two things at once: "both", "as well as".
         either: has "or".
         same: asks for what shares something with a topic: "in the same office as".
+        some: of what has anything of something: "named for somebody", "with an allergy".
         except_at: word from which on things are left out.
         negated: word of a "not".
         graded: words of what a superlative or comparative is said of: "longest book".
@@ -69,6 +79,7 @@ class Cues:
     both: bool = False
     either: bool = False
     same: bool = False
+    some: bool = False
     except_at: int | None = None
     negated: int | None = None
     graded: tuple[int, ...] = ()
@@ -77,8 +88,12 @@ class Cues:
     plural: bool | None = None
 
 
-def read_cues(text: str) -> Cues:
+def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     """Read the cues of a question.
+
+    Args:
+        text: the question.
+        named: places of words that are parts of names, and grade nothing: the "First Responders".
 
     >>> cues = read_cues("Which stops opened before 1925?")
     >>> cues.wants, [(b.comparison, b.low) for b in cues.bounds]
@@ -97,7 +112,7 @@ def read_cues(text: str) -> Cues:
     bounds = tuple(read_bounds(lower, words, used))
     yesno = bool(folded) and _yesno(folded, text)
     in_bounds = {place for bound in bounds for place in bound.words}
-    comparative, extreme, measured = read_grades(folded, in_bounds, used)
+    comparative, extreme, measured = read_grades(folded, in_bounds | named, used)
     two = {"than", "als", "or", "oder", "before", "after", "vor", "nach"} & set(folded)
     if extreme is None and comparative is not None and not two and not bounds:
         # "The larger budget", "the first to be born": of all.
@@ -132,6 +147,8 @@ def read_cues(text: str) -> Cues:
         both=bool({"both", "sowohl", "beide", "beiden"} & set(folded)) or "as well as" in lower,
         either="or" in folded or "oder" in folded,
         same=not yesno and any(word in SAME for word in folded),
+        some=not (yesno or negated or except_match)
+        and (bool(_ANYTHING & set(folded)) or bool(_HAVE_SOME.search(lower))),
         except_at=except_at,
         negated=negated_at,
         graded=_graded(folded, extreme or comparative),

@@ -55,6 +55,9 @@ class Grade:
         turned = any(f"!{part}" in self.measure.split() for part in parts)
         # The oldest was born first, and has the largest number of years; but not of founding.
         named = parts & set(self.measure.split())
+        # "Been here longest": there from the earliest date.
+        only_turned = all(part[0] == "!" for part in self.measure.split())
+        turned |= kind == "date" and bool(self.measure) and only_turned
         turned |= "birth" in self.measure.split() and kind == "number" and not named
         return self.largest != turned
 
@@ -102,7 +105,7 @@ def read_grades(
         if word == "most" and after in _HIGHLY:
             measure = "value amount price score"
             words.add(place + 1)
-        if word == "longest" and (after in _LASTING or "been" in folded[:place]):
+        if word in ("longest", "longer") and (after in _LASTING or "been" in folded[:place]):
             # Not the length of anything: who was there first.
             measure = " ".join(part for part in measure.split() if part.startswith("!"))
             words |= {place + 1} if after in _LASTING else set()

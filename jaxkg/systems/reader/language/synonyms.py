@@ -118,7 +118,9 @@ version ver
 responsible resp
 duration dur
 year yr
-hour hr hrs
+hour hr hrs minute min mins
+kilometre km metre
+kilo kilogram kg gram
 moor dock berth anchor
 rent tenant lease let
 night nocturnal

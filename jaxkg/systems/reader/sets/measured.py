@@ -13,12 +13,14 @@ from jaxkg.query import (
     Difference,
     Domain,
     Extreme,
+    Intersection,
     Node,
     Value,
     Where,
 )
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.units import in_unit, same_measure, unit_of
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 
@@ -53,7 +55,15 @@ class Measured:
     def largest(self, grade: Grade, code: int) -> bool:
         """Whether a gradable word asks for the largest values of a relation."""
         relation = self.vocabulary.relations[code]
-        return grade.sign(relation.wordings, relation.tails)
+        return grade.sign(relation.wordings, "date" if self._of_years(code) else relation.tails)
+
+    def _of_years(self, code: int) -> bool:
+        """Whether the numbers that a relation leads to may all be years."""
+        if self.vocabulary.ends_kind(code) != "number":
+            return False
+        ends = self.vocabulary.values.ends_of(self.kg.relations[code])[:_MANY]
+        told = [self.kg.name(end) for end in ends.tolist()]
+        return all(text.isdigit() and 1000 <= int(text) < 2200 for text in told)
 
     def _codes(self, nodes: np.ndarray) -> Iterator[int]:
         """Relations of numbers or dates that can be put in order and that these entities have."""
@@ -213,9 +223,11 @@ class Measured:
             where, ends = kept
             grade = asked.cues.comparative
             fit = self.fit(asked, code, grade.measured if grade else "")
-            dated = self.vocabulary.ends_kind(code) == "date"
+            dated = self.vocabulary.ends_kind(code) == "date" or self._of_years(code)
             yearly = bound.low[:4].isdigit() and 1000 <= int(bound.low[:4]) < 2200
             fit = max(fit, 0.45 if dated else 0.3) if dated == yearly else 0.5 * fit
+            if bound.unit and not same_measure(bound.unit, unit_of(self.find.wordings(code))):
+                fit *= 0.5
             if base.shape == "filter":
                 fit = min(fit, base.fit)
             yield dataclasses.replace(
@@ -242,6 +254,7 @@ class Measured:
     def counted(self, asked: Asked, base: Candidate, bound: Bound) -> Iterator[Candidate]:
         """Those of a set that have so many of something: "captains of more than one ship"."""
         number = bound.comparison in _COMPARES and not bound.high and bound.low.isdigit()
+        number &= not bound.unit
         if not number or int(bound.low) > _COUNTED:
             return
         value = Value("number", bound.low)
@@ -287,6 +300,33 @@ class Measured:
                 fit=fit,
             )
 
+    def having_some(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
+        """Those of a set that have anything of a relation that is named, or more than none."""
+        walked = {code % self.kg.num_relations for code in base.relations}
+        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+            if self.vocabulary.role(code) or code % self.kg.num_relations in walked:
+                continue
+            fit = self.fit(asked, code, "")
+            if fit < _SPOKEN_OF or self.vocabulary.truths(code):
+                continue
+            domain, name = self.vocabulary.domain(code), self.kg.relation_name(code)
+            query: Node = Intersection((base.node, Domain((name,))))
+            kept = np.intersect1d(base.ends, domain)
+            if self.vocabulary.ends_kind(code) == "number":
+                above = self._kept(base, code, Bound(">", "0"))
+                if above is not None:
+                    query, kept = above
+            if 0 < len(kept) < len(base.ends):
+                yield dataclasses.replace(
+                    base,
+                    query=query,
+                    ends=kept,
+                    shape="filter",
+                    picked=len(base.relations),
+                    measure=code % self.kg.num_relations,
+                    fit=fit,
+                )
+
     def _kept(self, base: Candidate, code: int, bound: Bound) -> tuple[Where, np.ndarray] | None:
         """The condition and who fulfils it; None where the bound does not compare with these."""
         name, kind = self.kg.relation_name(code), self.vocabulary.ends_kind(code)
@@ -297,9 +337,9 @@ class Measured:
         if kind == "date" and comparison == "=" and len(bound.low) < 10:
             comparison = "in"
         node: Node = base.node
-        parts: list[tuple[Comparison, str]] = [(comparison, self._dated(bound.low, code))]
+        parts: list[tuple[Comparison, str]] = [(comparison, self._said(bound, bound.low, code))]
         if bound.high:
-            parts.append(("<=", self._dated(bound.high, code)))
+            parts.append(("<=", self._said(bound, bound.high, code)))
         for how, text in parts:
             value = Value("date" if kind == "date" else "number", text)
             try:
@@ -314,10 +354,11 @@ class Measured:
         assert isinstance(node, Where)
         return node, np.unique(nodes).astype(np.int64)
 
-    def _dated(self, text: str, code: int) -> str:
-        """A month without a year is of the year that all dates of a relation share."""
+    def _said(self, bound: Bound, text: str, code: int) -> str:
+        """A value as a relation has it: in its unit; a month without a year is of the year that
+        all its dates share."""
         if not text.startswith("--"):
-            return text
+            return in_unit(text, bound.unit, unit_of(self.find.wordings(code)))
         relation = code % self.kg.num_relations
         keys = self.vocabulary.values.keys_of("date")[0]
         days = keys[self.vocabulary.values.ends_of(self.kg.relations[relation])]

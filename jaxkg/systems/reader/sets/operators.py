@@ -19,7 +19,7 @@ from jaxkg.systems.reader.sets.whether import Whether
 
 _BASES = 40
 _HELD = 10
-_EITHER = 60
+_EITHER, _BOTH = 60, 10
 _LEFT_OF = 60
 """Sets that something may be left out of, the best first."""
 _WALKED_ON = 8
@@ -60,11 +60,14 @@ class Operators:
         bases = self._bases(found)
         openly = not any(mention.score >= _NAMED for mention in asked.mentions)
         if cues.either or cues.except_at is not None or cues.negated is not None:
-            made += self._unions(asked, found)
-            made += self._exceptions(asked, found)
+            unions = self._unions(asked, found)
+            made += unions
+            made += self._exceptions(asked, [*self.find.scored(asked, unions)[:_BOTH], *found])
             made += self._lacking(asked, bases)
         said = [*bases[:_HELD], *(self._spoken_of(asked) if openly else ())]
         made += [f for base in said for f in measured.holding(asked, base) if len(f.ends)]
+        if cues.some:
+            made += self._having_some(asked, bases, openly)
         grade = cues.extreme or cues.comparative
         if grade is not None:
             made += self.pairs.all(asked)
@@ -94,6 +97,12 @@ class Operators:
         if cues.yesno:
             made += self.whether.all(asked, found, self._about_topics(asked))
         return made
+
+    def _having_some(self, asked: Asked, bases: list[Candidate], openly: bool) -> list[Candidate]:
+        """What has anything of a relation: "which books were printed by somebody"."""
+        short = [base for base in bases if len(base.relations) <= 1]
+        made = self.measured.having(asked) if openly else []
+        return made + [f for b in short[:_HELD] for f in self.measured.having_some(asked, b)]
 
     def _spoken_of(self, asked: Asked) -> list[Candidate]:
         """All of which a relation that is named says true or false: "what is vegan"."""

@@ -1,0 +1,71 @@
+"""Units of what is measured: "an hour" against a relation of minutes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_TABLE = """
+time: s sec secs second seconds sekunde sekunden = 1; min mins minute minutes minuten = 60;
+h hr hrs hour hours stunde stunden = 3600; day days tag tage tagen = 86400;
+week weeks woche wochen = 604800
+length: mm millimetre millimetres = .001; cm centimetre centimetres centimeters = .01;
+m metre metres meter meters = 1; km kilometre kilometres kilometers kilometer = 1000
+weight: g gram grams gramm = .001; kg kilo kilos kilogram kilograms kilogramm = 1;
+t tonne tonnes tonnen = 1000
+volume: ml millilitre millilitres = .001; cl = .01; l litre litres liter liters = 1
+"""
+
+
+def _units() -> dict[str, tuple[str, float]]:
+    found = {}
+    for line in _TABLE.replace(";\n", ";").strip().splitlines():
+        kind, _, groups = line.partition(":")
+        for group in groups.split(";"):
+            words, _, size = group.partition("=")
+            found |= {word: (kind, float(size)) for word in words.split()}
+    return found
+
+
+UNITS = _units()
+"""What a unit measures, and how large it is, by its names."""
+# "A second" is an ordinal, "1 m" too often a million to be taken for metres.
+SPOKEN_UNITS = sorted((u for u in UNITS if len(u) > 2), key=len, reverse=True)
+"""Names of units that are words, the longest first."""
+
+
+def unit_of(wordings: Sequence[str]) -> str:
+    """The unit that a label names, "" without one.
+
+    >>> unit_of(("set length (mins)",)), unit_of(("weight kg",)), unit_of(("minute book",))
+    ('mins', 'kg', '')
+    """
+    for wording in wordings:
+        words = re.findall(r"[^\W\d_]+", wording.lower())
+        # It ends the label or stands in it alone: "minutes", "lead time days", "minutes of play".
+        for word in (
+            (words[-1:] + words[:1]) if len(words) < 2 or words[0].endswith("s") else words[-1:]
+        ):
+            if word in UNITS:
+                return word
+    return ""
+
+
+def same_measure(unit: str, other: str) -> bool:
+    """Whether two units measure the same.
+
+    >>> same_measure("hour", "mins"), same_measure("hour", "kg"), same_measure("hour", "")
+    (True, False, False)
+    """
+    return unit in UNITS and other in UNITS and UNITS[unit][0] == UNITS[other][0]
+
+
+def in_unit(amount: str, unit: str, other: str) -> str:
+    """An amount of one unit in another; as it is where they do not measure the same.
+
+    >>> in_unit("1.5", "hour", "mins"), in_unit("3", "hour", "kg"), in_unit("90", "", "mins")
+    ('90', '3', '90')
+    """
+    if not same_measure(unit, other) or UNITS[unit] == UNITS[other]:
+        return amount
+    return f"{float(amount) * UNITS[unit][1] / UNITS[other][1]:.10g}"
