@@ -215,6 +215,8 @@ class Readings:
         made = self.operators.all(asked, plain)
         found = self.find.scored(asked, made)[: self.settings.looked_at]
         found += plain[: self.settings.looked_at] + self.wanting.all(asked)
+        if asked.cues.plainly:
+            found = [c for c in found if c.result or c.wanting] or found
         return sorted(found, key=lambda c: -c.quick)[: self.settings.looked_at]
 
 

@@ -215,7 +215,8 @@ class Reader(QuestionAnswering):
             if len(kept) == 1 + self.settings.readings:
                 break
         tie = len(kept) > 1 and kept[1].confidence > _TIE * kept[0].confidence
-        answers = sure >= least and not tie
+        met = not asked.cues.plainly or found[order[0]].result in ("yes", "no")
+        answers = sure >= least and not tie and met
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
 

@@ -52,6 +52,7 @@ AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
 """Verbs that a question of yes or no begins with."""
 
 _AGE = "birth born geboren date founded opened built !age"
+_PRICE = "price cost fee fare rent charge"
 _SPAN = "length duration minutes !since !founded !joined !hired !employed !opened !started"
 # Sign of the measure, the words, and what they measure; after `!` what grows the other way.
 _GRADES = """
@@ -64,9 +65,9 @@ _GRADES = """
 - low lower lowest niedrig niedriger niedrigste: height value
 + heavy heavier heaviest schwer schwerer schwerste: weight mass
 - light lighter lightest leicht leichter leichteste: weight mass
-- cheap cheaper cheapest billig billiger billigste günstigste: price cost
-+ expensive pricey pricier priciest dear dearest dearer costlier costliest: price cost
-+ teuer teurer teuerste teuerster: price cost
+- cheap cheaper cheapest billig billiger billigste günstigste: PRICE
++ expensive pricey pricier priciest dear dearest dearer costlier costliest: PRICE
++ teuer teurer teuerste teuerster: PRICE
 + big bigger biggest large larger largest: size capacity area population number
 + great greater greatest: size capacity area population number
 + groß größer größte größter größtes: size capacity area population number
@@ -97,9 +98,11 @@ _GRADES = """
 + most meisten meiste mehr more häufigsten:
 - fewest least fewer less wenigsten weniger:
 """
+_MEASURES = {"AGE": _AGE, "SPAN": _SPAN, "PRICE": _PRICE}
+_MEASURED = re.compile("|".join(_MEASURES))
 GRADABLE = {
     word: (line[0] == "+", line.split(":")[1].strip())
-    for line in _GRADES.replace("AGE", _AGE).replace("SPAN", _SPAN).strip().splitlines()
+    for line in _MEASURED.sub(lambda told: _MEASURES[told[0]], _GRADES).strip().splitlines()
     for word in line[2:].split(":")[0].split()
 }
 """Gradable words: whether the extreme is the largest, and what is measured."""

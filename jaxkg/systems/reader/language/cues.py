@@ -40,6 +40,8 @@ _HAVE_SOME = re.compile(
     r"(?:an?|any|some|eine?[nmr]?) \w"
     r"|\b(?:have|has) (?:ever )?(?:been )?\w+e[dn]\b|\b(?:are|were|is|was) (?:ever )?\w+e[dn]\b"
 )
+_WHETHER = {"is", "was", "are", "were", "does", "do", "did", "has", "ist", "sind", "hat"}
+_OF_ANY = {"there", "anyone", "anybody", "you", "we", "es"}
 _PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
 
 
@@ -53,6 +55,7 @@ class Cues:
         noun: words right after which, what or how many: what is asked for.
         count: asked how many.
         yesno: asked whether.
+        plainly: asked whether and nothing else: answered by yes or no alone.
         comparative: "older", "more".
         extreme: "oldest", "most", "three largest".
         bounds: values to compare with.
@@ -73,6 +76,7 @@ class Cues:
     noun: tuple[int, ...] = ()
     count: bool = False
     yesno: bool = False
+    plainly: bool = False
     comparative: Grade | None = None
     extreme: Grade | None = None
     bounds: tuple[Bound, ...] = ()
@@ -141,6 +145,7 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
         noun=noun,
         count=count,
         yesno=yesno,
+        plainly=yesno and _plainly(folded),
         comparative=comparative,
         extreme=extreme,
         bounds=bounds,
@@ -285,6 +290,14 @@ def _yesno(folded: list[str], text: str) -> bool:
         and folded[0] not in {*wh, *_IMPERATIVE, "which"}
         and not any(w in ASKS for w in folded[:4])
     )
+
+
+def _plainly(folded: list[str]) -> bool:
+    """Whether a question of yes or no asks for nothing else: "is there one, and which?" does."""
+    asks = {*ASKS, "how", "wie", "or", "oder"} & set(folded)
+    after = folded[1] if len(folded) > 1 else ""
+    german = folded[0] == "was" and (after.endswith("t") or after == "für")  # "was studiert Jonas"
+    return folded[0] in _WHETHER and not asks and not german and after not in _OF_ANY
 
 
 def _word_at(words: Words, char: int) -> int:

@@ -169,6 +169,8 @@ def meanings(word: str) -> frozenset[str | int]:
     return frozenset({own, *_groups().get(own, ())})
 
 
+_SLIP = 5
+"""Letters of a word from which on two of them may stand in the wrong order."""
 SYNONYM = 0.75
 """How alike two synonyms are."""
 
@@ -183,6 +185,15 @@ def meant(one: str, other: str) -> float:
     close = alike(one, other)
     if close >= SYNONYM:
         return close
+    return SYNONYM if _groups_of(one) & _groups_of(other) else close
+
+
+def _groups_of(word: str) -> frozenset[int]:
+    """Groups of a word, else of the one that two of its letters changed about make: "wroet"."""
     groups = _groups()
-    shared = groups.get(stem(one), frozenset()) & groups.get(stem(other), frozenset())
-    return SYNONYM if shared else close
+    if (own := stem(word)) in groups or len(word) < _SLIP:
+        return groups.get(own, frozenset())
+    turned = (
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(1, len(word) - 1)
+    )
+    return frozenset().union(*(groups.get(stem(other), ()) for other in turned))

@@ -11,6 +11,7 @@ from jaxkg.systems.reader.sets.candidates import Candidates
 _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _BY = ("by", "von")
+_BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "wurde", "wurden", "wird"])
 _ARTICLES = ("the", "a", "an", "my", "our", "der", "des", "die", "das")
 
 
@@ -75,6 +76,11 @@ def _owns(asked: Asked, first: int, last: int) -> bool:
     return after or (before > 0 and words[before] in ("of", "von"))
 
 
+def _is_done(before: list[str]) -> bool:
+    """Whether a past form after these words tells what is done to something: "has it been sold"."""
+    return not _BE.isdisjoint(before)
+
+
 def _directed(asked: Asked, find: Candidates, code: int, at: float, told: float) -> float:
     """1 where a verb is walked as it is told of what stands at a place, -1 the other way."""
     label = find.wordings(code)[0]
@@ -85,5 +91,7 @@ def _directed(asked: Asked, find: Candidates, code: int, at: float, told: float)
     if not any(stem(w) in own or is_past(w) for w in folded[int(told) : int(told) + 2]):
         return 0.0  # "Anna's boss" says "reports to" by a noun
     agent = any(word in _BY for word in folded[int(told) : int(told) + 3])
+    if label.split()[-1] not in _PARTICLES:  # what "is located in" a place is told by its form
+        agent |= is_past(folded[int(told)]) and _is_done(folded[max(0, int(told) - 4) : int(told)])
     acts, passive = (at < told) != agent, label.split()[-1] in _BY
     return 1.0 if (acts == passive) == (code >= find.kg.num_relations) else -1.0

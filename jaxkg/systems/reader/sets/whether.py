@@ -9,9 +9,12 @@ import numpy as np
 from jaxkg.query import Entities, Exists, Intersection
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.direction import directions
 
 _SAID = 0.8
 """Share of a relation's words that the question has, from which on it is taken as named."""
+_NAMED, _LEFT = 0.5, 0.5
+"""The same where nothing else is said, and how little of any word may be left unexplained."""
 _LOOKED_AT = 120
 _MEMBERS = 100
 
@@ -39,7 +42,7 @@ class Whether:
             found: readings without operators.
             filtered: those with a bound on a value.
         """
-        made = self._stands(asked, found) + self._shares(found)
+        made = self._stands(asked, found) + self._shares(found) + self._has(asked)
         made += [self._exists(c, len(c.ends) > 0) for c in filtered if len(c.relations) <= 1]
         made += [self._exists(c, True) for c in found[:_LOOKED_AT] if c.shape == "join"][:30]
         return made
@@ -76,6 +79,38 @@ class Whether:
                         topics=(*path.topics, (i, o)),
                     )
                     made.append(self._exists(reading, holds))
+        return made
+
+    def _has(self, asked: Asked) -> list[Candidate]:
+        """Whether a topic has anything of a relation, where nothing else is said: "is it rented?"
+
+        One that has nothing of it is answered only where others of its class have some.
+        """
+        made = []
+        if len(asked.mentions) != 1 or asked.cues.bounds:
+            return made
+        for o, option in enumerate(asked.mentions[0].options):
+            topic = Entities((self.kg.entity_ids[option.entity],))
+            own = self.vocabulary.around.ends(np.array([option.entity]))
+            for code in self.codes(option.entity):
+                if self.vocabulary.role(code) or self.vocabulary.truths(code):
+                    continue
+                aligned = asked.alignment.of(self.find.wordings(code))
+                left = np.delete(asked.alignment.content - aligned.cover, asked.mentions[0].words)
+                if aligned.best_lex < _NAMED or left.max(initial=0.0) > _LEFT:
+                    continue
+                ends = own.get(code, np.zeros(0, np.int64))
+                reading = Candidate(
+                    self.find.step(topic, code),
+                    ends,
+                    relations=(code,),
+                    topics=((0, o),),
+                    last=code,
+                    legs=((0, (code,)),),
+                )
+                told = directions(asked, reading, self.find)[0]
+                if told > 0 or (told == 0 and code < self.kg.num_relations):
+                    made.append(self._exists(reading, len(ends) > 0))
         return made
 
     def _near(self, asked: Asked, code: int) -> set[int]:
