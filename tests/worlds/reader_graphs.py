@@ -114,6 +114,26 @@ def harbour() -> KnowledgeGraph:
     return KnowledgeGraph.from_triples(facts + typed)
 
 
+def shelter() -> KnowledgeGraph:
+    """Pets, two of one name, walks and crews; what they are is told under an odd label."""
+    facts = [
+        ("Bramble (cat)", "what is it", "cat"), ("Bramble (rabbit)", "what is it", "rabbit"),
+        ("Sooty", "what is it", "cat"), ("Moss", "what is it", "dog"),
+        ("Roy Penn", "what is it", "keeper"), ("Ann Hale", "what is it", "keeper"),
+        ("Fen Round", "what is it", "walk"), ("Mill Loop", "what is it", "walk"),
+        ("First Steps", "what is it", "course"), ("Agility", "what is it", "course"),
+        ("Bramble (cat)", "born", "2021-04-18"), ("Bramble (cat)", "weight kg", "4.1"),
+        ("Bramble (rabbit)", "weight kg", "2.3"), ("Sooty", "weight kg", "5"),
+        ("Moss", "weight kg", "20"), ("Moss", "allergy", "beef"), ("Sooty", "allergy", "fish"),
+        ("Sooty", "adopted by", "Roy Penn"), ("Moss", "looked after by", "Roy Penn"),
+        ("Bramble (cat)", "looked after by", "Ann Hale"), ("Moss", "came in on", "2019-02-01"),
+        ("Sooty", "came in on", "2023-05-05"), ("Fen Round", "minutes", "45"),
+        ("Mill Loop", "minutes", "90"), ("Roy Penn", "passed", "First Steps"),
+        ("Ann Hale", "passed", "Agility"), ("Ann Hale", "passed", "First Steps"),
+    ]  # fmt: skip
+    return KnowledgeGraph.from_triples(facts)
+
+
 _GODS = "Apollo Hermes Zeus Athena Hera Ares Demeter Vesta Pluto Juno Minerva Mars"
 PROJECTS = tuple(_GODS.split())
 """Names of a dozen projects."""

@@ -339,6 +339,9 @@ def test_numbers_in_words_that_are_compared_with():
         ("a budget that exceeds 1,500", (">", "1500")),
         ("below three million", ("<", "3000000")),
         ("at least twenty-five thousand", (">=", "25000")),
+        ("less than a thousand pounds", ("<", "1000")),
+        ("longer than half an hour", (">", "0.5")),
+        ("since the start of 2020", (">=", "2020")),
     ]:
         assert [(b.comparison, b.low) for b in read_cues(text).bounds] == [told], text
 
@@ -353,3 +356,26 @@ def test_a_noun_before_who_or_which_is_what_is_asked_for():
     ]:
         cues = read_cues(text)
         assert (cues.wants, [cues.words.folded[p] for p in cues.noun]) == (wants, noun), text
+
+
+def test_a_unit_goes_with_its_number():
+    for text, told in [
+        ("more than an hour", ("1", "hour")), ("under 1.5 km", ("1.5", "km")),
+        ("over 90 minutes", ("90", "minutes")), ("over 5 years", ("5", "")),
+    ]:  # fmt: skip
+        assert [(b.low, b.unit) for b in read_cues(text).bounds] == [told], text
+
+
+def test_who_has_been_there_longest_was_there_first():
+    for text in ("Who has been here longer, A or B?", "Who has been here longest?"):
+        cues = read_cues(text)
+        grade = cues.extreme or cues.comparative
+        assert grade
+        assert not grade.sign(("came in on",), "date")
+        assert grade.sign(("years of service",), "number")
+    assert read_cues("Which is longer, A or B?").comparative.sign(("length",), "number")  # pyright: ignore
+
+
+def test_two_letters_may_have_changed_places():
+    assert meant("wroet", "author") == meant("wrote", "author") > 0
+    assert meant("angel", "angle") < 0.75 or meant("angel", "author") == 0

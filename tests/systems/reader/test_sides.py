@@ -151,3 +151,14 @@ def test_a_job_title_makes_nobody_a_job():
     words = {word for sort in sorts for word in sort.words}
     assert "customer" in words
     assert "job" not in words
+
+
+def test_what_is_done_to_a_thing_is_told_without_saying_by_whom():
+    kg = KnowledgeGraph.from_triples([("Sooty", "adopted by", "Roy"), ("Barn", "based in", "Fen")])
+    readings = Readings(kg, None, ReaderSettings())
+    assert seen(readings, "Which keeper has Sooty been adopted by?", "direction")[
+        ("adopted by",), ""
+    ] == 1.0  # fmt: skip
+    assert seen(readings, "Who has had Sooty adopted?", "direction")[("adopted by",), ""] == -1.0
+    assert seen(readings, "Where was Sooty adopted?", "direction")[("adopted by",), ""] == 1.0
+    assert seen(readings, "Where is the Barn based?", "direction")[("based in",), ""] == 1.0

@@ -14,7 +14,7 @@ import numpy as np
 from jaxkg.kg.link.folding import Words, split_words
 from jaxkg.systems.reader.language.bounds import words_in
 from jaxkg.systems.reader.language.cue_words import STOP
-from jaxkg.systems.reader.language.stems import singular
+from jaxkg.systems.reader.language.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 
@@ -47,7 +47,7 @@ def told_apart(
         called = [_called(option, vocabulary) for option in mention.options]
         spans, options = [], list(range(len(called)))
         for start, end, denied in asides:
-            told = {singular(w) for w in split_words(text[start:end]).folded if w not in own}
+            told = {stem(w) for w in split_words(text[start:end]).folded if w not in own}
             told = {word for word in told if word not in STOP and word not in _FILLERS}
             fits = [n for n in options if told and told <= called[n]]
             left = [n for n in options if n not in fits] if denied else fits
@@ -56,7 +56,7 @@ def told_apart(
                 spans.append((start, end))
         after = [p for p in (mention.last + 1, mention.last + 2) if p < len(words.folded)]
         if not spans and len(after) == 2 and words.folded[after[0]] == "the":  # "Bramble the cat"
-            fits = [n for n in options if singular(words.folded[after[1]]) in called[n]]
+            fits = [n for n in options if stem(words.folded[after[1]]) in called[n]]
             if len(fits) == 1:
                 options = fits
                 spans.append((words.spans[after[0]][0], words.spans[after[1]][1]))
@@ -83,12 +83,12 @@ def _asides(text: str) -> list[tuple[int, int, bool]]:
 
 
 def _called(option: Option, vocabulary: Vocabulary) -> set[str]:
-    """Words that tell a thing from others of its name: its own, its classes', its neighbours'."""
+    """Words that tell a thing from others of its name: its own, of its classes and facts."""
     kg = vocabulary.kg
     told = [kg.name(option.entity)]
     told += [
         name for kind in vocabulary.kinds_of(option.entity) for name in vocabulary.class_names(kind)
     ]
-    near = vocabulary.around.ends(np.array([option.entity])).values()
-    told += [kg.name(end) for ends in near for end in ends[:_NEIGHBOURS].tolist()]
-    return {singular(word) for name in told for word in split_words(name).folded}
+    for code, ends in vocabulary.around.ends(np.array([option.entity])).items():
+        told += [*vocabulary.wordings(code), *map(kg.name, ends[:_NEIGHBOURS].tolist())]
+    return {stem(word) for name in told for word in split_words(name).folded}
