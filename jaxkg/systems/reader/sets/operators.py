@@ -66,9 +66,9 @@ class Operators:
             made += self._lacking(asked, bases)
         said = [*bases[:_HELD], *(self._spoken_of(asked) if openly else ())]
         made += [f for base in said for f in measured.holding(asked, base) if len(f.ends)]
-        if cues.some:
-            made += self._having_some(asked, bases, openly)
         grade = cues.extreme or cues.comparative
+        if cues.some and openly and grade is None and len({m.kind for m in asked.classes}) < 2:
+            made += self._having_some(asked, bases)
         if grade is not None:
             made += self.pairs.all(asked)
         having: list[Candidate] = []
@@ -98,11 +98,11 @@ class Operators:
             made += self.whether.all(asked, found, self._about_topics(asked))
         return made
 
-    def _having_some(self, asked: Asked, bases: list[Candidate], openly: bool) -> list[Candidate]:
+    def _having_some(self, asked: Asked, bases: list[Candidate]) -> list[Candidate]:
         """What has anything of a relation: "which books were printed by somebody"."""
         short = [base for base in bases if len(base.relations) <= 1]
-        made = self.measured.having(asked) if openly else []
-        return made + [f for b in short[:_HELD] for f in self.measured.having_some(asked, b)]
+        kept = [f for base in short[:_HELD] for f in self.measured.having_some(asked, base)]
+        return [*self.measured.having(asked), *kept]
 
     def _spoken_of(self, asked: Asked) -> list[Candidate]:
         """All of which a relation that is named says true or false: "what is vegan"."""
