@@ -250,19 +250,27 @@ class Operators:
         subject = words[at] in _NOBODY or (at > 0 and words[at - 1] in _DO)
         kinds = [self.vocabulary.classes[mention.kind] for mention in asked.classes]
         named = np.unique(np.concatenate(kinds)) if kinds else np.zeros(0, np.int64)
+        # "Customers without a delivery": of customers, what leads to deliveries.
+        of = {mention.kind for mention in asked.classes if mention.last < at}
+        members = [self.vocabulary.classes[kind] for kind in sorted(of)]
+        if of:
+            some = np.unique(np.concatenate(members))
+            bases = [base for base in bases if np.isin(base.ends, some).all()] or bases
 
         def unlikely(having: Candidate) -> tuple[bool, bool]:
             missed = len(named) > 0 and not len(np.intersect1d(having.ends, named))
             return missed, self._back(having) != subject
 
-        havings = sorted(self._havings(asked), key=unlikely)
+        havings = sorted(self._havings(asked, of), key=unlikely)
         spoken = {}
         for having in havings:
             code = self.kg.relation_code(_domain_of(having).relations[0])
-            spoken[code] = max(self.measured.fit(asked, code, ""), self._led_to(asked, code))
+            spoken[code] = max(self.measured.fit(asked, code, ""), self._led_to(asked, code, of))
         # "Who led a trial but did not discover anything": of those that a relation picks out.
+        lacked = {mention.kind for mention in asked.classes} - of
+        picked = asked.cues.except_at is not None and not (of and lacked)
         leaders = [h for h, fit in zip(havings, spoken.values()) if fit >= _SPOKEN_OF]
-        bases = [*bases[:10], *(leaders[:_LEADERS] if asked.cues.except_at is not None else ())]
+        bases = [*bases[:10], *(leaders[:_LEADERS] if picked else ())]
         for having, (code, fit) in zip(havings, spoken.items()):
             if fit >= _SPOKEN_OF and all(other.measure != code % total for other in made):
                 made += self._left(bases, having, code % total, fit)
@@ -274,22 +282,24 @@ class Operators:
                 made += self._left(own, having, code % total, self.measured.fit(asked, code, ""))
         return made
 
-    def _led_to(self, asked: Asked, code: int) -> float:
-        """Fit of a relation by the class that it leads to: "who is in no guild"."""
+    def _led_to(self, asked: Asked, code: int, of: set[int]) -> float:
+        """Fit of a relation by the class that it leads to: "who is in no guild"; not by those
+        that something is said of."""
         ends = self.vocabulary.domain(self.vocabulary.inverse(code))
-        led = self.find.ends_classes(ends)
+        led = set(self.find.ends_classes(ends)) - of
         named = {mention.kind for mention in asked.classes}
         told = (asked.alignment.letters(self.vocabulary.class_words(kind))[1] for kind in led)
-        return _SPOKEN_OF if named & set(led) or max(told, default=0.0) >= _SAID else 0.0
+        return _SPOKEN_OF if named & led or max(told, default=0.0) >= _SAID else 0.0
 
-    def _havings(self, asked: Asked) -> list[Candidate]:
+    def _havings(self, asked: Asked, of: set[int]) -> list[Candidate]:
         """Everything that has a relation, of those that the words or a class speak of."""
         found = {_domain_of(c).relations[0]: c for c in self.measured.having(asked)}
         total = self.kg.num_relations
         for code in range(2 * total) if total <= _FEW else ():
             name = self.kg.relation_name(code)
-            if name not in found and not self.vocabulary.role(code) and self._led_to(asked, code):
-                found[name] = self.find.having(code)
+            if name in found or self.vocabulary.role(code) or not self._led_to(asked, code, of):
+                continue
+            found[name] = self.find.having(code)
         return list(found.values())
 
     def _left(
