@@ -23,7 +23,7 @@ from jaxkg.search.path_steps import ranges
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.language.stems import stem
+from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.text import TextEncoder
 
 VIEWS = ("text", "words", "share", "other kind")

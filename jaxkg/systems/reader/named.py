@@ -12,8 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.synonyms import meanings
+from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.synonyms import meanings
 from jaxkg.systems.reader.sets.alignment import Alignment
 
 _LOOKED_AT = 60

@@ -16,7 +16,7 @@ from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
-from jaxkg.systems.reader.language.stems import stem
+from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
 from jaxkg.systems.reader.named import LabelIndex

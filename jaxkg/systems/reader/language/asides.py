@@ -10,7 +10,7 @@ import itertools
 import re
 from typing import NamedTuple
 
-from jaxkg.systems.reader.language.cue_words import ASKS, MANNERS
+from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, MANNERS
 
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
 _END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")

@@ -7,9 +7,9 @@ import re
 
 from jaxkg.kg.link.folding import Words
 from jaxkg.query import Comparison
-from jaxkg.systems.reader.language.cue_words import MONTHS, VALUE_CUES
 from jaxkg.systems.reader.language.grades import NUMERALS
-from jaxkg.systems.reader.language.units import SPOKEN_UNITS, UNITS
+from jaxkg.systems.reader.language.lexicon.cue_words import MONTHS, VALUE_CUES
+from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS, UNITS
 
 _AGED = re.compile(r"\b(?:older|younger|newer|älter|jünger) (?:than|als)\b")
 _SCALES = {"thousand": 3, "tausend": 3, "k": 3, "million": 6, "millionen": 6, "billion": 9}

@@ -12,7 +12,8 @@ from collections.abc import Set
 
 from jaxkg.kg.link.folding import Words, split_words
 from jaxkg.systems.reader.language.bounds import Bound, read_bounds, words_in
-from jaxkg.systems.reader.language.cue_words import (
+from jaxkg.systems.reader.language.grades import Grade, read_grades
+from jaxkg.systems.reader.language.lexicon.cue_words import (
     ASKS,
     AUXILIARY,
     EXCEPT,
@@ -21,8 +22,7 @@ from jaxkg.systems.reader.language.cue_words import (
     SAME,
     STOP,
 )
-from jaxkg.systems.reader.language.grades import Grade, read_grades
-from jaxkg.systems.reader.language.stems import is_past, singular, stem
+from jaxkg.systems.reader.language.lexicon.stems import is_past, singular, stem
 
 _DATES = {"year", "date", "day", "jahr", "datum"}
 _DETERMINER_WORDS = "the a an every each all any some der die das alle jeder jede"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Sequence
 
-from jaxkg.systems.reader.language.cue_words import BASE_FORMS, COMPARATIVE, GRADABLE
+from jaxkg.systems.reader.language.lexicon.cue_words import BASE_FORMS, COMPARATIVE, GRADABLE
 
 _LESS = ("less", "least", "weniger", "wenigsten")
 _MORE = (*_LESS, "more", "most", "mehr", "am")

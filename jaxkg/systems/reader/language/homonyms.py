@@ -13,8 +13,8 @@ import numpy as np
 
 from jaxkg.kg.link.folding import Words, split_words
 from jaxkg.systems.reader.language.bounds import words_in
-from jaxkg.systems.reader.language.cue_words import STOP
-from jaxkg.systems.reader.language.stems import stem
+from jaxkg.systems.reader.language.lexicon.cue_words import STOP
+from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxkg.systems.reader.language.stems import singular
+from jaxkg.systems.reader.language.lexicon.stems import singular
 
 _PARENT = ("father", "mother", "parent", "vater", "mutter", "elternteil")
 _CHILD = ("child", "son", "daughter", "kind", "sohn", "tochter")

@@ -11,11 +11,11 @@ import numpy as np
 
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import distinct
-from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.stems import alike, singular
+from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.language.name_search import NameSearch
-from jaxkg.systems.reader.language.stems import alike, singular
-from jaxkg.systems.reader.language.synonyms import meant
 from jaxkg.systems.reader.language.vocabulary import ARTICLES, Vocabulary, key_of
 from jaxkg.words import relation_words
 

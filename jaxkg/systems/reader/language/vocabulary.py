@@ -18,8 +18,8 @@ from jaxkg.kg.queries.values import Values
 from jaxkg.systems.reader.language.class_words import classes_below, role_of, wider_classes
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, leads_to_parents
+from jaxkg.systems.reader.language.lexicon.stems import singular
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
-from jaxkg.systems.reader.language.stems import singular
 from jaxkg.types import inverse_code
 from jaxkg.words import relation_words
 

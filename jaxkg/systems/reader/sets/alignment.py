@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.reader.language.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.cues import Cues
-from jaxkg.systems.reader.language.german import in_english
-from jaxkg.systems.reader.language.stems import stem
-from jaxkg.systems.reader.language.synonyms import meant
+from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.german import in_english
+from jaxkg.systems.reader.language.lexicon.stems import stem
+from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.text import TextEncoder
 
 _PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jaxkg.kg.link.folding import split_words
 from jaxkg.query import Extreme, Where
-from jaxkg.systems.reader.language.stems import is_past, stem
+from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 

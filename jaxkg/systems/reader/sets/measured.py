@@ -20,7 +20,7 @@ from jaxkg.query import (
 )
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.language.units import in_unit, same_measure, unit_of
+from jaxkg.systems.reader.language.lexicon.units import in_unit, same_measure, unit_of
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from jaxkg.systems.reader.language.stems import stem
+from jaxkg.systems.reader.language.lexicon.stems import stem
 
 # English: the German words for it. What is a word of both languages is left out.
 _GLOSSARY = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from jaxkg.systems.reader.language.stems import alike, stem
+from jaxkg.systems.reader.language.lexicon.stems import alike, stem
 
 # One group a line; a line that is indented goes on with the one before.
 _GROUPS = """

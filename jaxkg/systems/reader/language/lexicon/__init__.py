@@ -1,0 +1,1 @@
+"""Tables of words: cues, synonyms, units, German, word stems."""
