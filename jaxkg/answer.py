@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 from jaxkg.errors import JaxkgError
@@ -49,6 +49,8 @@ class Answer(Printed):
         reading: how the question was read, in words, where it was read as a query graph.
         query: that query graph, see `jaxkg.query.query_to_dict`.
         readings: how else it may be read, likeliest first; of a withheld answer, how at all.
+        retrieved: ids of the entities that the search had before it chose among them; None where
+            the system does not tell. No part of its JSON: they may be a hundred thousand.
     """
 
     question: str
@@ -69,17 +71,21 @@ class Answer(Printed):
     reading: str = ""
     query: Mapping[str, Any] | None = None
     readings: tuple[OtherReading, ...] = ()
+    retrieved: Collection[str] | None = dataclasses.field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries and lists, ready for JSON."""
-        return _plain(self)
+        return {name: _plain(value) for name, value in self._told().items()}
+
+    def _told(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "retrieved"}
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The whole answer as JSON; `from_json` is its inverse.
 
         Halves of surrogate pairs, which no file takes, become U+FFFD.
         """
-        return whole(json.dumps(self, default=_members, ensure_ascii=False, indent=indent))
+        return whole(json.dumps(self._told(), default=_members, ensure_ascii=False, indent=indent))
 
     @classmethod
     def from_json(cls, text: str) -> Self:

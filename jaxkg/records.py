@@ -247,6 +247,8 @@ class Usage:
     """What an answer cost.
 
     Seconds are wall-clock; `stages` splits them by pipeline stage. A price of None is not known.
+    `nodes` and `edges` of the graph are those that a search visited, each counted once a hop of a
+    path; None where nobody counted.
     """
 
     calls: int = 0
@@ -255,6 +257,8 @@ class Usage:
     price: float | None = 0.0
     seconds: float = 0.0
     stages: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    nodes: int | None = None
+    edges: int | None = None
 
     def __add__(self, other: Usage) -> Usage:
         """Both together.
@@ -272,4 +276,11 @@ class Usage:
             price=None if self.price is None or other.price is None else self.price + other.price,
             seconds=self.seconds + other.seconds,
             stages=stages,
+            nodes=_both(self.nodes, other.nodes),
+            edges=_both(self.edges, other.edges),
         )
+
+
+def _both(one: int | None, other: int | None) -> int | None:
+    """The sum of what was counted: a call to a model counts no nodes."""
+    return one if other is None else other if one is None else one + other

@@ -96,7 +96,7 @@ def test_what_is_no_answer_is_refused_in_one_line(text):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Answer)])
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Answer) if f.compare])
 def test_an_answer_with_a_field_missing_is_refused_by_its_name(answer, field):
     raw = answer.to_dict()
     del raw[field]

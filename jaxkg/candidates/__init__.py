@@ -2,7 +2,7 @@
 
 from jaxkg.candidates.advance import advance, available
 from jaxkg.candidates.expand import Keep, Revisit, barred, expand, find_run, prune, start, walk
-from jaxkg.candidates.follow import answers, fit, follow, path_length
+from jaxkg.candidates.follow import answers, fit, follow, path_length, visits
 from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "prune",
     "relation_paths",
     "start",
+    "visits",
     "walk",
 ]

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxkg.candidates.expand import Keep, Revisit, find_run, prune, walk, widened
+from jaxkg.ops import running_sum
 from jaxkg.types import NULL, Fit, Frontier, Graph, Value
 
 
@@ -106,6 +107,27 @@ def fit(value: Value, trail: tuple[Frontier, ...]) -> Fit[Value]:
     """
     needed = jnp.stack([frontier.needed for frontier in trail[1:]])
     return Fit(value, needed, jnp.any(jnp.stack([frontier.overflow for frontier in trail])))
+
+
+def visits(frontier: Frontier, *, num_rows: int) -> jax.Array:
+    """What one hop came to, row by row.
+
+    Args:
+        frontier: after a hop.
+        num_rows: static.
+
+    Returns:
+        [num_rows, 2] int32: nodes reached, each once, and edges walked, those back to where a row
+        must not return too.
+    """
+    size = frontier.row.shape[0]
+    # Slots past those walked have rows of no meaning.
+    walked = jnp.arange(size, dtype=jnp.int32) < frontier.needed
+    row = jnp.where(walked, frontier.row, num_rows)
+    bounds = jnp.searchsorted(row, jnp.arange(num_rows + 1, dtype=jnp.int32)).astype(jnp.int32)
+    nodes = jnp.pad(running_sum(frontier.valid.astype(jnp.int32)), (1, 0))
+    sums = jnp.stack([nodes[bounds], bounds], axis=1)
+    return sums[1:] - sums[:-1]
 
 
 def path_length(relations: jax.Array) -> jax.Array:

@@ -102,6 +102,9 @@ def compare(
 ) -> None:
     """Run systems side by side: quality with paired differences, calls, tokens, seconds, memory.
 
+    Also what was retrieved and visited, and where the missed questions were lost; – where a system
+    does not tell.
+
     Writes compare.md, compare.json and, with matplotlib, compare.png (accuracy against latency).
     Every system has a run folder of its own, resumed where it stopped. A system that lacks a
     trained part is told in the table, with what it lacks; the others run. On a benchmark a planner

@@ -50,6 +50,9 @@ def evaluate(
 ) -> None:
     """Answer a question set, check every citation, report strict and published metrics.
 
+    Also the share of questions whose answer was retrieved at all, nodes and edges visited, and
+    where the missed ones were lost: not linked, not retrieved, ranked below or withheld.
+
     With --llm a language model judges the paths found, one call a question, in batches. Every reply
     is kept as it arrives: a run that was stopped or killed goes on and repeats no call.
     """

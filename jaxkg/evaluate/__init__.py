@@ -10,7 +10,8 @@
 | make up graphs and questions | `jaxkg.evaluate.synthetic` |
 | damage graphs and questions | `jaxkg.evaluate.damage.perturb` |
 
-The definitions are in `strict`, `published` and `retrieval`, each a function of one question.
+The definitions are in `strict`, `published`, `retrieval` and `misses`, each a function of one
+question.
 """
 
 from jaxkg.evaluate.metrics.intervals import Estimate

@@ -40,8 +40,16 @@ def lines_of(
     def name_of(id: str) -> str | None:
         return graph.entity_names[rows[0]] if (rows := graph.entity_ids.rows(id)) else None
 
+    def ids_of(gold: str) -> Iterator[str]:
+        """A gold answer is an id, else a name, which several entities may have."""
+        if graph.entity_ids.rows(gold):
+            yield gold
+        else:
+            yield from (graph.entity_ids[row] for row in graph.entity_names.rows(gold))
+            yield gold  # a number, yes or no
+
     for question, answer in zip(questions, answers, strict=True):
-        yield prediction_line(question, answer, check=check, name_of=name_of)
+        yield prediction_line(question, answer, check=check, name_of=name_of, ids_of=ids_of)
 
 
 def measure(

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
 _METRICS = (
     *("hits_at_1", "f1", "micro_f1", "exact_set", "rog_hit", "grounded"),
+    *("retrieval_rate", "entities_retrieved", "nodes", "edges"),
+    *("miss_not_linked", "miss_not_retrieved", "miss_ranked_below", "miss_withheld"),
+    "miss_failed",
     *("calls", "prompt_tokens", "completion_tokens", "price", "seconds_p50", "seconds_p95"),
 )
-_COSTS = ("calls", "prompt_tokens", "completion_tokens", "price")
+_COSTS = ("calls", "prompt_tokens", "completion_tokens", "price", "miss_failed")
 """Left out of a set's own table where no system has any."""
 _KINDS = ("asked", "answered", "abstained", "unparsed", "failed")
 _MEMORY = "memory.json"
@@ -147,7 +150,7 @@ def _one(outcomes: Mapping[str, Outcome], seed: int, kinds: Mapping[str, str]) -
         "baseline": base,
         "systems": {
             name: {
-                "metrics": {n: e.to_dict() for n, e in report.metrics.items()},
+                "metrics": report.told(),
                 "counts": dict(report.counts),
                 "seconds": outcomes[name].seconds,
                 "peak_memory_mib": outcomes[name].peak_mib,

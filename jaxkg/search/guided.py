@@ -165,7 +165,14 @@ def guided_scorer(
         grown = jnp.log(jnp.maximum(found.mean, 1e-30)).reshape(rows, width, -1)
         stops = jnp.broadcast_to(stop[:, None, None], (rows, width, 1))
         logits = jnp.concatenate([grown + going[:, None, None], stops], axis=2)
-        return Scored(logits, needed=found.needed, overflow=found.overflow, behind=found.edges)
+        row = jnp.where(found.edges.row == NULL, rows, found.edges.row // width)
+        return Scored(
+            logits,
+            needed=found.needed,
+            overflow=found.overflow,
+            behind=found.edges,
+            looked=jnp.zeros(rows, jnp.int32).at[row].add(1, mode="drop"),
+        )
 
     return score
 
@@ -177,6 +184,7 @@ class GuidedBatch(NamedTuple):
     score: jax.Array
     needed: jax.Array
     overflow: jax.Array
+    visited: jax.Array
     hops: tuple[tuple[Layer, ...], Beam] | None = None
 
 
@@ -244,7 +252,7 @@ def guided_batch(
     return GuidedBatch(*BeamPaths.of(beam), (layers, beam) if traced else None)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class GuidedPlans(Plans):
     """Relation paths, and the text vectors that they were found with.
 

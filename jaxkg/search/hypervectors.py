@@ -36,6 +36,7 @@ class Nearest(NamedTuple):
     similarity: jax.Array  # [B, K] float32, -inf where there are fewer than K
     needed: jax.Array  # [C] int32, slots wanted
     overflow: jax.Array  # [] bool
+    visited: jax.Array  # [B, 2] int32 nodes and edges
 
 
 @functools.partial(jax.jit, static_argnames=("num_rows", "keep", "precision", "capacities"))
@@ -93,7 +94,8 @@ def retrieve_listed(
     score, place = jax.lax.top_k(jnp.swapaxes(score, 0, 1).reshape(num_rows, -1), keep)
     found = schemas.reshape(-1, schemas.shape[2])[place]
     relations = jnp.where(jnp.isneginf(score)[:, :, None], NULL, found)
-    return Nearest(relations, score, needed[None], overflow)
+    nothing = jnp.zeros((num_rows, 2), jnp.int32)  # relations are looked at, no edge is walked
+    return Nearest(relations, score, needed[None], overflow, nothing)
 
 
 @functools.partial(
@@ -183,4 +185,4 @@ def retrieve_grown(
         paths.append(jnp.where(best.valid[:, :, None], path, NULL))
     similarity, place = jax.lax.top_k(jnp.concatenate(scores, axis=1), keep)
     relations = jnp.take_along_axis(jnp.concatenate(paths, axis=1), place[:, :, None], axis=1)
-    return Nearest(relations, similarity, beam.needed[:-2], beam.overflow)
+    return Nearest(relations, similarity, beam.needed[:-2], beam.overflow, beam.visited)

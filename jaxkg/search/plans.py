@@ -3,13 +3,13 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.candidates import Revisit, answers, fit, follow, start
+from jaxkg.candidates import Revisit, answers, fit, follow, start, visits
 from jaxkg.score.planner import (
     PlannerParams,
     label_vectors,
@@ -18,7 +18,7 @@ from jaxkg.score.planner import (
     relation_logits,
 )
 from jaxkg.search.relation_beam import Beam, BeamPaths, Scored, search
-from jaxkg.select import Witnessed, witness_paths
+from jaxkg.select import witness_paths
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
 from jaxkg.types import NULL, Fit, Frontier, Graph
 
@@ -39,11 +39,14 @@ class Plans:
         relations: [Q, W, L] int32 codes, NULL past the end of a path and of the list.
         probability: [Q, W] float32, 0 where there are fewer than W.
         complete: [Q] bool, False where the search outgrew the largest bucket.
+        visited: [Q, 2] integers, nodes reached and edges walked on the way, each counted once a hop
+            of a path; None where nobody counted.
     """
 
     relations: np.ndarray
     probability: np.ndarray
     complete: np.ndarray
+    visited: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Reached:
         edges: [K, L] int32, one walk for each node, NULL past its end.
         offsets: [P + 1] int64, first entry of each path.
         complete: [P] bool, False where the execution outgrew the largest bucket.
+        visited: [P, 2] int32, see `Plans`.
     """
 
     row: np.ndarray
@@ -63,6 +67,7 @@ class Reached:
     edges: np.ndarray
     offsets: np.ndarray
     complete: np.ndarray
+    visited: np.ndarray
 
 
 class PathPlanner(Protocol):
@@ -232,13 +237,25 @@ def plans_of(
     relations = np.full((count, width, hops), NULL, np.int32)
     score = np.full((count, width), -np.inf, np.float32)
     completes = np.ones(count, bool)
+    visited = np.zeros((count, 2), np.int64)
     for indices, found, complete in batches:
         relations[indices] = found.relations[: len(indices)]
         score[indices] = found.score[: len(indices)]
+        visited[indices] = found.visited[: len(indices)]
         completes[indices] = complete
         if on_progress:
             on_progress(int(indices[-1]) + 1, count)
-    return Plans(relations, np.exp(score), completes)
+    return Plans(relations, np.exp(score), completes, visited)
+
+
+class Executed(NamedTuple):
+    """Answer nodes with a walk for each, as of `Witnessed`, and what was visited for them."""
+
+    row: jax.Array
+    node: jax.Array
+    edges: jax.Array
+    valid: jax.Array
+    visited: jax.Array  # [P, 2] int32, see `Plans`
 
 
 @functools.partial(jax.jit, static_argnames=("capacities", "revisit"))
@@ -251,7 +268,7 @@ def execute_batch(
     *,
     capacities: tuple[int, ...],
     revisit: Revisit,
-) -> Fit[Witnessed]:
+) -> Fit[Executed]:
     """Execute one relation path per row and read a walk for every node reached.
 
     Args:
@@ -264,7 +281,9 @@ def execute_batch(
     trail = follow(
         graph, start(row, node), relations, capacities=capacities, revisit=revisit, keep=keep
     )
-    return fit(witness_paths(trail, answers(trail, relations)), trail)
+    visited = sum(visits(frontier, num_rows=len(relations)) for frontier in trail[1:])
+    found = witness_paths(trail, answers(trail, relations))
+    return fit(Executed(*found, jnp.asarray(visited)), trail)
 
 
 def execute_paths(
@@ -311,6 +330,7 @@ def execute_paths(
         )
 
     parts, completes = [], np.ones(count, bool)
+    visited = np.zeros((count, 2), np.int64)
     capacities = Capacities(
         slots=tuple(bucket(8 * batch_size << 2 * hop, floor=_FEWEST_SLOTS) for hop in range(hops))
     )
@@ -320,9 +340,10 @@ def execute_paths(
         there = there[np.argsort(found.row[there], kind="stable")]
         parts.append((found.row[there] + int(indices[0]), found.node[there], found.edges[there]))
         completes[indices] = complete
+        visited[indices] = found.visited[: len(indices)]
         if on_progress:
             on_progress(int(indices[-1]) + 1, count)
     empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, hops), np.int32))
     row, node, edges = (np.concatenate(column) for column in zip(*(parts or [empty])))
     offsets = np.searchsorted(row, np.arange(count + 1))
-    return Reached(row.astype(np.int32), node, edges, offsets, completes)
+    return Reached(row.astype(np.int32), node, edges, offsets, completes, visited)

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.candidates import Keep, Revisit, advance, available
+from jaxkg.candidates import Keep, Revisit, advance, available, visits
 from jaxkg.candidates.expand import widened
 from jaxkg.select import choose
 from jaxkg.types import NULL, Frontier, Graph
@@ -29,6 +29,7 @@ class Beam(NamedTuple):
     frontier: Frontier  # rows are places of the beam, question * W + place
     needed: jax.Array  # [KL] int32 slots of a hop: runs, K - 3 of the scorer, copied nodes, edges
     overflow: jax.Array  # [] bool
+    visited: jax.Array  # [B, 2] int32 nodes reached and edges walked, summed over hops and paths
     memo: Any = None  # pytree [B, W, ...]: what the scorer keeps of each path; None at hop 0
 
     @property
@@ -50,6 +51,7 @@ class Scored(NamedTuple):
     needed: Any = np.zeros(0, np.int32)  # [K - 3] int32 slots of its own steps
     overflow: Any = np.False_  # [] bool, one of those did not suffice
     behind: Any = None  # pytree, what the logits come of; for who looks at a layer
+    looked: Any = np.int32(0)  # [B] int32 edges that it looked at
 
 
 class Layer(NamedTuple):
@@ -67,11 +69,12 @@ class BeamPaths(NamedTuple):
     score: jax.Array  # [B, W] float32, -inf where there are fewer than W
     needed: jax.Array  # [C] int32, slots wanted
     overflow: jax.Array  # [] bool
+    visited: jax.Array  # [B, 2] int32, see `Beam`
 
     @classmethod
     def of(cls, beam: Beam) -> "BeamPaths":
         """Of the last beam."""
-        return cls(beam.relations, beam.score, beam.needed, beam.overflow)
+        return cls(beam.relations, beam.score, beam.needed, beam.overflow, beam.visited)
 
 
 def init(starts: Frontier, *, num_questions: int, width: int, hops: int, steps: int = 3) -> Beam:
@@ -95,6 +98,7 @@ def init(starts: Frontier, *, num_questions: int, width: int, hops: int, steps: 
         frontier=starts._replace(row=starts.row * width),
         needed=jnp.zeros(steps * hops, jnp.int32),
         overflow=jnp.zeros((), bool),
+        visited=jnp.zeros((num_questions, 2), jnp.int32),
     )
 
 
@@ -191,6 +195,8 @@ def tell(
             beam.needed, needed, (beam.steps * (beam.hop + 1) - 2,)
         ),
         overflow=beam.overflow | frontier.overflow,
+        visited=beam.visited
+        + visits(frontier, num_rows=batch * width).reshape(batch, width, 2).sum(axis=1),
         memo=jax.tree.map(lambda leaf: leaf[question, choice.parent], beam.memo),
     )
 
@@ -306,7 +312,12 @@ def _hop(
         needed = jax.lax.dynamic_update_slice(
             needed, jnp.asarray(scored.needed), (beam.steps * beam.hop + 1,)
         )
-    beam = beam._replace(needed=needed, overflow=beam.overflow | scored.overflow, memo=scored.memo)
+    beam = beam._replace(
+        needed=needed,
+        overflow=beam.overflow | scored.overflow,
+        visited=beam.visited.at[:, 1].add(scored.looked),
+        memo=scored.memo,
+    )
     if taken:
         beam = tell(
             graph, beam, options, scored.logits,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import itertools
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.cite import cite_paths
 from jaxkg.kg import KnowledgeGraph, Topics
+from jaxkg.kg.names import NameTable
 from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath, Usage
 from jaxkg.systems.answering import notes_on
 from jaxkg.tensors import TensorGraph
@@ -78,6 +80,32 @@ def by_mass(
     return tuple(RankedEntity(*told[node], score[node], tuple(backing[node])) for node in order)
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class RetrievedEntities(Collection[str]):
+    """Ids of entities by their nodes; an id is looked up where it is asked for.
+
+    Attributes:
+        ids: of all entities.
+        nodes: [K] integers, those retrieved, each once.
+        results: counts, yes or no: what is no entity of the graph.
+    """
+
+    ids: NameTable
+    nodes: np.ndarray
+    results: frozenset[str] = frozenset()
+
+    def __contains__(self, id: object) -> bool:
+        return id in self.results or (
+            isinstance(id, str) and bool(np.isin(self.ids.rows(id), self.nodes).any())
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return itertools.chain(self.results, (self.ids[node] for node in self.nodes.tolist()))
+
+    def __len__(self) -> int:
+        return len(self.nodes) + len(self.results)
+
+
 @dataclasses.dataclass(frozen=True)
 class Remarks:
     """What a method has to say of one question beside its relation paths.
@@ -109,6 +137,7 @@ def cited_answer(
     plan: tuple[PlanCandidate, ...] = (),
     usage: Usage = Usage(),
     remarks: Remarks = Remarks(),
+    retrieved: Collection[str] | None = None,
 ) -> Answer:
     """The record of one question; an abstention where there is no entity.
 
@@ -122,6 +151,7 @@ def cited_answer(
         plan: relation paths considered.
         usage: its share of the batch; what the remarks spent is added.
         remarks: on this question.
+        retrieved: see `Answer`.
     """
     return Answer(
         question=question.text,
@@ -138,6 +168,7 @@ def cited_answer(
         dropped=remarks.dropped,
         refused=remarks.refused,
         error=remarks.error,
+        retrieved=retrieved,
     )
 
 

@@ -34,6 +34,7 @@ class Followed:
         sizes: [Q, W] integers, nodes of each path that the join of the topics keeps, NULL where it
             was not followed.
         complete: [Q] bool, False where following outgrew the largest bucket.
+        visited: [Q, 2] integers, see `Plans`.
     """
 
     question: np.ndarray
@@ -44,6 +45,7 @@ class Followed:
     used: np.ndarray
     sizes: np.ndarray
     complete: np.ndarray
+    visited: np.ndarray
 
     def only(self, used: np.ndarray) -> Self:
         """The walks of some of the paths; `sizes` still tells of all.
@@ -131,8 +133,10 @@ def follow_paths(
         sizes[question, place] = np.bincount(row, minlength=len(question))
     complete = np.ones(len(used), bool)
     np.logical_and.at(complete, question, reached.complete)
+    visited = np.zeros((len(used), 2), np.int64)
+    np.add.at(visited, question, reached.visited)
     edges = reached.edges[there]
-    return Followed(who, place[row], node, edges, branch[row], used, sizes, complete)
+    return Followed(who, place[row], node, edges, branch[row], used, sizes, complete, visited)
 
 
 def both_ways(relations: np.ndarray, num_relations: int) -> np.ndarray:

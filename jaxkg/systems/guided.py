@@ -179,6 +179,7 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
             used,
             plans.complete,
             best,
+            visited=plans.visited,
             vectors=vectors,
             hops=tuple(
                 hop

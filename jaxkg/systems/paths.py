@@ -20,7 +20,7 @@ from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, why_no_topic
-from jaxkg.systems.cited import Remarks, by_mass, cite_walks, cited_answer
+from jaxkg.systems.cited import Remarks, RetrievedEntities, by_mass, cite_walks, cited_answer
 from jaxkg.systems.following import Followed, Join, KeepRows, follow_paths
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
@@ -74,6 +74,7 @@ class RelationPaths:
             method has none.
         remarks: on each question; None where there are none.
         topic: [Q, W] int, which of its question's topics each path leaves; None for any.
+        visited: [Q, 2] integers, nodes and edges visited to find them; None where nobody counted.
     """
 
     relations: np.ndarray
@@ -83,6 +84,7 @@ class RelationPaths:
     confidence: np.ndarray | None = None
     remarks: Sequence[Remarks] | None = None
     topic: np.ndarray | None = None
+    visited: np.ndarray | None = None
 
 
 def good_paths(probability: np.ndarray, share: float) -> np.ndarray:
@@ -217,9 +219,11 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
         found = self._found(linked, paths, followed)
         linked.clock.end("cite")
         usage = linked.clock.usage(len(found))
+        visited = None if paths.visited is None else (paths.visited + followed.visited).tolist()
         answers = []
         for i, some in enumerate(found):
             entities, plan = self.entities(some), self.plan_of(paths, followed, i)
+            nodes, edges = visited[i] if visited else (None, None)
             answer = cited_answer(
                 some.question,
                 some.topics,
@@ -229,8 +233,11 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
                 why_not="" if entities else self.why_not(some, plan),
                 complete=bool(paths.complete[i] and followed.complete[i]),
                 plan=plan,
-                usage=usage,
+                usage=dataclasses.replace(usage, nodes=nodes, edges=edges),
                 remarks=remarks[i],
+                retrieved=RetrievedEntities(
+                    self.kg.entity_ids, np.unique(self.retrieved(paths, some, i))
+                ),
             )
             answers.append(self.finish(answer))
         return answers, followed
@@ -257,6 +264,10 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
     def entities(self, found: Found) -> tuple[RankedEntity, ...]:
         """Answers to one question: by the summed weights of the walks that end in them."""
         return by_mass(self.kg, found.node.tolist(), found.paths)
+
+    def retrieved(self, paths: Proposed, found: Found, row: int) -> np.ndarray:
+        """[K] nodes that a question's answers are chosen among: all that its paths reach."""
+        return found.node
 
     def plan_of(self, paths: Proposed, followed: Followed, row: int) -> tuple[PlanCandidate, ...]:
         """One question's relation paths as records, those of weight 0 left out."""

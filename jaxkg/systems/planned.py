@@ -121,6 +121,7 @@ class PlannedQA(PathAnswering[RelationPaths]):
             plans.complete,
             confidence,
             [told] * len(linked.masked),
+            visited=plans.visited,
         )
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:

@@ -1,4 +1,5 @@
 import functools
+import itertools
 
 import brute_force
 import jax
@@ -19,7 +20,7 @@ from programs import (
 )
 from random_graphs import EDGES, NODES, RUNS, repad
 
-from jaxkg.candidates import answers, follow, path_length
+from jaxkg.candidates import answers, follow, path_length, visits
 
 RULES = ["topic", "none", "any"]
 
@@ -40,6 +41,22 @@ def test_agrees_with_brute_force(random_graph, rng, seed, revisit):
         assert [h[row] for h in hops] == brute_force.follow(world.facts, nodes, allowed, revisit)
         assert reached[row] == brute_force.answers(world.facts, nodes, allowed, revisit)
     assert not any(frontier.overflow for frontier in trail)
+
+
+@pytest.mark.parametrize("revisit", RULES)
+def test_what_every_row_visits_is_counted(random_graph, rng, revisit):
+    world = random_graph(3)
+    topics = random_topics(rng)
+    plan = random_plan(rng, 2 * world.num_relations)
+    trail, _, _ = executed(world.graph, frontier_of(topics, rng=rng), plan, revisit=revisit)
+    edges = world.facts.edges
+    hops = [nodes_of(frontier, ROWS) for frontier in trail]
+    for hop, (before, after) in enumerate(itertools.pairwise(hops)):
+        found = jax.jit(visits, static_argnames="num_rows")(trail[hop + 1], num_rows=ROWS)
+        for row, (nodes, walked) in enumerate(np.asarray(found).tolist()):
+            allowed = allowed_of(plan, row)[hop]
+            assert nodes == len(after[row])
+            assert walked == sum(h in before[row] and r in allowed for h, r, _ in edges)
 
 
 def ends(trail, masks):

@@ -11,6 +11,7 @@ import pytest
 from reknos_films import BORN, DIRECTED, FILMS, STARRING, asked
 
 from jaxkg.adjudicate import Scripted
+from jaxkg.answer import Answer
 from jaxkg.cli.replay import replay, saved
 from jaxkg.experiments.parts import Parts, wishes_from
 from jaxkg.experiments.programs import programs_counted
@@ -60,6 +61,8 @@ MOST_OF_ANY_SIZE = 10
 """Of batches of six sizes; an evaluation of a larger graph may want 15."""
 ALWAYS_FINDS_SOMETHING = {"proh"}
 LINKS_ITSELF = {"proh", "reader"}  # and says in words of its own that nothing was recognised
+COUNTS_NOTHING = {"reader", "ranked", "proh"}
+"""Of the nodes and edges that it visits."""
 SENTENCE_VECTORS = {"pathhd text", "ranked", "guided", "proh"}
 
 
@@ -222,6 +225,20 @@ def test_every_answer_is_grounded(built, answers):
     for answer in answers:
         backing = {path for entity in answer.entities for path in entity.paths}
         assert backing <= {path.id for path in answer.paths}
+
+
+def test_what_was_retrieved_and_visited_is_told_or_null(built, answers):
+    row, _, _, _ = built
+    for answer in answers:
+        assert {entity.entity for entity in answer.entities} <= set(answer.retrieved)
+        assert len(set(answer.retrieved)) == len(answer.retrieved)
+        nodes, edges = answer.usage.nodes, answer.usage.edges
+        assert (nodes is None, edges is None) == (row in COUNTS_NOTHING,) * 2
+        if answer.entities and nodes is not None:
+            assert nodes >= len(answer.entities)
+            cited = {cited.triple for path in answer.paths for cited in path.citations}
+            assert edges >= len(cited)
+    assert Answer.from_json(answers[0].to_json()) == answers[0]
 
 
 def test_what_it_cost_is_told(built, answers):

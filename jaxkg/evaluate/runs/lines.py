@@ -11,6 +11,9 @@
 | `answers` | ranked: `{"entity": name, "id", "score", "paths": [path ids]}` |
 | `paths` | ranked: `{"id", "triples", "relation_path", "end": [id, name], "score"}`; triples hold ids, in the graph's own direction |
 | `plan` | relation paths considered, best first: `{"relations", "probability", "used"}` |
+| `linked` | whether a topic was recognised; null where nothing came out |
+| `gold_retrieved` | whether a gold answer is among the entities that the search chose from; null where the system does not tell, or there is no gold |
+| `entities_retrieved` | how many those are, or null |
 | `retrieved` | ids of passages or triples retrieved, best first; null: the triples of `paths` |
 | `abstained` | the reason, or null |
 | `unparsed` | true where a reply came that could not be read |
@@ -29,7 +32,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -55,7 +58,7 @@ def prediction_line(
     aliases: Sequence[str] = (),
     support: Sequence[str | Sequence[str]] = (),
     retrieved: Sequence[str | Sequence[str]] | None = None,
-    visited: tuple[int, int] | None = None,
+    ids_of: Callable[[str], Iterable[str]] = lambda gold: (gold,),
 ) -> Line:
     """What a run remembers of one question, ready for JSON.
 
@@ -73,7 +76,8 @@ def prediction_line(
         aliases: further names of the gold answers, for `pog_em_alias`.
         support: gold passages' ids or gold triples, for `support_recall_at_k`.
         retrieved: what was retrieved of the same kind, best first.
-        visited: numbers of nodes and edges the search looked at.
+        ids_of: ids of the entities that a gold answer may mean, to look for among those that the
+            answer says were retrieved.
 
     Raises:
         JaxkgError: the answer is to another question, or a score is not a finite number.
@@ -100,6 +104,9 @@ def prediction_line(
         "answers": [],
         "paths": [],
         "plan": [],
+        "linked": None,
+        "gold_retrieved": None,
+        "entities_retrieved": None,
         "retrieved": None if retrieved is None else [_item(item) for item in retrieved],
         "abstained": None,
         "unparsed": unparsed,
@@ -116,8 +123,11 @@ def prediction_line(
         line["gold_ids"] = [None if name is None else gold for gold, name in zip(given, names)]
     if answer is not None:
         line |= _answer_part(question.id, answer)
-        if visited is not None:
-            line["usage"] |= {"nodes": visited[0], "edges": visited[1]}
+        if answer.retrieved is not None:
+            line["entities_retrieved"] = len(answer.retrieved)
+            if given:
+                means = (id for gold in given for id in ids_of(gold))
+                line["gold_retrieved"] = any(id in answer.retrieved for id in means)
         if check is not None and answer.entities and status(line) == "answered":
             line["grounded"] = check(answer)
             if not isinstance(line["grounded"], bool):
@@ -239,7 +249,10 @@ def _answer_part(question: str, answer: Answer) -> Line:
             "completion_tokens": int(usage.completion_tokens),
             "price": None if usage.price is None else float(usage.price),
             "seconds": float(usage.seconds),
+            "nodes": usage.nodes,
+            "edges": usage.edges,
         },
+        "linked": any(link.chosen for link in answer.topics),
         "fault": answer.error,
         "dropped": list(answer.dropped),
         "refused": list(answer.refused),

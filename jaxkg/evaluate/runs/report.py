@@ -11,6 +11,11 @@ The metrics are means over questions unless their name says otherwise (`micro_f1
 - Retrieval metrics judge what was retrieved even where the question was abstained from; a run
   that kept neither paths nor a plan has none.
 - `grounded` is over the answers that were checked; an abstention claims nothing.
+- What a search came to (`retrieval_rate`, `entities_retrieved`, `nodes`, `edges`) is over the
+  questions that say it; a system that does not tell has null there, never 0.
+- `miss_…` are shares of all questions, those whose first answer is wrong parted by where they were
+  lost (`jaxkg.evaluate.misses.miss`); of a system that does not tell what it retrieved, not
+  retrieved and ranked below are null.
 - Costs are over the questions that say what they cost.
 """
 
@@ -19,6 +24,7 @@ from __future__ import annotations
 import array
 import dataclasses
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -30,7 +36,7 @@ from jaxkg.evaluate.metrics.intervals import Estimate
 from jaxkg.evaluate.metrics.matching import Match
 from jaxkg.evaluate.metrics.strict import STRICT
 from jaxkg.evaluate.runs.lines import partial, status
-from jaxkg.evaluate.runs.scores import COST, PUBLISHED, score_line
+from jaxkg.evaluate.runs.scores import COST, MISSED, PUBLISHED, SEARCH, score_line
 from jaxkg.evaluate.runs.tables import format_interval, format_number, markdown_table
 
 FLAWS = ("fault", "dropped", "refused")
@@ -58,12 +64,17 @@ class Report:
     ids: tuple[str, ...] = dataclasses.field(default=(), repr=False)
     columns: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict, repr=False)
 
+    def told(self) -> dict[str, dict[str, float | int | None]]:
+        """The metrics as plain values; what the search came to is null where it is not told."""
+        found = {name: estimate.to_dict() for name, estimate in self.metrics.items()}
+        unknown = Estimate(math.nan, math.nan, math.nan, 0).to_dict()
+        return found | {name: unknown for name in (*SEARCH, *MISSED) if name not in found}
+
     def to_json(self) -> str:
         """`{"metrics", "counts", "provenance"}`; NaN is written as null."""
-        metrics = {name: estimate.to_dict() for name, estimate in self.metrics.items()}
         return json.dumps(
             {
-                "metrics": metrics,
+                "metrics": self.told(),
                 "counts": dict(self.counts),
                 "provenance": dict(self.provenance),
             },
@@ -168,7 +179,8 @@ def _groups(metrics: Iterable[str]) -> dict[str, list[str]]:
     kinds = {
         "Strict": STRICT,
         "As published elsewhere": PUBLISHED,
-        "Retrieval": tuple(name for name in left if "_recall_at_" in name),
+        "Retrieval": (*(name for name in left if "_recall_at_" in name), *SEARCH),
+        "Misses": MISSED,
         "Grounding": ("grounded",),
         "Cost of a question": (*QUANTILES, *COST),
     }

@@ -14,6 +14,7 @@ from typing import Any
 
 from jaxkg.evaluate.metrics import published, retrieval, strict
 from jaxkg.evaluate.metrics.matching import Match, match_answers
+from jaxkg.evaluate.misses import MISSES, miss
 from jaxkg.evaluate.runs.lines import status
 
 PUBLISHED = (
@@ -27,7 +28,11 @@ PUBLISHED = (
     "mrqa_em",
     "mrqa_f1",
 )
-COST = ("calls", "prompt_tokens", "completion_tokens", "price", "seconds", "nodes", "edges")
+SEARCH = ("retrieval_rate", "entities_retrieved", "nodes", "edges")
+"""What a search came to. A system that does not tell has null there."""
+MISSED = tuple(f"miss_{kind}" for kind in MISSES)
+"""Shares of all questions: one of them is 1 for a question whose first answer is wrong."""
+COST = ("calls", "prompt_tokens", "completion_tokens", "price", "seconds")
 
 
 def score_line(
@@ -62,12 +67,12 @@ def score_line(
         if not line.get("gold_aliases"):
             scores["pog_em_alias"] = math.nan
     scores |= _retrieval_scores(line, gold, gold_ids, match, ks, directed)
+    scores |= _search_scores(line, scores["hits_at_1"], scores["hit_any"])
     grounded = line.get("grounded")
     scores["grounded"] = math.nan if grounded is None else float(grounded)
     usage = line.get("usage") or {}
     for name in COST:
-        value = usage.get(name)
-        scores[name] = math.nan if value is None else float(value)
+        scores[name] = _number(usage.get(name))
     return scores
 
 
@@ -94,6 +99,34 @@ def published_scores(
         "mrqa_em": published.mrqa_em(gold, reply),
         "mrqa_f1": published.mrqa_f1(gold, reply),
     }
+
+
+def _search_scores(line: Mapping[str, Any], first: float, any_: float) -> dict[str, float]:
+    """What the search came to, and where a question was lost whose first answer is wrong.
+
+    Args:
+        line: of the question.
+        first, any_: `hits_at_1` and `hit_any`; NaN without gold answers.
+    """
+    usage, told = line.get("usage") or {}, line.get("gold_retrieved")
+    if told is not None:
+        told |= any_ > 0  # by its name, where it is known by no id
+    kind = None if math.isnan(first) or first > 0 else miss({**line, "gold_retrieved": told})
+    scores = {name: math.nan if math.isnan(first) else 0.0 for name in MISSED}
+    if kind is not None:
+        scores[f"miss_{kind}"] = 1.0
+    if told is None:  # cannot be told apart: neither 0 nor 1 would be true
+        scores["miss_not_retrieved"] = scores["miss_ranked_below"] = math.nan
+    return scores | {
+        "retrieval_rate": math.nan if math.isnan(first) else _number(told),
+        "entities_retrieved": _number(line.get("entities_retrieved")),
+        "nodes": _number(usage.get("nodes")),
+        "edges": _number(usage.get("edges")),
+    }
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def _retrieval_scores(

@@ -136,6 +136,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
             there,
             np.ones(count, bool),
             remarks=told,
+            visited=np.zeros((count, 2), np.int64),
             outcomes=outcomes,
             replies=replies,
         )

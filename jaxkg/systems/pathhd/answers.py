@@ -49,6 +49,7 @@ def ground_schemas(
     used, followed = np.zeros((2, size, places), bool)
     entities = np.zeros((size, places), np.int64)
     complete = np.ones(size, bool)
+    visited = np.zeros((size, 2), np.int64)
     nothing = np.zeros(0, np.int64)
     walks = [(nothing, nothing, nothing, np.zeros((0, hops), np.int32), nothing)]
     tried, step = 0, count
@@ -63,6 +64,7 @@ def ground_schemas(
             tensors, branches, relations, more, join=join, revisit=revisit, batch_size=batch_size
         )
         complete &= found.complete
+        visited += found.visited
         np.add.at(entities, (found.question, found.place), named[found.node])
         used |= more & (entities > 0)
         used &= np.cumsum(used, axis=1) <= count
@@ -78,6 +80,7 @@ def ground_schemas(
         used,
         np.where(followed, entities, NULL),
         complete,
+        visited,
     )
     return every.only(used)
 

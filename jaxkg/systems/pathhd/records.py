@@ -18,11 +18,13 @@ class Asked:
         query: of all of them, on the host.
         confidence: [Q] of the planner; 1 for queries from text.
         complete: [Q] bool, False where planning outgrew the largest bucket.
+        visited: [Q, 2] nodes and edges visited by planning; None where nobody counted.
     """
 
     query: Query
     confidence: np.ndarray
     complete: np.ndarray
+    visited: np.ndarray | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,12 +36,14 @@ class Retrieved:
         similarity: [Q, K] float32, -inf where there are fewer than K.
         score: [Q, K] float32, calibrated.
         complete: [Q] bool, False where the search outgrew the largest bucket.
+        visited: [Q, 2] nodes and edges visited; None where nobody counted.
     """
 
     relations: np.ndarray
     similarity: np.ndarray
     score: np.ndarray
     complete: np.ndarray
+    visited: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

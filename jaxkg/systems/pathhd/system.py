@@ -205,6 +205,7 @@ class PathHD(PathAnswering[Schemas]):
             asked.complete & found.complete,
             asked.confidence,
             remarks,
+            visited=None if asked.visited is None else asked.visited + found.visited,
             query=asked.query,
             similarity=found.similarity,
         )
@@ -277,7 +278,6 @@ class PathHD(PathAnswering[Schemas]):
         """Questions, their topics masked, as queries."""
         masked = masked_texts(questions, topics)
         count = len(masked)
-        everything = np.ones(count, bool)
         if self.ranked is not None:
             tick = _stage(on_progress, "rank")
             ranked = self.ranked.rank(questions, topics, tick)
@@ -290,13 +290,14 @@ class PathHD(PathAnswering[Schemas]):
                 query = PlanQuery(best.relations, best.probability)
             else:
                 query = PlanQuery(*either_way(best, self.kg.num_relations))
-            return Asked(query, np.ones(count), best.complete)
-        if self.kind in ("text", "ordered"):
+            return Asked(query, np.ones(count), best.complete, None)
+        if self.planner is None or self.kind not in ("bundle", "plan"):
             hops = self.hops if self.kind == "ordered" else None
-            return Asked(self.symbols.text_query(masked, hops=hops), np.ones(count), everything)
-        if self.kind == "projection":
-            return Asked(self.symbols.projected_query(masked), np.ones(count), everything)
-        assert self.planner is not None
+            if self.kind == "projection":
+                query = self.symbols.projected_query(masked)
+            else:
+                query = self.symbols.text_query(masked, hops=hops)
+            return Asked(query, np.ones(count), np.ones(count, bool), np.zeros((count, 2), int))
         plans = plan_paths(
             self.tensors,
             self.planner,
@@ -311,7 +312,7 @@ class PathHD(PathAnswering[Schemas]):
         query = PlanQuery(plans.relations, plans.probability.astype(np.float32))
         if self.kind == "plan":
             query = PlanQuery(plans.relations[:, :1], query.weight[:, :1])
-        return Asked(query, plans.probability[:, 0] * known, plans.complete)
+        return Asked(query, plans.probability[:, 0] * known, plans.complete, plans.visited)
 
     def retrieve(
         self, asked: Asked, topics: Sequence[Topics], *, on_progress: Progress | None = None
@@ -332,7 +333,7 @@ class PathHD(PathAnswering[Schemas]):
         rows = bucket(size)
         relations = np.full((count, keep, self.hops), NULL, np.int32)
         similarity = np.full((count, keep), -np.inf, np.float32)
-        complete = asked.complete.copy()
+        complete, visited = asked.complete.copy(), np.zeros((count, 2), np.int64)
         weight = jax.device_put(np.asarray(self.length_weight, np.float32))
 
         def run(indices: np.ndarray, slots: tuple[int, ...]) -> Nearest:
@@ -363,6 +364,7 @@ class PathHD(PathAnswering[Schemas]):
             relations[indices] = found.relations[: len(indices)]
             similarity[indices] = found.similarity[: len(indices)]
             complete[indices] &= whole
+            visited[indices] = found.visited[: len(indices)]
             if tick:
                 tick(int(indices[-1]) + 1, count)
         score = similarity
@@ -371,7 +373,7 @@ class PathHD(PathAnswering[Schemas]):
         order = np.argsort(-score, axis=1, kind="stable")
         relations = np.take_along_axis(relations, order[:, :, None], axis=1)
         similarity, score = (np.take_along_axis(x, order, axis=1) for x in (similarity, score))
-        return Retrieved(relations, similarity, score, complete)
+        return Retrieved(relations, similarity, score, complete, visited)
 
     def ground(self, found: Retrieved, topics: Sequence[Topics], *, count: int = 1) -> Followed:
         """Follow candidates, best first, until `count` of each question reach an entity.

@@ -31,7 +31,7 @@ from jaxkg.records import Question, RankedEntity, SupportingPath, TraceNode, Usa
 from jaxkg.score.priority import entity_states
 from jaxkg.settings import Checked, Count, Share
 from jaxkg.systems.answering import Progress, QuestionAnswering, why_no_topic
-from jaxkg.systems.cited import cite_walks, cited_answer
+from jaxkg.systems.cited import RetrievedEntities, cite_walks, cited_answer
 from jaxkg.systems.pathmind.trace import priority_hops
 from jaxkg.systems.pathmind.walks import (
     Ranked,
@@ -170,7 +170,7 @@ class PathMind(QuestionAnswering):
         found = self._known(ranking, questions) or self.rank(
             questions, use_given=use_given, on_progress=on_progress
         )
-        topics, masked, ranked = found.topics, found.masked, found.ranked
+        masked, ranked = found.masked, found.ranked
         began = time.perf_counter()
         best = np.zeros(len(questions))
         np.maximum.at(best, ranked.row, ranked.priority)
@@ -181,14 +181,7 @@ class PathMind(QuestionAnswering):
         )
         row = ranked.row[taken]
         paths = self._cited(row, ranked.heaviest[taken], ranked.priority[taken])
-        usage = _usage(found, began, len(questions))
-        return [
-            self._answer(
-                question, topics[i], paths[first:last], float(confidence[i]),
-                bool(ranked.complete[i]), usage,
-            )
-            for i, (question, first, last) in enumerate(_slices(questions, row))
-        ]  # fmt: skip
+        return self._answers(questions, found, row, paths, confidence, began)
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """An answer, and the priorities of all that lies around the topics."""
@@ -225,9 +218,9 @@ class PathMind(QuestionAnswering):
         found = self._known(ranking, questions) or self.rank(
             questions, use_given=use_given, on_progress=on_progress
         )
-        topics, ranked = found.topics, found.ranked
+        ranked = found.ranked
         began = time.perf_counter()
-        starts, size = [some.entities for some in topics], self.settings
+        starts, size = [some.entities for some in found.topics], self.settings
         if strategy == "important" and size.growth == "triples":
             row, walks, score = grown_walks(
                 found.whole, self.tensors, starts, keep=size.keep, iterations=size.iterations
@@ -244,13 +237,7 @@ class PathMind(QuestionAnswering):
                 seed=seed,
             )
         paths = self._cited(row, walks, score)
-        usage = _usage(found, began, len(questions))
-        return [
-            self._answer(
-                question, topics[i], paths[first:last], 1.0, bool(ranked.complete[i]), usage
-            )
-            for i, (question, first, last) in enumerate(_slices(questions, row))
-        ]
+        return self._answers(questions, found, row, paths, np.ones(len(questions)), began)
 
     def rank(
         self,
@@ -338,25 +325,35 @@ class PathMind(QuestionAnswering):
     def _cited(self, row: np.ndarray, walks: np.ndarray, score: np.ndarray) -> list[SupportingPath]:
         return cite_walks(self.kg, self.tensors, walks, row, score)
 
-    def _answer(
+    def _answers(
         self,
-        question: Question,
-        topics: Topics,
+        questions: Sequence[Question],
+        found: Ranking,
+        row: np.ndarray,
         paths: Sequence[SupportingPath],
-        confidence: float,
-        complete: bool,
-        usage: Usage,
-    ) -> Answer:
-        return cited_answer(
-            question,
-            topics,
-            _entities(paths),
-            paths,
-            system=SYSTEM,
-            why_not=self._why_not(topics, confidence),
-            complete=complete,
-            usage=usage,
-        )
+        confidence: np.ndarray,
+        began: float,
+    ) -> list[Answer]:
+        """An answer a question from the paths of each, whose questions `row` tells."""
+        usage, whole = _usage(found, began, len(questions)), found.whole
+        answers = []
+        for i, (question, first, last) in enumerate(_slices(questions, row)):
+            nodes = whole.node[whole.offsets[i] : whole.offsets[i + 1]]
+            edges = None if whole.walked is None else int(whole.walked[i])
+            answers.append(
+                cited_answer(
+                    question,
+                    found.topics[i],
+                    _entities(paths[first:last]),
+                    paths[first:last],
+                    system=SYSTEM,
+                    why_not=self._why_not(found.topics[i], float(confidence[i])),
+                    complete=bool(whole.complete[i]),
+                    usage=dataclasses.replace(usage, nodes=len(nodes), edges=edges),
+                    retrieved=RetrievedEntities(self.kg.entity_ids, nodes),
+                )
+            )
+        return answers
 
     def _why_not(self, topics: Topics, confidence: float) -> str:
         if not topics.entities:

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.candidates import Revisit
+from jaxkg.candidates import Revisit, visits
 from jaxkg.candidates.subgraph import Subgraphs
 from jaxkg.kg import Topics
 from jaxkg.learn.priority.model import PriorityModel
@@ -40,6 +40,7 @@ class Prioritised(NamedTuple):
     valid: jax.Array  # [K] bool
     needed: jax.Array  # [2L] int32
     overflow: jax.Array  # [] bool
+    walked: jax.Array  # [B] int32 edges of each subgraph, counted once a hop
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Ranked:
         heaviest, shortest: [K, L] int32 edges of a walk to each, NULL past its end.
         offsets: [Q + 1] int64, first entry of each question.
         complete: [Q] bool, False where the subgraph outgrew the largest bucket.
+        walked: [Q] integers, edges of each subgraph, counted once a hop; None where nobody counted.
     """
 
     row: np.ndarray
@@ -62,6 +64,7 @@ class Ranked:
     shortest: np.ndarray
     offsets: np.ndarray
     complete: np.ndarray
+    walked: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,8 +167,18 @@ def prioritise_batch(
         mass=mass,
     )
     heaviest, shortest = heaviest_walks(sub, question, graph.relation)
+    # Unlike elsewhere a slot is valid for every edge, see `Subgraphs`.
+    walked = sum(visits(level, num_rows=len(text))[:, 0] for level in sub.trail[1:])
     return Prioritised(
-        sub.row, sub.node, logit, heaviest, shortest, sub.is_entity, sub.needed, sub.overflow
+        sub.row,
+        sub.node,
+        logit,
+        heaviest,
+        shortest,
+        sub.is_entity,
+        sub.needed,
+        sub.overflow,
+        jnp.asarray(walked),
     )
 
 
@@ -229,8 +242,9 @@ def rank_entities(
             for step in range(2 * hops)
         )
     )
-    parts, completes = [], np.ones(count, bool)
+    parts, completes, walked = [], np.ones(count, bool), np.zeros(count, np.int64)
     for indices, found, complete in stream(count, batch_size, run, capacities):
+        walked[indices] = found.walked[: len(indices)]
         # Priorities that differ by rounding alone are ties, and ties go to the smaller node.
         priority = (1 / (1 + np.exp(-np.clip(found.logit, -80, 80)))).round(6)
         there = np.flatnonzero(found.valid)
@@ -247,7 +261,7 @@ def rank_entities(
         np.concatenate(column) for column in zip(*(parts or [empty]))
     )
     offsets = np.searchsorted(row, np.arange(count + 1))
-    return Ranked(row, node, priority, heaviest, shortest, offsets, completes)
+    return Ranked(row, node, priority, heaviest, shortest, offsets, completes, walked)
 
 
 def choose_walks(

@@ -36,7 +36,7 @@ from jaxkg.systems.proh.index import Encode, HyperIndex, graph_index, hyper_inde
 from jaxkg.systems.proh.reasoning import Reasoning, reason
 from jaxkg.systems.proh.retrieval import Anchors, RetrievalSettings, Retrieved, Retriever
 from jaxkg.systems.proh.settings import PROH_L, ProhSettings
-from jaxkg.systems.proh.trace import reasoned_nodes, retrieved_nodes
+from jaxkg.systems.proh.trace import reasoned_nodes, retrieved_nodes, shown_edges
 
 TRACE_FORMAT = "jaxkg-proh-trace"
 _ENTITIES, _PATHS, _PASSAGES = 10, 10, 10
@@ -239,6 +239,11 @@ class ProhQA(QuestionAnswering):
             abstained=None if entities else "; ".join(notes) or "no answer was found",
             notes=tuple(notes) if entities else partial,
             system="proh",
+            retrieved=frozenset(
+                self.graph.entity_ids[row]
+                for edge in shown_edges(found.states)
+                for row in self.graph.entities_of(edge).tolist()
+            ),
             rationale=found.reason or None,
             refused=refused,
             error=fault if not entities and not refused else None,
@@ -329,6 +334,7 @@ class ProhQA(QuestionAnswering):
             abstained=nothing,
             notes=tuple(notes),
             system="proh retrieval",
+            retrieved=frozenset(self.graph.entity_ids[row] for row, _ in found.entities),
             passages=self._passages(found.chunks[:_PASSAGES]),
         )
 

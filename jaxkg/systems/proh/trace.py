@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jaxkg.answer import Answer
@@ -51,6 +51,18 @@ def reasoned_nodes(index: HyperIndex, told: Mapping[str, Any]) -> tuple[TraceNod
         TraceNode("facts that plans are drafted from", below=context),
         *(_state(index, state, told["best"]) for state in told["states"]),
     )
+
+
+def shown_edges(states: Iterable[Mapping[str, Any]]) -> set[int]:
+    """The hyperedges of all paths that were shown to the model for a sub-question."""
+    return {
+        edge
+        for state in states
+        for level in state["level"]
+        for depth in level["depths"]
+        for path, _ in depth["paths"]
+        for edge in path
+    }
 
 
 def _anchors(index: HyperIndex, topics: Sequence[str], targets: Sequence[int]) -> TraceNode:

@@ -17,6 +17,7 @@ from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import query_to_dict
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
+from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader import wording
 from jaxkg.systems.reader.confidence import confidence, confidence_cues
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction
@@ -314,6 +315,7 @@ class Reader(QuestionAnswering):
             readings=tuple(map(self._other, others)),
             notes=(*answer.notes, *notes),
             usage=stages.usage(1),
+            retrieved=self._retrieved(understood),
         )
 
     @functools.cached_property
@@ -321,6 +323,13 @@ class Reader(QuestionAnswering):
         """Executes the query graphs of the graph."""
         vocabulary = self.readings.vocabulary
         return QuerySets(self.kg, vocabulary.values, vocabulary.around)
+
+    def _retrieved(self, understood: Understood) -> RetrievedEntities:
+        """What all readings come to."""
+        found = [reading.candidate for reading in understood.readings]
+        ends = np.concatenate([np.zeros(0, np.int64), *(some.ends for some in found)])
+        results = frozenset(some.result for some in found if some.result)
+        return RetrievedEntities(self.kg.entity_ids, np.unique(ends), results)
 
     def _plan(self, understood: Understood) -> tuple[PlanCandidate, ...]:
         return tuple(

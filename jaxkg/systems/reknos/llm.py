@@ -25,7 +25,7 @@ from jaxkg.records import PlanCandidate, Question, Usage
 from jaxkg.search.super_relations import BestPaths, SuperSearch
 from jaxkg.select import witness_paths
 from jaxkg.systems.answering import Progress, why_no_topic
-from jaxkg.systems.cited import Remarks, by_mass, cite_walks, cited_answer
+from jaxkg.systems.cited import Remarks, RetrievedEntities, by_mass, cite_walks, cited_answer
 from jaxkg.systems.reknos.loop import concluded, run_search
 from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.systems.reknos.trace import Solved, entities_by_path, read_traces, slot_questions
@@ -116,6 +116,14 @@ def _solve(
     for i, answer in zip(judged, told):
         dropped = (*session.ledgers[i].dropped, *answer.dropped)
         answers[i] = dataclasses.replace(answer, dropped=dropped)
+    answers = [
+        dataclasses.replace(
+            answer,
+            usage=answer.usage + Usage(nodes=trace.reached, edges=trace.triples),
+            retrieved=RetrievedEntities(problem.kg.entity_ids, trace.extracted),
+        )
+        for answer, trace in zip(answers, traces)
+    ]
     return [
         Solved(answer, dataclasses.replace(trace, failed=tuple(ledger.failed)))
         for answer, trace, ledger in zip(answers, traces, session.ledgers)

@@ -169,12 +169,17 @@ class ReKnoS(PathAnswering[TracedPaths]):
             used,
             plans.complete,
             confidence,
+            visited=np.array([(trace.reached, trace.triples) for trace in traces]),
             traces=traces,
         )
 
     def entities(self, found: Found) -> tuple[RankedEntity, ...]:
         """By the summed weights of the walks; nodes without a name only where there is no other."""
         return by_mass(self.kg, found.node.tolist(), found.paths, named=True)
+
+    def retrieved(self, paths: TracedPaths, found: Found, row: int) -> np.ndarray:
+        """All that the best super-relation paths extract (Eq. 9)."""
+        return paths.traces[row].extracted
 
     @functools.cached_property
     def problem(self) -> SuperProblem:

@@ -37,6 +37,7 @@ class Trace:
         paths: the best super-relation paths with their scores (Eq. 8), shortest first.
         extracted: [X] int32 entities that those extract (Eq. 9), ascending.
         triples: size of the search space: triples walked, each counted once a step.
+        reached: nodes those lead to, each counted once a step of a super-relation path.
         complete: False where the search outgrew the largest bucket.
         failed: calls to a language model that brought nothing, by stage.
     """
@@ -45,6 +46,7 @@ class Trace:
     paths: tuple[tuple[tuple[str, ...], float], ...]
     extracted: np.ndarray
     triples: int
+    reached: int = 0
     complete: bool = True
     failed: tuple[str, ...] = ()
 
@@ -91,6 +93,8 @@ def read_traces(
         complete: whether everything fitted.
     """
     extracted = extracted_entities(search, best, count)
+    reached = np.concatenate([frontier.valid for frontier in search.trail[1:]])
+    nodes = np.bincount(slot_questions(search)[reached], minlength=count)
     traces = []
     for i in range(count):
         steps = tuple(
@@ -103,7 +107,7 @@ def read_traces(
             if path[0] != NULL
         )
         triples = int(search.walked[i])
-        traces.append(Trace(steps, paths, extracted[i], triples, complete))
+        traces.append(Trace(steps, paths, extracted[i], triples, int(nodes[i]), complete))
     return traces
 
 

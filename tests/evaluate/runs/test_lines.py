@@ -17,7 +17,8 @@ from jaxkg.records import Question, RankedEntity
 
 
 def test_a_line_holds_what_was_asked_and_answered(question, answer):
-    line = prediction_line(question, answer, visited=(12, 34))
+    usage = dataclasses.replace(answer.usage, nodes=12, edges=34)
+    line = prediction_line(question, dataclasses.replace(answer, usage=usage))
     assert line["id"] == "q1"
     assert line["gold"] == ["m.1", "m.2"]
     assert line["gold_ids"] is None
@@ -38,6 +39,21 @@ def test_a_line_holds_what_was_asked_and_answered(question, answer):
         "edges": 34,
     }
     assert status(line) == "answered"
+
+
+def test_what_was_retrieved_is_held_against_the_gold_answers(question, answer):
+    nothing = prediction_line(question, answer)
+    assert (nothing["gold_retrieved"], nothing["entities_retrieved"]) == (None, None)
+    for ids, held in ((("m.2", "m.9"), True), ((), False)):
+        line = prediction_line(question, dataclasses.replace(answer, retrieved=frozenset(ids)))
+        assert (line["gold_retrieved"], line["entities_retrieved"]) == (held, len(ids))
+    named = dataclasses.replace(question, answers=("Dan",))
+    some = dataclasses.replace(answer, retrieved=frozenset({"m.2"}))
+    assert not prediction_line(named, some)["gold_retrieved"]
+    meant = {"Dan": ["m.7", "m.2"]}
+    assert prediction_line(named, some, ids_of=meant.__getitem__)["gold_retrieved"]
+    unknown = prediction_line(dataclasses.replace(question, answers=None), some)
+    assert unknown["gold_retrieved"] is None
 
 
 def test_a_path_ends_where_its_last_step_leads(question, answer):

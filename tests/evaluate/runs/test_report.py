@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import math
 
@@ -5,7 +6,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import evaluate, prediction_line
-from jaxkg.evaluate.runs.scores import score_line
+from jaxkg.evaluate.runs.scores import MISSED, SEARCH, score_line
 
 
 def test_every_question_asked_is_in_the_denominator(make_line):
@@ -25,7 +26,7 @@ def test_every_question_asked_is_in_the_denominator(make_line):
         "empty": 0,
         "no_gold": 0,
     }
-    wrong_three_times = set(report.metrics) - {"micro_f1"}
+    wrong_three_times = set(report.metrics) - {"micro_f1", *MISSED}
     assert {report.metrics[name].value for name in wrong_three_times} == {0.25}
     assert report.metrics["micro_f1"].value == pytest.approx(2 / 5)
     assert {estimate.n for estimate in report.metrics.values()} == {4}
@@ -74,14 +75,14 @@ def test_macro_and_micro(make_line):
 
 
 def test_a_line_scored_in_full(question, answer):
+    usage = dataclasses.replace(answer.usage, nodes=4, edges=9)
     line = prediction_line(
         question,
-        answer,
+        dataclasses.replace(answer, usage=usage, retrieved=frozenset({"m.1", "m.3"})),
         check=lambda given: True,
         name_of={"m.1": "Bob", "m.2": "Dan"}.get,
         aliases=["Robert"],
         support=[("m.film", "written_by", "m.3"), ("m.film", "directed_by", "m.1")],
-        visited=(4, 9),
     )
     scores = score_line(line, ks=(1, 2))
     expected = {
@@ -119,8 +120,38 @@ def test_a_line_scored_in_full(question, answer):
         "seconds": 0.5,
         "nodes": 4,
         "edges": 9,
+        "retrieval_rate": 1,
+        "entities_retrieved": 2,
+        **dict.fromkeys(MISSED, 0),
     }
     assert scores == pytest.approx(expected)
+
+
+def test_where_questions_are_lost(make_line):
+    wrong = {"gold_retrieved": False, "linked": True}
+    below = make_line("a", ["a"], "x") | wrong | {"gold_retrieved": True}
+    away = make_line("b", ["a"], "x") | wrong
+    right = make_line("c", ["a"], "a") | wrong  # it is known by its name alone
+    unlinked = make_line("d", ["a"]) | wrong | {"linked": False, "abstained": "no topic"}
+    doubted = unlinked | {"id": "e", "linked": True, "plan": [{"relations": ["r"], "used": False}]}
+    failed = make_line("f", ["a"]) | {"error": "timeout"}
+    report = evaluate([below, away, right, unlinked, doubted, failed])
+    values = {name: estimate.value for name, estimate in report.metrics.items()}
+    assert values["retrieval_rate"] == pytest.approx(2 / 5)
+    assert values["miss_not_linked"] == values["miss_withheld"] == pytest.approx(1 / 6)
+    assert values["miss_failed"] == pytest.approx(1 / 6)
+    assert values["miss_ranked_below"] == values["miss_not_retrieved"] == pytest.approx(1 / 5)
+    assert report.metrics["retrieval_rate"].n == 5
+    assert "## Misses" in report.to_markdown()
+
+
+def test_what_a_system_does_not_tell_is_null_and_never_0(make_line):
+    lines = [make_line("a", ["a"], "a"), make_line("b", ["a"], "x"), make_line("c", ["a"])]
+    told = json.loads(evaluate(lines).to_json())["metrics"]
+    unknown = {"value": None, "low": None, "high": None, "n": 0}
+    for name in (*SEARCH, "miss_not_retrieved", "miss_ranked_below"):
+        assert told[name] == unknown
+    assert told["miss_failed"]["value"] == 0
 
 
 def test_retrieval_is_judged_where_the_answer_was_abstained_from(question, answer):
