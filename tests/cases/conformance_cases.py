@@ -231,6 +231,9 @@ CASES: dict[str, Case] = {
     ),
     "candidates.path_length": Case(candidates.path_length, lambda s: (plan(s),)),
     "candidates.answers": Case(candidates.answers, lambda s: (trail(s), plan(s))),
+    "candidates.visits": Case(
+        lambda trail: candidates.visits(trail[-1], num_rows=ROWS), lambda s: (trail(s),)
+    ),
     "candidates.relation_paths": Case(
         lambda *args: candidates.relation_paths(
             *args, capacities=(SLOTS, SLOTS), keep=3, fan_out=4
