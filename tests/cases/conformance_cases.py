@@ -232,7 +232,8 @@ CASES: dict[str, Case] = {
     "candidates.path_length": Case(candidates.path_length, lambda s: (plan(s),)),
     "candidates.answers": Case(candidates.answers, lambda s: (trail(s), plan(s))),
     "candidates.visits": Case(
-        lambda trail: candidates.visits(trail[-1], num_rows=ROWS), lambda s: (trail(s),)
+        lambda frontier: candidates.visits(frontier, num_rows=ROWS),
+        lambda s: (frontier(s)._replace(needed=np.asarray(SLOTS - s, np.int32)),),
     ),
     "candidates.relation_paths": Case(
         lambda *args: candidates.relation_paths(
