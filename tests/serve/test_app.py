@@ -72,7 +72,7 @@ class TestAsking:
         ("body", "says"),
         [
             (b"", "not JSON"),
-            (b"[" * 5000, "nested deeper"),
+            (b"[" * 5000 + b"]" * 5000, "nested deeper"),
             (b'{"question": 3}', "a question is"),
             (b'{"question": "  "}', "a question is"),
             (b'{"question": "\\ud800"}', "surrogate"),

@@ -16,6 +16,7 @@ from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
+from jaxkg.systems.reader.language.lexicon.cue_words import MATES
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
@@ -139,7 +140,11 @@ class Readings:
         return {stem(words[0]) for label in told if (words := split_words(label).folded)}
 
     def _as_labelled(self, cues: Cues) -> Cues:
-        """A superlative that stands so in a relation's label is a part of it: "first described"."""
+        """A superlative that stands so in a relation's label is a part of it: "first described";
+        "colleagues" are who has the same employer, unless that is a relation's name."""
+        mates = {cues.words.folded[place] for place in cues.mates}
+        if mates and not mates & self._label_words:
+            cues = dataclasses.replace(cues, same=True)
         if cues.extreme is None or not cues.extreme.words:
             return cues
         last = max(cues.extreme.words)
@@ -152,10 +157,20 @@ class Readings:
         return dataclasses.replace(cues, extreme=None, graded=(), used=used)
 
     @functools.cached_property
+    def _label_words(self) -> set[str]:
+        """Words that tell in labels of who shares something with whom."""
+        told = {word for label in self._labels for word in split_words(label).folded}
+        return told & {*MATES, "with", "alongside", "together"}
+
+    @functools.cached_property
+    def _labels(self) -> list[str]:
+        return [w for relation in self.vocabulary.relations for w in relation.wordings]
+
+    @functools.cached_property
     def _pairs(self) -> set[tuple[str, ...]]:
         """Words that follow one another in labels, by their stems."""
-        labels = (w for relation in self.vocabulary.relations for w in relation.wordings)
-        return {pair for w in labels for pair in itertools.pairwise(map(stem, w.lower().split()))}
+        labels = (label.lower().split() for label in self._labels)
+        return {pair for words in labels for pair in itertools.pairwise(map(stem, words))}
 
     def _with_numbers(self, cues: Cues, mentions: list[Mention]) -> Cues:
         """A number on its own is a value to be met, where the graph has it: "on floor 2"."""

@@ -216,7 +216,11 @@ class Reader(QuestionAnswering):
             if len(kept) == 1 + self.settings.readings:
                 break
         tie = len(kept) > 1 and kept[1].confidence > _TIE * kept[0].confidence
-        met = not asked.cues.plainly or found[order[0]].result in ("yes", "no")
+        best = found[order[0]]
+        met = not asked.cues.plainly or best.result in ("yes", "no")
+        met &= not any(
+            map(asked.alignment.rules_out, map(self.readings.find.wordings, best.relations))
+        )
         answers = sure >= least and not tie and met
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)

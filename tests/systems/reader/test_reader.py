@@ -155,3 +155,20 @@ def test_of_two_readings_as_likely_as_one_another_none_is_taken():
     understood = reader.understand("Who made Low Tide?")
     assert not understood.sure
     assert {reading.answers for reading in understood.readings[:2]} == {("Ann Lee",), ("Bob Ray",)}
+
+
+def test_what_a_question_excludes_is_no_answer_to_it():
+    """A reader without the weights of sentence vectors takes the only number there is as well."""
+    kg = KnowledgeGraph.from_triples(
+        [("Ida", "email", "ida@x.org"), ("Per", "email", "per@x.org"), ("Ida", "lives in", "Hull")]
+    )
+    reader = Reader.build(kg, HashingEncoder())
+    phone = reader.understand("What is Ida's phone number?")
+    assert not phone.sure
+    alignment = phone.asked.alignment
+    assert alignment.rules_out(("email",))
+    assert not alignment.rules_out(("lives in",))
+    assert not alignment.rules_out(("email or phone",))
+    both = reader.look("Whose phone number goes with the email ida@x.org?").asked.alignment
+    assert not both.rules_out(("email",))
+    assert reader.understand("What is Ida's email?").sure

@@ -162,3 +162,29 @@ def test_what_is_done_to_a_thing_is_told_without_saying_by_whom():
     assert seen(readings, "Who has had Sooty adopted?", "direction")[("adopted by",), ""] == -1.0
     assert seen(readings, "Where was Sooty adopted?", "direction")[("adopted by",), ""] == 1.0
     assert seen(readings, "Where is the Barn based?", "direction")[("based in",), ""] == 1.0
+
+
+def test_colleagues_share_what_a_relation_leads_to():
+    facts = [("Anna", "works at", "Acme"), ("Bob", "works at", "Acme"), ("Bob", "trained", "Anna")]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    for question, shared in [
+        ("Who are Anna's colleagues?", True), ("Who works with Anna?", True),
+        ("the co-workers of Anna", True), ("Which colleague trained Anna?", False),
+        ("Who trained Anna?", False),
+    ]:  # fmt: skip
+        assert readings.asked(question).cues.same is shared, question
+    found = readings.of(readings.asked("Who works with Anna?"))
+    assert all(len(c.relations) > 1 for c in found if c.shape == "path" and len(c.ends))
+    named = [*facts, ("Anna", "plays chess with", "Carl"), ("Dora", "colleague", "Anna")]
+    own = Readings(KnowledgeGraph.from_triples(named), None, ReaderSettings())
+    assert not own.asked("Who are Anna's colleagues?").cues.same  # a relation's name
+
+
+def test_as_many_as_the_most_are_all_first():
+    facts = [("A", "author", "Ida"), ("B", "author", "Ida"), ("C", "author", "Per")]
+    facts += [("D", "author", "Per"), ("E", "author", "Una")]
+    kg = KnowledgeGraph.from_triples(facts)
+    readings = Readings(kg, None, ReaderSettings())
+    found = readings.of(readings.asked("Who is the author of the most?"))
+    first = [{kg.name(end) for end in c.ends.tolist()} for c in found if c.shape == "extreme"]
+    assert {"Ida", "Per"} in first

@@ -18,9 +18,11 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     AUXILIARY,
     EXCEPT,
     LIGHT,
+    MATES,
     NOT,
     SAME,
     STOP,
+    TOGETHER,
 )
 from jaxkg.systems.reader.language.lexicon.stems import is_past, singular, stem
 
@@ -40,6 +42,7 @@ _HAVE_SOME = re.compile(
     r"(?:an?|any|some|eine?[nmr]?) \w"
     r"|\b(?:have|has) (?:ever )?(?:been )?\w+e[dn]\b|\b(?:are|were|is|was) (?:ever )?\w+e[dn]\b"
 )
+_HAD = {"s", "his", "her", "their", "its", "of", "von", "does", "do", "has", "have", "hat"}
 _WHETHER = {"is", "was", "are", "were", "does", "do", "did", "has", "ist", "sind", "hat"}
 _OF_ANY = {"there", "anyone", "anybody", "you", "we", "es"}
 _PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
@@ -62,6 +65,7 @@ class Cues:
         both: of two things at once: "both", "as well as".
         either: has "or".
         same: asks for what shares something with a topic: "in the same office as".
+        mates: words that ask for who shares something with somebody: "her colleagues".
         some: of what has anything of something: "named for somebody", "with an allergy".
         except_at: word from which on things are left out.
         negated: word of a "not".
@@ -83,6 +87,7 @@ class Cues:
     both: bool = False
     either: bool = False
     same: bool = False
+    mates: frozenset[int] = frozenset()
     some: bool = False
     except_at: int | None = None
     negated: int | None = None
@@ -152,6 +157,7 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
         both=bool({"both", "sowohl", "beide", "beiden"} & set(folded)) or "as well as" in lower,
         either="or" in folded or "oder" in folded,
         same=not yesno and any(word in SAME for word in folded),
+        mates=frozenset() if yesno else _mates(folded, lower, words),
         some=not (yesno or negated or except_match)
         and (bool(_ANYTHING & set(folded)) or bool(_HAVE_SOME.search(lower))),
         except_at=except_at,
@@ -290,6 +296,18 @@ def _yesno(folded: list[str], text: str) -> bool:
         and folded[0] not in {*wh, *_IMPERATIVE, "which"}
         and not any(w in ASKS for w in folded[:4])
     )
+
+
+def _mates(folded: list[str], lower: str, words: Words) -> frozenset[int]:
+    """Places of "colleagues", or of "works with"."""
+    places = set()
+    for at, word in enumerate(folded):  # "which colleague trained her" asks for no more than who
+        near = {*folded[max(0, at - 1) : at], *folded[at + 1 : at + 2]}
+        if word in MATES and near & _HAD:
+            places.add(at)
+    if together := TOGETHER.search(lower):
+        places.update(words_in(words, *together.span()))
+    return frozenset(places)
 
 
 def _plainly(folded: list[str]) -> bool:

@@ -17,6 +17,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.german import in_english
+from jaxkg.systems.reader.language.lexicon.opposites import opposed
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.text import TextEncoder
@@ -113,6 +114,7 @@ class Alignment:
         found = vectors(self.texts())
         self._phrase_vectors, self._whole = vectors.mapped(found[:-1], asked=True), found[-1]
         self._aligned: dict[tuple[str, ...], Aligned] = {}
+        self._ruled_out: dict[tuple[str, ...], bool] = {}
 
     @property
     def noun(self) -> list[str]:
@@ -193,6 +195,14 @@ class Alignment:
         return Aligned(
             sem * (self.content > 0), lex * (self.content > 0), best_sem, best_lex, whole, at
         )
+
+    def rules_out(self, wordings: tuple[str, ...]) -> bool:
+        """Whether the question's words exclude an element: no e-mail where a phone is asked for."""
+        if wordings not in self._ruled_out:
+            labels = (tuple(split_words(wording).folded) for wording in wordings)
+            told = tuple(w for place, w in enumerate(self.words) if place not in self.masked)
+            self._ruled_out[wordings] = all(opposed(told, label) for label in labels)
+        return self._ruled_out[wordings]
 
     def letters(self, wordings: tuple[str, ...]) -> tuple[np.ndarray, float, float]:
         """How alike words and an element's are by letters, nothing encoded.

@@ -194,8 +194,8 @@ class Measured:
             if not grade.largest:
                 counts = np.array([(source == node).sum() for node in base.ends])
                 nodes = base.ends
-            if len(nodes) < 2 or counts.min() == counts.max():
-                continue
+            if len(nodes) < 2 or (counts.max() < 2 and counts.min() == counts.max()):
+                continue  # several that have as many are all first
             yield self._placed(
                 dataclasses.replace(
                     base,

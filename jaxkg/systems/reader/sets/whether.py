@@ -87,7 +87,7 @@ class Whether:
         One that has nothing of it is answered only where others of its class have some.
         """
         made = []
-        if len(asked.mentions) != 1 or asked.cues.bounds:
+        if len(asked.mentions) != 1 or asked.cues.bounds or not asked.cues.plainly:
             return made
         for o, option in enumerate(asked.mentions[0].options):
             topic = Entities((self.kg.entity_ids[option.entity],))

@@ -192,6 +192,18 @@ SAME = frozenset(
         "denselben",
     ]
 )
+_MATES = (
+    "colleague colleagues coworker coworkers workmate workmates teammate teammates classmate "
+    "classmates flatmate flatmates roommate roommates housemate housemates kollege kollegen "
+    "kollegin kolleginnen mitbewohner"
+)
+MATES = frozenset(_MATES.split())
+"""Who shares something with somebody, in one word."""
+TOGETHER = re.compile(
+    r"\b(?:works?|working|worked|lives?|living|lived|plays?|playing|played|studies|studied|trains?|"
+    r"trained|serves?|served) (?:together |alongside )?with\b|\bco-workers?\b"
+)
+"""The same in other words."""
 NOT = re.compile(
     r"\b(?:out of (?:order|stock|service|use|action|print)|"
     r"not|never|none|nothing|neither|nor|nobody|\w+n['’]t|lack(?:s|ing)?|nichts?|"

@@ -33,7 +33,7 @@ live reside residence home dwell inhabit resident wohnen leben wohnort wohnsitz
 come origin native hail born birthplace stammen herkunft
 die death dead deceased died sterben tod gestorben
 marry married spouse wife husband partner wed verheiratet heiraten ehepartner ehefrau ehemann
-job occupation profession career trade beruf
+job role occupation profession position post career trade beruf rolle stelle
 work employ employer employee staff company hire arbeiten angestellt arbeitgeber
 place location loc site venue position situated located ort lage
 big large size area extent
@@ -127,6 +127,10 @@ night nocturnal
 day diurnal
 teach professor
 boss superior supervisor manager report
+work employ colleague coworker workmate kollege arbeiten
+team teammate play
+class classmate course attend school
+live home flat flatmate roommate housemate mitbewohner wohnen
 hire join recruit employ
 mother mum mom
 father dad

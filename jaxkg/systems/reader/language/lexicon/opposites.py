@@ -1,0 +1,69 @@
+"""Words that are near to one another and never mean the same: a phone number is no e-mail address.
+
+Sentence vectors hold them for alike, since they stand in the same places.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+
+from jaxkg.systems.reader.language.lexicon.stems import stem
+
+# One line for what excludes one another, its sides parted by bars; not what tells one fact from its
+# two ends, as "bought" and "sold to".
+_LINES = """
+phone telephone mobile | email mail | fax | website url | street postcode zip
+birth born | death died dead buried | married wedding
+mother mum mom | father dad
+son | daughter
+brother | sister
+height tall | weight heavy weigh | width wide | depth deep
+start begin began | end ended finish finished
+arrive arrival arrives arrived | depart departure departs departed
+minimum min lowest | maximum max highest
+price cost fee charge | stock quantity
+colour color | size | shape | material
+author wrote writer written | editor edited edit | translator translated translate | illustrator
+  illustrated
+director directed | producer produced | starring actor cast
+doctor | nurse
+language | population | currency
+latitude | longitude
+driver driven drove | passenger
+plaintiff | defendant
+"""
+
+
+@functools.cache
+def _sides() -> dict[str, dict[int, int]]:
+    """Side of each stem on the lines that it is on."""
+    found: dict[str, dict[int, int]] = defaultdict(dict)
+    for number, line in enumerate(_LINES.strip().replace("\n  ", " ").splitlines()):
+        for side, words in enumerate(line.split("|")):
+            for word in words.split():
+                found[stem(word)][number] = side
+    return dict(found)
+
+
+@functools.lru_cache(65_536)
+def opposed(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether a phrase speaks of what another one rules out, and of nothing of its own.
+
+    Args:
+        one, other: folded words.
+
+    >>> opposed(("phone", "number"), ("email",)), opposed(("phone",), ("email", "or", "phone"))
+    (True, False)
+    """
+    mine, theirs = _on(one), _on(other)
+    lines = mine.keys() & theirs.keys()
+    return any(not mine[line] & theirs[line] for line in lines)
+
+
+def _on(words: tuple[str, ...]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = defaultdict(set)
+    for word in words:
+        for line, side in _sides().get(stem(word), {}).items():
+            found[line].add(side)
+    return found
