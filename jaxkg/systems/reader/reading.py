@@ -17,7 +17,7 @@ from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
 from jaxkg.systems.reader.language.lexicon.cue_words import MATES
-from jaxkg.systems.reader.language.lexicon.stems import stem
+from jaxkg.systems.reader.language.lexicon.stems import singular, stem
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
 from jaxkg.systems.reader.named import LabelIndex
@@ -142,7 +142,7 @@ class Readings:
     def _as_labelled(self, cues: Cues) -> Cues:
         """A superlative that stands so in a relation's label is a part of it: "first described";
         "colleagues" are who has the same employer, unless that is a relation's name."""
-        mates = {cues.words.folded[place] for place in cues.mates}
+        mates = {singular(cues.words.folded[place]) for place in cues.mates}
         if mates and not mates & self._label_words:
             cues = dataclasses.replace(cues, same=True)
         if cues.extreme is None or not cues.extreme.words:
@@ -159,8 +159,8 @@ class Readings:
     @functools.cached_property
     def _label_words(self) -> set[str]:
         """Words that tell in labels of who shares something with whom."""
-        told = {word for label in self._labels for word in split_words(label).folded}
-        return told & {*MATES, "with", "alongside", "together"}
+        told = {singular(word) for label in self._labels for word in split_words(label).folded}
+        return told & {*map(singular, MATES), "with", "alongside", "together"}
 
     @functools.cached_property
     def _labels(self) -> list[str]:
