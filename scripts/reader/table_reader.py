@@ -122,7 +122,8 @@ def left_out(record: Record, told: Path, weights: ReaderWeights) -> None:
         right, names = file["right"], file["names"]
         sure = 1 / (1 + np.exp(-file["cues"] @ weights.confidence))
         wanting = file["cues"][:, CUES.index("wanting")] > 0
-    for title, folders in own_folders("choose", ()).items():
+    for title, found in own_folders("choose", ()).items():
+        folders = [folder for folder in found if f"own-{folder.name}" in names]
         table = record.table("graph", "questions", "right", "wrong", "best right", title=title)
         graphs = [names == f"own-{folder.name}" for folder in folders]
         whole = np.any(graphs, axis=0)

@@ -200,8 +200,8 @@ _MATES = (
 MATES = frozenset(_MATES.split())
 """Who shares something with somebody, in one word."""
 TOGETHER = re.compile(
-    r"\b(?:works?|working|worked|lives?|living|lived|plays?|playing|played|studies|studied|trains?|"
-    r"trained|serves?|served) (?:together |alongside )?with\b|\bco-workers?\b"
+    r"\b(?:(?:works?|working|worked|lives?|living|lived|plays?|playing|played|serves?|served) "
+    r"(?:together |alongside )?with|co-workers?)\b"
 )
 """The same in other words."""
 NOT = re.compile(
