@@ -84,6 +84,10 @@ def test_kinds_of_questions_have_their_own_table(tmp_path):
     assert values == {"one": {"right": 1, "half": 1}, "two": {"right": 1, "half": 0}}
     assert by_kind["two"]["half"]["f1"]["n"] == 1
     assert found["datasets"]["alike"]["kinds"] == {}
+    # These lines do not say what was retrieved.
+    measured = found["datasets"]["set"]["systems"]["right"]["metrics"]
+    assert measured["retrieval_rate"] == {"value": None, "low": None, "high": None, "n": 0}
+    assert measured["miss_withheld"]["value"] == 0
     write_comparison(tmp_path, some, found, 0, print)
     told = (tmp_path / "compare.md").read_text("utf-8")
     assert "| two | 1 | 1.000 (1.000) | 0.000 (0.000) |" in told

@@ -66,6 +66,11 @@ def test_a_question_of_l_steps_costs_2_l_plus_1_calls(steps):
     assert len(solved.trace.steps) == steps
     assert len(backend.requests) == 2 * steps + 1
     assert solved.answer.usage.calls == 2 * steps + 1
+    assert (solved.answer.usage.nodes, solved.answer.usage.edges) == (
+        solved.trace.reached,
+        solved.trace.triples,
+    )
+    assert len(solved.answer.retrieved) == len(solved.trace.extracted)
     assert [request.stage for request in backend.requests] == [
         *["score", "sufficient"] * steps,
         "adjudicate",

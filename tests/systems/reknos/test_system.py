@@ -118,6 +118,10 @@ def test_the_trace_tells_the_search(system):
     assert trace.complete
     named = {FILMS.name(node) for node in trace.extracted.tolist()}
     assert {e.name for e in solved.answer.entities} <= named
+    assert set(solved.answer.retrieved) == {FILMS.entity_ids[n] for n in trace.extracted.tolist()}
+    usage = solved.answer.usage
+    assert usage.edges > trace.triples  # following the relation paths comes on top
+    assert usage.nodes > trace.reached >= len(trace.extracted)
     assert str(trace).startswith("step 1: 2 candidates, kept ")
     assert "Heat" not in named
 
