@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,6 +33,15 @@ from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import ANCHORS
 from jaxkg.text import TextEncoder
 
+_NUMBERED = re.compile(
+    r"^(?:order|job|visit|match|game|booking|delivery|trip|invoice|ticket|claim|case|session|lesson|"
+    r"flight|contract|payment|shipment|event|meeting|appointment|loan|deal|sale|purchase|request|"
+    r"incident|report|performance|sailing|inspection|repair|parcel|auftrag|termin|buchung)"
+    r"[ #_-]*\w?-?\d+$",
+    re.IGNORECASE,
+)
+_SOME = 20
+"""Ends that are looked at to tell what they are."""
 _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""
 _CERTAIN = 0.6
@@ -81,7 +91,8 @@ class Readings:
         moved = topic_in_place(text)
         cues, mentions = self._mentioned(moved.text, topics)
         mentions = told_apart(moved.text, cues.words, mentions, self.vocabulary)
-        mentions = self._told_once(mentions)
+        if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
+            mentions = self._told_once(mentions)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
         cues = self._with_numbers(cues, mentions)
         cues = up_to_verb(cues, self._verbs)
@@ -232,7 +243,14 @@ class Readings:
         found += plain[: self.settings.looked_at] + self.wanting.all(asked)
         if asked.cues.plainly:
             found = [c for c in found if c.result or c.wanting] or found
+        if asked.cues.wants == "person":
+            found = [c for c in found if not self._numbered(c)] or found
         return sorted(found, key=lambda c: -c.quick)[: self.settings.looked_at]
+
+    def _numbered(self, candidate: Candidate) -> bool:
+        """Whether a reading leads to what happened, told by a number, "Order 501": to nobody."""
+        names = [self.kg.name(end) for end in candidate.ends[:_SOME].tolist()]
+        return bool(names) and not candidate.result and all(map(_NUMBERED.search, names))
 
 
 def _place(cues: Cues, name: str) -> tuple[int, int]:

@@ -103,6 +103,11 @@ KINDS = {
 SHELTER = {
     "Has Sooty been adopted?": {"yes"},
     "Has Moss been adopted?": {"no"},
+    "Is the cat Sooty adopted?": {"yes"},
+    "Is Sooty a cat?": {"yes"},
+    "Is Moss a cat?": {"no"},
+    "Did Ann Hale and Roy Penn pass First Steps?": {"yes"},
+    "Is Roy Penn the one Moss is looked after by?": {"yes"},
     "Which pets have an allergy?": {"Moss", "Sooty"},
     "Which cats have been adopted?": {"Sooty"},
     "Which walks go on for more than an hour?": {"Mill Loop"},
@@ -334,3 +339,31 @@ def test_yes_and_no_alone_answer_a_plain_question_of_them():
     assert "yes" not in told  # he has adopted
     assert readings.asked("Has Moss been adopted, and by whom?").cues.plainly is False
     assert readings.asked("Was studiert Jonas?").cues.plainly is False
+
+
+def test_two_things_said_of_one_hold_or_do_not():
+    facts = [
+        ("Kit", "plays for", "Rovers"),
+        ("Kit", "position", "keeper"),
+        ("Jan", "position", "keeper"),
+    ]
+    facts += [("Jan", "plays for", "United"), ("Sam", "plays for", "United")]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    for question, told in [
+        ("Is Kit the keeper of Rovers?", "yes"), ("Is Kit the keeper of United?", "no"),
+        ("Is Jan the keeper of United?", "yes"), ("Does Sam play for United?", "yes"),
+    ]:  # fmt: skip
+        asked = readings.asked(question)
+        mentions = range(len(asked.mentions))
+        whole = [c for c in readings.of(asked) if {m for m, _ in c.topics} == set(mentions)]
+        assert told in {c.result for c in whole}, question
+
+
+def test_what_happened_is_nobody():
+    facts = [("Order 1", "contains", "Desk"), ("Order 1", "placed by", "Ida")]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    who = readings.of(readings.asked("Who ordered the Desk?"))
+    assert {"Ida"} in [answers(readings.kg, c) for c in who]
+    assert {"Order 1"} not in [answers(readings.kg, c) for c in who]
+    what = readings.of(readings.asked("What contains the Desk?"))
+    assert {"Order 1"} in [answers(readings.kg, c) for c in what]

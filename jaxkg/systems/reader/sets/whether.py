@@ -15,7 +15,7 @@ _SAID = 0.8
 """Share of a relation's words that the question has, from which on it is taken as named."""
 _NAMED, _LEFT = 0.5, 0.5
 """The same where nothing else is said, and how little of any word may be left unexplained."""
-_LOOKED_AT = 120
+_LOOKED_AT, _JOINS = 120, 20
 _MEMBERS = 100
 
 
@@ -42,7 +42,9 @@ class Whether:
             found: readings without operators.
             filtered: those with a bound on a value.
         """
-        made = self._stands(asked, found) + self._shares(found) + self._has(asked)
+        made = self._stands(asked, found) + self._shares(found)
+        if asked.cues.plainly and len(asked.mentions) == 1:
+            made += self._has(asked) + self._is_a(asked)
         made += [self._exists(c, len(c.ends) > 0) for c in filtered if len(c.relations) <= 1]
         made += [self._exists(c, True) for c in found[:_LOOKED_AT] if c.shape == "join"][:30]
         return made
@@ -61,10 +63,13 @@ class Whether:
         paths = [
             c for c in found if c.shape == "path" and len(c.topics) == 1 and len(c.relations) <= 2
         ]
-        for path in paths[:_LOOKED_AT]:
+        # "Is she the goalkeeper of Rovers": of what two others lead to.
+        joins = [c for c in found if c.shape == "join" and len(c.relations) == len(c.topics) == 2]
+        for path in [*joins[:_JOINS], *paths[:_LOOKED_AT]]:
             near = self._near(asked, path.last)
+            topics = {mention for mention, _ in path.topics}
             for i, mention in enumerate(asked.mentions):
-                if i == path.topics[0][0]:
+                if i in topics:
                     continue
                 for o, option in enumerate(mention.options):
                     node = option.entity
@@ -87,16 +92,19 @@ class Whether:
         One that has nothing of it is answered only where others of its class have some.
         """
         made = []
-        if len(asked.mentions) != 1 or asked.cues.bounds or not asked.cues.plainly:
+        if asked.cues.bounds:
             return made
         for o, option in enumerate(asked.mentions[0].options):
             topic = Entities((self.kg.entity_ids[option.entity],))
             own = self.vocabulary.around.ends(np.array([option.entity]))
+            kinds = self.vocabulary.kinds_of(option.entity)
+            told = {p for m in asked.classes if m.kind in kinds for p in range(m.first, m.last + 1)}
+            aside = sorted({*asked.mentions[0].words, *told})
             for code in self.codes(option.entity):
                 if self.vocabulary.role(code) or self.vocabulary.truths(code):
                     continue
                 aligned = asked.alignment.of(self.find.wordings(code))
-                left = np.delete(asked.alignment.content - aligned.cover, asked.mentions[0].words)
+                left = np.delete(asked.alignment.content - aligned.cover, aside)
                 if aligned.best_lex < _NAMED or left.max(initial=0.0) > _LEFT:
                     continue
                 ends = own.get(code, np.zeros(0, np.int64))
@@ -111,6 +119,29 @@ class Whether:
                 told = directions(asked, reading, self.find)[0]
                 if told > 0 or (told == 0 and code < self.kg.num_relations):
                     made.append(self._exists(reading, len(ends) > 0))
+        return made
+
+    def _is_a(self, asked: Asked) -> list[Candidate]:
+        """Whether a topic is of a class, where nothing else is said: "is it a cat?"."""
+        made = []
+        content = np.delete(asked.alignment.content, asked.mentions[0].words)
+        for named in asked.classes:
+            told = {*range(named.first, named.last + 1)} - set(asked.mentions[0].words)
+            if not told or named.kind in self.vocabulary.sorts or content.sum() > len(told):
+                continue
+            whole = self.find.class_set(named.kind)
+            for o, option in enumerate(asked.mentions[0].options):
+                if not self.vocabulary.kinds_of(option.entity):
+                    continue  # nothing is told of what it is
+                holds = option.entity in whole.ends
+                topic = Entities((self.kg.entity_ids[option.entity],))
+                reading = dataclasses.replace(
+                    whole,
+                    query=Intersection((whole.node, topic)),
+                    ends=np.array([option.entity][:holds]),
+                    topics=((0, o),),
+                )
+                made.append(self._exists(reading, holds))
         return made
 
     def _near(self, asked: Asked, code: int) -> set[int]:
