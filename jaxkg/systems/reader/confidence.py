@@ -1,4 +1,5 @@
-"""How sure a reading is: a logistic line over what is told by the ranking and by the best reading.
+"""How sure a reading is: a logistic line over what is told by the ranking and by the best reading,
+and what no reading may leave out.
 
 Platt, "Probabilistic Outputs for Support Vector Machines", 1999; fitted on graphs and questions
 that the ranker was not trained on, unanswerable ones among them.
@@ -10,6 +11,8 @@ from collections import defaultdict
 
 import numpy as np
 
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.views import NAMES
 
 _TOLD = (
@@ -76,3 +79,17 @@ def confidence(line: np.ndarray, cues: np.ndarray) -> float:
     0.5
     """
     return float(1 / (1 + np.exp(-float(line @ cues))))
+
+
+def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether a reading, however likely, leaves out what the question says beyond doubt.
+
+    A plain question of yes or no that it answers by names; a "not" that it takes no account of; a
+    relation that the words exclude, see `Alignment.rules_out`.
+    """
+    cues = asked.cues
+    if cues.plainly and best.result not in ("yes", "no"):
+        return True
+    if cues.denies and best.shape in ("path", "class", "join") and not best.wanting:
+        return True
+    return any(asked.alignment.rules_out(find.wordings(code)) for code in best.relations)

@@ -19,7 +19,7 @@ from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader import wording
-from jaxkg.systems.reader.confidence import confidence, confidence_cues
+from jaxkg.systems.reader.confidence import confidence, confidence_cues, contradicted
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
@@ -216,12 +216,8 @@ class Reader(QuestionAnswering):
             if len(kept) == 1 + self.settings.readings:
                 break
         tie = len(kept) > 1 and kept[1].confidence > _TIE * kept[0].confidence
-        best = found[order[0]]
-        met = not asked.cues.plainly or best.result in ("yes", "no")
-        met &= not any(
-            map(asked.alignment.rules_out, map(self.readings.find.wordings, best.relations))
-        )
-        answers = sure >= least and not tie and met
+        denied = contradicted(asked, found[order[0]], self.readings.find)
+        answers = sure >= least and not tie and not denied
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
 

@@ -367,3 +367,17 @@ def test_what_happened_is_nobody():
     assert {"Order 1"} not in [answers(readings.kg, c) for c in who]
     what = readings.of(readings.asked("What contains the Desk?"))
     assert {"Order 1"} in [answers(readings.kg, c) for c in what]
+
+
+def test_what_does_not_have_something_where_its_label_names_a_sort():
+    facts = [
+        ("Soup", "contains", "lentils"),
+        ("Cake", "contains", "eggs"),
+        ("Pie", "contains", "eggs"),
+    ]
+    facts += [("Pie", "contains", "apples"), ("eggs", "allergen", "egg")]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked = readings.asked("Which dishes don't contain eggs?")
+    assert asked.cues.denies
+    assert {"Soup"} in [answers(readings.kg, c) for c in readings.of(asked) if c.shape == "except"]
+    assert not readings.asked("Which dishes contain eggs or not?").cues.denies

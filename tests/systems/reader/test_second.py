@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import CUES
+from jaxkg.systems.reader.confidence import CUES, contradicted
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
@@ -151,3 +151,25 @@ def test_a_second_look_is_kept_and_looked_with(tmp_path):
     shares = [[u.confidence for u in some] for some in read]
     assert words[1] == words[2]
     assert shares[0] != shares[1]
+
+
+def test_no_reading_leaves_a_denial_out_however_likely():
+    facts = [
+        ("Cake", "contains", "eggs"),
+        ("Pie", "contains", "eggs"),
+        ("Soup", "contains", "peas"),
+    ]
+    kg = KnowledgeGraph.from_triples(facts)
+    readings = Readings(kg, None, ReaderSettings())
+    for question, left_out in [
+        ("Which dishes don't contain eggs?", True),
+        ("What contains eggs?", False),
+    ]:
+        asked = readings.asked(question)
+        path = next(c for c in readings.of(asked) if c.shape == "path" and len(c.relations) == 1)
+        assert contradicted(asked, path, readings.find) is left_out
+    asked = readings.asked("Does Cake contain eggs?")
+    results = {c.result: contradicted(asked, c, readings.find) for c in readings.of(asked)}
+    assert not results["yes"]
+    asked = readings.asked("Is Cake sold?")
+    assert all(contradicted(asked, c, readings.find) for c in readings.of(asked) if not c.result)

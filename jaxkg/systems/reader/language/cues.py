@@ -96,6 +96,18 @@ class Cues:
     used: frozenset[int] = frozenset()
     plural: bool | None = None
 
+    @property
+    def denies(self) -> bool:
+        """Whether its verb is denied, "don't contain"; "finished or not" denies nothing."""
+        if self.negated is None:
+            return False
+        before = self.words.folded[self.negated - 1] if self.negated else ""
+        word = self.words.folded[self.negated]
+        after = self.words.folded[self.negated + 1 : self.negated + 2]
+        return (word in ("not", "nicht") and before not in ("or", "oder")) or (
+            word.endswith("n") and after == ["t"]
+        )
+
 
 def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     """Read the cues of a question.

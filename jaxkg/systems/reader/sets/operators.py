@@ -190,7 +190,7 @@ class Operators:
             apart = [c for c in found if not c.result and all(m != i for m, _ in c.topics)]
             own = [path for path in paths if path.topics[0][0] == i][:10]
             longer = {p.relations: p for p in found if p.shape == "path" and _alone(p, i)}
-            classes = [c for c in apart if c.shape == "class"] or self._alike(own)
+            classes = [*(c for c in apart if c.shape == "class"), *self._alike(own)]
             bases = [*classes, *(c for c in apart if c.shape != "class")][:_LEFT_OF]
             for base in bases if cues.except_at is not None else ():
                 for o, option in enumerate(asked.mentions[i].options):
