@@ -42,12 +42,10 @@ def unit_of(wordings: Sequence[str]) -> str:
     """
     for wording in wordings:
         words = re.findall(r"[^\W\d_]+", wording.lower())
-        # It ends the label or stands in it alone: "minutes", "lead time days", "minutes of play".
-        for word in (
-            (words[-1:] + words[:1]) if len(words) < 2 or words[0].endswith("s") else words[-1:]
-        ):
-            if word in UNITS:
-                return word
+        # It ends the label, or starts it in the plural: "lead time days", "minutes of play".
+        first = [word for word in words[:1] if word.endswith("s")]
+        if found := next((word for word in (*words[-1:], *first) if word in UNITS), ""):
+            return found
     return ""
 
 
@@ -63,9 +61,10 @@ def same_measure(unit: str, other: str) -> bool:
 def in_unit(amount: str, unit: str, other: str) -> str:
     """An amount of one unit in another; as it is where they do not measure the same.
 
-    >>> in_unit("1.5", "hour", "mins"), in_unit("3", "hour", "kg"), in_unit("90", "", "mins")
-    ('90', '3', '90')
+    >>> in_unit("1.5", "hour", "mins"), in_unit("3", "hour", "kg"), in_unit("2020-05", "h", "mins")
+    ('90', '3', '2020-05')
     """
-    if not same_measure(unit, other) or UNITS[unit] == UNITS[other]:
+    number = amount.replace(".", "", 1).isdigit()
+    if not number or not same_measure(unit, other) or UNITS[unit] == UNITS[other]:
         return amount
     return f"{float(amount) * UNITS[unit][1] / UNITS[other][1]:.10g}"
