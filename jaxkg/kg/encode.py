@@ -63,6 +63,16 @@ class TripleEncoder:
         """Give every relation another name; `names` must keep different relations different."""
         self._relations = {names[name]: code for name, code in self._relations.items()}
 
+    def merge(self, same: Mapping[str, str]) -> None:
+        """Take entities for others: what was read as a key is what was read as its value."""
+        kept: dict[str, int] = {}
+        codes = np.empty(len(self._entities), np.int32)
+        for name, code in self._entities.items():
+            codes[code] = kept.setdefault(same.get(name, name), len(kept))
+        self._entities = kept
+        for chunk in self._chunks:
+            chunk[:, ::2] = codes[chunk[:, ::2]]
+
     def add(
         self,
         heads: Sequence[str],

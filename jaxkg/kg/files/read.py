@@ -16,7 +16,7 @@ from jaxkg.kg.files.jsonld import is_jsonld
 from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_parts, read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, read_rdf
 from jaxkg.kg.files.store import open_graph
-from jaxkg.kg.files.table import is_table, read_table
+from jaxkg.kg.files.table import is_table, join_by_name, read_table
 from jaxkg.kg.files.textfile import BadLines, Progress, existing, line_blocks
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import NameCollector
@@ -125,7 +125,11 @@ def read_graph(
         read_names(existing(names), given, bad, encoding=encoding)
     reading = ""
     plain = columns is None and (provenance is None or isinstance(provenance, bool))
-    if format == "excel" or (format == "table" and _suffix(path) in EXCEL_ENDS):
+    excel = format == "excel" or (format == "table" and _suffix(path) in EXCEL_ENDS)
+    table = format == "table" or (
+        format in ("csv", "tsv") and plain and is_table(path, format, encoding)
+    )
+    if excel:
         reading = read_excel(
             path,
             encoder,
@@ -137,9 +141,7 @@ def read_graph(
             lines=lines,
             on_progress=on_progress,
         )
-    elif format == "table" or (
-        format in ("csv", "tsv") and plain and is_table(path, format, encoding)
-    ):
+    elif table:
         _refuse(path, "table", columns=columns)
         reading = read_table(
             path,
@@ -185,6 +187,9 @@ def read_graph(
         reading = read_rdf(
             path, format, encoder, found, bad, provenance=bool(provenance), on_progress=on_progress
         )
+    if excel or table:
+        joined = join_by_name(encoder, found)
+        reading += joined and f"; {joined}"
     if not len(encoder):
         why = f"; {reading}" if reading else ""
         raise JaxkgError(f"{path}: no triples in it (read as {format}{why})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from jaxkg.kg.names import NameCollector
 
 _KEYS = {"id", "_id", "uid", "key", "identifier", "uri", "iri", "code", "name", "title", "entity"}
 _NAMES = ("name", "label", "title")
+_AMOUNT = re.compile(r"[\d.,:/ -]+")
 
 
 def first_row(path: Path, separator: str, encoding: str) -> list[str]:
@@ -55,7 +57,8 @@ def read_table(
     """Read a CSV or TSV table into `encoder`.
 
     The header names the relations. Where the first column is an id, one called name, label or
-    title gives display names instead of facts; empty cells say nothing.
+    title gives display names instead of facts; empty cells say nothing. Cells that hold the name
+    of one row stand for it, see `join_by_name`.
 
     Returns:
         How it was read, in words.
@@ -67,6 +70,28 @@ def read_table(
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     rows = csv_rows(path, blocks, bad, encoding, separator)
     return take_table(path, rows, encoder, names, bad, separator=separator, lines=lines)
+
+
+def join_by_name(encoder: TripleEncoder, names: NameCollector) -> str:
+    """Take cells that hold a row's name for that row, where one row alone is called so.
+
+    Returns:
+        What was taken so, in words; "" where nothing was.
+    """
+    rows: dict[str, list[str]] = {}
+    for row, name in names.display.items():
+        if name not in names.display and not _AMOUNT.fullmatch(name):
+            rows.setdefault(name, []).append(row)
+    cells = {name: rows[name] for name in encoder.entities if name in rows}
+    same = {name: found[0] for name, found in cells.items() if len(found) == 1}
+    if same:
+        encoder.merge(same)
+    told = [f"{len(same)} names in cells taken for the rows called so"] if same else []
+    if shared := sorted(name for name, found in cells.items() if len(found) > 1):
+        told.append(
+            f"{', '.join(map(repr, shared[:3]))} left as they are: several rows are called so"
+        )
+    return "; ".join(told)
 
 
 def take_table(

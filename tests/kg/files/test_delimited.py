@@ -252,6 +252,25 @@ def test_a_wide_table_is_an_entity_a_row(read):
         read("a,a,b\nc,d,e\n", "kb.csv", format="table")
 
 
+def test_a_cell_with_the_name_of_a_row_is_that_row(read):
+    told = []
+    table = (
+        "id,name,boss,desk,friend\nE1,Ann,Bob,7,Cy\nE2,Bob,,7,\nE3,Cy,Bob,8,Ann\nE4,Cy,E2,7,Bob\n"
+    )
+    graph = read(table, "staff.csv", lines=True, on_reading=told.append)
+    assert facts(graph) == [
+        ("E1", "boss", "E2"), ("E1", "desk", "7"), ("E1", "friend", "Cy"), ("E2", "desk", "7"),
+        ("E3", "boss", "E2"), ("E3", "desk", "8"), ("E3", "friend", "E1"), ("E4", "boss", "E2"),
+        ("E4", "desk", "7"), ("E4", "friend", "E2"),
+    ]  # fmt: skip
+    assert "2 names in cells taken for the rows called so" in told[0]
+    assert "'Cy' left as they are: several rows are called so" in told[0]
+    assert graph.source(0) == "staff.csv:2"
+    # A number is no name of a row, and an id stays what it is.
+    graph = read("id,name,next\nA,7,B\nB,A,7\n", "rows.csv")
+    assert facts(graph) == [("A", "next", "B"), ("B", "next", "7")]
+
+
 def test_what_looks_like_a_table_without_a_header_word_is_told(read):
     rows = "\n".join(f"p{i},d{i},b{i}" for i in range(30))
     heard = []

@@ -219,3 +219,10 @@ def test_without_openpyxl_the_extra_is_named(book, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(JaxkgError, match=r"pip install 'jaxkg\[excel\]'"):
         read_graph(path)
+
+
+def test_names_of_rows_join_sheets(book):
+    people = [("id", "name", "department"), ("E1", "Ann Berg", "Research")]
+    departments = [("id", "name", "head"), ("D1", "Research", "Ann Berg")]
+    graph = read_graph(book({"People": people, "Departments": departments}))
+    assert facts(graph) == {("D1", "head", "E1"), ("E1", "department", "D1")}
