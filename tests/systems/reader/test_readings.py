@@ -58,6 +58,8 @@ KIN = {
     "Name Abe's grandchildren.": {"Fay", "Gus"},
     "Does Cyn have siblings, and who are they?": {"Dov"},
     "What trades do the children of Dov have?": {"smith", "baker"},
+    "Who is the grandmother of Fay?": {"Bea"},
+    "Who is Gus's grandfather?": {"Abe"},
 }
 """About kin that there is no relation for."""
 SETS = {
@@ -381,3 +383,17 @@ def test_what_does_not_have_something_where_its_label_names_a_sort():
     assert asked.cues.denies
     assert {"Soup"} in [answers(readings.kg, c) for c in readings.of(asked) if c.shape == "except"]
     assert not readings.asked("Which dishes contain eggs or not?").cues.denies
+
+
+def test_kin_by_relations_that_lead_the_other_way():
+    facts = [("Abe", "father of", "Dov"), ("Bea", "mother of", "Dov"), ("Dov", "father of", "Fay")]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    for question, wanted in [
+        ("Who is Fay's grandmother?", {"Bea"}), ("Who are Dov's parents?", {"Abe", "Bea"}),
+        ("Who are the grandchildren of Abe?", {"Fay"}),
+    ]:  # fmt: skip
+        found = readings.of(readings.asked(question))
+        assert wanted in [answers(readings.kg, c) for c in found], question
+    # An uncle is no father: whoever is found first is not the answer.
+    asked = readings.asked("Who is Fay's uncle?")
+    assert asked.alignment.rules_out(("father of",))

@@ -17,7 +17,7 @@ from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
 from jaxkg.systems.reader.language.class_words import classes_below, role_of, wider_classes
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
-from jaxkg.systems.reader.language.kin import KIN, leads_to_parents
+from jaxkg.systems.reader.language.kin import KIN, kin_codes
 from jaxkg.systems.reader.language.lexicon.stems import singular
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.types import inverse_code
@@ -159,14 +159,8 @@ class Vocabulary:
 
     @functools.cached_property
     def kin(self) -> dict[str, tuple[int, ...]]:
-        """Relation codes that lead to parents, "p", and to children, "c"; {} for no such."""
-        parents: list[int] = []
-        for code, relation in enumerate(self.relations):
-            up = leads_to_parents(relation.wordings[0])
-            if up is not None and relation.tails == "thing":
-                parents.append(code if up else code + self.kg.num_relations)
-        children = map(self.inverse, parents)
-        return {"p": tuple(parents), "c": tuple(children)} if parents else {}
+        """Relation codes by the steps of `KIN`; {} where no relation leads to parents."""
+        return kin_codes([r.wordings[0] if r.tails == "thing" else "" for r in self.relations])
 
     def inverse(self, code: int) -> int:
         """The code of a relation walked the other way."""

@@ -201,7 +201,8 @@ class Candidates:
         found = []
         for place, word in enumerate(asked.cues.words.folded):
             steps = kin_steps(word) if self.vocabulary.kin else ""
-            if not steps or place in asked.alignment.masked:
+            told = all(self.vocabulary.kin[step] for step in steps)
+            if not steps or not told or place in asked.alignment.masked:
                 continue
             node, ends = start.node, start.ends
             for step in steps:

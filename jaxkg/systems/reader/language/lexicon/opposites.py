@@ -15,9 +15,9 @@ from jaxkg.systems.reader.language.lexicon.stems import stem
 _LINES = """
 phone telephone mobile | email mail | fax | website url | street postcode zip
 birth born | death died dead buried | married wedding
-mother mum mom | father dad
-son | daughter
-brother | sister
+mother mum mom mutter | father dad vater | son sohn | daughter tochter | brother bruder | sister
+  schwester | uncle onkel | aunt tante | cousin | niece nichte | nephew neffe | wife husband
+  | grandmother oma | grandfather opa
 height tall | weight heavy weigh | width wide | depth deep
 start begin began | end ended finish finished
 arrive arrival arrives arrived | depart departure departs departed
