@@ -169,6 +169,9 @@ def test_what_a_question_excludes_is_no_answer_to_it():
     assert alignment.rules_out(("email",))
     assert not alignment.rules_out(("lives in",))
     assert not alignment.rules_out(("email or phone",))
+    others = reader.look("What is the phone, or the address, of Ida?").asked.alignment
+    assert others.rules_out(("email",))
+    assert not others.rules_out(("email address",))  # another word speaks of it
     both = reader.look("Whose phone number goes with the email ida@x.org?").asked.alignment
     assert not both.rules_out(("email",))
     assert reader.understand("What is Ida's email?").sure

@@ -25,6 +25,8 @@ from jaxkg.text import TextEncoder
 _PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _PHRASE = 3
+_SPOKEN_OF = 0.5
+"""Cosine from which on a phrase speaks of a label, whatever else excludes it."""
 
 
 class TextVectors:
@@ -197,12 +199,30 @@ class Alignment:
         )
 
     def rules_out(self, wordings: tuple[str, ...]) -> bool:
-        """Whether the question's words exclude an element: no e-mail where a phone is asked for."""
+        """Whether the question's words exclude an element: no e-mail where a phone is asked for.
+
+        Not where others of them speak of it: "directors of what she acted in".
+        """
         if wordings not in self._ruled_out:
-            labels = (tuple(split_words(wording).folded) for wording in wordings)
+            labels = [tuple(split_words(wording).folded) for wording in wordings]
             told = tuple(w for place, w in enumerate(self.words) if place not in self.masked)
-            self._ruled_out[wordings] = all(opposed(told, label) for label in labels)
+            excluded = all(opposed(told, label) for label in labels)
+            self._ruled_out[wordings] = excluded and not self._else_spoken_of(wordings, labels)
         return self._ruled_out[wordings]
+
+    def _else_spoken_of(self, wordings: tuple[str, ...], labels: list[tuple[str, ...]]) -> bool:
+        """Whether words that do not exclude an element speak of it."""
+        against = {word for word in self.words for label in labels if opposed((word,), label)}
+        others = [
+            place
+            for place, (first, last) in enumerate(self.phrases)
+            if against.isdisjoint(self.words[first : last + 1])
+        ]
+        vectors = self.vectors(wordings)
+        if not others or not vectors.shape[1]:
+            return False
+        told = self.vectors.mapped(vectors, asked=False)
+        return float((self._phrase_vectors[others] @ told.T).max()) >= _SPOKEN_OF
 
     def letters(self, wordings: tuple[str, ...]) -> tuple[np.ndarray, float, float]:
         """How alike words and an element's are by letters, nothing encoded.

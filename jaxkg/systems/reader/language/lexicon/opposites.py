@@ -26,7 +26,7 @@ price cost fee charge | stock quantity
 colour color | size | shape | material
 author wrote writer written | editor edited edit | translator translated translate | illustrator
   illustrated
-director directed | producer produced | starring actor cast
+director directed | producer produced | starring starred star actor cast act acted acts acting
 doctor | nurse
 language | population | currency
 latitude | longitude
