@@ -303,9 +303,9 @@ def test_a_guided_search_takes_its_paths(both_ways, rng):
         for _ in range(mesh.shape["data"])
     ]
     placed = (place_graph(graph, mesh), params, spread)
-    relations, *_, overflow = check(mesh, guided, (graph, params, tables), placed, shards)
-    assert not overflow.any()
-    assert len(np.unique(relations[:, :, 0], axis=1)) > 1
+    found = check(mesh, guided, (graph, params, tables), placed, shards)
+    assert not found.overflow.any()
+    assert len(np.unique(found.relations[:, :, 0], axis=1)) > 1
 
 
 def prioritised(shared, own):
