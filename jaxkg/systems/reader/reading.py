@@ -231,9 +231,8 @@ class Readings:
 
     def labels(self) -> list[str]:
         """All labels of a graph's relations and classes, and what they are compared with."""
-        found = [text for relation in self.vocabulary.relations for text in relation.wordings]
-        found += [t for kind in self.vocabulary.classes for t in self.vocabulary.class_words(kind)]
-        return [*found, *ANCHORS.values()]
+        found = [t for kind in self.vocabulary.classes for t in self.vocabulary.class_words(kind)]
+        return [*self._labels, *found, *ANCHORS.values()]
 
     def of(self, asked: Asked) -> list[Candidate]:
         """Readings of a question, the likeliest first, as far as settings go."""

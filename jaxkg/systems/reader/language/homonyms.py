@@ -43,6 +43,10 @@ def told_apart(
     for mention in mentions:
         if mention not in kept or len(mention.options) < 2:
             continue
+        after = words.folded[mention.last + 1 : mention.last + 3]
+        apposed = len(after) == 2 and after[0] == "the"  # "Bramble the cat"
+        if not asides and not apposed:
+            continue
         own = set(words.folded[mention.first : mention.last + 1])
         called = [_called(option, vocabulary) for option in mention.options]
         spans, options = [], list(range(len(called)))
@@ -54,12 +58,12 @@ def told_apart(
             if fits and left and (len(left) < len(options) or spans):
                 options = left
                 spans.append((start, end))
-        after = [p for p in (mention.last + 1, mention.last + 2) if p < len(words.folded)]
-        if not spans and len(after) == 2 and words.folded[after[0]] == "the":  # "Bramble the cat"
-            fits = [n for n in options if stem(words.folded[after[1]]) in called[n]]
+        if not spans and apposed:
+            fits = [n for n in options if stem(after[1]) in called[n]]
             if len(fits) == 1:
                 options = fits
-                spans.append((words.spans[after[0]][0], words.spans[after[1]][1]))
+                at = mention.last + 1
+                spans.append((words.spans[at][0], words.spans[at + 1][1]))
         if not spans:
             continue
         beside = {place for span in spans for place in words_in(words, *span)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,7 @@ class Measured:
         self.find = candidates
         self.kg = candidates.kg
         self.vocabulary = candidates.vocabulary
+        self._years: dict[int, bool] = {}
 
     def largest(self, grade: Grade, code: int) -> bool:
         """Whether a gradable word asks for the largest values of a relation."""
@@ -61,9 +63,11 @@ class Measured:
         """Whether the numbers that a relation leads to may all be years."""
         if self.vocabulary.ends_kind(code) != "number":
             return False
-        ends = self.vocabulary.values.ends_of(self.kg.relations[code])[:_MANY]
-        told = [self.kg.name(end) for end in ends.tolist()]
-        return all(text.isdigit() and 1000 <= int(text) < 2200 for text in told)
+        if code not in self._years:
+            ends = self.vocabulary.values.ends_of(self.kg.relations[code])[:_MANY]
+            told = map(self.kg.name, ends.tolist())
+            self._years[code] = all(t.isdigit() and 1000 <= int(t) < 2200 for t in told)
+        return self._years[code]
 
     def _codes(self, nodes: np.ndarray) -> Iterator[int]:
         """Relations of numbers or dates that can be put in order and that these entities have."""
@@ -230,16 +234,8 @@ class Measured:
                 fit *= 0.5
             if base.shape == "filter":
                 fit = min(fit, base.fit)
-            yield dataclasses.replace(
-                base,
-                query=where,
-                ends=ends,
-                shape="filter",
-                picked=len(base.relations),
-                measure=code,
-                fit=fit,
-                explained=base.explained | frozenset(bound.words),
-            )
+            explained = base.explained | frozenset(bound.words)
+            yield self._those(base, where, ends, code, fit=fit, explained=explained)
 
     def _beside(self, asked: Asked, base: Candidate, code: int) -> bool:
         """Whether a set leaves out some of those that have a value for no reason that is said."""
@@ -267,13 +263,11 @@ class Measured:
             kept = base.ends[_COMPARES[bound.comparison](counts, int(bound.low))]
             if 0 < len(kept) < len(base.ends):
                 name = self.kg.relation_name(code)
-                yield dataclasses.replace(
+                yield self._those(
                     base,
-                    query=Where(base.node, (name,), bound.comparison, value, by="count"),
-                    ends=kept,
-                    shape="filter",
-                    picked=len(base.relations),
-                    measure=code % self.kg.num_relations,
+                    Where(base.node, (name,), bound.comparison, value, by="count"),
+                    kept,
+                    code,
                     fit=self.fit(asked, code, ""),
                     graded=self.find.ends_classes(counted[:_LOOKED_AT]),
                     explained=base.explained | frozenset(bound.words),
@@ -290,15 +284,7 @@ class Measured:
             nodes, ends = self.vocabulary.around.pairs(base.ends, code)
             kept = np.unique(nodes[ends == told[denied]])
             name, value = self.kg.relation_name(code), self.kg.entity_ids[told[denied]]
-            yield dataclasses.replace(
-                base,
-                query=Where(base.node, (name,), "=", value),
-                ends=kept,
-                shape="filter",
-                picked=len(base.relations),
-                measure=code,
-                fit=fit,
-            )
+            yield self._those(base, Where(base.node, (name,), "=", value), kept, code, fit=fit)
 
     def having_some(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
         """Those of a set that have anything of a relation that is named, or more than none."""
@@ -317,15 +303,16 @@ class Measured:
                 if above is not None:
                     query, kept = above
             if 0 < len(kept) < len(base.ends):
-                yield dataclasses.replace(
-                    base,
-                    query=query,
-                    ends=kept,
-                    shape="filter",
-                    picked=len(base.relations),
-                    measure=code % self.kg.num_relations,
-                    fit=fit,
-                )
+                yield self._those(base, query, kept, code, fit=fit)
+
+    def _those(
+        self, base: Candidate, query: Node, ends: np.ndarray, code: int, **told: Any
+    ) -> Candidate:
+        """Those of a set that a relation picks out."""
+        picked, measure = len(base.relations), code % self.kg.num_relations
+        return dataclasses.replace(
+            base, query=query, ends=ends, shape="filter", picked=picked, measure=measure, **told
+        )
 
     def _kept(self, base: Candidate, code: int, bound: Bound) -> tuple[Where, np.ndarray] | None:
         """The condition and who fulfils it; None where the bound does not compare with these."""

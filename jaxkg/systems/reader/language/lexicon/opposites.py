@@ -46,7 +46,6 @@ def _sides() -> dict[str, dict[int, int]]:
     return dict(found)
 
 
-@functools.lru_cache(65_536)
 def opposed(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether a phrase speaks of what another one rules out, and of nothing of its own.
 
