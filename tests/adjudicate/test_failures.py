@@ -34,7 +34,7 @@ class Fault:
 
     `always` is its behaviour, `once` True where only the first attempt at each question meets it.
     `error` is the failure that is counted, None where there is a value; `calls` the replies it
-    took, `attempts` the HTTP requests of each question.
+    took, `attempts` the HTTP requests of each question; `timeout` of one, in seconds.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Fault:
     calls: int = 1
     attempts: int = 1
     structured: bool = True
+    timeout: float = 10.0
 
 
 FAULTS = [
@@ -56,8 +57,9 @@ FAULTS = [
     Fault("429", {"status": 429, "retry_after": "0.01"}, error="rate_limit", attempts=3),
     Fault("500, then well", {"status": 500}, once=True, attempts=2),
     Fault("500", {"status": 500}, error="server", attempts=3),
-    Fault("slow, then well", {"delay": 3.0}, once=True, attempts=2),
-    Fault("slow", {"delay": 3.0}, error="timeout", attempts=3),
+    # What answers at last must be in time on a crowded machine, too.
+    Fault("slow, then well", {"delay": 4.0}, once=True, attempts=2, timeout=3.0),
+    Fault("slow", {"delay": 3.0}, error="timeout", attempts=3, timeout=0.5),
     Fault("connection cut, then well", {"cut": True}, once=True, attempts=2),
     Fault("connection cut", {"cut": True}, error="connection", attempts=3),
     Fault("no structured output", {"text": GOOD}, structured=False),
@@ -130,7 +132,7 @@ def test_failure_matrix(fault, size, serve, tmp_path):
                     "loopback",
                     base_url=server.url,
                     concurrency=25,
-                    timeout=0.5 if "slow" in fault.name else 10.0,
+                    timeout=fault.timeout,
                     backoff=Backoff(retries=2, first=0.01),
                 ),
                 path,
