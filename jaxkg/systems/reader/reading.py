@@ -26,6 +26,7 @@ from jaxkg.systems.reader.sets.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import is_verb
+from jaxkg.systems.reader.sets.ends import EndNames
 from jaxkg.systems.reader.sets.operators import Operators
 from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.sets.wanting import Wanting
@@ -70,6 +71,7 @@ class Readings:
         self.finder = TopicFinder(self.vocabulary)
         self.vectors = TextVectors(encoder, maps)
         self.senses = Senses(self.vocabulary, self.vectors)
+        self.ends = EndNames(self.vocabulary, self.vectors) if encoder is not None else None
         self.find = Candidates(
             self.vocabulary,
             hops=settings.hops,
@@ -102,9 +104,8 @@ class Readings:
         words = cues.words
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
-        return Asked(
-            cues, mentions, classes, alignment, named, self.senses.of(" ".join(alignment.noun))
-        )
+        sorts = self.senses.of(" ".join(alignment.noun))
+        return Asked(cues, mentions, classes, alignment, named, sorts, ends=self.ends)
 
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
         """Whether words are a name and nothing else; not the "director" of an award's long name,

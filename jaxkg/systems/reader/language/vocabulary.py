@@ -18,6 +18,7 @@ from jaxkg.kg.queries.values import Values
 from jaxkg.systems.reader.language.class_words import classes_below, role_of, wider_classes
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, kin_codes
+from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.lexicon.stems import singular
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.types import inverse_code
@@ -85,7 +86,8 @@ class Vocabulary:
         self.relations: list[Relation] = []
         for code in range(kg.num_relations):
             told = (kg.relation_labels[code], *kg.relation_aliases.get(code, ()))
-            wordings = tuple(dict.fromkeys(relation_words(text) for text in told))
+            words = [relation_words(text) for text in told]
+            wordings = tuple(dict.fromkeys([*words, *map(spelt_out, words)]))
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
             role = role_of(wordings, triples, order[first[code] : first[code + 1]])
             self.relations.append(Relation(wordings, tails, role))
@@ -283,7 +285,8 @@ class Vocabulary:
             elif self._elsewhere and (told := self._elsewhere.class_words(kind)):
                 self._class_words[kind] = told
             else:
-                names = [relation_words(n) for n in self.class_names(kind)]
+                words = [relation_words(n) for n in self.class_names(kind)]
+                names = [*words, *map(spelt_out, words)]
                 codes = self.around.ends(self.classes[kind][:_MEMBERS])
                 general = general_sort(self.kg, list(codes), self.wordings)
                 self._class_words[kind] = tuple(
