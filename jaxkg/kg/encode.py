@@ -73,6 +73,41 @@ class TripleEncoder:
         for chunk in self._chunks:
             chunk[:, ::2] = codes[chunk[:, ::2]]
 
+    def tails(self) -> Iterator[tuple[str, list[str]]]:
+        """Each relation taken so far with the distinct tails that it has."""
+        names, table = list(self._entities), np.concatenate(self._chunks)
+        for relation, code in self._relations.items():
+            ends = np.unique(table[table[:, 1] == code, 2])
+            yield relation, [names[end] for end in ends.tolist()]
+
+    def split(self, parts: Mapping[tuple[str, str], Sequence[str]]) -> None:
+        """Take (relation, tail) for several tails each, in the places of the one."""
+        table = np.concatenate(self._chunks)
+        keys = np.array([
+            self._relations[relation] << 32 | self._entities[tail] for relation, tail in parts
+        ])  # fmt: skip
+        order = np.argsort(keys)
+        ends = _codes([end for some in parts.values() for end in some], self._entities)
+        sizes = np.array([len(some) for some in parts.values()])
+        firsts = np.cumsum(sizes) - sizes
+        own = table[:, 1].astype(np.int64) << 32 | table[:, 2]
+        place = order[np.minimum(np.searchsorted(keys[order], own), len(keys) - 1)]
+        parted = keys[place] == own
+        counts = np.where(parted, sizes[place], 1)
+        rows = np.repeat(np.arange(len(table)), counts)
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        at = np.minimum(firsts[place[rows]] + within, len(ends) - 1)
+        tails = np.where(parted[rows], ends[at], table[rows, 2])
+        table = np.stack([table[rows, 0], table[rows, 1], tails], axis=1).astype(np.int32)
+        if self._sources:
+            self._sources += [""] * (self._rows - len(self._sources))
+            self._sources = [self._sources[row] for row in rows.tolist()]
+        left, rank = used(table[:, ::2].ravel(), len(self._entities))
+        names = list(self._entities)
+        self._entities = {names[code]: row for row, code in enumerate(left.tolist())}
+        table[:, ::2] = rank[table[:, ::2]]
+        self._chunks, self._rows = [table], len(table)
+
     def add(
         self,
         heads: Sequence[str],

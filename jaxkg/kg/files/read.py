@@ -16,7 +16,7 @@ from jaxkg.kg.files.jsonld import is_jsonld
 from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_parts, read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, read_rdf
 from jaxkg.kg.files.store import open_graph
-from jaxkg.kg.files.table import is_table, join_by_name, read_table
+from jaxkg.kg.files.table import is_table, join_by_name, read_table, split_cells
 from jaxkg.kg.files.textfile import BadLines, Progress, existing, line_blocks
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import NameCollector
@@ -188,8 +188,8 @@ def read_graph(
             path, format, encoder, found, bad, provenance=bool(provenance), on_progress=on_progress
         )
     if excel or table:
-        joined = join_by_name(encoder, found)
-        reading += joined and f"; {joined}"
+        for told in (split_cells(encoder, found), join_by_name(encoder, found)):
+            reading += told and f"; {told}"
     if not len(encoder):
         why = f"; {reading}" if reading else ""
         raise JaxkgError(f"{path}: no triples in it (read as {format}{why})")

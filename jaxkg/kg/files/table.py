@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
@@ -14,6 +14,8 @@ from jaxkg.kg.names import NameCollector
 
 _KEYS = {"id", "_id", "uid", "key", "identifier", "uri", "iri", "code", "name", "title", "entity"}
 _NAMES = ("name", "label", "title")
+_WORDS = 6
+"""Words up to which a part of a cell is taken for one of several things."""
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
 
 
@@ -70,6 +72,47 @@ def read_table(
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     rows = csv_rows(path, blocks, bad, encoding, separator)
     return take_table(path, rows, encoder, names, bad, separator=separator, lines=lines)
+
+
+def split_cells(encoder: TripleEncoder, names: NameCollector) -> str:
+    """Take cells that hold several things for each of them: "PC; Switch".
+
+    A semicolon or a bar parts whatever is short; a comma only what mostly stands by itself in
+    other cells, too, or is a row.
+
+    Returns:
+        Which columns were taken so, in words; "" where none was.
+    """
+    parts: dict[tuple[str, str], list[str]] = {}
+    told = []
+    known = {*names.display, *names.display.values()}
+    for relation, cells in list(encoder.tails()):
+        for separator in (";", "|", ","):
+            lists = {cell: _parts(cell, separator) for cell in cells if separator in cell}
+            short = all(
+                part and len(part.split()) <= _WORDS for some in lists.values() for part in some
+            )
+            if not lists or not short or (separator == "," and not _alone(lists, cells, known)):
+                continue
+            parts |= {(relation, cell): some for cell, some in lists.items()}
+            told.append(f"{relation}: several in a cell, told apart at {separator!r}")
+            break
+    if parts:
+        encoder.split(parts)
+    return "; ".join(told)
+
+
+def _parts(cell: str, separator: str) -> list[str]:
+    """What a cell lists; one separator at its end parts nothing."""
+    found = [part.strip() for part in cell.removesuffix(separator).split(separator)]
+    return list(dict.fromkeys(found))
+
+
+def _alone(lists: Mapping[str, Sequence[str]], cells: Iterable[str], known: Set[str]) -> bool:
+    """Whether most of what is listed stands alone elsewhere, and is no amount."""
+    listed = {part for some in lists.values() for part in some}
+    alone = {*cells, *known}
+    return not any(map(_AMOUNT.fullmatch, listed)) and 2 * len(listed & alone) > len(listed)
 
 
 def join_by_name(encoder: TripleEncoder, names: NameCollector) -> str:

@@ -11,6 +11,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.views import NAMES
@@ -85,11 +86,22 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading, however likely, leaves out what the question says beyond doubt.
 
     A plain question of yes or no that it answers by names; a "not" that it takes no account of; a
-    relation that the words exclude, see `Alignment.rules_out`.
+    sum or an average that it has the values of alone; a relation that the words exclude, see
+    `Alignment.rules_out`.
     """
     cues = asked.cues
     if cues.plainly and best.result not in ("yes", "no"):
         return True
     if cues.denies and best.shape in ("path", "class", "join") and not best.wanting:
         return True
+    if cues.adds_up and only_values(best, find):
+        return True
     return any(asked.alignment.rules_out(find.wordings(code)) for code in best.relations)
+
+
+def only_values(best: Candidate, find: Candidates) -> bool:
+    """Whether a reading ends in several numbers, of which none is said to be of the others."""
+    several = len(best.ends) > 1 and not best.result
+    if not several or best.last < 0 or find.vocabulary.ends_kind(best.last) != "number":
+        return False
+    return ADDING.isdisjoint(word for label in find.wordings(best.last) for word in label.split())

@@ -19,8 +19,9 @@ from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
 from jaxkg.systems.reader.language.lexicon.cue_words import MATES
 from jaxkg.systems.reader.language.lexicon.stems import singular, stem
+from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
-from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.named import LabelIndex
 from jaxkg.systems.reader.sets.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate

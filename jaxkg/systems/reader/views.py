@@ -60,6 +60,7 @@ NAMES = (
 """The views, in order."""
 _OWN = NAMES[: NAMES.index(TURNS[0])]
 
+_OLD = {"old", "alt"}
 _SAID = 0.5
 """Cover from which on a word speaks of a relation."""
 _VECTORS = ("sem", "vectors", "whole", "wants")
@@ -322,7 +323,10 @@ class _View:
             other = general & {"person", "place"} - {wants}
             found[f"asked {wants} missed"] = bool(other) or kind != "thing"
         elif wants in ("date", "number"):
-            found[f"wants {wants}"] = 1.0 if kind == wants else -1.0
+            met = kind == wants
+            if wants == "number" and _OLD & set(words):  # by an age, or by when it began
+                met = kind == "date" or soft_class(["age"], label) > 0
+            found[f"wants {wants}"] = 1.0 if met else -1.0
         elif kind != "thing" and not candidate.result:
             found["number for thing"] = 1.0
         return found

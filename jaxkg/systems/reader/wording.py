@@ -14,6 +14,7 @@ _IT = "it"
 _LABELS = 2_000
 """Relations that are looked at to tell the nearest."""
 _NOTHING = "nothing of the graph is recognised in the question"
+_ADDS_UP = "it seems to ask for a sum or an average of values, which is not worked out"
 _MEASURED = {"extreme": "first by", "except": "without"}
 
 
@@ -81,6 +82,8 @@ def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bo
     if not some:
         unmet = " and leads to nothing that was asked for" if told else ""
         return f"{known}{unmet}; {_near(asked, readings)}"
+    if asked.cues.adds_up:
+        return f"{_ADDS_UP}; {known}; {_near(asked, readings)}"
     return f"not sure enough how to read it; {known}; {_near(asked, readings)}"
 
 

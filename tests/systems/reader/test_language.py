@@ -14,8 +14,9 @@ from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.german import in_english
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
+from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import TopicFinder
-from jaxkg.systems.reader.language.vocabulary import Vocabulary, key_of
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
 
 
 def found(text: str, kg: KnowledgeGraph | None = None) -> list[tuple[str, set[str], str]]:

@@ -27,7 +27,9 @@ _COUNT_WORDS = {"one": 1, "einen": 1, **NUMERALS, "dozen": 12, "century": 100}
 _COUNT_WORDS |= {word: n for n, word in enumerate(_TEENS.split(), start=11)}
 _COUNT_WORDS |= {w: 10 * n for s in (_TENS, _ZEHNER) for n, w in enumerate(s.split(), start=1)}
 _UNIT_NAMES = "|".join(SPOKEN_UNITS)
-_HAS_UNIT = re.compile(rf"[\s-]?({'|'.join(sorted(UNITS, key=len, reverse=True))})\b")
+_UNIT = "|".join(unit for unit in sorted(UNITS, key=len, reverse=True) if unit.isalpha())
+_HAS_UNIT = re.compile(rf"[\s-]?({_UNIT})\b|\s?([€$£])")
+_SIGN = re.compile(r"[€$£]")
 _PARTS = {"half an": "0.5", "half a": "0.5", "an": "1", "a": "1"}
 _BEFORE_COUNTS = (
     "than|over|above|under|below|exceeds?|least|most|exactly|precisely|only|"
@@ -173,7 +175,9 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
             values = [_decimal(group) for group in match.groups() if group]
             aged = bool(_AGED.search(match[0]))
             named = _HAS_UNIT.match(plain, match.end())
-            unit = named[1] if named else ""
+            unit = (named[1] or named[2]) if named else ""
+            if not unit and (sign := _SIGN.search(match[0])):
+                unit = sign[0]
             taken.update(at)
             used.update(at)
             if comparison == "range":

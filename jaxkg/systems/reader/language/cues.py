@@ -14,6 +14,7 @@ from jaxkg.kg.link.folding import Words, split_words
 from jaxkg.systems.reader.language.bounds import Bound, read_bounds, words_in
 from jaxkg.systems.reader.language.grades import Grade, read_grades
 from jaxkg.systems.reader.language.lexicon.cue_words import (
+    ADDING,
     ASKS,
     AUXILIARY,
     EXCEPT,
@@ -31,6 +32,8 @@ _DETERMINER_WORDS = "the a an every each all any some der die das alle jeder jed
 _DETERMINERS = frozenset(_DETERMINER_WORDS.split())
 _PREPOSITIONS = "on onto in into at to by for from with of under auf zu von mit bei"
 _BEFORE_WHICH = frozenset(_PREPOSITIONS.split())
+_CLAUSE = re.compile(r"[:;,.?!]")
+_COUNTS = {("how", "many"), ("number", "of"), ("wie", "viele"), ("wie", "oft")}
 _IMPERATIVE = {"list", "name", "give", "show", "tell", "find", "count", "nenne", "zeige"}
 _OFFERS = {"have", "know", "stock", "sell", "offer", "carry", "serve", "help", "got"}
 _ANYTHING_WORDS = (
@@ -108,6 +111,11 @@ class Cues:
             word.endswith("n") and after == ["t"]
         )
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether it seems to ask for a sum or an average of values."""
+        return not self.count and not ADDING.isdisjoint(self.words.folded)
+
 
 def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     """Read the cues of a question.
@@ -126,7 +134,7 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     folded = words.folded
     lower = text.lower()
     used: set[int] = set()
-    count = _count(folded, used)
+    count = _count(words, text, used)
     wants, noun = _asked(folded)
     if count:
         wants = "number"
@@ -218,15 +226,14 @@ def _graded(folded: list[str], grade: Grade | None) -> tuple[int, ...]:
     return tuple(after or before[:1])
 
 
-def _count(folded: list[str], used: set[int]) -> bool:
-    pairs = list(itertools.pairwise(folded))
-    for at, pair in enumerate(pairs):
-        # "The number of lines", but "the inventory number of".
+def _count(words: Words, text: str, used: set[int]) -> bool:
+    folded = words.folded
+    for at, pair in enumerate(itertools.pairwise(folded)):
+        # "The number of lines", but "the inventory number of"; "the board: number of lines".
         own = pair == ("number", "of") and at > 0 and folded[at - 1] not in STOP
-        if (
-            pair in (("how", "many"), ("number", "of"), ("wie", "viele"), ("wie", "oft"))
-            and not own
-        ):
+        if own and not _CLAUSE.search(text[words.spans[at - 1][1] : words.spans[at][0]]):
+            continue
+        if pair in _COUNTS:
             used.update((at, at + 1))
             return True
     if folded[:1] == ["count"] or folded[:1] == ["wieviele"]:

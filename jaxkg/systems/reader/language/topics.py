@@ -16,7 +16,8 @@ from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.stems import alike, singular
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.language.name_search import NameSearch
-from jaxkg.systems.reader.language.vocabulary import ARTICLES, Vocabulary, key_of
+from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.words import relation_words
 
 _LONGEST = 9
@@ -179,13 +180,12 @@ class TopicFinder:
 
     def _exact(self, cues: Cues, index: _Index) -> list[Mention]:
         folded, written = cues.words.folded, cues.words.written
-        single = [singular(word) for word in folded]
         spans = []
         for first in range(len(folded)):
             if folded[first] in ARTICLES and first + 1 < len(folded) and len(folded[first]) > 1:
                 continue
             for last in range(first, min(first + _LONGEST, len(folded))):
-                rows = index.by_key.get(" ".join(single[first : last + 1]))
+                rows = index.by_key.get(key_of_words(folded[first : last + 1]))
                 if rows and self._meant(cues, first, last, rows):
                     spans.append((last - first, -first, first, last, rows))
         found, taken = [], set()

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
@@ -19,20 +18,19 @@ from jaxkg.systems.reader.language.class_words import classes_below, role_of, wi
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, kin_codes
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
-from jaxkg.systems.reader.language.lexicon.stems import singular
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.types import inverse_code
 from jaxkg.words import relation_words
 
 _BOTH_WAYS = re.compile(
-    r"\b(married|spouse|wife|husband|sibling|brother|sister|twin|cousin|link(?:ed)? (?:to|with)|"
-    r"neighbou?rs?|adjacent|borders?|shares? \w+ with|connected (?:to|with)|compatible with|"
+    r"\b(married|spouse|wife|husband|sibling|brother|sister|twin|cousin|next to|"
+    r"link(?:ed)? (?:to|with)|neighbou?rs?|adjacent|borders?|shares? \w+ with|"
+    r"connected (?:to|with)|compatible with|"
     r"(?:goes|go) (?:\w+ )?with|interacts? with|cooperates? with|collaborat\w+ with|"
     r"kooperiert mit|verheiratet|geschwister|nachbar|friend|partner|similar to|related to)\b"
 )
 """Labels of relations that hold both ways whichever way they are written."""
 _META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
-_BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
 _TRUE, _FALSE = ("true", "yes", "ja", "y"), ("false", "no", "nein", "n")
 _HAVING, _MEMBERS = 2_000, 100
 _SAMPLE = 400
@@ -68,7 +66,7 @@ class Vocabulary:
         sorts: these sorts.
         under: the classes below a class, itself among them, where there are any.
         type_codes: relation codes that lead to a class.
-        names: place in the graph of each surface key, see `key_of`.
+        names: place in the graph of each surface key, see `jaxkg.systems.reader.language.names`.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -378,20 +376,3 @@ class Vocabulary:
 def _vocabulary_of(sample: KnowledgeGraph) -> Vocabulary:
     """The vocabulary of a sample, made once for all parts."""
     return Vocabulary(sample)
-
-
-def key_of(text: str) -> str:
-    """Folded words in the singular; articles and a bracketed end left out.
-
-    >>> key_of("The Night Herons (lamp)") == key_of("night heron")
-    True
-    """
-    words = split_words(_BRACKETS.sub("", text) or text).folded
-    while len(words) > 1 and words[0] in ARTICLES:
-        words = words[1:]
-    return " ".join(map(singular, words))
-
-
-_ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs ms"
-ARTICLES = frozenset(_ARTICLE_WORDS.split())
-"""Words before a name that are no part of it."""

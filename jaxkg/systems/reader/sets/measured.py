@@ -21,7 +21,7 @@ from jaxkg.query import (
 )
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.language.lexicon.units import in_unit, same_measure, unit_of
+from jaxkg.systems.reader.language.lexicon.units import in_unit, measures, unit_of
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 
@@ -37,6 +37,8 @@ _LOOKED_AT = 20
 _MANY = 2_000
 _NEAR = 0.25
 """Fit from which on what has a relation may be meant, beside those whose values are compared."""
+_IN_UNIT = 0.6
+"""Fit of a relation that may be of what a unit measures."""
 _SPOKEN_OF = 0.5
 """Fit from which on a relation of true and false is taken as named."""
 
@@ -230,8 +232,9 @@ class Measured:
             dated = self.vocabulary.ends_kind(code) == "date" or self._of_years(code)
             yearly = bound.low[:4].isdigit() and 1000 <= int(bound.low[:4]) < 2200
             fit = max(fit, 0.45 if dated else 0.3) if dated == yearly else 0.5 * fit
-            if bound.unit and not same_measure(bound.unit, unit_of(self.find.wordings(code))):
-                fit *= 0.5
+            if bound.unit:
+                met = measures(bound.unit, self.find.wordings(code))
+                fit = max(fit, _IN_UNIT) if met else 0.5 * fit
             if base.shape == "filter":
                 fit = min(fit, base.fit)
             explained = base.explained | frozenset(bound.words)

@@ -95,7 +95,9 @@ class Operators:
             counted = [*bases, *self.find.scored(asked, made)[:20]]
             made += [self._count(asked, base) for base in counted if self._countable(base)]
         if cues.yesno:
-            made += self.whether.all(asked, found, self._about_topics(asked))
+            joins = [c for c in found[:_EITHER] if c.shape == "join"][:_BOTH]
+            true = [f for base in joins for f in measured.holding(asked, base)]
+            made += self.whether.all(asked, found, [*self._about_topics(asked), *true])
         return made
 
     def _having_some(self, asked: Asked, bases: list[Candidate]) -> list[Candidate]:
@@ -248,17 +250,17 @@ class Operators:
         words = asked.cues.words.folded
         # "What does nobody take" asks for what is not taken, "who takes nothing" for who does not.
         subject = words[at] in _NOBODY or (at > 0 and words[at - 1] in _DO)
-        kinds = [self.vocabulary.classes[mention.kind] for mention in asked.classes]
-        named = np.unique(np.concatenate(kinds)) if kinds else np.zeros(0, np.int64)
-        # "Customers without a delivery": of customers, what leads to deliveries.
+        # "Customers without a delivery": of customers, what leads to deliveries; "who does not
+        # drive a tractor" asks for no tractor.
         of = {mention.kind for mention in asked.classes if mention.last < at}
-        members = [self.vocabulary.classes[kind] for kind in sorted(of)]
+        lacked = {mention.kind for mention in asked.classes} - of
+        some, others = map(self._members, (of, lacked))
         if of:
-            some = np.unique(np.concatenate(members))
             bases = [base for base in bases if np.isin(base.ends, some).all()] or bases
 
         def unlikely(having: Candidate) -> tuple[bool, bool]:
-            missed = len(named) > 0 and not len(np.intersect1d(having.ends, named))
+            missed = bool(of) and not len(np.intersect1d(having.ends, some))
+            missed |= not of and len(np.intersect1d(having.ends, others)) > 0
             return missed, self._back(having) != subject
 
         havings = sorted(self._havings(asked, of), key=unlikely)
@@ -267,20 +269,28 @@ class Operators:
             code = self.kg.relation_code(_domain_of(having).relations[0])
             spoken[code] = max(self.measured.fit(asked, code, ""), self._led_to(asked, code, of))
         # "Who led a trial but did not discover anything": of those that a relation picks out.
-        lacked = {mention.kind for mention in asked.classes} - of
         picked = asked.cues.except_at is not None and not (of and lacked)
         leaders = [h for h, fit in zip(havings, spoken.values()) if fit >= _SPOKEN_OF]
         bases = [*bases[:10], *(leaders[:_LEADERS] if picked else ())]
         for having, (code, fit) in zip(havings, spoken.items()):
             if fit >= _SPOKEN_OF and all(other.measure != code % total for other in made):
-                made += self._left(bases, having, code % total, fit)
+                own = self._own_sort(having) if lacked and not of else ()
+                made += self._left(own or bases, having, code % total, fit)
         if not made:  # those of its own sort: "what was never amended"
             for having in havings:
                 code = self.kg.relation_code(_domain_of(having).relations[0])
-                kinds = self.find.ends_classes(having.ends)
-                own = [self.find.class_set(kind) for kind in kinds]
-                made += self._left(own, having, code % total, self.measured.fit(asked, code, ""))
+                fit = self.measured.fit(asked, code, "")
+                made += self._left(self._own_sort(having), having, code % total, fit)
         return made
+
+    def _members(self, kinds: set[int]) -> np.ndarray:
+        """[K] entities of some classes, ascending."""
+        found = [self.vocabulary.classes[kind] for kind in sorted(kinds)]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+
+    def _own_sort(self, having: Candidate) -> list[Candidate]:
+        """Classes that all of a set have."""
+        return list(map(self.find.class_set, self.find.ends_classes(having.ends)))
 
     def _led_to(self, asked: Asked, code: int, of: set[int]) -> float:
         """Fit of a relation by the class that it leads to: "who is in no guild"; not by those

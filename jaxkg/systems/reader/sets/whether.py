@@ -15,7 +15,7 @@ _SAID = 0.8
 """Share of a relation's words that the question has, from which on it is taken as named."""
 _NAMED, _LEFT = 0.5, 0.5
 """The same where nothing else is said, and how little of any word may be left unexplained."""
-_LOOKED_AT, _JOINS = 120, 20
+_LOOKED_AT, _JOINS, _EXIST = 120, 20, 30
 _MEMBERS = 100
 
 
@@ -45,8 +45,15 @@ class Whether:
         made = self._stands(asked, found) + self._shares(found)
         if asked.cues.plainly and len(asked.mentions) == 1:
             made += self._has(asked) + self._is_a(asked)
-        made += [self._exists(c, len(c.ends) > 0) for c in filtered if len(c.relations) <= 1]
-        made += [self._exists(c, True) for c in found[:_LOOKED_AT] if c.shape == "join"][:30]
+        made += [
+            self._exists(c, len(c.ends) > 0) for c in filtered if len(c.relations) <= len(c.topics)
+        ]
+        # What says true or false is not there for being said: "was it paid?".
+        joins = [
+            c for c in found[:_LOOKED_AT]
+            if c.shape == "join" and self.vocabulary.truths(c.last) is None
+        ]  # fmt: skip
+        made += [self._exists(c, True) for c in joins[:_EXIST]]
         return made
 
     def _exists(self, base: Candidate, holds: bool) -> Candidate:

@@ -31,6 +31,13 @@ now ever so far together exactly altogether total
 LIGHT = frozenset(_LIGHT_WORDS.split())
 """Words that say little."""
 
+_ADDING_WORDS = """
+total sum average combined altogether overall median insgesamt gesamt summe durchschnitt
+durchschnittlich durchschnittliche durchschnittlichen
+"""
+ADDING = frozenset(_ADDING_WORDS.split())
+"""Words that ask for a sum or an average, where several values could be taken."""
+
 _KINDS = """
 person: who whom whose wer wen wem
 date: when wann

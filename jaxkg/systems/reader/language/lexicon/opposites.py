@@ -23,6 +23,8 @@ start begin began | end ended finish finished
 arrive arrival arrives arrived | depart departure departs departed
 minimum min lowest | maximum max highest
 price cost fee charge | stock quantity
+price cost fee charge fare | score metascore rating | age | population | elevation height | weight
+  | area | duration | distance | year
 colour color | size | shape | material
 author wrote writer written | editor edited edit | translator translated translate | illustrator
   illustrated

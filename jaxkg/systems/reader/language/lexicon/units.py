@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from jaxkg.systems.reader.language.lexicon.stems import singular
+
 _TABLE = """
 time: s sec secs second seconds sekunde sekunden = 1; min mins minute minutes minuten = 60;
 h hr hrs hour hours stunde stunden = 3600; day days tag tage tagen = 86400;
@@ -14,7 +16,14 @@ m metre metres meter meters = 1; km kilometre kilometres kilometers kilometer = 
 weight: g gram grams gramm = .001; kg kilo kilos kilogram kilograms kilogramm = 1;
 t tonne tonnes tonnen = 1000
 volume: ml millilitre millilitres = .001; cl = .01; l litre litres liter liters = 1
+money: € $ £ eur euro euros usd dollar dollars bucks gbp quid chf franken yen = 1
 """
+_SUMS = """
+price cost fee fare rent charge bill invoice salary wage pay paid budget amount value worth revenue
+income turnover profit donation donated raised fine fined spend spent credit debt loan fund funding
+grant deposit prize sales sum preis kosten gehalt miete gebühr betrag umsatz budget spende
+"""
+_SUM_WORDS = frozenset(map(singular, _SUMS.split()))
 
 
 def _units() -> dict[str, tuple[str, float]]:
@@ -56,6 +65,19 @@ def same_measure(unit: str, other: str) -> bool:
     (True, False, False)
     """
     return unit in UNITS and other in UNITS and UNITS[unit][0] == UNITS[other][0]
+
+
+def measures(unit: str, wordings: Sequence[str]) -> bool:
+    """Whether a label may be of what is measured in a unit: the same unit, or a sum of money.
+
+    >>> measures("hour", ("length (mins)",)), measures("quid", ("bill",)), measures("quid", ("kg",))
+    (True, True, False)
+    """
+    other = unit_of(wordings)
+    if not other and UNITS[unit][0] == "money":
+        words = (word for label in wordings for word in re.findall(r"[^\W\d_]+", label.lower()))
+        return not _SUM_WORDS.isdisjoint(map(singular, words))
+    return same_measure(unit, other)
 
 
 def in_unit(amount: str, unit: str, other: str) -> str:

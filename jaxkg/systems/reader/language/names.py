@@ -1,0 +1,37 @@
+"""Names as keys, so that what a question writes meets what the graph has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from jaxkg.kg.link.folding import split_words
+from jaxkg.systems.reader.language.lexicon.stems import singular
+
+_BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
+_ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs ms"
+ARTICLES = frozenset(_ARTICLE_WORDS.split())
+"""Words before a name that are no part of it."""
+_ROMAN = dict(zip(("ii", "iii", "iv", "vi", "vii", "viii", "ix"), "2346789"))
+
+
+def key_of(text: str) -> str:
+    """Key of a name: articles and a bracketed end left out; see `key_of_words`.
+
+    >>> key_of("The Night Herons (lamp)") == key_of("night heron"), key_of("Iron Valley II")
+    (True, 'iron valley 2')
+    """
+    words = split_words(_BRACKETS.sub("", text) or text).folded
+    while len(words) > 1 and words[0] in ARTICLES:
+        words = words[1:]
+    return key_of_words(words)
+
+
+def key_of_words(words: Sequence[str]) -> str:
+    """Folded words in the singular; Roman numbers that are no letters, too, as digits.
+
+    >>> key_of_words(["world", "wars", "ii"]), key_of_words(["ii"])
+    ('world war 2', 'ii')
+    """
+    alone = len(words) == 1
+    return " ".join(word if alone else _ROMAN.get(word, word) for word in map(singular, words))
