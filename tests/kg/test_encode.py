@@ -88,3 +88,31 @@ def test_sources_must_match_the_rows():
 def test_the_mark_of_an_inverse_is_no_relation_name():
     with pytest.raises(JaxkgError, match=r"'\^r' starts with"):
         encode([[("a", "^r", "b")]]).finish()
+
+
+@given(rows, st.dictionaries(names, st.lists(names, min_size=1, max_size=3), max_size=3))
+def test_one_tail_for_several(flat, ends):
+    sources = [f"f:{n}" for n in range(len(flat))]
+    encoder = encode([flat[:2], flat[2:]], [sources[:2], sources[2:]])
+    parts = {
+        ("r", tail): some for tail, some in ends.items() if ("r", tail) in {t[1:] for t in flat}
+    }
+    if parts:
+        encoder.split(parts)
+    wanted = [
+        ((h, r, t), source)
+        for (h, r, tail), source in zip(flat, sources)
+        for t in parts.get((r, tail), [tail])
+    ]
+    assert len(encoder) == len(wanted)
+    table = encoder.finish()
+    assert table.entities == sorted({end for (h, _, t), _ in wanted for end in (h, t)})
+    told = [(table.entities[h], table.relations[r], table.entities[t]) for h, r, t in table.triples]
+    assert told == sorted({triple for triple, _ in wanted})
+    for triple, said in zip(told, table.sources or ()):
+        assert set(said.split("; ")) == {source for t, source in wanted if t == triple}
+
+
+def test_tails_of_each_relation():
+    encoder = encode([[("a", "r", "c"), ("b", "r", "c"), ("b", "q", "a"), ("b", "r", "a")]])
+    assert {name: set(tails) for name, tails in encoder.tails()} == {"r": {"c", "a"}, "q": {"a"}}

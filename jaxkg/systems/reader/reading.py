@@ -42,6 +42,8 @@ _NUMBERED = re.compile(
     r"[ #_-]*\w?-?\d+$",
     re.IGNORECASE,
 )
+_RELATIONS = 100
+"""Relations up to which the names behind a graph's are looked at."""
 _SOME = 20
 """Ends that are looked at to tell what they are."""
 _NAMED = 0.97
@@ -72,7 +74,10 @@ class Readings:
         self.finder = TopicFinder(self.vocabulary)
         self.vectors = TextVectors(encoder, maps)
         self.senses = Senses(self.vocabulary, self.vectors)
-        self.ends = EndNames(self.vocabulary, self.vectors) if encoder is not None else None
+        looked_at = kg.num_relations <= _RELATIONS and not self.vocabulary.partial
+        self.ends = (
+            EndNames(self.vocabulary, self.vectors) if encoder is not None and looked_at else None
+        )
         self.find = Candidates(
             self.vocabulary,
             hops=settings.hops,

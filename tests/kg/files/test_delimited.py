@@ -280,3 +280,30 @@ def test_what_looks_like_a_table_without_a_header_word_is_told(read):
     graph = read(few, "kb.csv", on_reading=heard.append)
     assert (len(heard), graph.num_triples) == (2, 2)
     assert "columns 1 to 3 of 4 taken as head, relation, tail, the others left out" in heard[1]
+
+
+def test_cells_that_list_several_things(read):
+    told = []
+    table = (
+        'title,runs on,seen in,tags,size\nA,PC; Mac,"Rome, Italy","red, old","1,200"\n'
+        'B,Mac,"Oslo, Norway","old","1,300"\nC,PC|Mac,Rome,"red","5"\n'
+    )
+    graph = read(table, "games.csv", lines=True, on_reading=told.append)
+    assert facts(graph) == [
+        ("A", "runs on", "Mac"), ("A", "runs on", "PC"), ("A", "seen in", "Rome, Italy"),
+        ("A", "size", "1,200"), ("A", "tags", "old"), ("A", "tags", "red"), ("B", "runs on", "Mac"),
+        ("B", "seen in", "Oslo, Norway"), ("B", "size", "1,300"), ("B", "tags", "old"),
+        ("C", "runs on", "PC|Mac"), ("C", "seen in", "Rome"), ("C", "size", "5"),
+        ("C", "tags", "red"),
+    ]  # fmt: skip
+    assert "runs on: several in a cell, told apart at ';'" in told[0]
+    assert "tags: several in a cell, told apart at ','" in told[0]
+    assert "seen in" not in told[0]
+    assert {graph.source(row) for row in range(4)} == {"games.csv:2"}
+    long = "title,note\nA,it was late; nobody had thought of that at all\n"
+    assert len(facts(read(long, "games.csv"))) == 1
+
+
+def test_a_cell_that_lists_rows_by_name_joins_them(read):
+    graph = read("id,name,friends\n1,Ann,Bob|Cy\n2,Bob,\n3,Cy,Ann\n", "people.csv")
+    assert facts(graph) == [("1", "friends", "2"), ("1", "friends", "3"), ("3", "friends", "1")]

@@ -74,7 +74,7 @@ class Asked:
     Attributes:
         named: [words] how surely each belongs to the label of a relation, see `LabelIndex`.
         sorts: what is asked for against each sort of the graph, see `Senses`.
-        ends: names behind the relations of the graph; None without sentence vectors.
+        ends: names behind the relations of the graph; None of a graph of many.
         cut: whether too much lies around the topics to walk on from all of it.
     """
 

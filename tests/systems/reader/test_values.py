@@ -1,0 +1,153 @@
+"""Values: sums that are not worked out, ages, money, what is said to be true or false; and what the
+names behind a relation tell of it."""
+
+import numpy as np
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.confidence import contradicted
+from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
+from jaxkg.systems.reader.language.lexicon.units import measures
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.candidate import Candidate
+from jaxkg.systems.reader.sets.ends import EndNames
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.views import NAMES, views
+
+FARM = [
+    ("Bessie", "type", "cow"), ("Clover", "type", "cow"), ("Daisy", "type", "cow"),
+    ("Tom", "type", "worker"), ("Ines", "type", "worker"), ("Raj", "type", "worker"),
+    ("Old Red", "type", "tractor"), ("Blue Giant", "type", "tractor"),
+    ("Bessie", "milk yield", "22.5"), ("Clover", "milk yield", "18"), ("Daisy", "milk yield", "30"),
+    ("Bessie", "vaccinated", "true"), ("Clover", "vaccinated", "false"),
+    ("Daisy", "vaccinated", "false"), ("Bessie", "keeper", "Tom"), ("Clover", "keeper", "Ines"),
+    ("Daisy", "keeper", "Tom"), ("Bessie", "stall", "West"), ("Clover", "stall", "West"),
+    ("Daisy", "stall", "East"), ("Tom", "drives", "Old Red"), ("Ines", "drives", "Blue Giant"),
+    ("Old Red", "bill", "700"), ("Blue Giant", "bill", "250"), ("Old Red", "max kg", "900"),
+    ("Blue Giant", "max kg", "3000"), ("Tom", "born on", "1984-03-02"), ("Tom", "wage", "31500"),
+    ("Tom", "age", "40"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def farm() -> Readings:
+    return Readings(KnowledgeGraph.from_triples(FARM), None, ReaderSettings())
+
+
+def told(readings: Readings, question: str) -> list[tuple[Candidate, set[str]]]:
+    """Readings with what they answer."""
+    found = readings.of(readings.asked(question))
+    kg = readings.kg
+    return [(c, {c.result} if c.result else {kg.name(e) for e in c.ends.tolist()}) for c in found]
+
+
+def test_a_sum_is_not_worked_out_but_a_label_may_say_it(farm):
+    asked = farm.asked("What is the total milk yield of the cows?")
+    several = [c for c in farm.of(asked) if c.last >= 0 and len(c.ends) > 1 and not c.result]
+    values = [c for c in several if farm.vocabulary.ends_kind(c.last) == "number"]
+    assert values
+    assert all(contradicted(asked, c, farm.find) for c in values)
+    assert not any(
+        contradicted(asked, c, farm.find) for c in farm.of(asked) if len(c.ends) == 1
+    )  # fmt: skip
+    plain = farm.asked("What is the milk yield of the cows?")
+    assert not any(contradicted(plain, c, farm.find) for c in farm.of(plain))
+    assert not read_cues("How many cows are there altogether?").adds_up
+    facts = [("Shop", "total sales", "3"), ("Shop", "total sales", "5")]
+    shop = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked = shop.asked("What are the total sales of Shop?")
+    assert not any(contradicted(asked, c, shop.find) for c in shop.of(asked))
+
+
+def test_how_old_is_told_by_a_date_or_an_age_alone(farm):
+    asked = farm.asked("How old is Tom?")
+    found = farm.of(asked)
+    wants = views(asked, found, farm.find)[:, NAMES.index("wants number")]
+    of = {farm.find.told(c.last): w for c, w in zip(found, wants.tolist()) if len(c.relations) == 1}
+    assert (of["born on"], of["age"], of["wage"]) == (1.0, 1.0, -1.0)
+
+
+def test_true_and_false_of_what_two_topics_share(farm):
+    found = told(farm, "Has the cow of Tom in the stall West been vaccinated?")
+    both = [(c, some) for c, some in found if len(c.topics) == 2 and c.fit > 0]
+    assert ({"yes"}) in [some for c, some in both if c.shape == "yesno"]
+    found = told(farm, "Has the cow of Ines in the stall West been vaccinated?")
+    sure = [some for c, some in found if c.result and len(c.topics) == 2 and c.last >= 0]
+    # Not "yes" because it is said at all that it was not.
+    truths = [farm.vocabulary.truths(c.last) for c, some in found if c.result == "yes"]
+    assert sure
+    assert all(told is None for told in truths)
+
+
+def test_who_drives_nothing_of_a_sort(farm):
+    for question in ("Who doesn't drive a tractor?", "Which workers don't drive a tractor?"):
+        best = max((c for c, _ in told(farm, question) if c.shape == "except"), key=lambda c: c.fit)
+        assert {farm.kg.name(end) for end in best.ends.tolist()} == {"Raj"}, question
+
+
+def test_money_is_not_compared_with_a_weight(farm):
+    for question in ("What came to over 600 quid?", "What came to more than £600?"):
+        fits = {
+            farm.find.told(c.measure): c.fit
+            for c, _ in told(farm, question)
+            if c.shape == "filter" and c.measure >= 0
+        }
+        assert fits["bill"] > 2 * fits["max kg"], question
+    assert measures("€", ("monthly fee",))
+    assert not measures("€", ("weight",))
+
+
+@pytest.mark.parametrize(
+    ("question", "counts"),
+    [
+        ("For the board: number of cows?", True), ("number of cows", True),
+        ("the inventory number of Bessie", False), ("How many are there?", True),
+    ],
+)  # fmt: skip
+def test_a_number_of_things_is_counted(question, counts):
+    assert read_cues(question).count is counts
+
+
+def test_clipped_labels_are_spelt_out_beside_themselves():
+    assert spelt_out("cust dob") == "customer date of birth"
+    assert spelt_out("directed by") == "directed by"
+    kg = KnowledgeGraph.from_triples([("Ada", "dob", "1815-12-10"), ("Ada", "emp no", "7")])
+    words = {r.wordings for r in Vocabulary(kg).relations}
+    assert words == {("dob", "date of birth"), ("emp no", "employee number")}
+
+
+def test_next_to_holds_both_ways():
+    kg = KnowledgeGraph.from_triples([("North", "next to", "River"), ("River", "next to", "Hill")])
+    readings = Readings(kg, None, ReaderSettings())
+    assert {"North", "Hill"} in [some for _, some in told(readings, "What is next to River?")]
+
+
+class _Letters:
+    """Vectors of texts by their first letters."""
+
+    def __call__(self, texts):
+        rows = np.zeros((len(texts), 26), np.float32)
+        for row, text in enumerate(texts):
+            for word in text.lower().split():
+                rows[row, ord(word[0]) % 26] += 1
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+def test_names_behind_relations():
+    facts = [("Car 1", "col", "maroon"), ("Car 2", "col", "mauve"), ("Car 1", "miles", "31000")]
+    kg = KnowledgeGraph.from_triples([*facts, ("Car 2", "miles", "500")])
+    letters = _Letters()
+    ends = EndNames(Vocabulary(kg), letters)
+    col, miles = map(kg.relation_code, ("col", "miles"))
+    back = Vocabulary(kg).inverse(col)
+    rows = ends.of([col, miles, back])
+    assert rows.shape == (3, 26)
+    np.testing.assert_allclose(rows[0], letters(["m"])[0], atol=1e-6)
+    assert not rows[1].any()  # values
+    assert rows[2] @ letters(["car"])[0] > 0.6
+    sorts = ends.sorts([col, miles])
+    assert sorts.shape == (2, 3)
+    assert not sorts[1].any()
+    assert (sorts[0] > 0).sum() <= 1
