@@ -53,7 +53,7 @@ from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text import HashingEncoder, TextEncoder
 
-VERSION = "2026.11-10"
+VERSION = "2026.11-9"
 SOURCES = {
     "spoken": (80, 60),
     "sets": (70, 50),

@@ -27,7 +27,6 @@ from jaxkg.systems.reader.sets.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import is_verb
-from jaxkg.systems.reader.sets.ends import EndNames
 from jaxkg.systems.reader.sets.operators import Operators
 from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.sets.wanting import Wanting
@@ -42,8 +41,6 @@ _NUMBERED = re.compile(
     r"[ #_-]*\w?-?\d+$",
     re.IGNORECASE,
 )
-_RELATIONS = 100
-"""Relations up to which the names behind a graph's are looked at."""
 _SOME = 20
 """Ends that are looked at to tell what they are."""
 _NAMED = 0.97
@@ -74,10 +71,6 @@ class Readings:
         self.finder = TopicFinder(self.vocabulary)
         self.vectors = TextVectors(encoder, maps)
         self.senses = Senses(self.vocabulary, self.vectors)
-        looked_at = kg.num_relations <= _RELATIONS and not self.vocabulary.partial
-        self.ends = (
-            EndNames(self.vocabulary, self.vectors) if encoder is not None and looked_at else None
-        )
         self.find = Candidates(
             self.vocabulary,
             hops=settings.hops,
@@ -110,8 +103,9 @@ class Readings:
         words = cues.words
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
-        sorts = self.senses.of(" ".join(alignment.noun))
-        return Asked(cues, mentions, classes, alignment, named, sorts, ends=self.ends)
+        return Asked(
+            cues, mentions, classes, alignment, named, self.senses.of(" ".join(alignment.noun))
+        )
 
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
         """Whether words are a name and nothing else; not the "director" of an award's long name,

@@ -23,11 +23,6 @@ ANCHORS = {
     "thing": "thing",
 }
 """Kinds of things in words, for telling what a label speaks of."""
-ENDS = (
-    "ends sem noun", "ends sem noun behind", "ends sem phrase", "ends sem phrase behind",
-    "ends sem whole", "ends sem person asked", "ends sem place asked", "ends sem person",
-)  # fmt: skip
-"""Views of the names that a reading leads to."""
 _SHAPES = (
     "path", "class", "join", "count", "yesno", "extreme", "filter", "union", "except", "compare",
 )  # fmt: skip
@@ -55,10 +50,9 @@ NAMES = (
     "possessed", "measure direction", "noun sem relations", "noun sem names", "noun sem behind",
     "twice met", "twice missed",
     *TURNS,
-    *ENDS,
 )  # fmt: skip
 """The views, in order."""
-_OWN = NAMES[: NAMES.index(TURNS[0])]
+_OWN = NAMES[: -len(TURNS)]
 
 _OLD = {"old", "alt"}
 _SAID = 0.5
@@ -105,32 +99,7 @@ def views(asked: Asked, found: list[Candidate], find: Candidates) -> np.ndarray:
         return np.zeros((0, len(NAMES)), np.float32)
     anchors = dict(zip(ANCHORS, asked.alignment.vectors(list(ANCHORS.values()))))
     rows = [_View(asked, candidate, find, anchors).row() for candidate in found]
-    ends = _end_views(asked, found)
-    turns = turn_views(asked, found, find)
-    return np.concatenate([np.array(rows, np.float32), turns, ends], axis=1)
-
-
-def _end_views(asked: Asked, found: list[Candidate]) -> np.ndarray:
-    """[C, V] float32 as `ENDS`: what is asked for against names that readings lead to."""
-    rows = np.zeros((len(found), len(ENDS)), np.float32)
-    at = [n for n, c in enumerate(found) if c.last >= 0 and c.result not in ("yes", "no")]
-    alignment = asked.alignment
-    if not at or asked.ends is None or alignment.vectors.encoder is None:
-        return rows
-    codes = [found[n].last for n in at]
-    ends = asked.ends.of(codes)
-    *phrases, whole = alignment.vectors(alignment.texts())
-    told = [alignment.vectors([" ".join(alignment.noun)])[0]] if alignment.noun else []
-    for place, some in ((0, told), (2, phrases)):
-        if len(some):
-            near = (ends @ np.stack(some).T).max(axis=1)
-            rows[at, place], rows[at, place + 1] = near, near - near.max()
-    rows[at, 4] = ends @ whole
-    sorts = asked.ends.sorts(codes)
-    rows[at, 5] = sorts[:, 0] * (asked.cues.wants == "person")
-    rows[at, 6] = sorts[:, 1] * (asked.cues.wants == "place")
-    rows[at, 7] = sorts[:, 0]
-    return rows
+    return np.concatenate([np.array(rows, np.float32), turn_views(asked, found, find)], axis=1)
 
 
 class _View:

@@ -1,7 +1,5 @@
-"""Values: sums that are not worked out, ages, money, what is said to be true or false; and what the
-names behind a relation tell of it."""
+"""Values: sums that are not worked out, ages, money, what is said to be true or false."""
 
-import numpy as np
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
@@ -12,7 +10,6 @@ from jaxkg.systems.reader.language.lexicon.units import measures
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Candidate
-from jaxkg.systems.reader.sets.ends import EndNames
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import NAMES, views
 
@@ -122,32 +119,3 @@ def test_next_to_holds_both_ways():
     kg = KnowledgeGraph.from_triples([("North", "next to", "River"), ("River", "next to", "Hill")])
     readings = Readings(kg, None, ReaderSettings())
     assert {"North", "Hill"} in [some for _, some in told(readings, "What is next to River?")]
-
-
-class _Letters:
-    """Vectors of texts by their first letters."""
-
-    def __call__(self, texts):
-        rows = np.zeros((len(texts), 26), np.float32)
-        for row, text in enumerate(texts):
-            for word in text.lower().split():
-                rows[row, ord(word[0]) % 26] += 1
-        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-
-
-def test_names_behind_relations():
-    facts = [("Car 1", "col", "maroon"), ("Car 2", "col", "mauve"), ("Car 1", "miles", "31000")]
-    kg = KnowledgeGraph.from_triples([*facts, ("Car 2", "miles", "500")])
-    letters = _Letters()
-    ends = EndNames(Vocabulary(kg), letters)
-    col, miles = map(kg.relation_code, ("col", "miles"))
-    back = Vocabulary(kg).inverse(col)
-    rows = ends.of([col, miles, back])
-    assert rows.shape == (3, 26)
-    np.testing.assert_allclose(rows[0], letters(["m"])[0], atol=1e-6)
-    assert not rows[1].any()  # values
-    assert rows[2] @ letters(["car"])[0] > 0.6
-    sorts = ends.sorts([col, miles])
-    assert sorts.shape == (2, 3)
-    assert not sorts[1].any()
-    assert (sorts[0] > 0).sum() <= 1

@@ -12,7 +12,7 @@ _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
 _ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs ms"
 ARTICLES = frozenset(_ARTICLE_WORDS.split())
 """Words before a name that are no part of it."""
-_ROMAN = dict(zip(("ii", "iii", "iv", "vi", "vii", "viii", "ix"), "2346789"))
+_ROMAN: dict[str, str] = dict(zip(("ii", "iii", "iv", "vi", "vii", "viii", "ix"), "2346789"))
 
 
 def key_of(text: str) -> str:

@@ -162,11 +162,6 @@ class Vocabulary:
         """Relation codes by the steps of `KIN`; {} where no relation leads to parents."""
         return kin_codes([r.wordings[0] if r.tails == "thing" else "" for r in self.relations])
 
-    @property
-    def partial(self) -> bool:
-        """Whether the graph is a part of a larger one."""
-        return self._elsewhere is not None
-
     def inverse(self, code: int) -> int:
         """The code of a relation walked the other way."""
         return inverse_code(code, self.kg.num_relations)

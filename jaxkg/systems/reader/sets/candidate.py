@@ -11,7 +11,6 @@ from jaxkg.query import Compared, Count, Exists, Node, Query
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.sets.alignment import Alignment
-from jaxkg.systems.reader.sets.ends import EndNames
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +73,6 @@ class Asked:
     Attributes:
         named: [words] how surely each belongs to the label of a relation, see `LabelIndex`.
         sorts: what is asked for against each sort of the graph, see `Senses`.
-        ends: names behind the relations of the graph; None of a graph of many.
         cut: whether too much lies around the topics to walk on from all of it.
     """
 
@@ -85,4 +83,3 @@ class Asked:
     named: np.ndarray
     sorts: Mapping[int, np.ndarray] = dataclasses.field(default_factory=dict)
     cut: bool = False
-    ends: EndNames | None = None
