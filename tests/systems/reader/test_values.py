@@ -16,7 +16,7 @@ from jaxkg.systems.reader.views import NAMES, views
 FARM = [
     ("Bessie", "type", "cow"), ("Clover", "type", "cow"), ("Daisy", "type", "cow"),
     ("Tom", "type", "worker"), ("Ines", "type", "worker"), ("Raj", "type", "worker"),
-    ("Old Red", "type", "tractor"), ("Blue Giant", "type", "tractor"),
+    ("Old Red", "type", "tractor"), ("Blue Giant", "type", "tractor"), ("Rusty", "type", "tractor"),
     ("Bessie", "milk yield", "22.5"), ("Clover", "milk yield", "18"), ("Daisy", "milk yield", "30"),
     ("Bessie", "vaccinated", "true"), ("Clover", "vaccinated", "false"),
     ("Daisy", "vaccinated", "false"), ("Bessie", "keeper", "Tom"), ("Clover", "keeper", "Ines"),
@@ -79,9 +79,13 @@ def test_true_and_false_of_what_two_topics_share(farm):
 
 
 def test_who_drives_nothing_of_a_sort(farm):
-    for question in ("Who doesn't drive a tractor?", "Which workers don't drive a tractor?"):
+    for question, wanted in [
+        ("Who doesn't drive a tractor?", {"Raj"}),
+        ("Which workers don't drive a tractor?", {"Raj"}),
+        ("What isn't driven by a worker?", {"Rusty"}),
+    ]:
         best = max((c for c, _ in told(farm, question) if c.shape == "except"), key=lambda c: c.fit)
-        assert {farm.kg.name(end) for end in best.ends.tolist()} == {"Raj"}, question
+        assert {farm.kg.name(end) for end in best.ends.tolist()} == wanted, question
 
 
 def test_money_is_not_compared_with_a_weight(farm):
