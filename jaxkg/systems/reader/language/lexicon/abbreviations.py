@@ -5,8 +5,8 @@ from __future__ import annotations
 _TABLE = """
 abt:abteilung acct:account addr:address adr:address amt:amount anz:anzahl appr:apprentice
 approx:approximate appt:appointment assoc:association asst:assistant attn:attention auth:author
-avail:available avg:average bal:balance bday:birthday bez:bezeichnung bldg:building cap:capacity
-cat:category cnt:count col:colour colr:colour cond:condition cpty:capacity ctr:centre ctry:country
+avail:available avg:average bal:balance bday:birthday bez:bezeichnung bldg:building
+cnt:count col:colour colr:colour cond:condition cpty:capacity ctr:centre ctry:country
 cust:customer dept:department desc:description descr:description dest:destination dir:director
 dist:distance div:division dob:date-of-birth dod:date-of-death dur:duration edu:education
 emp:employee empl:employee equip:equipment est:established eta:expected-arrival
