@@ -75,10 +75,11 @@ class TripleEncoder:
 
     def tails(self) -> Iterator[tuple[str, list[str]]]:
         """Each relation taken so far with the distinct tails that it has."""
-        names, table = list(self._entities), np.concatenate(self._chunks)
+        names, pairs = list(self._entities), np.unique(_pairs(np.concatenate(self._chunks)))
+        codes, ends = pairs >> 32, pairs & 0xFFFFFFFF
         for relation, code in self._relations.items():
-            ends = np.unique(table[table[:, 1] == code, 2])
-            yield relation, [names[end] for end in ends.tolist()]
+            first, last = np.searchsorted(codes, [code, code + 1])
+            yield relation, [names[end] for end in ends[first:last].tolist()]
 
     def split(self, parts: Mapping[tuple[str, str], Sequence[str]]) -> None:
         """Take (relation, tail) for several tails each, in the places of the one."""
@@ -90,7 +91,7 @@ class TripleEncoder:
         ends = _codes([end for some in parts.values() for end in some], self._entities)
         sizes = np.array([len(some) for some in parts.values()])
         firsts = np.cumsum(sizes) - sizes
-        own = table[:, 1].astype(np.int64) << 32 | table[:, 2]
+        own = _pairs(table)
         place = order[np.minimum(np.searchsorted(keys[order], own), len(keys) - 1)]
         parted = keys[place] == own
         counts = np.where(parted, sizes[place], 1)
@@ -233,6 +234,11 @@ def used(indices: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     mask = np.zeros(size, bool)
     mask[indices] = True
     return np.flatnonzero(mask), np.cumsum(mask, dtype=np.int32) - np.int32(1)
+
+
+def _pairs(table: np.ndarray) -> np.ndarray:
+    """[T] int64: relation and tail of each triple as one number, the relation above."""
+    return table[:, 1].astype(np.int64) << 32 | table[:, 2]
 
 
 def _codes(names: Sequence[str], index: dict[str, int]) -> np.ndarray:

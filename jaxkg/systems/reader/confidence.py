@@ -11,6 +11,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -94,14 +95,15 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if cues.denies and best.shape in ("path", "class", "join") and not best.wanting:
         return True
-    if cues.adds_up and only_values(best, find):
+    if cues.adds_up and _only_values(best, find):
         return True
     return any(asked.alignment.rules_out(find.wordings(code)) for code in best.relations)
 
 
-def only_values(best: Candidate, find: Candidates) -> bool:
-    """Whether a reading ends in several numbers, of which none is said to be of the others."""
+def _only_values(best: Candidate, find: Candidates) -> bool:
+    """Whether a reading ends in several numbers whose label says neither sum nor average."""
     several = len(best.ends) > 1 and not best.result
     if not several or best.last < 0 or find.vocabulary.ends_kind(best.last) != "number":
         return False
-    return ADDING.isdisjoint(word for label in find.wordings(best.last) for word in label.split())
+    labels = (split_words(label).folded for label in find.wordings(best.last))
+    return all(map(ADDING.isdisjoint, labels))

@@ -52,7 +52,7 @@ def test_a_sum_is_not_worked_out_but_a_label_may_say_it(farm):
     plain = farm.asked("What is the milk yield of the cows?")
     assert not any(contradicted(plain, c, farm.find) for c in farm.of(plain))
     assert not read_cues("How many cows are there altogether?").adds_up
-    facts = [("Shop", "total sales", "3"), ("Shop", "total sales", "5")]
+    facts = [("Shop", "Total sales", "3"), ("Shop", "Total sales", "5")]
     shop = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
     asked = shop.asked("What are the total sales of Shop?")
     assert not any(contradicted(asked, c, shop.find) for c in shop.of(asked))
