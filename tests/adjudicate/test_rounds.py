@@ -99,16 +99,16 @@ def test_who_asks_the_same_is_charged_and_fails_alone(tmp_path):
             same = request.messages[0].content == "same"
             return faults.pop() if same and faults else echo(request)
 
-        cache = Cache(Scripted(answer), tmp_path / name)
-        meter = Meter(Budget(cache, question=Caps(calls=2)))
         lines = [
             line("one", charge="q0"),
             line("two three", "same", charge="spent"),
             line("four", "same", charge="fails"),
             line("five", "same", charge="reads"),
         ]
-        told = dict(in_rounds(meter, lines, at_once=at_once))
-        total = meter.total
+        with Cache(Scripted(answer), tmp_path / name) as cache:
+            meter = Meter(Budget(cache, question=Caps(calls=2)))
+            told = dict(in_rounds(meter, lines, at_once=at_once))
+            total = meter.total
         return told, total.calls, total.paid, dict(total.failures)
 
     together = run("together", 4)
