@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 from jaxkg.cli import options
 from jaxkg.experiments.loading import FileOptions
-from jaxkg.experiments.parts import wishes_from
+from jaxkg.experiments.parts import Devices, wishes_from
 from jaxkg.experiments.stores import StoreOptions
 
 
@@ -69,19 +69,19 @@ class SystemOptions:
     mode: options.PlanMode = None
     threshold: options.Threshold = None
     settings: options.Settings = None
-    devices: options.Devices = 1
+    devices: options.Devices = "1"
 
     def given(self) -> dict[str, Any]:
         """As `Parts` takes them.
 
         Raises:
-            JaxkgError: a setting is not written NAME=VALUE.
+            JaxkgError: a setting is not written NAME=VALUE, or devices are neither N nor NxM.
         """
         return {
             "hypergraph": self.hypergraph,
             "planner_folder": self.planner,
             "wishes": wishes_from(self.settings or (), mode=self.mode, threshold=self.threshold),
-            "devices": self.devices,
+            "devices": Devices.read(self.devices),
         }
 
 

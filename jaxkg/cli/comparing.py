@@ -27,7 +27,7 @@ from jaxkg.experiments.datasets import (
     material,
 )
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
-from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.experiments.parts import Devices, Parts, wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.experiments.registry import SYSTEMS, TRAINED, System, build_system
 from jaxkg.experiments.running import run_questions
@@ -92,6 +92,7 @@ def compare(
             "times.",
         ),
     ] = None,
+    devices: options.Devices = "1",
     link: options.Link = False,
     limit: Annotated[int | None, typer.Option(min=1, help="First questions only.")] = None,
     fresh: Annotated[bool, typer.Option(help="Start anew in existing folders.")] = False,
@@ -114,7 +115,7 @@ def compare(
 
     from jaxkg.evaluate import provenance
 
-    chosen = _chosen(systems, wanted.llm)
+    chosen, shared = _chosen(systems, wanted.llm), Devices.read(devices)
     sets = (OWN,) if datasets is None else tuple(benchmarks(datasets))
     wishes = {name: _wishes(settings or (), chosen, name, sets) for name in sets}
     trained = {name: _trained(parts_in, name) for name in sets}
@@ -138,7 +139,7 @@ def compare(
             first = given[group[0]]
             graph = load_graph(first.graph, names=first.names)
             kind = Parts if datasets is None else _TrainedParts
-            parts = kind(graph, show, top_k=top_k, repair=repair, seed=seed)
+            parts = kind(graph, show, top_k=top_k, repair=repair, seed=seed, devices=shared)
             for name in chosen:
                 backend = model.backend if model is not None and _asks(name) else None
                 key, system = None, None

@@ -109,11 +109,12 @@ Settings = Annotated[
     typer.Option("--set", help="A setting of the system, NAME=VALUE; may be given several times."),
 ]
 Devices = Annotated[
-    int,
+    str,
     typer.Option(
         "--devices",
-        min=1,
-        help=f"Divide the graph over so many devices, where one is too small for it: {DIVIDED}.",
+        metavar="N|NxM",
+        help="4: questions over four devices, each with the whole graph. 1x4: a graph too large "
+        f"for one is divided over four ({DIVIDED}). 2x4: both.",
     ),
 ]
 

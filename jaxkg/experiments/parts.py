@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,50 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@dataclasses.dataclass(frozen=True)
+class Devices:
+    """How `--devices` shares out the work.
+
+    Attributes:
+        questions: groups of devices, each with questions of its own, the whole graph and all
+            weights.
+        graph: devices of a group, over which the graph's tensors are divided.
+    """
+
+    questions: int = 1
+    graph: int = 1
+
+    @classmethod
+    def read(cls, text: str) -> Devices:
+        """From "4", questions over four devices, or "2x4", questions x graph.
+
+        Raises:
+            JaxkgError: it is neither.
+
+        >>> Devices.read("4"), Devices.read("1x4")
+        (Devices(questions=4, graph=1), Devices(questions=1, graph=4))
+        """
+        if not re.fullmatch(r"0*[1-9][0-9]{0,5}(x0*[1-9][0-9]{0,5})?", text):
+            raise JaxkgError(
+                f"--devices {text}: write 4 for questions over four devices, or 2x4 for two groups "
+                "of four that divide the graph"
+            )
+        return cls(*map(int, text.split("x")))
+
+    def groups(self) -> list[list[Any]]:
+        """The `jax.Device`s of each group.
+
+        Raises:
+            JaxkgError: there are not that many.
+        """
+        from jaxkg.tensors.mesh import device_mesh
+
+        try:
+            return device_mesh(data=self.questions, graph=self.graph).devices.tolist()
+        except JaxkgError as error:
+            raise JaxkgError(f"--devices: {error}") from None
+
+
 @dataclasses.dataclass
 class Parts:
     """A graph, what the user wishes, and the parts systems share, each made when first wanted.
@@ -47,7 +92,8 @@ class Parts:
         asked: the graph that is asked, where it is not `kg`.
         store: where the graph is asked for what lies around topics; `kg` is its schema then.
         reach: how far to look there; None for the default.
-        devices: over which the graph's tensors are divided.
+        devices: that share the work.
+        group: which group of them these parts lie on.
     """
 
     kg: KnowledgeGraph
@@ -65,7 +111,8 @@ class Parts:
     asked: KnowledgeHypergraph | None = None
     store: Store | None = None
     reach: Reach | None = None
-    devices: int = 1
+    devices: Devices = Devices()
+    group: int = 0
 
     @property
     def graph(self) -> KnowledgeGraph | KnowledgeHypergraph:
@@ -105,16 +152,19 @@ class Parts:
         """
         from jaxkg.tensors import tensor_graph
 
-        if self.devices == 1:
+        if self.devices.graph == 1:
             return tensor_graph(self.kg)
         import jax
 
         from jaxkg.tensors.mesh import device_mesh
 
+        group = self.devices.groups()[self.group]
+
         # Devices that a CPU pretends to have share a pool of threads, in which two programs that
         # exchange rows would wait for each other for ever. Real ones work program by program.
         jax.config.update("jax_cpu_enable_async_dispatch", False)
-        return tensor_graph(self.kg, mesh=device_mesh(data=1, graph=self.devices))
+        mesh = device_mesh(data=1, graph=self.devices.graph, devices=group)
+        return tensor_graph(self.kg, mesh=mesh)
 
     @functools.cached_property
     def linker(self) -> Linker:

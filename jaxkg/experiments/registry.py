@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import Parts
+from jaxkg.experiments.parts import Devices, Parts
 from jaxkg.records import Question, TraceNode
 
 if TYPE_CHECKING:
@@ -135,17 +135,14 @@ def build_system(name: str, parts: Parts) -> System:
     entry = SYSTEMS.get(name)
     if entry is None:
         raise JaxkgError(f"no system is called {name!r}; there are {', '.join(SYSTEMS)}")
-    if parts.devices > 1 and not entry.divided:
-        raise JaxkgError(f"--devices: --system {name} takes one device; several: {DIVIDED}")
-    if parts.devices > 1 and parts.store is not None:
-        raise JaxkgError("--devices divides a graph that is read whole; a store is asked in parts")
+    _check_devices(entry, parts)
     if parts.store is not None:
         return _stored(entry, parts)
     if entry.model == "needed" and parts.backend is None:
         raise JaxkgError(f"--system {name} needs a language model: --llm MODEL")
     if name != "proh" and parts.hypergraph is not None:
         raise JaxkgError(f"--hypergraph is asked by --system proh, not by {name!r}")
-    built = entry.built(parts)
+    built = entry.built(parts) if parts.devices.questions == 1 else _replicated(entry, parts)
     parts.marks["system"] = name
     if parts.backend is not None:
         parts.marks |= {"model": parts.backend.model, "repair": parts.repair}
@@ -162,6 +159,97 @@ def build_system(name: str, parts: Parts) -> System:
                 repair=parts.repair,
             )
     return built
+
+
+def _check_devices(entry: Entry, parts: Parts) -> None:
+    """Refuse devices that a system has no use for.
+
+    Raises:
+        JaxkgError: it lies in a store, cannot be divided, or asks a model as it searches.
+    """
+    name, devices = entry.name, parts.devices
+    if devices == Devices():
+        return
+    if parts.store is not None:
+        raise JaxkgError("--devices wants a graph that is read whole; a store is asked in parts")
+    if devices.graph > 1 and not entry.divided:
+        raise JaxkgError(
+            f"--devices {devices.questions}x{devices.graph}: --system {name} takes a graph whole, "
+            f"--devices {devices.questions * devices.graph}; divided: {DIVIDED}"
+        )
+    if devices.questions > 1 and parts.backend is not None and entry.model != "after":
+        raise _asks_within(name)
+
+
+def _asks_within(name: str) -> JaxkgError:
+    return JaxkgError(
+        f"--devices: --system {name} asks the language model as it searches, about one batch of "
+        "questions at a time; leave --devices out"
+    )
+
+
+def _replicated(entry: Entry, parts: Parts) -> Any:
+    """A system on every group of devices, which share the questions."""
+    import jax
+
+    from jaxkg.systems.replicated import ReplicatedQA
+
+    groups = parts.devices.groups()
+
+    def build(group: int) -> Any:
+        mine = _on_group(parts, group)
+        if group > 0:
+            mine.show = lambda stage, done, total: None  # as the first told
+            return entry.built(mine)
+        made = entry.built(mine)
+        if getattr(made, "refiner", None) is not None:
+            raise _asks_within(entry.name)
+        # No mark tells how many devices there are: answers are the same, a run goes on with others.
+        parts.marks |= mine.marks
+        parts.asked = mine.asked
+        parts.__dict__.update(
+            {
+                name: vars(mine)[name]
+                for name in ("tensors", "planner", "linker")
+                if name in vars(mine)
+            }
+        )
+        return made
+
+    # Devices that a CPU pretends to have: see `Parts.tensors`.
+    at_once = parts.devices.graph == 1 or jax.default_backend() != "cpu"
+    built = ReplicatedQA(build, [group[0] for group in groups], at_once=at_once)
+    parts.wishes.clear()
+    return built
+
+
+def _on_group(parts: Parts, group: int) -> Parts:
+    """Parts for the same system on a group of devices, with copies of their own of what lies there.
+
+    What the host alone holds is shared. A planner and tensors that are there already are copied: an
+    array that two systems share would lie on one device, and the other would fetch it each time.
+    """
+    mine = dataclasses.replace(parts, group=group, wishes=dict(parts.wishes), marks={})
+    there = vars(parts)
+    for name in ("linker", "encoder"):
+        if name in there:
+            vars(mine)[name] = there[name]
+            mine.wishes.pop(name, None)
+    if not there.keys() & {"planner", "tensors"}:
+        return mine
+    import jax
+
+    if planner := there.get("planner"):
+        params = jax.device_get(planner.params)
+        vars(mine)["planner"] = dataclasses.replace(planner, params=params)
+    if tensors := there.get("tensors"):
+        if group == 0:
+            vars(mine)["tensors"] = tensors
+        elif parts.devices.graph == 1:
+            [device] = parts.devices.groups()[group]
+            graph = jax.device_put(tensors.graph, device)
+            vars(mine)["tensors"] = dataclasses.replace(tensors, graph=graph)
+    return mine
 
 
 def _stored(entry: Entry, parts: Parts) -> System:

@@ -199,11 +199,17 @@ def _check_pooling(folder: Path) -> None:
         raise JaxkgError(f"{path}: this encoder takes the mean of the tokens, the model does not")
 
 
-@functools.cache
 def default_encoder() -> MiniLM:
-    """The all-MiniLM-L6-v2 of this process, loaded once.
+    """The all-MiniLM-L6-v2 of this process, loaded once for each default device.
 
     Raises:
         JaxkgError: see `find_weights`.
     """
+    [device] = jax.device_put(np.zeros(0)).devices()
+    return _encoder_on(device)
+
+
+@functools.cache
+def _encoder_on(device: object) -> MiniLM:
+    """It is the default device, on which the weights come to lie."""
     return MiniLM.open()

@@ -13,7 +13,8 @@ from reknos_films import BORN, DIRECTED, FILMS, STARRING, asked
 from jaxkg.adjudicate import Scripted
 from jaxkg.answer import Answer
 from jaxkg.cli.replay import replay, saved
-from jaxkg.experiments.parts import Parts, wishes_from
+from jaxkg.errors import JaxkgError
+from jaxkg.experiments.parts import Devices, Parts, wishes_from
 from jaxkg.experiments.programs import programs_counted
 from jaxkg.experiments.registry import SYSTEMS, build_system, faults
 from jaxkg.learn.edges.model import TrainedScorer
@@ -24,6 +25,7 @@ from jaxkg.score.edges import EdgeSizes, init_edge_scorer
 from jaxkg.score.path_ranker import init_ranker
 from jaxkg.score.planner import init_planner
 from jaxkg.score.priority_params import PrioritySizes, init_priority
+from jaxkg.systems.replicated import ReplicatedQA
 from jaxkg.text import HashingEncoder, NgramHasher
 
 R = FILMS.num_relations
@@ -63,6 +65,8 @@ ALWAYS_FINDS_SOMETHING = {"proh"}
 LINKS_ITSELF = {"proh", "reader"}  # and says in words of its own that nothing was recognised
 COUNTS_NOTHING = {"reader", "ranked", "proh"}
 """Of the nodes and edges that it visits."""
+ON_THE_HOST = {"reader"}
+"""But for sentence vectors, which are hashed here."""
 SENTENCE_VECTORS = {"pathhd text", "ranked", "guided", "proh"}
 
 
@@ -121,17 +125,27 @@ def plan(request):
     return json.dumps(told)
 
 
+ONE = Devices()
+
+
+def build(row, trained, devices=ONE):
+    """A row's method, what it was built of, and its model."""
+    name = row.partition(" ")[0]
+    backend = Scripted(plan) if SYSTEMS[name].model == "needed" else None
+    wishes = wishes_from(ROWS[row])
+    parts = Parts(
+        FILMS, lambda *step: None, backend, trained=trained[0], wishes=wishes, devices=devices
+    )
+    parts.__dict__["planner"] = trained[1]
+    if row in SENTENCE_VECTORS:
+        parts.__dict__["encoder"] = ENCODER
+    return build_system(name, parts), parts, backend
+
+
 @pytest.fixture(scope="module", params=ROWS)
 def built(request, trained):
     """A method's row, the method, what it was built of, and its model."""
-    name = request.param.partition(" ")[0]
-    backend = Scripted(plan) if SYSTEMS[name].model == "needed" else None
-    wishes = wishes_from(ROWS[request.param])
-    parts = Parts(FILMS, lambda *step: None, backend, trained=trained[0], wishes=wishes)
-    parts.__dict__["planner"] = trained[1]
-    if request.param in SENTENCE_VECTORS:
-        parts.__dict__["encoder"] = ENCODER
-    return request.param, build_system(name, parts), parts, backend
+    return request.param, *build(request.param, trained)
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +196,52 @@ def test_a_question_alone_is_answered_as_in_a_batch(built, answers):
             for some in (alone, answer)
         )
         assert walks == others
+
+
+def arrays_of(thing, seen):
+    """All arrays on a device that an object reaches; functions are not looked into."""
+    if id(thing) in seen:
+        return
+    seen[id(thing)] = thing
+    if isinstance(thing, jax.Array):
+        yield thing
+        return
+    inside = list(getattr(thing, "__dict__", {}).values())
+    if isinstance(thing, dict):
+        inside += thing.values()
+    elif isinstance(thing, (tuple, list)):
+        inside += thing
+    for each in inside:
+        yield from arrays_of(each, seen)
+
+
+def test_several_devices_answer_as_one(built, trained, answers):
+    row, _, parts, backend = built
+    if backend is not None:
+        with pytest.raises(JaxkgError, match=f"--system {row} asks the language model as it"):
+            build(row, trained, Devices(2))
+        return
+    many, shared, _ = build(row, trained, Devices(2))
+    assert isinstance(many, ReplicatedQA)
+    assert (shared.marks, shared.wishes) == (parts.marks, {})
+    found = many.answer(QUESTIONS)
+    assert [answer.question_id for answer in found] == [q.id for q in QUESTIONS]
+    for answer, alone in zip(found, answers, strict=True):
+        assert told(answer) == pytest.approx(told(alone), rel=1e-3, abs=1e-5)
+        assert [e.entity for e in answer.entities] == [e.entity for e in alone.entities]
+        walks, others = (
+            {path.id: tuple(c.triple for c in path.citations) for path in some.paths}
+            for some in (answer, alone)
+        )
+        assert walks == others
+        assert (answer.abstained, answer.notes) == (alone.abstained, alone.notes)
+        assert faults(many, shared, answer) == ()
+    assert many.answer([]) == []
+    assert [a.question_id for a in many.answer(QUESTIONS[:2])] == ["a", "b"]
+    # What lies on one device is not fetched by another.
+    for place, copy in enumerate(many.copies):
+        where = {device.id for array in arrays_of(copy, {}) for device in array.devices()}
+        assert where == (set() if row in ON_THE_HOST else {place})
 
 
 def nodes_of(stages):
