@@ -1,4 +1,7 @@
+import dataclasses
 import json
+
+import pytest
 
 from jaxkg.answer import Answer
 from jaxkg.experiments.registry import SYSTEMS
@@ -82,3 +85,44 @@ def test_texts_alone_take_an_encoder_by_name(jaxkg):
     code, _, err = jaxkg(*plain, "--set", "encoder=words")
     assert code == 2
     assert "'words'" in err
+
+
+def test_several_devices_answer_as_one_and_go_on_with_its_run(jaxkg, eight, tmp_path):
+    ask = ("ask", "who directed [Alien]?", "--system", "planner", "--json")
+    (code, one, err), (other, two, told) = jaxkg(*ask), jaxkg(*ask, "--devices", "2")
+    assert (code, other) == (0, 0), err + told
+    first, second = (dataclasses.replace(Answer.from_json(out), usage=None) for out in (one, two))
+    assert first == second
+
+    def lines(folder, *options):
+        run = ("eval", "-o", tmp_path / folder, "--questions", eight, "--system", "planner")
+        code, _, err = jaxkg(*run, *options)
+        assert code == 0, err
+        file = tmp_path / folder / "predictions.jsonl"
+        return [{**json.loads(line), "usage": None} for line in file.read_text().splitlines()]
+
+    alone = lines("one")
+    assert lines("three", "--devices", "3") == alone
+    half = tmp_path / "three" / "predictions.jsonl"
+    half.write_text("".join(half.read_text().splitlines(keepends=True)[:3]))
+    assert lines("three") == alone
+
+
+@pytest.mark.parametrize("command", ["ask", "eval", "chat", "compare", "serve", "mcp"])
+@pytest.mark.parametrize(
+    ("devices", "why"),
+    [
+        ("3x", "--devices 3x: write 4 for questions over four devices"),
+        ("99", "--devices: a mesh of 99 x 1 wants 99 devices; there are 8"),
+    ],
+)
+def test_devices_that_are_none_are_told_in_a_line(jaxkg, tmp_path, command, devices, why):
+    pytest.importorskip({"serve": "uvicorn", "mcp": "mcp"}.get(command, "typer"))
+    given = {
+        "ask": ["who directed Alien?"],
+        "eval": ["-o", tmp_path / "out"],
+        "compare": ["-o", tmp_path / "out", "--systems", "planner,reader"],
+    }
+    code, out, err = jaxkg(command, *given.get(command, ()), "--devices", devices)
+    assert (code, out) == (2, "")
+    assert why in err

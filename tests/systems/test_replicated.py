@@ -1,6 +1,7 @@
 """Copies of a system that share questions; what every method does so is in `test_contract.py`."""
 
 import threading
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -43,7 +44,7 @@ class Copy(QuestionAnswering):
         self.said.append((question, number, device.id))
 
 
-def replicated(count, **options):
+def replicated(count, **options) -> Any:
     return ReplicatedQA(Copy, jax.devices()[:count], **options)
 
 

@@ -3,13 +3,14 @@
 import json
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 from bert_twin import CONFIG, checkpoint, twin
 from tiny_bert import write_tiny_bert
 
 from jaxkg.errors import JaxkgError
-from jaxkg.text.minilm import MiniLM, text_batches
+from jaxkg.text.minilm import MiniLM, _encoder_on, default_encoder, text_batches
 from jaxkg.text.weights import find_weights
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -67,6 +68,20 @@ def test_a_revision_tells_weights_and_dtype_apart(folder):
     other = checkpoint(CONFIG, seed=1)
     safetensors_numpy.save_file(other, folder / "model.safetensors")
     assert MiniLM.open(folder).revision != plain.revision
+
+
+def test_the_default_one_is_loaded_once_a_device(folder, monkeypatch):
+    monkeypatch.setattr("jaxkg.text.minilm.find_weights", lambda source: folder)
+    _encoder_on.cache_clear()
+    first, second = jax.devices()[:2]
+    with jax.default_device(second):
+        other = default_encoder()
+        assert default_encoder() is other
+    assert default_encoder() is default_encoder() is not other
+    for encoder, device in ((default_encoder(), first), (other, second)):
+        weights = jax.tree.leaves(encoder._weights)
+        assert {on for weight in weights for on in weight.devices()} == {device}
+    _encoder_on.cache_clear()
 
 
 def test_other_poolings_and_damage_are_refused(folder):

@@ -46,7 +46,7 @@ def run_all(
         # Not `Thread.join`: interrupted, it takes a running thread for an ended one.
         try:
             for number in range(crew):
-                name = f"jaxkg-llm-{number}"
+                name = f"jaxkg-{number}"
                 threading.Thread(target=loop, name=name, daemon=True).start()
                 waiting += 1
             while waiting:
