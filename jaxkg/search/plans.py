@@ -248,6 +248,43 @@ def plans_of(
     return Plans(relations, np.exp(score), completes, visited)
 
 
+def mixed_plans(plans: Plans, share: np.ndarray, owner: np.ndarray, count: int) -> Plans:
+    """Plans of questions from those of several wordings of each.
+
+    A path is as probable as the wordings make it together: the sum over wordings of their share
+    times the path's probability for them.
+
+    Args:
+        plans: of N wordings.
+        share: [N] float, how likely each is the one meant.
+        owner: [N] int, the question of each, ascending.
+        count: Q questions, each with a wording at least.
+
+    Returns:
+        Plans of the questions, W of each.
+    """
+    first = np.searchsorted(owner, np.arange(count + 1))
+    relations, probability = plans.relations[first[:-1]], plans.probability[first[:-1]]
+    width = probability.shape[1]
+    for place in np.flatnonzero(np.diff(first) > 1).tolist():
+        total: dict[tuple[int, ...], float] = {}
+        for row in range(first[place], first[place + 1]):
+            for path, each in zip(plans.relations[row].tolist(), plans.probability[row].tolist()):
+                if each > 0:
+                    total[tuple(path)] = total.get(tuple(path), 0.0) + float(share[row]) * each
+        best = sorted(total.items(), key=lambda item: -item[1])[:width]
+        relations[place], probability[place] = NULL, 0.0
+        for rank, (path, each) in enumerate(best):
+            relations[place, rank], probability[place, rank] = path, each
+    visited = plans.visited
+    return Plans(
+        relations,
+        probability,
+        np.logical_and.reduceat(plans.complete, first[:-1]) if count else plans.complete,
+        None if visited is None else np.add.reduceat(visited, first[:-1]) if count else visited,
+    )
+
+
 class Executed(NamedTuple):
     """Answer nodes with a walk for each, as of `Witnessed`, and what was visited for them."""
 

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from typing import Literal
+
+import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.planner.wordings import Nearest
 from jaxkg.records import Question, TraceNode
-from jaxkg.search.plans import plan_paths
-from jaxkg.settings import Checked, Count, NotNegative, Share
+from jaxkg.search.plans import mixed_plans, plan_paths
+from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Share
 from jaxkg.systems.cited import Remarks
 from jaxkg.systems.following import Join
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.systems.trace import beam_hops
 from jaxkg.tensors import TensorGraph, tensor_graph
+from jaxkg.text import TextEncoder
+from jaxkg.text.weights import why_no_weights
+from jaxkg.words import TOPIC_WORD
 
 _LABELS_NOTE = (
     "this planner knows only the graph's relation labels; train one on questions with "
@@ -33,11 +40,15 @@ class PlannedSettings(Checked):
         mode: answer with the "best" plan, or with the "union" of all good plans.
         share: in a union, plans at least this fraction as probable as the best are used.
         threshold: least confidence to answer at all. Confidence is the best plan's probability
-            times the share of the question's words that the planner has seen in training.
+            times the share of the question's words that the planner has seen in training, or times
+            the likeness of the nearest wording.
         width: plans kept at every hop.
         margin: plans whose log-probability is this far below the best are dropped.
         join: what several topics of a question come to, see `Join`.
         revisit: which nodes a path may return to; None takes what the planner was trained with.
+        nearest: a question with words that the planner never read is planned as so many of the
+            questions that it was trained on, those nearest to it, see `Wordings.nearest`; 0 plans
+            it as it is. Wants sentence vectors; without them every question is planned as it is.
         batch_size: questions a batch.
     """
 
@@ -48,6 +59,7 @@ class PlannedSettings(Checked):
     margin: NotNegative = 5.0
     join: Join = "auto"
     revisit: Revisit | None = None
+    nearest: CountOrZero = 12
     batch_size: Count = 1024
 
 
@@ -70,6 +82,7 @@ class PlannedQA(PathAnswering[RelationPaths]):
     planner: Planner
     linker: Linker
     settings: PlannedSettings = PlannedSettings()
+    encoder: Callable[[], TextEncoder] | None = None
 
     @classmethod
     def build(
@@ -80,14 +93,21 @@ class PlannedQA(PathAnswering[RelationPaths]):
         tensors: TensorGraph | None = None,
         linker: Linker | None = None,
         settings: PlannedSettings = PlannedSettings(),
+        encoder: Callable[[], TextEncoder] | None = None,
     ) -> PlannedQA:
         """Put the parts together.
+
+        Args:
+            kg, planner, tensors, linker, settings: the parts; None makes one.
+            encoder: opens an encoder of texts, called at the first question with words that the
+                planner never read; None plans those as they are.
 
         Raises:
             JaxkgError: the planner was trained for another graph.
         """
         planner.check_graph(kg)
-        return cls(kg, tensors or tensor_graph(kg), planner, linker or Linker(kg), settings)
+        tensors, linker = tensors or tensor_graph(kg), linker or Linker(kg)
+        return cls(kg, tensors, planner, linker, settings, encoder)
 
     @property
     def revisit(self) -> Revisit:
@@ -96,49 +116,105 @@ class PlannedQA(PathAnswering[RelationPaths]):
 
     def propose(self, linked: Linked) -> RelationPaths:
         """The planner's relation paths; none is used where confidence is too low."""
+        near = self.nearest(linked.masked)
+        owner = np.repeat(np.arange(len(near)), [len(some.texts) for some in near])
         plans = plan_paths(
             self.tensors,
             self.planner,
-            linked.masked,
-            linked.starts,
+            [text for some in near for text in some.texts],
+            [linked.starts[i] for i in owner],
             width=self.settings.width,
             margin=self.settings.margin,
             revisit=self.revisit,
             batch_size=self.settings.batch_size,
             on_progress=linked.telling("plan"),
         )
-        known = [self.planner.known_share(text) for text in linked.masked]
-        confidence = plans.probability[:, 0] * known
+        if len(owner) > len(near):
+            share = np.concatenate([some.share for some in near])
+            plans = mixed_plans(plans, share, owner, len(near))
+        confidence = plans.probability[:, 0] * [some.likeness for some in near]
         used = good_paths(plans.probability, self.settings.share)
         if self.settings.mode == "best":
             used[:, 1:] = False
         used &= (confidence >= self.settings.threshold)[:, None]
-        told = Remarks(notes=(_LABELS_NOTE,) if self.planner.about.get("labels_only") else ())
+        labels = (_LABELS_NOTE,) if self.planner.about.get("labels_only") else ()
+        told = [
+            Remarks(notes=labels if some.texts[0] == text else (*labels, _read_as(some)))
+            for some, text in zip(near, linked.masked)
+        ]
         return RelationPaths(
             plans.relations,
             plans.probability,
             used,
             plans.complete,
             confidence,
-            [told] * len(linked.masked),
+            told,
             visited=plans.visited,
         )
 
+    def nearest(self, masked: Sequence[str]) -> list[Nearest]:
+        """What each question is planned as: itself where the planner has read all of its words."""
+        near = [Nearest([text], self.planner.known_share(text), np.ones(1)) for text in masked]
+        wordings, most = self.planner.wordings, self.settings.nearest
+        unread = np.flatnonzero(wordings.unread(masked)).tolist() if self.encoder and most else ()
+        if self.encoder and unread:
+            found = wordings.nearest([masked[i] for i in unread], self.encoder(), count=most)
+            for place, some in zip(unread, found):
+                near[place] = some
+        return near
+
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
-        """An answer and every hop of the beam behind it, pruned continuations too."""
+        """An answer and every hop of the beam behind it, pruned continuations too.
+
+        Of a question that is planned as others, the beam of the nearest.
+        """
         linked, qa = self.link([question]), self
+        [text], [near] = linked.masked, self.nearest(linked.masked)
         shown = beam_hops(
-            qa.kg, qa.tensors.graph, qa.planner, linked.masked[0], linked.starts[0],
+            qa.kg, qa.tensors.graph, qa.planner, near.texts[0], linked.starts[0],
             width=qa.settings.width, margin=qa.settings.margin, revisit=qa.revisit,
         )  # fmt: skip
-        share = f"the planner read {qa.planner.known_share(linked.masked[0]):.0%} known words"
-        return self.answer([question])[0], (TraceNode(share), *shown)
+        share = f"the planner read {qa.planner.known_share(text):.0%} known words"
+        told = [TraceNode(share)]
+        if near.texts[0] != text:
+            alike = [
+                TraceNode(_told(some), float(share)) for some, share in zip(near.texts, near.share)
+            ]
+            told.append(TraceNode("planned as the nearest of its training", below=tuple(alike)))
+        return self.answer([question])[0], (*told, *shown)
+
+
+def _read_as(near: Nearest) -> str:
+    return f"it has words that the planner never read; nearest to it: {_told(near.texts[0])!r}"
+
+
+def _told(masked: str) -> str:
+    return masked.replace(TOPIC_WORD, "…")
 
 
 def from_parts(parts: Parts) -> PlannedQA:
     """The system as the command builds it; a model that judges is given all good plans."""
     mode = "best" if parts.backend is None else "union"
+    encoder = _encoder(parts)
     settings = parts.settings(PlannedSettings, mode=mode)
     return PlannedQA.build(
-        parts.kg, parts.planner, tensors=parts.tensors, linker=parts.linker, settings=settings
+        parts.kg,
+        parts.planner,
+        tensors=parts.tensors,
+        linker=parts.linker,
+        settings=settings,
+        encoder=encoder,
     )
+
+
+def _encoder(parts: Parts) -> Callable[[], TextEncoder] | None:
+    """Opens the encoder for words that the planner never read; None where there is no use for it.
+
+    Without wordings there is none, and `--set encoder=NAME` is no setting.
+    """
+    if not parts.planner.wordings.texts:
+        return None
+    if "encoder" in parts.wishes:
+        named = parts.encoder
+        return lambda: named
+    return None if why_no_weights() else lambda: parts.encoder

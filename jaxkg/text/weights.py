@@ -56,6 +56,15 @@ def find_weights(source: str | os.PathLike[str] | None = None, *, download: bool
     )
 
 
+def why_no_weights() -> str:
+    """Why this machine has no sentence encoder; empty where it has one."""
+    try:
+        find_weights(download=False)
+    except JaxkgError as error:
+        return str(error)
+    return ""
+
+
 def _from_hub(name: str, *, download: bool) -> Path | str:
     """The folder of a hub model, or why there is none."""
     if importlib.util.find_spec("huggingface_hub") is None:

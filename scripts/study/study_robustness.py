@@ -226,7 +226,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--questions", type=Path, nargs="+")
     parser.add_argument("--limit", type=int, help="first questions only")
     options = parser.parse_args(argv)
-    record = Record(__file__, options, part=options.dataset or "")
+    some = () if list(options.kinds) == list(LEVELS) else options.kinds
+    record = Record(__file__, options, part="-".join(filter(None, (options.dataset, *some))))
     systems: dict[str, list[str]] = {name: [] for name in options.systems.split(",")}
     for setting in options.settings:
         system, _, rest = setting.partition(".")

@@ -14,9 +14,10 @@ from jaxkg.score.planner import (
     read_question,
 )
 from jaxkg.search import plans as planning
-from jaxkg.search.plans import execute_paths, plan_paths
+from jaxkg.search.plans import Plans, execute_paths, mixed_plans, plan_paths
 from jaxkg.tensors import Capacities, edge_tables
 from jaxkg.text import NgramHasher
+from jaxkg.types import NULL
 
 HOPS, WIDE = 2, 64
 NAMES = ("directed by", "starring", "written by")
@@ -238,3 +239,21 @@ def test_no_paths_reach_nothing(random_graph):
     assert reached.offsets.tolist() == [0]
     assert reached.edges.shape == (0, 3)
     assert reached.complete.shape == (0,)
+
+
+def test_plans_of_several_wordings_are_mixed_by_their_shares():
+    paths = [[[1, NULL], [2, NULL]], [[2, 3], [1, NULL]], [[4, NULL], [NULL, NULL]]]
+    plans = Plans(
+        np.array(paths, np.int32),
+        np.array([[0.75, 0.25], [0.5, 0.25], [1.0, 0.0]], np.float32),
+        np.array([True, False, True]),
+        np.array([[1, 2], [3, 4], [5, 6]]),
+    )
+    mixed = mixed_plans(plans, np.array([0.5, 0.5, 1.0]), np.array([0, 0, 1]), 2)
+    # 1: .5 x .75 + .5 x .25; 2 then 3: .5 x .5; 2: .5 x .25, the third of two.
+    assert mixed.relations.tolist() == [[[1, NULL], [2, 3]], paths[2]]
+    np.testing.assert_allclose(mixed.probability, [[0.5, 0.25], [1.0, 0.0]])
+    assert mixed.complete.tolist() == [False, True]
+    assert mixed.visited is not None
+    assert mixed.visited.tolist() == [[4, 6], [5, 6]]
+    assert plans.probability[0].tolist() == [0.75, 0.25]

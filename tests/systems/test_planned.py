@@ -11,6 +11,7 @@ from jaxkg.cite import check, check_all
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, demo_questions
 from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.planner.wordings import Wordings
 from jaxkg.records import Question
 from jaxkg.score.planner import PlannerParams
 from jaxkg.search import plans as planning
@@ -19,7 +20,8 @@ from jaxkg.systems import planned
 from jaxkg.systems.answering import as_question
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
 from jaxkg.tensors import Capacities, tensor_graph
-from jaxkg.text import NgramHasher
+from jaxkg.text import HashingEncoder, NgramHasher
+from jaxkg.words import TOPIC_WORD
 
 
 @pytest.fixture(scope="module")
@@ -234,3 +236,37 @@ def test_paths_are_numbered_anew_for_each_question(tiny):
     assert timeless(answers[0]) == timeless(answers[3])
     assert answers[2].paths[0].citations[0].head == "d"
     assert check_all(qa.kg, answers) == [()] * 4
+
+
+class Penned:
+    """Letters, of words that mean the same one and the same."""
+
+    name, revision, dimension = "penned", "1", HashingEncoder().dimension
+
+    def __call__(self, texts):
+        said = [text.replace("penned", "wrote").replace("helmed", "directed") for text in texts]
+        return HashingEncoder()(said)
+
+
+def test_a_question_in_other_words_is_planned_as_the_nearest_it_was_trained_on(demo):
+    masked = [f"who wrote {TOPIC_WORD}", f"who directed {TOPIC_WORD}", f"is {TOPIC_WORD} a film"]
+    planner = dataclasses.replace(demo.planner, wordings=Wordings.of(masked))
+    qa = dataclasses.replace(demo, planner=planner, encoder=Penned)
+    asked = [as_question(text) for text in ("who penned [Alien]?", "who directed [Alien]?")]
+    penned, directed = qa.answer(asked)
+    wrote = demo.ask("who wrote [Alien]?")
+    assert entities(penned) == entities(wrote) != entities(directed)
+    assert [plan.relations for plan in penned.plan][:1] == [("written_by",)]
+    assert "nearest to it: 'who wrote …'" in " ".join(penned.notes)
+    assert not directed.notes
+    assert timeless(directed) == timeless(demo.ask("who directed [Alien]?"))
+    _, told = qa.traced(asked[0])
+    assert [node.text for node in told[1].below][:1] == ["who wrote …"]
+
+
+def test_without_an_encoder_or_with_none_nearest_it_is_planned_as_it_is(demo):
+    planner = dataclasses.replace(demo.planner, wordings=Wordings((f"who wrote {TOPIC_WORD}",)))
+    for encoder, nearest in ((None, 12), (Penned, 0)):
+        settings = dataclasses.replace(demo.settings, nearest=nearest)
+        qa = dataclasses.replace(demo, planner=planner, settings=settings, encoder=encoder)
+        assert timeless(qa.ask("who penned [Alien]?")) == timeless(demo.ask("who penned [Alien]?"))

@@ -19,6 +19,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.learn.planner.train import Examples, PlannerConfig, hasher_for, train_planner
+from jaxkg.learn.planner.wordings import Wordings
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.types import NULL
 from jaxkg.words import mask_mentions
@@ -123,18 +124,20 @@ def distill(
         epochs=tuple(epochs),
     )
     teachers = sorted({trace.model for trace in usable})
+    read = [masked[i] for i in used]
     planner = Planner(
         params=params,
         relations=kg.relations,
         hasher=hasher,
         hops=config.hops,
-        seen=seen_buckets(hasher, [masked[i] for i in used]),
+        seen=seen_buckets(hasher, read),
         about={
             "distilled": dataclasses.asdict(report),
             "teachers": teachers,
             "seed": seed,
             "revisit": revisit,
         },
+        wordings=Wordings.of(read),
     )
     return planner, tuple(usable[i] for i in (aside if first else used)), report
 

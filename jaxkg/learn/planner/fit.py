@@ -15,6 +15,7 @@ from jaxkg.learn.mine import MinedPaths
 from jaxkg.learn.planner.labels import label_examples
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.train import Examples, PlannerConfig, hasher_for, train_planner
+from jaxkg.learn.planner.wordings import Wordings
 from jaxkg.learn.supervision import Progress, supervise
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import Question
@@ -140,13 +141,15 @@ def fit_planner(
         held_out_f1=score,
         epochs=tuple(epochs),
     )
+    read = [*(masked[i] for i in used), *said]
     planner = Planner(
         params=params,
         relations=kg.relations,
         hasher=hasher,
         hops=config.hops,
-        seen=seen_buckets(hasher, [*(masked[i] for i in used), *said]),
+        seen=seen_buckets(hasher, read),
         about={"fit": dataclasses.asdict(report), "seed": seed, "revisit": revisit},
+        wordings=Wordings.of(read),
     )
     return planner, report
 

@@ -15,6 +15,7 @@ import numpy as np
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.folder import ModelFolder
 from jaxkg.learn.leaves import leaves_like
+from jaxkg.learn.planner.wordings import Wordings
 from jaxkg.learn.words import ReadsWords
 from jaxkg.score.planner import PlannerParams, init_planner
 from jaxkg.text import NgramHasher
@@ -33,6 +34,7 @@ class Planner(ReadsWords):
         hops: longest path it plans.
         seen: [V] bool, buckets of the words it was trained on.
         about: what it was trained on and how well it did, for people.
+        wordings: the questions it was trained on; none of a planner made of relation labels.
     """
 
     params: PlannerParams
@@ -41,6 +43,7 @@ class Planner(ReadsWords):
     hops: int
     seen: np.ndarray
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    wordings: Wordings = dataclasses.field(default_factory=Wordings)
 
     @property
     def on_device(self) -> tuple[PlannerParams, jax.Array]:
@@ -77,6 +80,7 @@ class Planner(ReadsWords):
             longest=self.hasher.longest,
             hops=self.hops,
             about=dict(self.about),
+            wordings=list(self.wordings.texts),
         )
 
     @classmethod
@@ -106,4 +110,5 @@ class Planner(ReadsWords):
                 hops=meta["hops"],
                 seen=weights["seen"],
                 about=meta["about"],
+                wordings=Wordings(tuple(meta.get("wordings", ()))),
             )

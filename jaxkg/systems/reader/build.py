@@ -10,7 +10,7 @@ from jaxkg.systems.reader.corrections import kept_corrections
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.weights import open_folder
-from jaxkg.text.weights import find_weights
+from jaxkg.text.weights import why_no_weights
 
 
 def from_parts(parts: Parts) -> Reader:
@@ -23,7 +23,7 @@ def from_parts(parts: Parts) -> Reader:
             raise JaxkgError(
                 f"--set weights={folder}: made with the encoder {made}: --set encoder={made}"
             )
-    elif "encoder" not in parts.wishes and (why := _no_weights()):
+    elif "encoder" not in parts.wishes and (why := why_no_weights()):
         parts.wishes["encoder"] = "hashing"
         advice = (f"read by letters alone, which understands fewer words: {why}",)
     encoder = parts.encoder
@@ -36,12 +36,3 @@ def from_parts(parts: Parts) -> Reader:
     if said:
         parts.marks["corrections"] = repr(said)
     return built
-
-
-def _no_weights() -> str:
-    """Why there is no sentence encoder on this machine; empty where there is one."""
-    try:
-        find_weights(download=False)
-    except JaxkgError as error:
-        return str(error)
-    return ""

@@ -7,6 +7,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.planner.wordings import Wordings
 from jaxkg.learn.words import QUESTION_WORDS, label_table, question_table, seen_buckets
 from jaxkg.score.planner import init_planner
 from jaxkg.text import NgramHasher
@@ -21,7 +22,8 @@ def planner():
     params = init_planner(len(NAMES), hops=2, width=8, buckets=64, key=jax.random.key(0))
     seen = seen_buckets(hasher, [f"who directed {TOPIC_WORD}"])
     about = {"fit": {"questions": 3}, "seed": 0}
-    return Planner(params, NAMES, hasher, hops=2, seen=seen, about=about)
+    wordings = Wordings((f"who directed {TOPIC_WORD}",))
+    return Planner(params, NAMES, hasher, hops=2, seen=seen, about=about, wordings=wordings)
 
 
 @pytest.fixture
@@ -34,8 +36,15 @@ def test_what_is_saved_is_what_is_opened(planner, saved):
     assert all(np.array_equal(a, b) for a, b in zip(planner.params, back.params, strict=True))
     assert [leaf.dtype for leaf in back.params] == [leaf.dtype for leaf in planner.params]
     assert np.array_equal(planner.seen, back.seen)
-    for name in ("relations", "hasher", "hops", "about"):
+    for name in ("relations", "hasher", "hops", "about", "wordings"):
         assert getattr(back, name) == getattr(planner, name)
+
+
+def test_a_planner_saved_before_wordings_were_kept_is_opened_without(planner, saved):
+    card = json.loads((saved / "planner.json").read_text())
+    del card["wordings"]
+    (saved / "planner.json").write_text(json.dumps(card))
+    assert Planner.open(saved).wordings.texts == ()
 
 
 def test_saving_again_replaces_and_leaves_nothing_behind(planner, saved):
