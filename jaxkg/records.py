@@ -31,6 +31,23 @@ def _written_at_once(cls: type[Record]) -> type[Record]:
 
 
 @dataclasses.dataclass(frozen=True)
+class Passages:
+    """The texts that a question brings and is asked over, with what is known of the way through.
+
+    Attributes:
+        texts: (title, text) of each.
+        support: places in `texts` of those that the answer needs; empty where nobody says.
+        steps: gold (sub-question, answer) in order, `{1}` in the place of the first one's answer.
+        kind: of question, in the set's own words; "" where it has none.
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    support: tuple[int, ...] = ()
+    steps: tuple[tuple[str, str], ...] = ()
+    kind: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Question:
     """One question as a benchmark or a user states it.
 
@@ -42,6 +59,8 @@ class Question:
         paths: gold relation paths, where the set has them; used for scoring only, never to train
             from answers. An inverse relation is written `^name`.
         mention: `(start, end)` of the topic in `text`, where it was bracketed.
+        aliases: further names of the gold answer, where there is one and the set tells them.
+        passages: what it is asked over, where it brings texts.
     """
 
     id: str
@@ -50,6 +69,8 @@ class Question:
     answers: tuple[str, ...] | None = None
     paths: tuple[tuple[str, ...], ...] = ()
     mention: tuple[int, int] | None = None
+    aliases: tuple[str, ...] = ()
+    passages: Passages | None = None
 
 
 @_written_at_once

@@ -139,7 +139,8 @@ def compare(
             first = given[group[0]]
             graph = load_graph(first.graph, names=first.names)
             kind = Parts if datasets is None else _TrainedParts
-            parts = kind(graph, show, top_k=top_k, repair=repair, seed=seed, devices=shared)
+            shared_parts = {"devices": shared, "passages": first.passages}
+            parts = kind(graph, show, top_k=top_k, repair=repair, seed=seed, **shared_parts)
             for name in chosen:
                 backend = model.backend if model is not None and _asks(name) else None
                 key, system = None, None
@@ -264,7 +265,7 @@ def _by_graph(given: Mapping[str, Dataset]) -> list[list[str]]:
     """Question sets of one graph together, so that it is read and every system built once."""
     groups: dict[Any, list[str]] = {}
     for name, some in given.items():
-        groups.setdefault((some.graph, some.names), []).append(name)
+        groups.setdefault((some.graph, some.names, some.passages), []).append(name)
     return list(groups.values())
 
 

@@ -73,6 +73,7 @@ def evaluate(
             top_k=top_k,
             repair=repair,
             seed=seed,
+            passages=given.passages,
         )
         built = build_system(system, parts)
         run_questions(

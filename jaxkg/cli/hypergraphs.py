@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -23,7 +24,7 @@ hypergraphs = typer.Typer(
     help="Build and inspect hypergraphs.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Format = Literal["corpus", "nary", "openie", "jsonl", "graph"]
+Format = Literal["corpus", "questions", "nary", "openie", "jsonl", "graph"]
 
 
 @hypergraphs.callback()
@@ -40,7 +41,8 @@ def build(
     format: Annotated[
         Format,
         typer.Option(
-            help="corpus: text files, or JSON lines of title and text; nary: "
+            help="corpus: text files, or JSON lines of title and text; questions: the passages of "
+            "a question file that brings them, as MuSiQue's and HotpotQA's do; nary: "
             "relation<TAB>e1<TAB>e2...; openie: passages with extracted triples; jsonl: hyperedges "
             "and chunks; graph: the triples of a graph."
         ),
@@ -69,7 +71,7 @@ def build(
     from jaxkg.kg.hypergraph import read
     from jaxkg.kg.hypergraph.store import save_hypergraph
 
-    if llm is not None and format != "corpus" and synonyms is None:
+    if llm is not None and format not in ("corpus", "questions") and synonyms is None:
         raise JaxkgError(
             f"--llm reads a corpus and confirms synonyms; {format} holds facts already: drop --llm "
             "or name --synonyms"
@@ -90,8 +92,17 @@ def build(
             made = read.read_openie(source)
         elif format == "jsonl":
             made = read.read_hyperedges(source)
+        elif format == "questions":
+            from jaxkg.kg.questions.passages import distinct_passages
+            from jaxkg.kg.questions.read import read_questions
+
+            if not (documents := distinct_passages(read_questions(source))):
+                raise JaxkgError(f"{source}: no question brings passages")
+            made = _of_documents(documents, backend)
         else:
-            made = _of_corpus(source, backend)
+            from jaxkg.systems.proh.build import read_corpus
+
+            made = _of_documents(read_corpus(source), backend)
         if synonyms is not None:
             from jaxkg.systems.proh.synonyms import ALIKE, with_synonyms
 
@@ -106,10 +117,11 @@ def build(
     print(f"{output}: {made!r}")
 
 
-def _of_corpus(source: Path, backend: Backend | None) -> KnowledgeHypergraph:
-    from jaxkg.systems.proh.build import build_hypergraph, read_corpus
+def _of_documents(
+    documents: Sequence[tuple[str, str]], backend: Backend | None
+) -> KnowledgeHypergraph:
+    from jaxkg.systems.proh.build import build_hypergraph
 
-    documents = read_corpus(source)
     with progress_bars() as show:
         built = build_hypergraph(
             documents,

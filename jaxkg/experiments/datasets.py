@@ -7,6 +7,7 @@
 | `webqsp` | `freebase_webqsp_cwq/kg_pooled.tsv` | `webqsp_test.jsonl` | `..._train_paths.jsonl` |
 | `cwq` | the same | `cwq_test.jsonl` | `question_graphs/cwq_train.jsonl`, `webqsp_train.jsonl` |
 | `grailqa` | the same | `question_graphs/grailqa_dev_5763.jsonl`, see `within` | its others |
+| `musique`, `hotpotqa` | each question's own passages | `multihop_text/NAME_200.json` | none |
 
 The official MetaQA training questions are not needed: its dev questions are learnt from.
 `jaxkg datasets` prints where each comes from, the layout expected, and which files are there.
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
 
 POOLED, GRAPHS = "freebase_webqsp_cwq", "question_graphs"
-FAMILIES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
+FAMILIES: dict[str, tuple[str | None, dict[str, dict[str, str]]]] = {
     "metaqa": (
         "metaqa/kb.txt",
         {
@@ -56,51 +57,46 @@ FAMILIES: dict[str, tuple[str, dict[str, dict[str, str]]]] = {
             "grailqa": dict.fromkeys(("others", "test"), f"{GRAPHS}/grailqa_dev_5763.jsonl"),
         },
     ),
+    **{
+        name: (None, {name: {"test": f"multihop_text/{name}_200.json"}})
+        for name in ("musique", "hotpotqa")
+    },
 }
-"""Of each family its graph, and of each question set in it the file of each part."""
+"""Of each family its graph, None where questions bring passages instead; and of each question set
+in it the file of each part."""
 NAMES = tuple(name for _, sets in FAMILIES.values() for name in sets)
 
 _SHA256 = {
-    "metaqa/kb.txt": "f0d1bc0a5220078b800f9d3645fb95712352f9e7f49f3dd9582ec1eba93920c9",
-    "metaqa/1-hop/qa_dev.txt": "3c68fa73a14d9b9616e49f08e2d8b65e024af417708306874fe4d398634620d3",
-    "metaqa/2-hop/qa_dev.txt": "a713ae6b4a7cdccfdda57ac99092f4114a1f8b0c4ba51b4466a15496a4ff6fbd",
-    "metaqa/3-hop/qa_dev.txt": "c638b99f97db93112f7a9ceec47675066cc9efc93b7ecd43e22c54ab531741d9",
-    "metaqa/1-hop/qa_test.txt": "c57e9c2c4c05e5eec4503460042c09bfa3e80ea1a5ecaf361c92dd81d6c7bece",
-    "metaqa/2-hop/qa_test.txt": "b1c4f1ad77f34a27e0e5a13c08b436c6f4c9a49dccd8d43639a569ee5cd906a1",
-    "metaqa/3-hop/qa_test.txt": "f4c2a801f864e80e809655a20b4b8c9904f4a2885a7f23850b2fabd8d38a6540",
-    "pathquestion/2H-kb.txt": "1e8d8e7f950d7d0fe949b377b065b569c5b84d87273ec1600331f5ba985145d7",
-    "pathquestion/3H-kb.txt": "27eb687c67086eb684a43f524cc9560f76f52161e1a038b6be45ff2a24c50374",
-    "pathquestion/PQ-2H.txt": "86f4a060a6d8a3d496671e6cfa73bf15b7f71422e9b49eefebc3f8fbe3618aef",
-    "pathquestion/PQ-3H.txt": "e0c5da286a830111e18122ad14ac195dc6bf90d42e2ec5c0c96522b51f16c69f",
-    "pathquestion/PQL-2H.txt": "b9d5d35905d7f5515a342707099d1fefb9eb8add9ef7811f8d04a02f66d1e89e",
-    "pathquestion/PQL2-KB.txt": "33962cedf418d2e02382a88496b0fd4b3f567ce07418e6cbb7a7dc830a0fcb7a",
-    "freebase_webqsp_cwq/kg_pooled.tsv": (
-        "91abcd161f5948a8701f14b01a6eb982ef675d432c3b0d917e5659bf24748180"
-    ),
-    "freebase_webqsp_cwq/cwq_test.jsonl": (
-        "f1dc988c5c468a14b85493f65a503f426c74aca69f07ff7e06ca38c30ed50603"
-    ),
-    "question_graphs/cwq_train.jsonl": (
-        "0b7f4596d3842d95eb47b42d7996cdcac8206c1d2f84318f1e7dde87b5be3bf8"
-    ),
-    "question_graphs/grailqa_dev_5763.jsonl": (
-        "e898192772a1be5ce9fc24a99f708f4c0a32a3de44e3334e7c6261a8ec58aa10"
-    ),
-    "question_graphs/webqsp_train.jsonl": (
-        "7d942120e9cc53cf472a16323fb47f86465480381b04b8547d607ec506e112e1"
-    ),
-    "question_graphs/kg_train_subgraphs.tsv": (
-        "94d3f5a92646b49617ae3e05403e9b0ddc1194e950bd11648eca8650f5a0fee6"
-    ),
-    "freebase_webqsp_cwq/mid2name.tsv": (
-        "b2fba499c1b09f95f3c0b25371cf2c379e463695b11005f5d3360fae75f6c33a"
-    ),
-    "freebase_webqsp_cwq/webqsp_test.jsonl": (
-        "6bcfa53fad2318c5464eede3ca9765d24aa9c0c167175184628a663013b68a0f"
-    ),
-    "freebase_webqsp_cwq/webqsp_train_paths.jsonl": (
-        "5a3daa8c3cae86c33efa90ef1e4adb7c4a006aefb7a0ab5072b793b35c52f6cc"
-    ),
+    file: told
+    for told, file in map(
+        str.split,
+        """\
+f0d1bc0a5220078b800f9d3645fb95712352f9e7f49f3dd9582ec1eba93920c9  metaqa/kb.txt
+3c68fa73a14d9b9616e49f08e2d8b65e024af417708306874fe4d398634620d3  metaqa/1-hop/qa_dev.txt
+a713ae6b4a7cdccfdda57ac99092f4114a1f8b0c4ba51b4466a15496a4ff6fbd  metaqa/2-hop/qa_dev.txt
+c638b99f97db93112f7a9ceec47675066cc9efc93b7ecd43e22c54ab531741d9  metaqa/3-hop/qa_dev.txt
+c57e9c2c4c05e5eec4503460042c09bfa3e80ea1a5ecaf361c92dd81d6c7bece  metaqa/1-hop/qa_test.txt
+b1c4f1ad77f34a27e0e5a13c08b436c6f4c9a49dccd8d43639a569ee5cd906a1  metaqa/2-hop/qa_test.txt
+f4c2a801f864e80e809655a20b4b8c9904f4a2885a7f23850b2fabd8d38a6540  metaqa/3-hop/qa_test.txt
+1e8d8e7f950d7d0fe949b377b065b569c5b84d87273ec1600331f5ba985145d7  pathquestion/2H-kb.txt
+27eb687c67086eb684a43f524cc9560f76f52161e1a038b6be45ff2a24c50374  pathquestion/3H-kb.txt
+86f4a060a6d8a3d496671e6cfa73bf15b7f71422e9b49eefebc3f8fbe3618aef  pathquestion/PQ-2H.txt
+e0c5da286a830111e18122ad14ac195dc6bf90d42e2ec5c0c96522b51f16c69f  pathquestion/PQ-3H.txt
+b9d5d35905d7f5515a342707099d1fefb9eb8add9ef7811f8d04a02f66d1e89e  pathquestion/PQL-2H.txt
+33962cedf418d2e02382a88496b0fd4b3f567ce07418e6cbb7a7dc830a0fcb7a  pathquestion/PQL2-KB.txt
+91abcd161f5948a8701f14b01a6eb982ef675d432c3b0d917e5659bf24748180  freebase_webqsp_cwq/kg_pooled.tsv
+f1dc988c5c468a14b85493f65a503f426c74aca69f07ff7e06ca38c30ed50603  freebase_webqsp_cwq/cwq_test.jsonl
+0b7f4596d3842d95eb47b42d7996cdcac8206c1d2f84318f1e7dde87b5be3bf8  question_graphs/cwq_train.jsonl
+e898192772a1be5ce9fc24a99f708f4c0a32a3de44e3334e7c6261a8ec58aa10  question_graphs/grailqa_dev_5763.jsonl
+7d942120e9cc53cf472a16323fb47f86465480381b04b8547d607ec506e112e1  question_graphs/webqsp_train.jsonl
+94d3f5a92646b49617ae3e05403e9b0ddc1194e950bd11648eca8650f5a0fee6  question_graphs/kg_train_subgraphs.tsv
+b2fba499c1b09f95f3c0b25371cf2c379e463695b11005f5d3360fae75f6c33a  freebase_webqsp_cwq/mid2name.tsv
+6bcfa53fad2318c5464eede3ca9765d24aa9c0c167175184628a663013b68a0f  freebase_webqsp_cwq/webqsp_test.jsonl
+5a3daa8c3cae86c33efa90ef1e4adb7c4a006aefb7a0ab5072b793b35c52f6cc  freebase_webqsp_cwq/webqsp_train_paths.jsonl
+e8093b7f15f7c48da8f93af89d9a341f19e746843b3f8c7aeeb0e0bbb9039c0b  multihop_text/musique_200.json
+eb0a6df12bee02c4a43c81846ed4871ba133f2578947adb9b8882e793bb9a7e0  multihop_text/hotpotqa_200.json
+""".splitlines(),  # noqa: E501
+    )
 }
 """The files that published numbers of this project were measured on."""
 
@@ -141,12 +137,21 @@ question_graphs: CWQ and WebQSP training questions with their gold query subgrap
          "edges"; those are asked whose topics and some answer kg_pooled.tsv has, the others are
          learnt from. The graph was pooled for other questions and often lacks the facts between;
          the shipped weights of `reader` learnt from GrailQA dev
+
+multihop_text: MuSiQue (CC BY 4.0) and HotpotQA (CC BY-SA 4.0), 200 questions of each
+  from   https://github.com/StonyBrookNLP/musique, https://hotpotqa.github.io; their files whole
+         are read by --questions FILE just as well
+  graph  none: --system proh asks each question over its own passages; one hypergraph of all is
+         made by `jaxkg hypergraph build FILE --format questions` and asked by --hypergraph
+  asked  a JSON list (or JSON lines) as their authors have it
 """
 
 
 @dataclasses.dataclass(frozen=True)
 class Dataset:
-    """A benchmark: graph (None is the demo graph), names, the files and questions of one part.
+    """A benchmark: graph (None is the demo graph, or none where the questions bring passages).
+
+    With its display names, and the files and questions of one part.
 
     Attributes:
         directed: False where gold paths leave the direction of relations open.
@@ -167,6 +172,13 @@ class Dataset:
         """The files whose hashes say what was worked on."""
         graph = None if self.graph is None else Path(self.graph)
         return [*self.files, *([graph] if graph is not None and graph.is_file() else [])]
+
+    @property
+    def passages(self) -> tuple[tuple[str, str], ...]:
+        """(title, text) of all that the questions bring, where they are asked over that."""
+        from jaxkg.kg.questions.passages import distinct_passages
+
+        return () if self.graph is not None else distinct_passages(self.questions)
 
 
 def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
@@ -191,6 +203,8 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
             "`jaxkg datasets` says where to get it"
         )
     graph, names, files = _files(name, part)
+    if not files:
+        raise JaxkgError(f"--dataset {name} has no questions to train on")
     evidence = _evidence(name, part)
     needed = [file for file in (graph, names, evidence, *files) if file]
     absent = [file for file in needed if not (Path(root) / file).is_file()]
@@ -205,7 +219,7 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
         questions = training if part == "train" else test
     else:
         questions = [question for path in paths for question in read_questions(path)]
-    if name == "grailqa":
+    if name == "grailqa" and graph is not None:
         asked, others = within(read_graph(Path(root) / graph), questions)
         questions = others if part == "train" else asked
     unknown = [file for file in needed if not _known(Path(root), file)]
@@ -216,7 +230,7 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
             highlight=False,
         )
     return Dataset(
-        Path(root) / graph,
+        None if graph is None else Path(root) / graph,
         tuple(paths),
         tuple(questions),
         None if names is None else Path(root) / names,
@@ -247,7 +261,7 @@ def within(
 
 
 def kinds(given: Dataset) -> dict[str, str]:
-    """What kind of question each is, by id: CWQ's own word for it, else its hops.
+    """What kind of question each is, by id: the set's own word for it, else its hops.
 
     Hops are of the shortest gold relation path; a question without one has no kind.
     """
@@ -256,6 +270,8 @@ def kinds(given: Dataset) -> dict[str, str]:
         for question in given.questions
         if question.paths and (hops := min(map(len, question.paths)))
     }
+    given_kinds = {q.id: q.passages.kind for q in given.questions if q.passages is not None}
+    found |= {id: kind for id, kind in given_kinds.items() if kind}
     for file in (file for file in given.files if file.suffix == ".jsonl"):
         for line in file.read_text("utf-8").splitlines():
             if '"compositionality_type"' in line and (row := json.loads(line)).get("id"):
@@ -312,16 +328,19 @@ def _evidence(name: str, part: Literal["train", "test"]) -> str | None:
     return f"{GRAPHS}/kg_train_subgraphs.tsv" if (name, part) == ("cwq", "train") else None
 
 
-def _files(name: str, part: Literal["train", "test"]) -> tuple[str, str | None, tuple[str, ...]]:
+def _files(
+    name: str, part: Literal["train", "test"]
+) -> tuple[str | None, str | None, tuple[str, ...]]:
     """Graph, names and question files, within the folder of benchmark data."""
     graph, sets = next(family for family in FAMILIES.values() if name in family[1])
     parts = sets[name]
-    names = f"{POOLED}/mid2name.tsv" if graph.startswith(POOLED) else None
+    names = f"{POOLED}/mid2name.tsv" if (graph or "").startswith(POOLED) else None
     if name == "cwq" and part == "train":
         return graph, names, (parts["train"], sets["webqsp"]["graphs"])
     if "dev" in parts and part == "train":
         return graph, names, tuple(each["dev"] for each in sets.values())
-    return graph, names, (parts.get(part) or parts.get("all") or parts["others"],)
+    found = next((parts[some] for some in (part, "all", "others") if some in parts), None)
+    return graph, names, () if found is None else (found,)
 
 
 def _known(root: Path, file: str) -> bool:

@@ -12,6 +12,7 @@ from jaxkg.cite import grounded
 from jaxkg.evaluate import Estimate, Report, evaluate, prediction_line
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.questions.passages import passage_id
 from jaxkg.records import Question
 
 if TYPE_CHECKING:
@@ -49,7 +50,21 @@ def lines_of(
             yield gold  # a number, yes or no
 
     for question, answer in zip(questions, answers, strict=True):
-        yield prediction_line(question, answer, check=check, name_of=name_of, ids_of=ids_of)
+        support, retrieved = (), None
+        if question.passages is not None:
+            texts = question.passages.texts
+            support = [passage_id(*texts[place]) for place in question.passages.support]
+            retrieved = [passage_id(some.title, some.text) for some in answer.passages]
+        yield prediction_line(
+            question,
+            answer,
+            check=check,
+            name_of=name_of,
+            ids_of=ids_of,
+            aliases=question.aliases,
+            support=support,
+            retrieved=retrieved,
+        )
 
 
 def measure(

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from jaxkg.adjudicate.delimit import line as one_line
 from jaxkg.cite.hyperpaths import says
+from jaxkg.records import Question
 
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _QUESTION = re.compile(r"<question>\n(.*?)\n</question>", re.DOTALL)
@@ -48,6 +49,23 @@ class Known:
     steps: tuple[str, ...] = ()
     step_answers: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     between: tuple[str, ...] = ()
+
+
+def known_of_text(question: Question) -> Known:
+    """What there is to know of a question over passages: its gold steps are its plan.
+
+    >>> from jaxkg.records import Passages
+    >>> steps = ("who made Alien?", "Scott"), ("where was {1} born?", "South Shields")
+    >>> asked = Question("q", "where?", answers=("SS",), passages=Passages((), steps=steps))
+    >>> list(known_of_text(asked).step_answers)
+    ['who made Alien?', 'where was Scott born?']
+    """
+    steps = question.passages.steps if question.passages is not None else ()
+    said, told = [answer for _, answer in steps], {}
+    for text, answer in steps:
+        told[re.sub(r"\{(\d+)\}", lambda found: said[int(found[1]) - 1], text)] = (answer,)
+    final = (*(question.answers or ()), *question.aliases)
+    return Known(question.text, final, steps=tuple(text for text, _ in steps), step_answers=told)
 
 
 class Oracle:

@@ -90,6 +90,7 @@ class Parts:
         marks: what decides the answers of the system built, for a run's fingerprint.
         traces: what a planning model said, added to as the system answers.
         asked: the graph that is asked, where it is not `kg`.
+        passages: (title, text) of what the questions bring, where they are asked over that.
         store: where the graph is asked for what lies around topics; `kg` is its schema then.
         reach: how far to look there; None for the default.
         devices: that share the work.
@@ -109,6 +110,7 @@ class Parts:
     marks: dict[str, Any] = dataclasses.field(default_factory=dict)
     traces: list[PlanTrace] = dataclasses.field(default_factory=list)
     asked: KnowledgeHypergraph | None = None
+    passages: tuple[tuple[str, str], ...] = ()
     store: Store | None = None
     reach: Reach | None = None
     devices: Devices = Devices()

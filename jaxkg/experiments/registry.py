@@ -142,6 +142,11 @@ def build_system(name: str, parts: Parts) -> System:
         raise JaxkgError(f"--system {name} needs a language model: --llm MODEL")
     if name != "proh" and parts.hypergraph is not None:
         raise JaxkgError(f"--hypergraph is asked by --system proh, not by {name!r}")
+    if name != "proh" and parts.passages:
+        raise JaxkgError(
+            f"--system {name} asks a graph, and these questions bring passages instead: "
+            "--system proh, or --kg GRAPH"
+        )
     built = entry.built(parts) if parts.devices.questions == 1 else _replicated(entry, parts)
     parts.marks["system"] = name
     if parts.backend is not None:
@@ -172,6 +177,8 @@ def _check_devices(entry: Entry, parts: Parts) -> None:
         return
     if parts.store is not None:
         raise JaxkgError("--devices wants a graph that is read whole; a store is asked in parts")
+    if parts.passages and parts.hypergraph is None:
+        raise JaxkgError("--devices: questions over their own passages are asked on one")
     if devices.graph > 1 and not entry.divided:
         raise JaxkgError(
             f"--devices {devices.questions}x{devices.graph}: --system {name} takes a graph whole, "

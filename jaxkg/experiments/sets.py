@@ -118,8 +118,23 @@ def sets(family: str, data: Path, *, names: bool = False) -> Sets:
     if family not in FAMILIES:
         raise JaxkgError(f"no benchmark is called {family!r}; there are {', '.join(FAMILIES)}")
     graph, files = FAMILIES[family]
+    if graph is None:
+        raise JaxkgError(f"{family} has passages and no graph: `text_questions` reads it")
     shown = _there(data, f"{POOLED}/mid2name.tsv") if names else None
     return Sets(data, read_graph(_there(data, graph), names=shown), files)
+
+
+def text_questions(name: str, data: Path) -> list[Question]:
+    """The questions of a set that brings passages.
+
+    Args:
+        name: a family of `FAMILIES` without a graph.
+        data: folder of the benchmark data, as `jaxkg datasets` lays it out.
+
+    Raises:
+        JaxkgError: its file is not there.
+    """
+    return read_questions(_there(data, FAMILIES[name][1][name]["test"]))
 
 
 def training_facts(name: str, data: Path) -> Path:

@@ -33,6 +33,7 @@ class Parts(Protocol):
     repair: bool
     seed: int
     asked: KnowledgeHypergraph | None
+    passages: tuple[tuple[str, str], ...]
 
     @property
     def tensors(self) -> TensorGraph:

@@ -4,7 +4,27 @@ import json
 import pytest
 
 from jaxkg.answer import Answer
+from jaxkg.experiments.datasets import dataset, kinds
 from jaxkg.experiments.registry import SYSTEMS
+
+TEXTS = {
+    "Alien": "Alien is a 1979 film directed by Ridley Scott.",
+    "Ridley Scott": "Ridley Scott was born in South Shields.",
+    "Heat": "Heat is a 1995 film directed by Michael Mann.",
+    "Michael Mann": "Michael Mann was born in Chicago.",
+}
+
+
+def row(film, person, place, others):
+    titles = [film, person, *others]
+    return {
+        "_id": film.casefold(),
+        "question": f"Where was {person}, who directed {film}, born?",
+        "answer": place,
+        "type": "bridge",
+        "supporting_facts": [[film, 0], [person, 0]],
+        "context": [[title, [TEXTS[title]]] for title in titles],
+    }
 
 
 def test_help_names_every_system(jaxkg):
@@ -132,3 +152,104 @@ def test_devices_that_are_none_are_told_in_a_line(jaxkg, tmp_path, command, devi
     code, out, err = jaxkg(command, *given.get(command, ()), "--devices", devices)
     assert (code, out) == (2, "")
     assert why in err
+
+
+@pytest.fixture
+def asked(tmp_path, monkeypatch):
+    rows = [
+        row("Alien", "Ridley Scott", "South Shields", ["Heat"]),
+        {**row("Heat", "Michael Mann", "Chicago", ["Alien"]), "type": "comparison"},
+    ]
+    path = tmp_path / "data" / "multihop_text" / "hotpotqa_200.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(rows))
+    monkeypatch.setenv("JAXKG_DATA", str(tmp_path / "data"))
+    return path
+
+
+def test_they_are_evaluated_over_their_own_passages(jaxkg, asked, tmp_path):
+    for number, given in enumerate((("--dataset", "hotpotqa"), ("--questions", asked))):
+        folder = tmp_path / str(number)
+        run = ("eval", *given, "--system", "proh", "-o", folder, "--set", "encoder=hashing")
+        code, out, err = jaxkg(*run, "--json")
+        assert code == 0, err
+        metrics = json.loads(out)["metrics"]
+        assert metrics["support_recall_at_3"]["value"] == 1
+        assert metrics["grounded"]["value"] == 1
+        assert metrics["retrieval_rate"]["value"] == 1, (
+            "gold names are known by the passages' names"
+        )
+        lines = map(json.loads, (folder / "predictions.jsonl").read_text().splitlines())
+        for line, lacks in zip(lines, ("Michael Mann", "Ridley Scott"), strict=True):
+            assert len(line["retrieved"]) == 3
+            assert not any(id.startswith(lacks) for id in line["retrieved"])
+
+
+def test_another_system_wants_a_graph(jaxkg, asked, tmp_path):
+    run = ("eval", "--dataset", "hotpotqa", "--system", "planner", "-o", tmp_path / "out")
+    code, _, err = jaxkg(*run)
+    assert code != 0
+    assert "--system planner asks a graph, and these questions bring passages instead" in err
+
+
+def test_they_take_one_device(jaxkg, asked, tmp_path):
+    run = ("eval", "--dataset", "hotpotqa", "--system", "proh", "-o", tmp_path / "out")
+    code, _, err = jaxkg(*run, "--devices", "2")
+    assert code != 0
+    assert "--devices: questions over their own passages are asked on one" in err
+
+
+def test_nothing_is_trained_on_them(jaxkg, asked, tmp_path):
+    code, _, err = jaxkg("train", "planner", "--dataset", "hotpotqa", "-o", tmp_path / "out")
+    assert code != 0
+    assert "--dataset hotpotqa has no questions to train on" in err
+
+
+def test_they_are_listed_with_their_kinds(jaxkg, asked):
+    code, out, _ = jaxkg("datasets")
+    assert code == 0
+    assert "\nhotpotqa\n  other content multihop_text/hotpotqa_200.json" in out
+    assert kinds(dataset("hotpotqa")) == {"alien": "bridge", "heat": "comparison"}
+
+
+def test_all_their_passages_make_one_hypergraph(jaxkg, asked, tmp_path):
+    folder = tmp_path / "hyper"
+    build = ("hypergraph", "build", "--format", "questions", "-o", folder)
+    code, _, err = jaxkg(*build, asked)
+    assert code == 0, err
+    assert json.loads(jaxkg("hypergraph", "stats", folder)[1])["chunks"] == 4
+    run = ("eval", "--dataset", "hotpotqa", "--system", "proh", "--hypergraph", folder)
+    code, out, err = jaxkg(*run, "-o", tmp_path / "out", "--set", "encoder=hashing", "--json")
+    assert code == 0, err
+    lines = (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()
+    assert all(len(json.loads(line)["retrieved"]) == 4 for line in lines)
+    assert json.loads(out)["metrics"]["support_recall_at_5"]["value"] == 1
+    plain = tmp_path / "plain.txt"
+    plain.write_text("why?\n")
+    code, _, err = jaxkg(
+        "hypergraph", "build", "--format", "questions", "-o", tmp_path / "x", plain
+    )
+    assert code != 0
+    assert "no question brings passages" in err
+
+
+def test_one_set_is_not_asked_over_the_passages_of_another(jaxkg, asked, tmp_path):
+    rows = [
+        {
+            "id": "chad",
+            "question": "Who leads Chad?",
+            "answer": "Ali",
+            "paragraphs": [
+                {"title": "Chad", "paragraph_text": "Chad is led by Ali.", "is_supporting": True}
+            ],
+        }
+    ]
+    (asked.parent / "musique_200.json").write_text(json.dumps(rows))
+    run = ("compare", "--systems", "proh,planner", "--dataset", "hotpotqa,musique", "--json")
+    code, out, err = jaxkg(*run, "-o", tmp_path / "out", "--set", "proh.encoder=hashing")
+    assert code == 0, err
+    found = json.loads(out)["datasets"]
+    assert found["musique"]["systems"]["proh"]["metrics"]["grounded"]["value"] == 1
+    assert found["musique"]["systems"]["proh"]["metrics"]["retrieval_rate"]["value"] == 1
+    assert found["hotpotqa"]["systems"]["proh"]["counts"]["asked"] == 2
+    assert "bring passages instead" in found["musique"]["left_out"]["planner"]

@@ -39,6 +39,7 @@ def match_answers(
     predictions: Iterable[tuple[str | None, str, float]],
     *,
     match: Match = "auto",
+    aliases: Sequence[str] = (),
 ) -> Keys:
     """Give gold answers and predictions of one question keys by which to compare them.
 
@@ -48,6 +49,7 @@ def match_answers(
             nobody knows.
         predictions: (id or None, display name, score), best first.
         match: see the module.
+        aliases: further names of the gold answer; of no use where there are several.
 
     >>> keys = match_answers(["Heat"], ["m.1"], [("m.2", "Heat", 0.9), ("m.1", "Heat", 0.8)])
     >>> [key in keys.gold for key, _ in keys.ranked]
@@ -77,6 +79,10 @@ def match_answers(
         unlinked = by_name | {
             strict_normalise(name): entity for name, entity in zip(gold, gold_ids) if entity
         }
+    if len(gold) == 1 and match != "id":
+        for names in (by_name, unlinked):
+            if key := next(iter(names.values()), None):
+                names |= {strict_normalise(alias): key for alias in aliases}
     ranked: list[tuple[Hashable, float]] = []
     for entity, name, score in predictions:
         key = by_id.get(entity) if entity else None

@@ -73,7 +73,8 @@ def prediction_line(
         name_of: display name of an entity id, None for a string that is no entity id. With it,
             gold answers that are entities are matched by id and the published text metrics see
             their names; without it nobody knows which gold strings are ids (`match_answers`).
-        aliases: further names of the gold answers, for `pog_em_alias`.
+        aliases: further names of the gold answers, for `pog_em_alias` and the `mrqa` metrics; of
+            a single gold answer for the strict metrics too.
         support: gold passages' ids or gold triples, for `support_recall_at_k`.
         retrieved: what was retrieved of the same kind, best first.
         ids_of: ids of the entities that a gold answer may mean, to look for among those that the

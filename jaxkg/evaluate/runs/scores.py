@@ -53,18 +53,16 @@ def score_line(
     gold, gold_ids = line["gold"] or [], line.get("gold_ids")
     answered = status(line) == "answered"
     answers = line["answers"] if answered else []
-    keys = match_answers(
-        gold, gold_ids, [(a.get("id"), a["entity"], a["score"]) for a in answers], match=match
-    )
+    aliases = line.get("gold_aliases") or ()
+    named = [(a.get("id"), a["entity"], a["score"]) for a in answers]
+    keys = match_answers(gold, gold_ids, named, match=match, aliases=aliases)
     scores = strict.strict_scores(keys.gold, keys.ranked)
     if answered:
         names = [answer["entity"] for answer in answers]
-        scores |= published_scores(
-            gold, names, question=line["question"], aliases=line.get("gold_aliases") or ()
-        )
+        scores |= published_scores(gold, names, question=line["question"], aliases=aliases)
     else:
         scores |= dict.fromkeys(PUBLISHED, 0.0 if gold else math.nan)
-        if not line.get("gold_aliases"):
+        if not aliases:
             scores["pog_em_alias"] = math.nan
     scores |= _retrieval_scores(line, gold, gold_ids, match, ks, directed)
     scores |= _search_scores(line, scores["hits_at_1"], scores["hit_any"])
@@ -96,8 +94,8 @@ def published_scores(
         ),
         "tog_em": published.tog_em(gold, reply),
         "pog_em_alias": published.pog_em_alias(gold, reply, aliases) if aliases else math.nan,
-        "mrqa_em": published.mrqa_em(gold, reply),
-        "mrqa_f1": published.mrqa_f1(gold, reply),
+        "mrqa_em": published.mrqa_em([*gold, *aliases], reply),
+        "mrqa_f1": published.mrqa_f1([*gold, *aliases], reply),
     }
 
 

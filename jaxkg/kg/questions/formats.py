@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
+from jaxkg.kg.questions.passages import own_passages
 from jaxkg.kg.questions.subgraphs import named_in, shortest_paths
 from jaxkg.records import Question
 
@@ -32,7 +33,9 @@ METAQA_RELATIONS = {
 }
 """MetaQA's names for the things a movie is related to, and the relation that leads there."""
 
-_KEYS = frozenset({"id", "question", "topics", "answers", "paths", "mention"})
+_KEYS = frozenset(
+    {"id", "question", "topics", "answers", "paths", "mention", "aliases", "passages"}
+)
 
 
 def split_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
@@ -277,6 +280,8 @@ def own(path: Path, lines: Sequence[str]) -> Iterator[Question]:
             answers=None if row.get("answers") is None else _strings(path, number, row, "answers"),
             paths=_paths(path, number, row, "paths"),
             mention=mention,
+            aliases=_strings(path, number, row, "aliases"),
+            passages=own_passages(row.get("passages"), f"{path}:{number}"),
         )
     _left_out(path, unknown)
 

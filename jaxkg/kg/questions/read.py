@@ -8,8 +8,10 @@
 | `official` | CWQ, WebQSP, GrailQA, LC-QuAD, QALD (`.json`), SimpleQuestions | their keys |
 | `subgraphs` | JSON object with `triples`, the gold subgraph, and `topics`, `answers` | `triples` |
 | `opened` | JSON object with GrailQA's `nodes` and `edges` | those keys |
-| `jsonl` | JSON object `{"id", "question", "topics", "answers", "paths", "mention"}` | `.jsonl` |
-| | further keys are left out with a warning | |
+| `musique` | MuSiQue: JSON object with `paragraphs` | that key |
+| `hotpotqa` | HotpotQA, 2WikiMultihopQA: JSON object with `_id` and `context` | those keys |
+| `jsonl` | JSON object `{"id", "question", "topics", "answers", "paths", "mention"}`, | `.jsonl` |
+| | perhaps `aliases` and `passages`; further keys are left out with a warning | |
 | `csv` | a table with a header: `question`, perhaps `id`, `topics`, `answers` (parted by `\\|`) | |
 | | | `.csv` |
 | `text` | a question a line, the topic optionally in `[brackets]` | no tab |
@@ -33,6 +35,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.questions import formats
 from jaxkg.kg.questions.formats import split_brackets
 from jaxkg.kg.questions.official import is_official, official, opened_queries
+from jaxkg.kg.questions.passages import TEXTS, over_texts, texts_format
 from jaxkg.records import Question
 from jaxkg.storage import write_lines
 
@@ -52,10 +55,15 @@ FORMATS = (
     "official",
     "subgraphs",
     "opened",
+    *TEXTS,
     "jsonl",
     "csv",
     "text",
 )
+
+
+_SELDOM = ("aliases", "passages")
+"""Keys that are written where a question has them."""
 
 
 def read_questions(
@@ -107,6 +115,8 @@ def read_questions(
         questions = list(formats.subgraphs(path, lines))
     elif chosen == "opened":
         questions = list(opened_queries(path, lines))
+    elif chosen in TEXTS:
+        questions = list(over_texts(path, lines, chosen))
     elif chosen == "jsonl":
         questions = list(formats.own(path, lines))
     elif chosen == "csv":
@@ -129,6 +139,7 @@ def write_questions(questions: Iterable[Question], path: str | os.PathLike[str])
     """Write questions as jaxkg's own JSON Lines; `read_questions` gives them back unchanged."""
     rows = (dataclasses.asdict(question) for question in questions)
     named = ({"id": row.pop("id"), "question": row.pop("text"), **row} for row in rows)
+    named = ({k: v for k, v in row.items() if v or k not in _SELDOM} for row in named)
     write_lines(path, (json.dumps(row, ensure_ascii=False) for row in named))
 
 
@@ -183,6 +194,8 @@ def _detect(path: Path, lines: Sequence[str]) -> str:
             return "subgraphs"
         if {"nodes", "edges"} <= row.keys():
             return "opened"
+        if (over := texts_format(row)) is not None:
+            return over
         return "freebase" if {"q_entity", "gold_paths"} & row.keys() else "jsonl"
     if path.suffix.lower() == ".csv":
         return "csv"

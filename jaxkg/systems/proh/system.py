@@ -118,29 +118,49 @@ class ProhQA(QuestionAnswering):
         """
         if self.backend is None:
             return self._retrieved(questions, use_given, on_progress)
+        asked = ((self, question) for question in questions)
+        told = self.reasoned(asked, self.backend, self.settings, use_given=use_given)
         answers: dict[int, Answer] = {}
-        lines = self._lines(questions, use_given)
-        for place, answer in in_rounds(self.backend, lines, at_once=self.settings.batch_size):
+        for place, answer in told:
             answers[place] = answer
             if on_progress:
                 on_progress("reason", len(answers), len(questions))
         return [answers[place] for place in range(len(questions))]
 
-    def _lines(self, questions: Sequence[Question], use_given: bool) -> Iterator[Steps[Answer]]:
-        """The steps to each answer; none once an outage was all that the first ones met."""
+    @staticmethod
+    def reasoned(
+        asked: Iterable[tuple[ProhQA, Question]],
+        backend: Backend,
+        settings: ProhSettings,
+        *,
+        use_given: bool = True,
+    ) -> Iterator[tuple[int, Answer]]:
+        """Answers by the whole method, each of a system of its own, as they end.
+
+        Args:
+            asked: systems with their questions; taken as there is room to begin one.
+            backend: of them all.
+            settings: `batch_size` questions are under way together.
+            use_given: as `answer` has it.
+
+        Yields:
+            The place of a question, and its answer: without a call of its own once an outage was
+            all that the first ones met.
+        """
         begun: list[Calls] = []
 
-        def line(question: Question) -> Steps[Answer]:
+        def line(asked: tuple[ProhQA, Question]) -> Steps[Answer]:
+            qa, question = asked
             outage = begun[-1].outage if begun else ""
             if outage and not any(calls.answered for calls in begun):
                 # A wrong key or address is as wrong for the next question; one call told.
                 given = question.text, question.id
                 return Answer(*given, abstained=outage, error=outage, system="proh")
             begun.append(Calls())
-            answer, _ = yield from self._traced(question, use_given, begun[-1])
+            answer, _ = yield from qa._traced(question, use_given, begun[-1])
             return answer
 
-        return map(line, questions)
+        return in_rounds(backend, map(line, asked), at_once=settings.batch_size)
 
     def trace(self, question: str | Question) -> tuple[Answer, dict[str, Any]]:
         """An answer, and every state, path and score that was considered on the way."""

@@ -61,3 +61,19 @@ def test_bad_arguments():
         match_answers(["a"], None, [], match="ids")  # pyright: ignore[reportArgumentType]
     with pytest.raises(JaxkgError, match="1 gold ids for 2"):
         match_answers(["a", "b"], ["m.1"], [])
+
+
+@pytest.mark.parametrize(
+    ("gold_ids", "match", "expected"),
+    [
+        (None, "auto", [True, True, False]),
+        ([None], "auto", [True, True, False]),
+        (["m.9"], "auto", [False, True, False]),
+        (["m.9"], "id", [False, False, False]),
+    ],
+)
+def test_an_alias_is_the_gold_answer_unless_ids_tell(gold_ids, match, expected):
+    ranked = [("m.1", "U.S.A.", 1.0), (None, "usa", 0.9), (None, "Canada", 0.8)]
+    keys = match_answers(["United States"], gold_ids, ranked, match=match, aliases=["USA"])
+    assert [key in keys.gold for key, _ in keys.ranked] == expected
+    assert len(keys.gold) == 1

@@ -189,6 +189,15 @@ def test_pog_em_alias_needs_aliases(make_line):
     assert (known.metrics["pog_em_alias"].value, known.metrics["pog_em_alias"].n) == (1, 1)
 
 
+def test_another_name_of_the_one_gold_answer_is_right(make_line):
+    told = {"gold_aliases": ["the Cid"]}
+    known = evaluate([make_line("a", ["x"], "Cid", **told), make_line("b", ["x"], "y", **told)])
+    for metric in ("hits_at_1", "f1", "mrqa_em", "mrqa_f1"):
+        assert known.metrics[metric].value == 0.5, metric
+    two = evaluate([make_line("a", ["x", "z"], "Cid", **told)])
+    assert two.metrics["f1"].value == 0, "nobody says whose name it is"
+
+
 def test_costs(make_line):
     lines = [
         make_line(str(i), ["x"], usage={"calls": i, "seconds": float(i)}) for i in range(1, 21)

@@ -213,7 +213,10 @@ def test_own_format(tmp_path):
         ("{", "not JSON"),
         ("[1]", "a JSON list"),
         ("{}", "'question' is None"),
-        ('{"question": "q", "answer": ["a"]}', "unknown key 'answer'; expected keys among answers"),
+        (
+            '{"question": "q", "answer": ["a"]}',
+            "unknown key 'answer'; expected keys among aliases, answers",
+        ),
         ('{"question": "q", "topics": "t"}', "'topics' is 't'; expected a list of strings"),
         ('{"question": "q", "answers": [1]}', r"'answers' is \[1\]"),
         ('{"question": "q", "paths": ["r"]}', r"'paths' is \['r'\]"),
