@@ -13,26 +13,28 @@ on the training questions' answers.
 F1, similarity of what was retrieved to the gold passages, states and cost; and F1 of the plans
 alone, without the question asked in one piece where none was completed. Each question is asked
 over its own twenty passages, read by rules; words are hashed. The first 50 were looked at while
-PRoH was mended; `--drawn` asks others as well.
+PRoH was mended; `--drawn` asks others as well. `--parts` asks those others alone, with one part of
+PRoH-L taken away at a time, and with another retrieval's facts or passages for each gold
+sub-question; a row is paired with the first.
 `hotpotqa`: the same over ten passages. No decomposition comes with it: a plan has two steps where
 the answer stands under a gold title that the question does not name (find the title, then the
 answer), and one, the question itself, elsewhere. A quarter of an hour each.
 
     python scripts/tables/table_oracle.py pq-2h --plot oracle.png
     python scripts/tables/table_oracle.py musique
+    python scripts/tables/table_oracle.py musique --parts --questions 50 --drawn 50
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from table_proh import OTHERS, by_gold_plan
 
 from jaxkg.adjudicate import Backend, Message, Prompted, ask, connect
 from jaxkg.adjudicate.calls.proh import FinalAnswer
@@ -43,15 +45,15 @@ from jaxkg.cite.hyperpaths import says
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate, evaluate
 from jaxkg.evaluate.curves import save_curve_plot
+from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.published import mrqa_f1
 from jaxkg.evaluate.metrics.retrieval import retrieval_similarity, support_recall_at_k
 from jaxkg.experiments.measure import lines_of, share
-from jaxkg.experiments.oracle import Known, Oracle, OracleServer
+from jaxkg.experiments.oracle import Known, Oracle, OracleServer, known_of_text
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.sets import Sets, sets
+from jaxkg.experiments.sets import Sets, sets, text_questions
 from jaxkg.kg import KnowledgeGraph, find_topics
-from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.hypergraph.text import hypergraph_of_text
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
@@ -66,12 +68,15 @@ from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.pathmind.build import Retrieving
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
+from jaxkg.systems.proh.index import hyper_index
 from jaxkg.systems.proh.settings import PROH, PROH_L, ProhSettings
 from jaxkg.systems.proh.system import ProhQA
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
 from jaxkg.systems.reknos.relation_agent import RelationAgent
 from jaxkg.text import HashingEncoder, label_words
 
+OVER_TEXT = ("musique", "hotpotqa")
+_but = dataclasses.replace
 ALONE = "You answer a question from memory, with names alone; give no answer where you know none."
 
 
@@ -255,129 +260,123 @@ def curves(record: Record, options: argparse.Namespace) -> None:
         save_curve_plot(panels, options.plot, x="share of right replies", y="mean a question")
 
 
-class Asked(NamedTuple):
-    """A question over passages."""
-
-    id: str
-    known: Known
-    kind: str  # hops, or HotpotQA's own type
-    passages: list[tuple[str, str]]
-    gold: list[str]  # texts of those passages that the answer needs
-
-
-def of_musique(raw: dict[str, Any]) -> Asked:
-    """The gold decomposition is the plan."""
-    answers = [step["answer"] for step in raw["question_decomposition"]]
-    texts = [step["question"] for step in raw["question_decomposition"]]
-    told = {
-        re.sub(r"#(\d+)", lambda m: answers[int(m[1]) - 1], text): (answer,)
-        for text, answer in zip(texts, answers)
-    }
-    steps = tuple(re.sub(r"#(\d+)", r"{\1}", text) for text in texts)
-    final = (raw["answer"], *raw["answer_aliases"])
-    there = [(p["title"], p["paragraph_text"]) for p in raw["paragraphs"]]
-    gold = [p["paragraph_text"] for p in raw["paragraphs"] if p["is_supporting"]]
-    known = Known(raw["question"], final, (), (), steps, told)
-    return Asked(raw["id"], known, f"{len(steps)} hops", there, gold)
+def by_way(question: Question) -> Question:
+    """A bridge question with two steps by way of a gold title, see the module; else as it is."""
+    passages = question.passages
+    assert passages is not None
+    text, [answer, *_] = question.text, question.answers or ("",)
+    for place in passages.support if passages.kind == "bridge" else ():
+        title, told = passages.texts[place]
+        if says(told, answer) and not (says(text, title) or title == answer):
+            steps = (f"What is meant by this: {text}", title), (f"As to {{1}}: {text}", answer)
+            return _but(question, passages=_but(passages, steps=steps))
+    return question
 
 
-def of_hotpotqa(raw: dict[str, Any]) -> Asked:
-    """The plan goes by way of a gold title, see the module."""
-    text, answer = " ".join(raw["question"].split()), raw["answer"]
-    there = [(title, "".join(lines).strip()) for title, lines in raw["context"]]
-    needed = {title for title, _ in raw["supporting_facts"]}
-    gold = [told for title, told in there if title in needed]
-    by_way = [
-        title
-        for title, told in there
-        if title in needed and says(told, answer) and not (says(text, title) or title == answer)
-    ]
-    known = Known(text, (answer,))
-    if by_way and raw["type"] == "bridge":
-        first, then = f"What is meant by this: {text}", f"As to {{1}}: {text}"
-        told = {first: (by_way[0],), then.replace("{1}", by_way[0]): (answer,)}
-        known = Known(text, (answer,), (), (), (first, then), told)
-    return Asked(raw["_id"], known, raw["type"], there, gold)
-
-
-OVER_TEXT = {
-    "musique": ("musique_200.json", of_musique),
-    "hotpotqa": ("hotpotqa_200.json", of_hotpotqa),
+ARMS: dict[str, ProhSettings] = {
+    "PRoH-L": PROH_L,
+    "PRoH": PROH,
+    "PRoH-L, breadth first": dataclasses.replace(PROH_L, order="breadth"),
 }
+AWAY: dict[str, ProhSettings] = {
+    "PRoH-L": PROH_L,
+    "PRoH (the model weighs entities, two plans)": PROH,
+    "without EWO, by similarity": _but(PROH_L, beam=_but(PROH_L.beam, guide="similarity")),
+    "d_max = 1": _but(PROH_L, beam=_but(PROH_L.beam, depth=1)),
+    "without targets": _but(PROH_L, retrieval=_but(PROH_L.retrieval, targets=0)),
+    "a plan context of one layer (d_p = 1)": _but(PROH_L, plan_depth=1),
+    "without a plan, asked in one piece": PROH_L,
+}
+"""PRoH-L, what it leaves out itself, and PRoH-L without one part each."""
 
 
 def over_text(record: Record, options: argparse.Namespace) -> None:
     """PRoH end to end, a row for each way to search."""
-    name, read = OVER_TEXT[options.set]
-    file = options.data / "multihop_text" / name
-    if not file.is_file():
-        raise JaxkgError(f"{file} is not there: name the folder of benchmark data by --data")
-    every = [read(raw) for raw in json.loads(file.read_text("utf-8"))]
-    others = np.random.default_rng(options.seed).permutation(
-        np.arange(options.questions, len(every))
-    )
-    asked = [
-        every[i] for i in (*range(options.questions), *sorted(others[: options.drawn].tolist()))
-    ]
-    drawn = np.arange(len(asked)) >= options.questions
+    every = text_questions(options.set, options.data)
+    rest = np.arange(options.questions, len(every))
+    others = np.random.default_rng(options.seed).permutation(rest)
+    first = () if options.parts else range(options.questions)
+    asked = [every[i] for i in (*first, *sorted(others[: options.drawn].tolist()))]
+    if not asked:
+        raise JaxkgError("no questions: --parts asks those that --drawn says")
+    drawn = np.arange(len(asked)) >= len(first)
     encode, judge = HashingEncoder(), encoder_kept(options.encoder)
-    arms: dict[str, ProhSettings] = {
-        "PRoH-L": PROH_L,
-        "PRoH": PROH,
-        "PRoH-L, breadth first": dataclasses.replace(PROH_L, order="breadth"),
-    }
+    arms = AWAY if options.parts else ARMS
     heads = ("F1", "F1 of plans", "answered", "R-S", "support recall", "states", "calls", "tokens")
-    table = record.table("settings", "questions", *heads)
+    paired = ("F1 − first", "plans − first") if options.parts else ()
+    table = record.table("settings", "questions", *heads, *paired)
     record.note("R-S: cosine of what was retrieved and the gold passages, by " + judge.name)
-    kinds = np.array([each.kind for each in asked])
-    graphs = [hypergraph_of_text(each.passages) for each in asked]
-    oracle = Oracle([each.known for each in asked], p=options.p[-1], seed=options.seed)
+    kinds = np.array([each.passages.kind for each in asked if each.passages])
+    known = [known_of_text(by_way(each)) for each in asked]
+    brought = [each.passages.texts for each in asked if each.passages]
+    indices = [hyper_index(hypergraph_of_text(texts), encode) for texts in brought]
+    oracle = Oracle(known, p=options.p[-1], seed=options.seed)
+    unplanned = [dataclasses.replace(each, steps=(), step_answers={}) for each in known]
+    base: np.ndarray | None = None
     with (
         OracleServer(oracle) as server,
         connect("oracle", base_url=server.url, api_key="none") as backend,
     ):
-        for name in options.arms or arms:
+        for name in options.arms or (*arms, *(OTHERS if options.parts else ())):
+            server.oracle = oracle
+            if name.startswith("without a plan"):
+                server.oracle = Oracle(unplanned, p=options.p[-1], seed=options.seed)
             rows = []
-            for each, graph in zip(asked, graphs):
-                rows.append(one(each, graph, encode, judge, backend, arms[name]))
+            for each, one_known, index in zip(asked, known, indices):
+                if name in arms:
+                    options_of = {"backend": backend, "settings": arms[name], "index": index}
+                    qa = ProhQA.build(index.graph, encode, **options_of)
+                    rows.append(one(each, qa, judge))
+                else:
+                    steps = one_known.step_answers or {one_known.question: one_known.answers}
+                    told = by_gold_plan(index, steps, OTHERS[name])
+                    shown = told.facts, told.passages, (0, 0, told.tokens)
+                    rows.append(row_of(each, told.answer, judge, *shown))
                 print(name, len(rows), each.id, rows[-1][0], flush=True)
             columns = np.array(rows)
+            base = columns if base is None else base
             groups = [(f"the first {options.questions}", ~drawn), ("drawn of the others", drawn)]
-            groups += [(f"drawn, {kind}", drawn & (kinds == kind)) for kind in np.unique(kinds)]
+            if not options.parts:
+                groups += [(f"drawn, {kind}", drawn & (kinds == kind)) for kind in np.unique(kinds)]
             for label, mine in groups:
                 if mine.any():
                     told = f"{label} ({mine.sum()})"
-                    table.add(name, told, *(share(column) for column in columns[mine].T))
+                    ones = np.ones_like(columns[mine])
+                    gains = ratio_estimates(columns[mine], ones, minus=(base[mine], ones))
+                    cells = [share(column) for column in columns[mine].T]
+                    table.add(name, told, *cells, *gains[: len(paired)])
             record.save()
 
 
-def one(
-    asked: Asked,
-    graph: KnowledgeHypergraph,
-    encode: Any,
-    judge: Any,
-    backend: Backend,
-    settings: ProhSettings,
-) -> list[float]:
+def one(asked: Question, qa: ProhQA, judge: Any) -> list[float]:
     """F1, F1 of plans, answered, R-S, support recall, states, calls and tokens of one question."""
-    qa = ProhQA.build(graph, encode, backend=backend, settings=settings)
-    answer, trace = qa.trace(Question(asked.id, asked.known.question))
+    answer, trace = qa.trace(dataclasses.replace(asked, passages=None))
     said = answer.entities[0].name if answer.entities else ""
-    there = [passage.text.strip() for passage in answer.passages]
-    known = [text.strip() for text in asked.gold]
-    recall = support_recall_at_k(known, there, max(1, len(there)))
-    f1 = mrqa_f1(list(asked.known.answers), said) if said else 0.0
     whole = any(state["id"].startswith("whole") for state in trace["states"])
-    return [
-        f1,
-        0.0 if whole else f1,
-        float(bool(said)),
-        retrieval_similarity(judge, [path.sentence for path in answer.paths], asked.gold),
-        recall,
-        float(len(trace["states"])),
-        float(answer.usage.calls),
-        float(answer.usage.prompt_tokens + answer.usage.completion_tokens),
-    ]
+    cost = answer.usage.prompt_tokens + answer.usage.completion_tokens
+    shown = [path.sentence for path in answer.paths], [p.text for p in answer.passages]
+    spent = len(trace["states"]), answer.usage.calls, cost
+    return row_of(asked, said, judge, *shown, spent, whole=whole)
+
+
+def row_of(
+    asked: Question,
+    said: str,
+    judge: Any,
+    facts: Sequence[str],
+    passages: Sequence[str],
+    spent: tuple[int, int, int],
+    *,
+    whole: bool = False,
+) -> list[float]:
+    """What one question came to; `spent` are states, calls and tokens."""
+    assert asked.passages is not None
+    gold = [asked.passages.texts[place][1] for place in asked.passages.support]
+    there = [text.strip() for text in passages]
+    recall = support_recall_at_k([text.strip() for text in gold], there, max(1, len(there)))
+    f1 = mrqa_f1([*(asked.answers or ()), *asked.aliases], said) if said else 0.0
+    similar = retrieval_similarity(judge, list(facts), gold)
+    return [f1, 0.0 if whole else f1, float(bool(said)), similar, recall, *map(float, spent)]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -387,10 +386,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--drawn", type=int, default=0, help="of passages' sets, beyond the first")
     parser.add_argument("--p", type=float, nargs="+", default=[0.0, 0.5, 0.8, 1.0])
     parser.add_argument("--arms", nargs="+", help="of PRoH, by name")
+    parser.add_argument("--parts", action="store_true", help="of passages' sets: see above")
     parser.add_argument("--encoder", default="minilm", help="that compares retrieved and gold")
     parser.add_argument("--plot", type=Path, help="draw the curves to this file")
     options = parser.parse_args(argv)
-    record = Record(__file__, options, part=options.set)
+    part = f"{options.set}-parts" if options.parts else options.set
+    record = Record(__file__, options, part=part)
     (over_text if options.set in OVER_TEXT else curves)(record, options)
     record.save()
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from jaxkg.cite.hyperpaths import says
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
 from jaxkg.experiments.parts import encoder_kept
@@ -29,9 +29,13 @@ from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.hypergraph.read import read_openie
 from jaxkg.kg.hypergraph.synonyms import merged_entities
 from jaxkg.kg.hypergraph.text import hypergraph_of_text
+from jaxkg.kg.questions.passages import distinct_passages
+from jaxkg.kg.questions.read import read_questions
+from jaxkg.records import Question
 from jaxkg.systems.proh.index import HyperIndex, hyper_index
 from jaxkg.systems.proh.retrieval import RetrievalSettings, Retriever, merged_chunks
 from jaxkg.systems.proh.synonyms import with_synonyms
+from jaxkg.systems.proh.walk import chain
 from jaxkg.text.minilm import MiniLM
 
 Ranking = list[list[int]]
@@ -52,38 +56,33 @@ class Task:
 
 def musique(folder: Path) -> Task:
     graph = read_openie(folder / "musique_openie" / "musique_train_openie_gpt35.json")
-    raw = json.loads((folder / "musique_openie" / "musique_train.json").read_text("utf-8"))
+    questions = read_questions(folder / "musique_openie" / "musique_train.json")
     place = {pair: row for row, pair in enumerate(zip(graph.chunk_titles, graph.chunk_texts))}
-    gold, steps = [], []
-    for one in raw:
-        gold.append(
-            {
-                place[p["title"], p["paragraph_text"]]
-                for p in one["paragraphs"]
-                if p["is_supporting"]
-            }
-        )
-        told = [step["answer"] for step in one["question_decomposition"]]
+    steps = []
+    for one in questions:
+        assert one.passages is not None
+        told = [answer for _, answer in one.passages.steps]
         steps.append(
             [
-                re.sub(r"#(\d+)", lambda m, told=told: told[int(m[1]) - 1], step["question"])
-                for step in one["question_decomposition"]
+                re.sub(r"\{(\d+)\}", lambda m, told=told: told[int(m[1]) - 1], text)
+                for text, _ in one.passages.steps
             ]
         )
-    return Task([one["question"] for one in raw], gold, steps, graph, (5, 10))
+    return Task([one.text for one in questions], gold(questions, place), steps, graph, (5, 10))
 
 
 def hotpotqa(folder: Path) -> Task:
-    raw = json.loads((folder / "hotpotqa_200.json").read_text("utf-8"))
-    passages = {
-        (title, "".join(told).strip()): None for one in raw for title, told in one["context"]
-    }
+    questions = read_questions(folder / "hotpotqa_200.json")
+    passages = distinct_passages(questions)
     graph = hypergraph_of_text(passages, longest=10_000)
-    row_of: dict[str, int] = {}
-    for row, (title, _) in enumerate(passages):
-        row_of.setdefault(title, row)
-    gold = [{row_of[title] for title, _ in one["supporting_facts"]} for one in raw]
-    return Task([one["question"] for one in raw], gold, [], graph, (4,))
+    place = {pair: row for row, pair in enumerate(passages)}
+    return Task([one.text for one in questions], gold(questions, place), [], graph, (4,))
+
+
+def gold(questions: Sequence[Question], place: dict[tuple[str, str], int]) -> list[set[int]]:
+    """Chunks that the answers need."""
+    brought = [one.passages for one in questions if one.passages is not None]
+    return [{place[some.texts[at]] for at in some.support} for some in brought]
 
 
 def dense(index: HyperIndex, texts: Sequence[str]) -> Ranking:
@@ -142,6 +141,75 @@ def retrieved(index: HyperIndex, texts: Sequence[str], settings: RetrievalSettin
     if not all(some.complete for some in found):
         raise SystemExit("a search outgrew the largest bucket")
     return [[chunk for chunk, _ in some.chunks] for some in found]
+
+
+Piece = tuple[tuple[int, ...], int]
+"""A path of facts (none: the passage itself) and its chunk."""
+OTHERS: dict[str, Callable[[HyperIndex, list[str]], list[list[Piece]]]] = {
+    "gold plan, 16 facts by FLOW": lambda index, texts: [
+        [(path, int(index.graph.edge_chunk[path[-1]])) for path, _ in found.paths[:16]]
+        for found in Retriever(index).retrieve(texts)
+    ],
+    "gold plan, 16 facts by cosine": lambda index, texts: nearest_facts(index, texts, 16),
+    "gold plan, 2 passages by FLOW": lambda index, texts: [
+        [((), chunk) for chunk, _ in found.chunks[:2]] for found in Retriever(index).retrieve(texts)
+    ],
+    "gold plan, 2 passages by cosine": lambda index, texts: [
+        [((), chunk) for chunk in row[:2]] for row in dense(index, texts)
+    ],
+    "gold plan, 2 passages by PageRank": lambda index, texts: [
+        [((), chunk) for chunk in row[:2]]
+        for row in page_rank(index, texts, facts=5, passage=0.05, restart=0.5)
+    ],
+}
+"""What a retrieval shows a model for each sub-question."""
+
+
+def nearest_facts(index: HyperIndex, texts: list[str], count: int) -> list[list[Piece]]:
+    """The facts most like each text."""
+    rows = index.graph.rows_of_kind("fact")
+    near = index.encode(texts) @ np.asarray(index.edge_vectors)[rows].T
+    best = rows[np.argsort(-near, axis=1, kind="stable")[:, :count]]
+    return [[((edge,), int(index.graph.edge_chunk[edge])) for edge in row] for row in best.tolist()]
+
+
+class ByPlan(NamedTuple):
+    """What a gold plan came to: the last answer or "", what held the answers, tokens shown."""
+
+    answer: str
+    facts: list[str]
+    passages: list[str]
+    tokens: int
+
+
+def by_gold_plan(
+    index: HyperIndex,
+    steps: Mapping[str, Sequence[str]],
+    retrieve: Callable[[HyperIndex, list[str]], list[list[Piece]]],
+) -> ByPlan:
+    """Ask each gold sub-question of what a retrieval shows for it.
+
+    It is answered where a piece holds its answer, and the next ones hold the right answers of those
+    before. Tokens are a quarter of the characters shown: nothing is chosen or asked twice.
+
+    Args:
+        index: of the hypergraph.
+        steps: names that answer each sub-question, earlier answers filled in, in order.
+        retrieve: of `OTHERS`.
+    """
+    told = ByPlan("", [], [], 0)
+    for pieces, names in zip(retrieve(index, list(steps)), steps.values()):
+        texts = [
+            chain(index, path) if path else index.graph.chunk_texts[chunk] for path, chunk in pieces
+        ]
+        tokens = told.tokens + sum(map(len, texts)) // 4
+        held = [(at, name) for at, text in enumerate(texts) for name in names if says(text, name)]
+        if not held:
+            return told._replace(answer="", tokens=tokens)
+        at, name = held[0]
+        passage = index.graph.chunk_texts[pieces[at][1]]
+        told = ByPlan(name, [*told.facts, texts[at]], [*told.passages, passage], tokens)
+    return told
 
 
 def by_steps(task: Task, rank: Callable[[list[str]], list[Any]], merge: Any) -> Ranking:
