@@ -98,7 +98,9 @@ def build(
 
             if not (documents := distinct_passages(read_questions(source))):
                 raise JaxkgError(f"{source}: no question brings passages")
-            made = _of_documents(documents, backend)
+            from jaxkg.systems.proh.passages import WHOLE
+
+            made = _of_documents(documents, backend, longest=WHOLE)
         else:
             from jaxkg.systems.proh.build import read_corpus
 
@@ -118,7 +120,7 @@ def build(
 
 
 def _of_documents(
-    documents: Sequence[tuple[str, str]], backend: Backend | None
+    documents: Sequence[tuple[str, str]], backend: Backend | None, **options: int
 ) -> KnowledgeHypergraph:
     from jaxkg.systems.proh.build import build_hypergraph
 
@@ -127,6 +129,7 @@ def _of_documents(
             documents,
             backend=backend,
             on_progress=lambda done, total: show("read", done, total),
+            **options,
         )
     for what, count in built.counts.items():
         print(f"  {what}: {count:,}")

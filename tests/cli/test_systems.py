@@ -252,4 +252,7 @@ def test_one_set_is_not_asked_over_the_passages_of_another(jaxkg, asked, tmp_pat
     assert found["musique"]["systems"]["proh"]["metrics"]["grounded"]["value"] == 1
     assert found["musique"]["systems"]["proh"]["metrics"]["retrieval_rate"]["value"] == 1
     assert found["hotpotqa"]["systems"]["proh"]["counts"]["asked"] == 2
+    marks = (tmp_path / "out" / name / "proh" / "run.json" for name in ("hotpotqa", "musique"))
+    first, second = (json.loads(mark.read_text())["fingerprint"]["graph"] for mark in marks)
+    assert first != second, "entities are known by the passages of their own set"
     assert "bring passages instead" in found["musique"]["left_out"]["planner"]
