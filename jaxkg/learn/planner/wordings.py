@@ -8,7 +8,6 @@ import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.learn.words import QUESTION_WORDS
@@ -21,8 +20,11 @@ from jaxkg.words import TOPIC_WORD
 MOST = 20_000
 """Wordings kept, the most frequent ones."""
 
-_CELLS = 1 << 22
-"""Words of questions times words of wordings that are aligned at once, at most."""
+_AT_ONCE = 8
+"""Questions aligned at once."""
+
+_CELLS = 1 << 20
+"""Questions times words of wordings that are aligned at once, at most, but for one question."""
 
 _SENTENCE = 0.5
 """Say of the sentences' likeness beside that of their words."""
@@ -130,21 +132,22 @@ def _encoded(texts: Sequence[str], encoder: TextEncoder) -> np.ndarray:
 
 
 def _table(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """[N, L] int32, NULL past the end of a row; L is a power of two."""
-    table = np.full((len(rows), bucket(max(map(len, rows), default=1))), NULL, np.int32)
+    """[N, L] int32, NULL past the end of a row; L is a power of two, 16 for most."""
+    longest = max(map(len, rows), default=1)
+    table = np.full((len(rows), bucket(longest, floor=16)), NULL, np.int32)
     for place, row in enumerate(rows):
         table[place, : len(row)] = row
     return table
 
 
 def _aligned(cosine: np.ndarray, questions: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """`word_alignment` of all questions, so many at a time that it stays small."""
-    at_once = min(bucket(len(questions)), max(1, _CELLS // max(texts.size, 1)))
-    wide = jnp.asarray(np.pad(cosine, ((0, bucket(len(cosine)) - len(cosine)), (0, 0))))
-    found = []
-    for start in range(0, len(questions), at_once):
-        some = questions[start : start + at_once]
-        rows = np.full((at_once, questions.shape[1]), NULL, np.int32)
-        rows[: len(some)] = some
-        found.append(np.asarray(word_alignment(wide, rows, texts))[: len(some)])
-    return np.concatenate(found)
+    """`word_alignment` of all questions, a few at a time: batches of any size run one program."""
+    few = int(np.clip(_CELLS // max(texts.size, 1), 1, _AT_ONCE))
+    place = np.arange(few * questions.shape[1], dtype=np.int32).reshape(few, -1)
+    found = [np.zeros((0, len(texts)), np.float32)]
+    for start in range(0, len(questions), few):
+        some = np.full_like(place, NULL)
+        some[: len(questions) - start] = questions[start : start + few]
+        words = np.where(some == NULL, NULL, place)
+        found.append(np.asarray(word_alignment(cosine[some.ravel()], words, texts)))
+    return np.concatenate(found)[: len(questions)]
