@@ -118,11 +118,12 @@ class PlannedQA(PathAnswering[RelationPaths]):
         """The planner's relation paths; none is used where confidence is too low."""
         near = self.nearest(linked.masked)
         owner = np.repeat(np.arange(len(near)), [len(some.texts) for some in near])
+        starts = linked.starts
         plans = plan_paths(
             self.tensors,
             self.planner,
             [text for some in near for text in some.texts],
-            [linked.starts[i] for i in owner],
+            [starts[i] for i in owner],
             width=self.settings.width,
             margin=self.settings.margin,
             revisit=self.revisit,
