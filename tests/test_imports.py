@@ -44,7 +44,7 @@ ARROWS: dict[str, set[str]] = {
     "wire": set(),
     "kg": {"wire"},  # a graph may lie behind an endpoint
     "tensors": {"types", "kg", "ops"},
-    "text": set(),
+    "text": {"ops"},
     "adjudicate": {"wire"},
     "cite": {"kg"},
     "evaluate": {"kg"},
@@ -52,7 +52,7 @@ ARROWS: dict[str, set[str]] = {
 _CORES = {"types", "ops", "candidates", "score", "select", "tensors"}
 ARROWS["search"] = {*_CORES, "kg"}
 ARROWS["learn"] = {*_CORES - {"select"}, "text", "kg", "search", "lm"}
-ARROWS["lm"] = {"types", "tensors", "adjudicate", "kg", "text"}
+ARROWS["lm"] = {"types", "ops", "tensors", "adjudicate", "kg", "text"}
 ARROWS["systems"] = {*_CORES, "text", "kg", "search", "learn", "adjudicate", "cite"}
 _SHARED = {"adjudicate", "evaluate", "kg", "learn", "systems", "tensors", "text"}
 ARROWS["experiments"] = {*_SHARED, "cite"}

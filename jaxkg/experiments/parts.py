@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import re
 import types
 import typing
@@ -380,11 +379,10 @@ def encoder_named(name: str) -> TextEncoder:
 def encoder_kept(name: str) -> TextEncoder:
     """As `encoder_named`; sentence vectors stay in the user's cache, for the next command."""
     from jaxkg.cache import cache_for
-    from jaxkg.text.vectors import KeptVectors
+    from jaxkg.text.vectors import KeptVectors, file_of_vectors
 
     encoder = encoder_named(name)
     if name == "hashing":
         return encoder
-    which = hashlib.sha256(f"{encoder.name} {encoder.revision}".encode()).hexdigest()[:16]
     folder = cache_for("vectors")
-    return encoder if folder is None else KeptVectors(encoder, folder / f"{which}.sqlite")
+    return encoder if folder is None else KeptVectors(encoder, file_of_vectors(folder, encoder))

@@ -9,26 +9,20 @@ Reference: Hu et al., "LoRA: low-rank adaptation of large language models", 2022
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
 from flax import nnx
 
 from jaxkg.errors import JaxkgError
+from jaxkg.ops import LowRank, low_rank_sum
 
 KERNELS = ("query", "key", "value", "output", "gate", "up", "down")
 
 
-class LowRank(NamedTuple):
-    """Change `first @ second · alpha / r` of one kernel in every layer."""
-
-    first: jax.Array  # [L, inputs, r] float32
-    second: jax.Array  # [L, r, outputs] float32
-
-
 Lora: TypeAlias = Mapping[str, LowRank]
-"""By the kernel's name."""
+"""By the kernel's name: [L, inputs, r] and [L, r, outputs], one change a layer."""
 
 
 def init_lora(
@@ -60,11 +54,7 @@ def init_lora(
 def merge(weights: nnx.State, lora: Lora, *, alpha: float = 32.0) -> nnx.State:
     """The weights with the change added; the scale is alpha / r."""
     flat = dict(nnx.to_flat_state(weights))
-    for name, (first, second) in lora.items():
+    for name, change in lora.items():
         kernel = flat["layers", name]
-        change = jnp.einsum("lir,lro->lio", first, second) * (alpha / first.shape[-1])
-        array = kernel[...]
-        # Added in float32: in bfloat16 a small change would be lost.
-        summed = array.astype(jnp.float32) + change
-        flat["layers", name] = kernel.copy(summed.astype(array.dtype))
+        flat["layers", name] = kernel.copy(low_rank_sum(kernel[...], change, alpha=alpha))
     return nnx.from_flat_state(flat)

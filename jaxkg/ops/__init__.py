@@ -2,14 +2,17 @@
 
 from jaxkg.ops.backtrack import edges_to
 from jaxkg.ops.grouped import top_in_group
+from jaxkg.ops.low_rank import LowRank, low_rank_sum
 from jaxkg.ops.ragged import Ragged, expand_ragged, running_sum
 from jaxkg.ops.unique import first_of_each, may_hold, put_in
 
 __all__ = [
+    "LowRank",
     "Ragged",
     "edges_to",
     "expand_ragged",
     "first_of_each",
+    "low_rank_sum",
     "may_hold",
     "put_in",
     "running_sum",

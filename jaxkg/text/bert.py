@@ -15,9 +15,17 @@ from flax import nnx
 from jax.typing import DTypeLike
 
 from jaxkg.errors import JaxkgError
+from jaxkg.ops import LowRank, low_rank_sum
+from jaxkg.text.encoder import Change
 
 _UNREAD = {"pooler", "embeddings.position_ids"}
 """Tensors of a checkpoint that mean-pooled sentence vectors do not use."""
+
+KERNELS = ("qkv", "attended", "inner", "outer")
+"""The matrices of a layer."""
+
+ALPHA = 32.0
+"""How much low-rank changes count, see `jaxkg.ops.low_rank_sum`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,15 +142,54 @@ class Bert(nnx.Module):
             [B, T, D] float32; rows past a length are meaningless.
         """
         chex.assert_rank([ids, lengths], [2, 1])
-        tokens = ids.shape[1]
-        places = jnp.arange(tokens, dtype=jnp.int32)
+        return self.through(self.embed(ids), lengths)
+
+    def embed(self, ids: jax.Array) -> jax.Array:
+        """[B, T] int32 word pieces to [B, T, D] float32, what the first layer is given."""
+        places = jnp.arange(ids.shape[1], dtype=jnp.int32)
         added = self.positions(places) + self.types(jnp.zeros(1, jnp.int32))
-        states = self.norm(self.words(ids) + added[None])
+        return self.norm(self.words(ids) + added[None])
+
+    def through(
+        self, states: jax.Array, lengths: jax.Array, *, first: int = 0, last: int | None = None
+    ) -> jax.Array:
+        """[B, T, D] float32 states, through layers `first` to `last` alone."""
+        places = jnp.arange(states.shape[1], dtype=jnp.int32)
         there = places[None, :] < lengths[:, None]
         bias = jnp.where(there, 0.0, -jnp.inf)[:, None, None, :]
-        for layer in self.layers:
+        for layer in list(self.layers)[first:last]:
             states = layer(states, bias)
         return states
+
+
+def init_change(weights: nnx.State, *, layers: int, rank: int, key: jax.Array) -> Change:
+    """A change of the last layers' kernels that changes nothing yet.
+
+    Args:
+        weights: of a `Bert`, from `nnx.split`.
+        layers: how many of the last.
+        rank: of the change of each kernel.
+        key: of the first factors; the second are 0.
+    """
+    flat = dict(nnx.to_flat_state(weights))
+    change = {}
+    for name, part in zip(KERNELS, jax.random.split(key, len(KERNELS))):
+        inputs, outputs = flat["layers", 0, name, "kernel"].shape
+        first = jax.random.normal(part, (layers, inputs, rank)) * inputs**-0.5
+        change[name] = LowRank(first, jnp.zeros((layers, rank, outputs)))
+    return change
+
+
+def changed(weights: nnx.State, change: Change, *, alpha: float = ALPHA) -> nnx.State:
+    """The weights with a low-rank change of the last layers' kernels added; alpha / r times."""
+    flat = dict(nnx.to_flat_state(weights))
+    count = 1 + max(path[1] for path in flat if path[0] == "layers")
+    for name, (first, second) in change.items():
+        for place in range(len(first)):
+            path = ("layers", count - len(first) + place, name, "kernel")
+            one = LowRank(first[place], second[place])
+            flat[path] = flat[path].copy(low_rank_sum(flat[path][...], one, alpha=alpha))
+    return nnx.from_flat_state(flat)
 
 
 def mean_pool(states: jax.Array, lengths: jax.Array) -> jax.Array:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+
+Change: TypeAlias = Mapping[str, tuple[Any, Any]]
+"""Of an encoder's last layers, by the kernel's name: [L, inputs, r] and [L, r, outputs] float32
+arrays, see `jaxkg.ops.LowRank`."""
 
 
 class TextEncoder(Protocol):
@@ -39,3 +43,14 @@ class TextEncoder(Protocol):
             [Q, D] float32 of length 1; 0 for a text that says nothing to the model.
         """
         ...
+
+
+def encoder_changed(encoder: TextEncoder, change: Change) -> TextEncoder | None:
+    """An encoder with low-rank changes of its layers; None where it takes none.
+
+    Args:
+        encoder: as it is.
+        change: see `jaxkg.text.bert.changed`.
+    """
+    how = getattr(encoder, "changed", None)
+    return None if how is None else how(change)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import os
@@ -15,7 +16,8 @@ import numpy as np
 from flax import nnx
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.text.bert import Bert, BertConfig, load_bert, mean_pool
+from jaxkg.text.bert import Bert, BertConfig, changed, load_bert, mean_pool
+from jaxkg.text.encoder import Change
 from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class MiniLM:
         revision: digest of weights and tokenizer, and the dtype of the matrix products; vectors of
             two revisions must not be mixed.
         dimension: of the vectors.
+        graph, weights: of the `Bert`.
         longest: tokens of a text that are read, the two marks included; the rest is cut off, as
             the model was trained.
 
@@ -73,7 +76,8 @@ class MiniLM:
         self._tokenizer = tokenizer
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest)
-        self._forward, self._weights = _compiled(model)
+        self.graph, self.weights = nnx.split(model)
+        self._forward = _compiled(self.graph)
 
     @classmethod
     def open(
@@ -117,7 +121,7 @@ class MiniLM:
         """
         if not len(texts):
             return np.zeros((0, self.dimension), np.float32)
-        ids = [found.ids for found in self._tokenizer.encode_batch(list(texts))]
+        ids = self.pieces(texts)
         flying = []
         for rows, count, width in text_batches([len(some) for some in ids], self.longest):
             table = np.zeros((count, width), np.int32)
@@ -125,21 +129,44 @@ class MiniLM:
             for place, row in enumerate(rows):
                 table[place, : len(ids[row])] = ids[row]
                 lengths[place] = len(ids[row])
-            flying.append((rows, self._forward(self._weights, table, lengths)))
+            flying.append((rows, self._forward(self.weights, table, lengths)))
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for rows, found in flying:
             vectors[rows] = np.asarray(found)[: len(rows)]
         return vectors
 
+    def pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        """Numbers of the word pieces of each text, the two marks included."""
+        return [found.ids for found in self._tokenizer.encode_batch(list(texts))]
 
-def _compiled(model: Bert) -> tuple[Callable[..., jax.Array], nnx.State]:
-    graph, weights = nnx.split(model)
+    def changed(self, change: Change) -> MiniLM:
+        """The same encoder with low-rank changes of its last layers; what compiles is shared.
 
+        Args:
+            change: of the kernels, see `jaxkg.text.bert.changed`.
+        """
+        made = copy.copy(self)
+        made.weights = jax.jit(changed)(self.weights, change)
+        made.revision = f"{self.revision}-{digest_of(change)}"
+        return made
+
+
+def digest_of(change: Change) -> str:
+    """What tells one change of an encoder from another."""
+    digest = hashlib.sha256()
+    for name, pair in sorted(change.items()):
+        digest.update(name.encode())
+        for array in pair:
+            digest.update(np.asarray(array, np.float32).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _compiled(graph: nnx.GraphDef[Bert]) -> Callable[..., jax.Array]:
     @jax.jit
     def forward(weights: nnx.State, ids: jax.Array, lengths: jax.Array) -> jax.Array:
         return mean_pool(nnx.merge(graph, weights)(ids, lengths), lengths)
 
-    return forward, weights
+    return forward
 
 
 def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray, int, int]]:

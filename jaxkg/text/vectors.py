@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxkg.cache import nothing_kept
 from jaxkg.errors import JaxkgError
-from jaxkg.text.encoder import TextEncoder
+from jaxkg.text.encoder import Change, TextEncoder, encoder_changed
 
 _FORMAT = "jaxkg-vectors-2"  # since 2, a vector is followed by its CRC-32
 _KEPT_AT_A_TIME = 4096
@@ -108,6 +108,12 @@ class CachedEncoder:
         place_of = {text: place for place, text in enumerate(distinct)}
         return vectors[np.fromiter((place_of[text] for text in texts), np.intp, len(texts))]
 
+    def changed(self, change: Change) -> TextEncoder | None:
+        """The encoder with low-rank changes, its vectors in a file beside; None where it takes
+        none."""
+        made = encoder_changed(self.encoder, change)
+        return made and CachedEncoder(made, file_of_vectors(self.path.parent, made))
+
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """A transaction, closed again: nothing is held between calls."""
@@ -132,6 +138,12 @@ def _told(about: dict[str, str]) -> str:
         f"{about.get('model', '?')} revision {about.get('revision', '?')} "
         f"({about.get('dimension', '?')} numbers)"
     )
+
+
+def file_of_vectors(folder: Path, encoder: TextEncoder) -> Path:
+    """Where the vectors of an encoder are kept in a folder."""
+    told = hashlib.sha256(f"{encoder.name} {encoder.revision}".encode()).hexdigest()
+    return folder / f"{told[:16]}.sqlite"
 
 
 class KeptVectors:
@@ -162,6 +174,13 @@ class KeptVectors:
                 self._start_anew(error)
         self.path = None
         return self.encoder(texts)
+
+    def changed(self, change: Change) -> TextEncoder | None:
+        """The encoder with low-rank changes, its vectors kept beside; None where it takes none."""
+        made = encoder_changed(self.encoder, change)
+        if made is None or self.path is None:
+            return made
+        return KeptVectors(made, file_of_vectors(self.path.parent, made))
 
     def _start_anew(self, error: VectorFileError) -> None:
         assert self.path is not None

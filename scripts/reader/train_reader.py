@@ -1,16 +1,18 @@
 """Makes the weights that the reader ships with, from public questions.
 
     python scripts/reader/train_reader.py phrases --encoder minilm -o FOLDER
+    python scripts/reader/train_reader.py linking -o FOLDER
     python scripts/reader/train_reader.py examples --encoder minilm --source lcquad -o FOLDER
     python scripts/reader/train_reader.py fit --encoder minilm -o FOLDER
 
-`phrases` trains the maps of phrases and labels, on questions of their own; `examples` reads the
-questions of one source (grailqa, lcquad, simple, made-up, spoken, sets, freebase, own), builds
+`phrases` trains the maps of phrases and labels, on questions of their own; `linking` tunes the
+encoder that tells which relations a question asks for, on the phrasebook alone; `examples` reads
+the questions of one source (grailqa, lcquad, simple, made-up, spoken, sets, freebase, own), builds
 worlds around them and keeps the views of all readings; `fit` trains the ranker and the second look
 on what was kept, fits the confidence on graphs that they were not trained on (`--own`, `--held`),
 and writes the weights. Own graphs (`--own`, after `examples --source own`) are learnt from, too;
 the confidence then reads what rankers say of those that they did not learn from. Keeping the views
-takes a minute or two a source, the others some minutes.
+takes a minute or two a source, `linking` a quarter of an hour or two, the others some minutes.
 """
 
 from __future__ import annotations
@@ -20,17 +22,26 @@ import dataclasses
 import json
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reader_questions import (
+    BARE,
+    ENCODERS,
+    SOURCES,
+    foreign,
+    groups_of,
+    own_choose,
+    spoke_of,
+    worlds_of,
+)
 
-from jaxkg.experiments.loading import load_graph
 from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES
-from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.linking.phrasebook import read_phrasebook
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.examples import (
@@ -41,31 +52,18 @@ from jaxkg.systems.reader.training.examples import (
     told_apart,
 )
 from jaxkg.systems.reader.training.fit import fit_confidence, fit_rankers, padded
-from jaxkg.systems.reader.training.fit_phrases import Spoke, fit_phrases
+from jaxkg.systems.reader.training.fit_phrases import fit_phrases
 from jaxkg.systems.reader.training.fit_second import fit_second
 from jaxkg.systems.reader.training.maker import Asked
-from jaxkg.systems.reader.training.own_world import without_classes
-from jaxkg.systems.reader.training.sources import grailqa, lcquad, simple_questions
 from jaxkg.systems.reader.training.spoken import spoken_world
 from jaxkg.systems.reader.training.spoken_sets import set_questions
-from jaxkg.systems.reader.training.worlds import grouped, make_world
+from jaxkg.systems.reader.training.worlds import make_world
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text import HashingEncoder, TextEncoder
+from jaxkg.text.encoder import Change
 
-VERSION = "2026.11-9"
-SOURCES = {
-    "spoken": (80, 60),
-    "sets": (70, 50),
-    "grailqa": (32, 24),
-    "made-up": (32, 24),
-    "lcquad": (32, 24),
-    "simple": (32, 24),
-}
-"""What the shipped rankers learn from: worlds of each source, for MiniLM and for hashing."""
-ENCODERS = ("minilm", "hashing")
-BARE = "-bare"
-"""Ends the name of an own graph whose classes are taken away."""
+VERSION = "2026.11-11"
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
 
 
@@ -78,25 +76,6 @@ def encoder_of(name: str, folder: Path) -> TextEncoder:
     return CachedEncoder(default_encoder(), folder / "minilm.sqlite")
 
 
-def groups_of(source: str, data: Path) -> list[list[Mapping[str, Any]]]:
-    files = {
-        "made-up": lambda: grailqa(data / "question_graphs/grailqa_dev_5763.jsonl"),
-        "grailqa": lambda: grailqa(data / "question_graphs/grailqa_dev_5763.jsonl"),
-        "lcquad": lambda: lcquad(data / "question_graphs/lcquad1_train.jsonl"),
-        "simple": lambda: simple_questions(
-            data / "question_graphs/simplequestions_train.jsonl", count=1_500, seed=0
-        ),
-    }
-    groups = [list(some) for some in grouped(files[source](), size=20, seed=0)]
-    random.Random(3).shuffle(groups)
-    return groups
-
-
-def worlds_of(args: argparse.Namespace) -> int:
-    """As many as are asked for, or as the shipped weights learnt from."""
-    return args.groups or SOURCES.get(args.source, (32, 32))[ENCODERS.index(args.encoder)]
-
-
 def world_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
     for number, group in enumerate(groups_of(args.source, args.data)[: worlds_of(args)]):
         alone = args.source == "made-up"
@@ -105,7 +84,9 @@ def world_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[E
             group, seed, made_up=made_up, alone=alone, longer=args.longer, gone=args.gone
         )
         questions = [(one, ()) for one in world.asked]
-        yield make_examples(world.kg, questions, encoder, ReaderSettings(), maps_of(args))
+        yield make_examples(
+            world.kg, questions, encoder, ReaderSettings(), maps_of(args), change_of(args)
+        )
 
 
 def spoken_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
@@ -117,7 +98,9 @@ def spoken_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[
             else spoken_world(number, 20, gone=args.gone)
         )
         questions = [(one, ()) for one in asked]
-        yield make_examples(kg, questions, encoder, ReaderSettings(), maps_of(args))
+        yield make_examples(
+            kg, questions, encoder, ReaderSettings(), maps_of(args), change_of(args)
+        )
 
 
 def freebase_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
@@ -142,7 +125,9 @@ def freebase_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterato
     random.Random(2).shuffle(asked)
     settings = ReaderSettings(expanded=30, looked_at=300)
     for first in range(0, len(asked), 100):
-        yield make_examples(kg, asked[first : first + 100], encoder, settings, maps_of(args))
+        yield make_examples(
+            kg, asked[first : first + 100], encoder, settings, maps_of(args), change_of(args)
+        )
 
 
 def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
@@ -152,8 +137,9 @@ def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Ex
         for name, kg, asked in own_choose(args):
             print(name, len(asked), flush=True)
             part = make_examples(
-                kg, [(one, ()) for one in asked], encoder, ReaderSettings(), maps_of(args)
-            )
+                kg, [(one, ()) for one in asked], encoder, ReaderSettings(),
+                maps_of(args), change_of(args),
+            )  # fmt: skip
             part.save(own_file(args, name))
             yield part
         return
@@ -164,53 +150,14 @@ def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Ex
         told = (one.text[slice(*one.mention)],) if one.mention is not None else ()
         asked = Asked(one.text, frozenset(one.answers or ()))
         questions.append((asked, one.topics or told))
-    yield make_examples(world.kg, questions, encoder, ReaderSettings(), maps_of(args))
-
-
-def own_choose(
-    args: argparse.Namespace,
-) -> Iterator[tuple[str, KnowledgeGraph, list[Asked]]]:
-    """The own graphs with the questions that may be looked at, each also without its classes."""
-    for folder in sorted(args.own.iterdir()) if args.own else ():
-        if (folder / "choose.jsonl").exists() and folder.name not in args.unfitted:
-            lines = (folder / "choose.jsonl").read_text(encoding="utf-8").splitlines()
-            kg = load_graph(next(folder.glob("facts.*")))
-            for name, graph in ((folder.name, kg), (folder.name + BARE, without_classes(kg))):
-                if graph is not None:
-                    yield name, graph, [own_question(graph, json.loads(line)) for line in lines]
-
-
-def own_question(kg: KnowledgeGraph, one: Mapping[str, Any]) -> Asked:
-    """A question about an own graph; a value among its answers by the id that it has there."""
-    if one["kind"] in ("count", "yesno"):
-        return Asked(one["question"], frozenset(one["answers"]))
-    rows = [kg.entity_ids.rows(a) or kg.entity_names.rows(a) for a in one["answers"]]
-    ids = (kg.entity_ids[r[0]] if r else a for r, a in zip(rows, one["answers"]))
-    return Asked(one["question"], frozenset(ids))
+    yield make_examples(
+        world.kg, questions, encoder, ReaderSettings(), maps_of(args), change_of(args)
+    )
 
 
 def own_file(args: argparse.Namespace, name: str) -> Path:
     """Where the examples of one own graph are kept."""
     return args.output / f"{args.encoder}-own-{name}.npz"
-
-
-def spoke_of(args: argparse.Namespace) -> Iterator[Spoke]:
-    """Phrases and labels of questions that the ranker is not trained on."""
-    file = args.data / "question_graphs/simplequestions_train.jsonl"
-    simple = simple_questions(file, count=6_000, seed=1)
-    groups = [list(some) for some in grouped(simple, size=24, seed=1)]
-    worlds = [make_world(group, 30_000 + n, made_up=0) for n, group in enumerate(groups)]
-    graphs = [(world.kg, world.asked) for world in worlds]
-    graphs += [spoken_world(5_000 + number, 15) for number in range(100)]
-    for kg, asked in graphs:
-        readings = Readings(kg, None, ReaderSettings())
-        label = dict(zip(kg.relations, (r.wordings[0] for r in readings.vocabulary.relations)))
-        for one in asked:
-            right = {label[name] for name in one.relations}
-            wrong = sorted(set(label.values()) - right)
-            phrases = readings.asked(one.text).alignment.texts()[:-1]
-            if phrases:
-                yield Spoke(tuple(phrases), tuple(sorted(right)), tuple(wrong))
 
 
 def phrases(args: argparse.Namespace) -> None:
@@ -220,6 +167,35 @@ def phrases(args: argparse.Namespace) -> None:
         spoke, encoder_of(args.encoder, args.output), seed=args.seed, told=print
     )
     np.savez(args.output / f"{args.encoder}-phrases.npz", ask=ask, tell=tell)
+
+
+def linking(args: argparse.Namespace) -> None:
+    """Tunes the encoder that links relations, on the phrasebook alone."""
+    from jaxkg.systems.reader.linking.fit import LinkingConfig, fit_linking
+    from jaxkg.text.minilm import default_encoder
+
+    args.output.mkdir(parents=True, exist_ok=True)
+    book = read_phrasebook(args.phrasebook)
+    questions = sum(len(domain.phrases) for domain in book)
+    print("domains", len(book), "questions", questions, flush=True)
+    config = LinkingConfig(epochs=args.linked, seed=args.seed)
+    change = fit_linking(default_encoder(), book, config, told=print)
+    arrays = {
+        f"{name} {part}": array
+        for name, pair in change.items()
+        for part, array in zip(("first", "second"), pair)
+    }
+    np.savez(args.output / "linking.npz", **arrays)
+
+
+def change_of(args: argparse.Namespace) -> Change | None:
+    """What `linking` made, if it did; hashed words are not linked."""
+    path = args.output / "linking.npz"
+    if args.encoder == "hashing" or not path.exists():
+        return None
+    with np.load(path) as file:
+        names = sorted({name.split()[0] for name in file})
+        return {name: (file[f"{name} first"], file[f"{name} second"]) for name in names}
 
 
 def maps_of(args: argparse.Namespace) -> tuple[np.ndarray, np.ndarray] | None:
@@ -289,31 +265,17 @@ def learned(
         second = fit_second(
             examples, encoder, kept=kept, maps=maps, epochs=args.epochs, seeds=seeds
         )
-    about = {
+    about: dict[str, Any] = {
         "version": args.version,
         "encoder": args.encoder,
         "trained on": data,
         "without": args.without,
     }
     line = np.zeros(len(CUES), np.float32)
-    return ReaderWeights(params, mean, scale, line, 0.5, about, second, maps_of(args))
-
-
-def foreign(args: argparse.Namespace) -> Iterator[tuple[str, KnowledgeGraph, Sequence[Asked]]]:
-    """Graphs and questions that the ranker was not trained on, some of them without an answer."""
-    for source in ("grailqa", "lcquad", "simple"):
-        groups = groups_of(source, args.data)[-args.held :]
-        for number, group in enumerate(groups):
-            world = make_world(group, 10_000 + number, made_up=6, gone=0.2, longer=0.3)
-            yield f"{source} {number}", world.kg, world.asked
-        # One world of all their domains: a large schema, as Freebase has.
-        whole = make_world([one for some in groups for one in some], 20_000, made_up=0, gone=0.2)
-        yield f"{source} large", whole.kg, whole.asked[:: max(1, len(whole.asked) // 60)]
-    for number in range(2 * args.held):
-        kg, asked = spoken_world(10_000 + number, 15, gone=0.2)
-        yield f"spoken {number}", kg, asked
-        kg, asked = spoken_world(12_000 + number, 15, gone=0.2, ask=set_questions)
-        yield f"sets {number}", kg, asked
+    change = change_of(args)
+    if change is not None:
+        about["tuned"] = encoder.revision.partition("-")[0]
+    return ReaderWeights(params, mean, scale, line, 0.5, about, second, maps_of(args), change)
 
 
 def fit(args: argparse.Namespace) -> None:
@@ -367,9 +329,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["phrases", "examples", "fit"])
+    parser.add_argument("what", choices=["phrases", "linking", "examples", "fit"])
     parser.add_argument("--encoder", choices=ENCODERS, default="minilm")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--phrasebook", type=Path, default=Path(__file__).parent / "phrasebook")
+    parser.add_argument("--linked", type=int, default=4, help="epochs over the phrasebook")
     parser.add_argument("--source", default="grailqa", choices=[*SOURCES, "freebase", *HELD])
     parser.add_argument("--sources", default=",".join(SOURCES))
     parser.add_argument("--held", type=int, default=6, help="worlds a source for the confidence")
@@ -391,7 +355,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of examples")
     parser.add_argument("--weights", type=Path, default=Path("reader.npz"))
     args = parser.parse_args(argv)
-    {"phrases": phrases, "examples": make, "fit": fit}[args.what](args)
+    {"phrases": phrases, "linking": linking, "examples": make, "fit": fit}[args.what](args)
 
 
 if __name__ == "__main__":

@@ -177,6 +177,10 @@ CASES: dict[str, Case] = {
         lambda *args: ops.top_in_group(*args, num_groups=ROWS, k=3),
         lambda s: (ints(s, ROWS, SLOTS), floats(s, SLOTS), mask(s, SLOTS)),
     ),
+    "ops.low_rank_sum": Case(
+        lambda kernel, *pair: ops.low_rank_sum(kernel, ops.LowRank(*pair), alpha=3.0),
+        lambda s: (floats(s, 5, 7), floats(s + 1, 5, 2), floats(s + 2, 2, 7)),
+    ),
     "ops.edges_to": Case(
         ops.edges_to,
         lambda s: (trail(s), ints(s, HOPS + 1, STARTS), ints(s, STARTS, STARTS, low=-1)),

@@ -79,7 +79,7 @@ def test_the_default_one_is_loaded_once_a_device(folder, monkeypatch):
         assert default_encoder() is other
     assert default_encoder() is default_encoder() is not other
     for encoder, device in ((default_encoder(), first), (other, second)):
-        weights = jax.tree.leaves(encoder._weights)
+        weights = jax.tree.leaves(encoder.weights)
         assert {on for weight in weights for on in weight.devices()} == {device}
     _encoder_on.cache_clear()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,7 +21,7 @@ from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.lm.losses import answer_loss, dpo_loss, example_log_probabilities
 from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.lm.checkpoint import LanguageModel
-from jaxkg.lm.lora import LowRank, init_lora, merge
+from jaxkg.lm.lora import Lora, init_lora, merge
 from jaxkg.lm.model import Llama
 from jaxkg.lm.packing import Example, Packed, pack
 from jaxkg.lm.sharding import DATA, place_batch, place_weights
@@ -94,7 +94,7 @@ class Trained:
     """
 
     language: LanguageModel
-    lora: Mapping[str, LowRank] | None
+    lora: Lora | None
     losses: tuple[float, ...]
 
 

@@ -24,7 +24,8 @@ _TOLD = (
     "groups", "names", "graph has classes", "graph has many relations", "one step", "two steps",
     "three steps", "mean whole", "noun fit", "log size", "answers itself", "there and back",
     "named aside", "named aside by letters", "both missed", "asked class missed",
-    "graded missed", "class named", "wanting",
+    "graded missed", "class named", "wanting", "linked in all", "linked least", "linked ahead",
+    "linked missed", "linked best", "linked spread",
 )  # fmt: skip
 _PLACES = [NAMES.index(name) for name in _TOLD]
 _RANKING = ("bias", "chance", "margin", "readings", "looks agree", "spread of chance", "crowd")

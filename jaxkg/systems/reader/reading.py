@@ -22,6 +22,7 @@ from jaxkg.systems.reader.language.lexicon.stems import singular, stem
 from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
+from jaxkg.systems.reader.linking.relations import RelationLinking
 from jaxkg.systems.reader.named import LabelIndex
 from jaxkg.systems.reader.sets.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
@@ -33,6 +34,7 @@ from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import ANCHORS
 from jaxkg.text import TextEncoder
+from jaxkg.text.encoder import Change, encoder_changed
 
 _NUMBERED = re.compile(
     r"^(?:order|job|visit|match|game|booking|delivery|trip|invoice|ticket|claim|case|session|lesson|"
@@ -57,6 +59,7 @@ class Readings:
         encoder: of texts; None for letters alone.
         settings: how much is looked at.
         maps: of phrases and labels, see `TextVectors`.
+        change: of the encoder, that links relations; None links none.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Readings:
         encoder: TextEncoder | None,
         settings: ReaderSettings,
         maps: tuple[np.ndarray, np.ndarray] | None = None,
+        change: Change | None = None,
     ) -> None:
         self.kg = kg
         self.vocabulary = Vocabulary(kg)
@@ -81,6 +85,13 @@ class Readings:
         self.operators = Operators(self.find)
         self.wanting = Wanting(self.find)
         self.settings = settings
+        self.linking: RelationLinking | None = None
+        tuned = encoder_changed(encoder, change) if encoder is not None and change else None
+        if tuned is not None:
+            relations = self.vocabulary.relations
+            ordinary = np.array([not relation.role for relation in relations], bool)
+            wordings = [relation.wordings for relation in relations]
+            self.linking = RelationLinking(TextVectors(tuned), wordings, ordinary)
 
     def asked(self, text: str, topics: Sequence[str] = ()) -> Asked:
         """A question with its cues, mentions and classes.

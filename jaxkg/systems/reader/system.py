@@ -152,9 +152,8 @@ class Reader(QuestionAnswering):
         """
         found = weights or shipped_weights(encoder.name)
         used = None if "vectors" in settings.without else encoder
-        return cls(
-            Readings(kg, used, settings, found.phrases), found, settings, advice, corrections
-        )
+        readings = Readings(kg, used, settings, found.phrases, found.change_of(used))
+        return cls(readings, found, settings, advice, corrections)
 
     def understand(self, text: str, topics: Sequence[str] = ()) -> Understood:
         """Read a question.
@@ -169,7 +168,7 @@ class Reader(QuestionAnswering):
         """All readings of a question and what the rankers look at; see `understand`."""
         asked = self.readings.asked(text, topics)
         found = self.readings.of(asked)
-        seen = views(asked, found, self.readings.find)
+        seen = views(asked, found, self.readings.find, self.readings.linking)
         standard = (seen - self.weights.mean) * self.weights.scale * self._kept
         first, looked = rank_on_host(self.weights.params, standard), None
         second = self.weights.second

@@ -8,6 +8,8 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader.language.topics import soft_class
+from jaxkg.systems.reader.linking.relations import NAMES as LINKING
+from jaxkg.systems.reader.linking.relations import RelationLinking, linking_views
 from jaxkg.systems.reader.sets.alignment import Aligned
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -50,9 +52,10 @@ NAMES = (
     "possessed", "measure direction", "noun sem relations", "noun sem names", "noun sem behind",
     "twice met", "twice missed",
     *TURNS,
+    *LINKING,
 )  # fmt: skip
 """The views, in order."""
-_OWN = NAMES[: -len(TURNS)]
+_OWN = NAMES[: -len(TURNS) - len(LINKING)]
 
 _OLD = {"old", "alt"}
 _SAID = 0.5
@@ -64,6 +67,7 @@ _GROUPS = {
     "types": [n for n in NAMES if n.startswith(("class", "asked", "noun", "wants", "number for"))],
     "length": [n for n in NAMES if n.endswith(("step", "steps"))],
     "turns": list(TURNS),
+    "linking": list(LINKING),
     "second look": [],
 }
 
@@ -84,13 +88,19 @@ def kept_views(without: str) -> np.ndarray:
     return np.array([name not in gone for name in NAMES])
 
 
-def views(asked: Asked, found: list[Candidate], find: Candidates) -> np.ndarray:
+def views(
+    asked: Asked,
+    found: list[Candidate],
+    find: Candidates,
+    linking: RelationLinking | None = None,
+) -> np.ndarray:
     """Views of all readings of a question.
 
     Args:
         asked: the question.
         found: C readings.
         find: what found them.
+        linking: of the graph's relations.
 
     Returns:
         [C, F] float32, in the order of `NAMES`.
@@ -99,7 +109,9 @@ def views(asked: Asked, found: list[Candidate], find: Candidates) -> np.ndarray:
         return np.zeros((0, len(NAMES)), np.float32)
     anchors = dict(zip(ANCHORS, asked.alignment.vectors(list(ANCHORS.values()))))
     rows = [_View(asked, candidate, find, anchors).row() for candidate in found]
-    return np.concatenate([np.array(rows, np.float32), turn_views(asked, found, find)], axis=1)
+    own = np.array(rows, np.float32)
+    turns, linked = turn_views(asked, found, find), linking_views(asked, found, find, linking)
+    return np.concatenate([own, turns, linked], axis=1)
 
 
 class _View:

@@ -17,12 +17,14 @@ from jaxkg.systems.reader.confidence import CUES
 from jaxkg.systems.reader.second import NAMES as SECOND
 from jaxkg.systems.reader.second import SecondLook
 from jaxkg.systems.reader.views import NAMES
+from jaxkg.text.encoder import Change, TextEncoder
 
 FORMAT = "jaxkg-reader-1"
 ADAPTED = "reader.npz"
 """File of adapted weights, in the folder that `jaxkg adapt` makes."""
 _ARRAYS = ("line", "inner", "bias", "outer", "mean", "scale")
 _MAPS = ("ask", "tell")
+_FACTORS = ("first", "second")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +39,7 @@ class ReaderWeights:
         about: version, encoder, data and scores.
         second: the second look, where one was trained.
         phrases: maps of phrases and labels, see `TextVectors`.
+        change: of the encoder that links relations; `about` says of which ("tuned").
     """
 
     params: Mapping[str, np.ndarray]
@@ -47,6 +50,13 @@ class ReaderWeights:
     about: Mapping[str, Any]
     second: SecondLook | None = None
     phrases: tuple[np.ndarray, np.ndarray] | None = None
+    change: Change | None = None
+
+    def change_of(self, encoder: TextEncoder | None) -> Change | None:
+        """The change of an encoder, where it is the one that was tuned."""
+        tuned = self.about.get("tuned")
+        same = encoder is not None and tuned == encoder.revision.partition("-")[0]
+        return self.change if same else None
 
     @property
     def version(self) -> str:
@@ -65,6 +75,9 @@ class ReaderWeights:
         made: dict[str, Any] = {n: np.asarray(a, np.float32) for n, a in arrays.items()}
         if self.phrases is not None:
             made |= {f"phrase {n}": a.astype(np.float16) for n, a in zip(_MAPS, self.phrases)}
+        for name, pair in (self.change or {}).items():
+            factors = (np.asarray(array, np.float16) for array in pair)
+            made |= {f"change {name} {part}": a for part, a in zip(_FACTORS, factors)}
         if self.second is not None:
             told["second views"] = SECOND
             made |= {f"second {n}": np.asarray(a, np.float32) for n, a in _arrays(self.second)}
@@ -88,6 +101,11 @@ class ReaderWeights:
                     n: file[f"second {n}"] for n in (*_ARRAYS, *_MAPS) if "second line" in file
                 }
                 phrases = [file[f"phrase {n}"] for n in _MAPS if "phrase ask" in file]
+                kernels = {n.split()[1] for n in file if n.startswith("change ")}
+                change = {
+                    n: tuple(file[f"change {n} {part}"].astype(np.float32) for part in _FACTORS)
+                    for n in sorted(kernels)
+                }
             about = json.loads(arrays.pop("about").tobytes())
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise JaxkgError(f"{path} holds no weights of the reader: {error}") from error
@@ -114,7 +132,7 @@ class ReaderWeights:
         ask, tell = (a.astype(np.float32) for a in phrases) if phrases else (None, None)
         maps = None if ask is None or tell is None else (ask, tell)
         least = float(about.pop("threshold"))
-        return cls(arrays, mean, scale, confidence, least, about, second, maps)
+        return cls(arrays, mean, scale, confidence, least, about, second, maps, change or None)
 
 
 def _arrays(second: SecondLook) -> list[tuple[str, np.ndarray]]:

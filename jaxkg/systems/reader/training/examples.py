@@ -18,6 +18,7 @@ from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.views import NAMES, views
 from jaxkg.systems.reader.wording import told
 from jaxkg.text import TextEncoder
+from jaxkg.text.encoder import Change
 
 _MOST_WRONG = 60
 """Wrong readings that are kept of a question: those that look best."""
@@ -160,6 +161,7 @@ def make_examples(
     encoder: TextEncoder | None,
     settings: ReaderSettings,
     maps: tuple[np.ndarray, np.ndarray] | None = None,
+    change: Change | None = None,
 ) -> Examples:
     """Views of questions about one graph.
 
@@ -169,14 +171,18 @@ def make_examples(
         encoder: of texts; asked once for all questions.
         settings: of the reader.
         maps: of phrases and labels, see `TextVectors`.
+        change: of the encoder, see `Readings`.
     """
-    readings = Readings(kg, encoder, settings, maps)
+    readings = Readings(kg, encoder, settings, maps, change)
     if encoder is not None:
         blank = Readings(kg, None, settings)
-        texts = [t for one, topics in questions for t in blank.texts(blank.asked(one.text, topics))]
+        seen = [blank.asked(one.text, topics) for one, topics in questions]
+        texts = [text for one in seen for text in blank.texts(one)]
         if kg.num_relations < 500:
             texts += readings.labels()
         readings.vectors(texts)
+        if readings.linking is not None:
+            readings.linking.vectors([one.alignment.masked_text() for one in seen])
     rows, marks, offsets, lost = [], [], [0], 0
     masked: list[str] = []
     wordings: list[tuple[str, ...]] = []
@@ -189,7 +195,7 @@ def make_examples(
             continue
         wrong = np.flatnonzero(~right)[:_MOST_WRONG]
         kept = np.sort(np.concatenate([np.flatnonzero(right)[:10], wrong]))
-        rows.append(views(asked, [found[i] for i in kept], readings.find))
+        rows.append(views(asked, [found[i] for i in kept], readings.find, readings.linking))
         marks.append(right[kept])
         offsets.append(offsets[-1] + len(kept))
         masked.append(asked.alignment.masked_text())

@@ -1,0 +1,97 @@
+"""What people ask and which relations answer it, domain by domain: `scripts/reader/phrasebook`.
+
+A file is a title (`== lighthouse trust`), a line a relation (`kept_by: lighthouse > keeper: kept
+by; keeper; in charge`, its labels as different tables have them), a line `--`, and a line a
+question: `-kept_by lit_on: when did the lamp first go on at the place @ runs?`, where `-` is a
+relation walked from tail to head and `@` a name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.link.folding import split_words
+from jaxkg.words import relation_words
+
+_RELATION = re.compile(r"([a-z][a-z0-9_]*): ([^>:]+) > ([^>:]+): (.+)")
+_NAME = "it"
+"""What stands for a name, as in `Alignment.masked_text`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Phrase:
+    """A question and the relations that answer it.
+
+    Attributes:
+        text: in folded words, names masked.
+        ahead, backwards: relations walked from head to tail, from tail to head; both where the
+            question names nothing to walk from.
+    """
+
+    text: str
+    ahead: frozenset[int]
+    backwards: frozenset[int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Domain:
+    """A schema and questions.
+
+    Attributes:
+        title: what it is about.
+        labels: of each relation.
+        phrases: the questions.
+    """
+
+    title: str
+    labels: tuple[tuple[str, ...], ...]
+    phrases: tuple[Phrase, ...]
+
+
+def read_domain(path: Path) -> Domain:
+    """Read a file.
+
+    Raises:
+        JaxkgError: a line is of another form, or names a relation that the file does not have.
+    """
+    title, place, labels, phrases = path.stem, {}, [], []
+    asked = False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if line.startswith("== "):
+            title = line[3:]
+        elif line.strip() == "--":
+            asked = True
+        elif line.strip() and not asked:
+            found = _RELATION.fullmatch(line)
+            if found is None:
+                raise JaxkgError(f"{path}:{number}: no `key: head > tail: labels`: {line!r}")
+            place[found[1]] = len(labels)
+            told = (relation_words(label.strip()) for label in found[4].split(";"))
+            labels.append(tuple(dict.fromkeys(filter(None, told))))
+        elif line.strip():
+            keys, _, text = line.partition(": ")
+            names = [key.removeprefix("-") for key in keys.split()]
+            if not text or not names or not set(names) <= set(place):
+                raise JaxkgError(f"{path}:{number}: no `keys: question`: {line!r}")
+            back = frozenset(place[key[1:]] for key in keys.split() if key.startswith("-"))
+            ahead = frozenset(place[key] for key in keys.split() if not key.startswith("-"))
+            if "@" not in text:
+                ahead = back = ahead | back
+            words = split_words(text.replace("@", f" {_NAME} ")).folded
+            phrases.append(Phrase(" ".join(words), ahead, back))
+    return Domain(title, tuple(labels), tuple(phrases))
+
+
+def read_phrasebook(folder: Path) -> list[Domain]:
+    """All files of a folder, by name.
+
+    Raises:
+        JaxkgError: there are none, or one is of another form.
+    """
+    found = [read_domain(path) for path in sorted(folder.glob("*.txt"))]
+    if not found:
+        raise JaxkgError(f"{folder} holds no phrasebook (*.txt)")
+    return found

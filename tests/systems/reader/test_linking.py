@@ -1,0 +1,234 @@
+"""Which relations a question asks for: chances, views, the phrasebook, the tuning."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from tiny_bert import write_tiny_bert
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.linking.fit import LinkingConfig, fit_linking, linking_loss
+from jaxkg.systems.reader.linking.phrasebook import read_domain, read_phrasebook
+from jaxkg.systems.reader.linking.relations import (
+    BACKWARDS,
+    NAMES,
+    SHARP,
+    RelationLinking,
+    chances_of,
+    linking_views,
+)
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.alignment import TextVectors
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
+from jaxkg.text import HashingEncoder
+from jaxkg.text.encoder import encoder_changed
+from jaxkg.text.minilm import MiniLM, digest_of
+from jaxkg.text.vectors import CachedEncoder
+
+SHOP = [
+    ("Flour", "supplied by", "Mill"),
+    ("Flour", "price", "3"),
+    ("Mill", "based in", "Brook"),
+    ("Rye", "supplied by", "Mill"),
+]
+
+
+class Told:
+    """An encoder of unit vectors that are said beforehand; what is not said is like nothing."""
+
+    name, revision, dimension = "told", "1", 4
+
+    def __init__(self, said):
+        self.said = said
+
+    def __call__(self, texts):
+        return np.array([self.said.get(text, np.zeros(4)) for text in texts], np.float32)
+
+
+def linked(question, said, kg=None):
+    kg = kg or KnowledgeGraph.from_triples(SHOP)
+    readings = Readings(kg, None, ReaderSettings())
+    asked = readings.asked(question)
+    found = readings.of(asked)
+    said = {asked.alignment.masked_text(): np.eye(4)[0], **said}
+    relations = readings.vocabulary.relations
+    linking = RelationLinking(
+        TextVectors(Told(said)),
+        [relation.wordings for relation in relations],
+        np.array([not relation.role for relation in relations]),
+    )
+    views = linking_views(asked, found, readings.find, linking)
+    return kg, found, dict(zip(NAMES, views.T))
+
+
+def path(kg, found, *names):
+    codes = tuple(kg.relation_code(name) for name in names)
+    return next(n for n, c in enumerate(found) if c.relations == codes and c.shape == "path")
+
+
+def test_chances_are_a_softmax_over_relations_both_ways():
+    cosines = np.array([[0.6, 0.1], [0.2, -0.3], [0.5, 0.55]], np.float32)
+    wanted = np.exp(SHARP * cosines.astype(np.float64))
+    np.testing.assert_allclose(chances_of(cosines), wanted / wanted.sum(), rtol=1e-4)
+    assert chances_of(np.zeros((0, 2), np.float32)).shape == (0, 2)
+
+
+def test_the_relation_and_the_direction_that_are_asked_for_have_the_chance():
+    near = {"supplied by": np.array([0.9, 0.1, 0, 0]), BACKWARDS + "supplied by": np.zeros(4)}
+    kg, found, views = linked("who do we buy Flour off?", near)
+    right, other = path(kg, found, "supplied by"), path(kg, found, "price")
+    assert views["linked in all"][right] > 0.99
+    assert views["linked ahead"][right] > 0.99
+    assert views["linked missed"][right] < 0.01 < 0.99 < views["linked missed"][other]
+    assert views["linked sem"][right] == pytest.approx(0.9)
+    back = path(kg, found, "supplied by", "^supplied by")
+    assert views["linked either way"][back] == pytest.approx(views["linked either way"][right])
+    assert views["linked ahead"][back] == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_reading_is_as_likely_as_its_least_likely_step():
+    near = {"supplied by": np.array([0.8, 0, 0, 0]), "based in": np.array([0.78, 0, 0, 0])}
+    kg, found, views = linked("where is it from, that Flour?", near)
+    both, one = path(kg, found, "supplied by", "based in"), path(kg, found, "supplied by")
+    assert views["linked least"][both] == pytest.approx(0.4, abs=0.02)
+    assert views["linked missed"][one] == pytest.approx(0.4, abs=0.02)
+    assert views["linked missed"][both] < 0.01
+    assert views["linked least sem"][both] == pytest.approx(0.78)
+    assert views["linked log"][both] == pytest.approx(np.log(0.4), abs=0.05)
+
+
+def test_without_an_encoder_nothing_is_linked():
+    readings = Readings(KnowledgeGraph.from_triples(SHOP), None, ReaderSettings())
+    asked = readings.asked("who supplies Flour?")
+    found = readings.of(asked)
+    assert readings.linking is None
+    assert not linking_views(asked, found, readings.find, None).any()
+
+
+def test_of_many_relations_those_of_the_readings_alone_share_the_chance():
+    facts = [("A", f"relation {n}", f"B{n}") for n in range(3)]
+    facts += [(f"X{n}", f"further {n}", f"Y{n}") for n in range(600)]
+    kg, found, views = linked(
+        "what is the relation 1 of A?",
+        {"relation 1": np.eye(4)[0]},
+        KnowledgeGraph.from_triples(facts),
+    )
+    assert views["linked in all"][path(kg, found, "relation 1")] > 0.99
+
+
+BOOK = """== bakery
+supplied_by: flour > mill: supplied by; supplier; suppliedBy
+price: flour > number: price; costs; priceEur
+based_in: mill > town: based in; where; town
+--
+supplied_by: who do we buy @ off?
+-supplied_by price: what do @'s goods cost?
+price: which is the dearest?
+"""
+
+
+def test_a_phrasebook_is_read(tmp_path):
+    (tmp_path / "bakery.txt").write_text(BOOK, encoding="utf-8")
+    (domain,) = read_phrasebook(tmp_path)
+    assert domain.title == "bakery"
+    assert domain.labels[0] == ("supplied by", "supplier")
+    assert domain.labels[1] == ("price", "costs", "price eur")
+    first, second, third = domain.phrases
+    assert (first.text, first.ahead, first.backwards) == ("who do we buy it off", {0}, frozenset())
+    assert second.text == "what do it s goods cost"
+    assert (second.ahead, second.backwards) == ({1}, {0})
+    assert third.ahead == third.backwards == {1}
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (("price: flour > number", "price flour > number"), 3),
+        (("-supplied_by price:", "-price_of:"), 7),
+    ],
+)
+def test_a_line_of_another_form_is_told(tmp_path, change, line):
+    file = tmp_path / "bakery.txt"
+    file.write_text(BOOK.replace(*change), encoding="utf-8")
+    with pytest.raises(JaxkgError, match=rf"bakery.txt:{line}: no `key"):
+        read_domain(file)
+
+
+def test_a_folder_without_a_phrasebook_is_told(tmp_path):
+    with pytest.raises(JaxkgError, match="no phrasebook"):
+        read_phrasebook(tmp_path)
+
+
+@pytest.fixture
+def encoder(tmp_path):
+    """A tiny model that knows the words of the phrasebook above."""
+    pytest.importorskip("tokenizers")
+    words = "who do we buy it off what s goods cost which is the dearest supplied by supplier price"
+    write_tiny_bert(
+        tmp_path, [*words.split(), "costs", "eur", "based", "in", "where", "town", "has"]
+    )
+    return MiniLM.open(tmp_path)
+
+
+@pytest.mark.usefixtures("standard_promotion")
+def test_a_tuned_encoder_tells_the_relations_asked_for_and_leaves_the_other_as_it_is(
+    encoder, tmp_path
+):
+    file = tmp_path / "bakery.txt"
+    file.write_text(BOOK, encoding="utf-8")
+    domain = read_domain(file)
+    told = []
+    config = LinkingConfig(layers=2, rank=8, epochs=200, batch=3, rate=4e-3)
+    before = encoder(["who do we buy it off"])
+    change = fit_linking(encoder, [domain], config, told=lambda epoch, loss: told.append(loss))
+    assert told[-1] < 0.5 * told[0]  # two of three ask for two: 0.46 is the least
+    tuned = encoder.changed(change)
+    np.testing.assert_array_equal(encoder(["who do we buy it off"]), before)
+    labels = [some[0] for some in domain.labels]
+    every = [*labels, *(BACKWARDS + label for label in labels)]
+    for phrase in domain.phrases:
+        cosines = tuned(every) @ tuned([phrase.text])[0]
+        wanted = {*phrase.ahead, *(3 + r for r in phrase.backwards)}
+        assert set(np.argsort(-cosines)[: len(wanted)].tolist()) == wanted
+    again = fit_linking(encoder, [domain], config)
+    assert digest_of(again) == digest_of(change)
+    assert tuned.revision == f"{encoder.revision}-{digest_of(change)}"
+
+
+def test_the_loss_is_that_of_its_twin():
+    rng = np.random.default_rng(0)
+    questions, labels = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in
+                         (rng.normal(size=(3, 5)), rng.normal(size=(6, 5))))  # fmt: skip
+    valid = np.array([1, 1, 1, 1, 1, 0], bool)
+    asked = np.array([[1, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0], [0, 0, 0, 1, 0, 0]], bool)
+    losses = []
+    for question, wanted in zip(questions, asked):
+        logits = [SHARP * float(question @ labels[n]) for n in range(6) if valid[n]]
+        whole = sum(np.exp(x) for x in logits)
+        losses.append(np.mean([np.log(whole) - logits[n] for n in range(6) if wanted[n]]))
+    found = linking_loss(*(x.astype(np.float32) for x in (questions, labels)), valid, asked)
+    assert float(found) == pytest.approx(np.mean(losses), rel=1e-4)
+
+
+def test_weights_keep_the_change_and_give_it_to_the_encoder_that_was_tuned(encoder, tmp_path):
+    shipped = shipped_weights("hashing")
+    rng = np.random.default_rng(0)
+    change = {"inner": (rng.normal(size=(1, 24, 2)), rng.normal(size=(1, 2, 40)))}
+    tuned = encoder.revision.partition("-")[0]
+    one = dataclasses.replace(shipped, change=change, about={**shipped.about, "tuned": tuned})
+    one.save(tmp_path / "reader.npz")
+    opened = ReaderWeights.open(tmp_path / "reader.npz")
+    found = opened.change_of(encoder)
+    assert found is not None
+    np.testing.assert_allclose(found["inner"][0], change["inner"][0], rtol=1e-3)
+    assert opened.change_of(HashingEncoder()) is None
+    assert shipped.change_of(encoder) is None
+    kept = CachedEncoder(encoder, tmp_path / "vectors.sqlite")
+    assert opened.change_of(kept) is not None
+    other = encoder_changed(kept, found)
+    assert isinstance(other, CachedEncoder)
+    assert other.path != kept.path
+    assert np.abs(other(["who do we buy it off"]) - kept(["who do we buy it off"])).max() > 1e-3
+    assert encoder_changed(HashingEncoder(), found) is None
