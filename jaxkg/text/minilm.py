@@ -78,6 +78,7 @@ class MiniLM:
         self._tokenizer.enable_truncation(longest)
         self.graph, self.weights = nnx.split(model)
         self._forward = _compiled(self.graph)
+        self._made: dict[str, MiniLM] = {}
 
     @classmethod
     def open(
@@ -140,15 +141,19 @@ class MiniLM:
         return [found.ids for found in self._tokenizer.encode_batch(list(texts))]
 
     def changed(self, change: Change) -> MiniLM:
-        """The same encoder with low-rank changes of its last layers; what compiles is shared.
+        """The same encoder with low-rank changes of its last layers, made once; what compiles is
+        shared.
 
         Args:
             change: of the kernels, see `jaxkg.text.bert.changed`.
         """
-        made = copy.copy(self)
-        made.weights = jax.jit(changed)(self.weights, change)
-        made.revision = f"{self.revision}-{digest_of(change)}"
-        return made
+        told = digest_of(change)
+        if told not in self._made:
+            made = copy.copy(self)
+            made.weights = jax.jit(changed)(self.weights, change)
+            made.revision, made._made = f"{self.revision}-{told}", {}
+            self._made[told] = made
+        return self._made[told]
 
 
 def digest_of(change: Change) -> str:

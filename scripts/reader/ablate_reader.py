@@ -33,7 +33,7 @@ from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import shipped_weights
 from jaxkg.text import TextEncoder
 
-PARTS = ("vectors", "overlap", "types", "length", "turns")
+PARTS = ("vectors", "overlap", "types", "length", "turns", "linking")
 OWN = Path(__file__).parents[1] / "own_graphs"
 ROWS = ("", *(f"without {part}" for part in PARTS), *(f"no {source}" for source in SOURCES))
 
@@ -70,12 +70,15 @@ def examples_of(name: str, options: argparse.Namespace) -> Examples:
     return Examples.open(path)
 
 
-def keep_phrase_maps(options: argparse.Namespace) -> None:
-    """The maps of phrases and labels are not trained anew: the shipped ones are taken."""
+def keep_shipped(options: argparse.Namespace) -> None:
+    """The maps of phrases and labels, and the encoder that links, are not trained anew."""
+    shipped = shipped_weights(options.encoder)
     path = options.output / f"{options.encoder}-phrases.npz"
-    shipped = shipped_weights(options.encoder).phrases
-    if shipped is not None and not path.exists():
-        np.savez(path, ask=shipped[0], tell=shipped[1])
+    if shipped.phrases is not None and not path.exists():
+        np.savez(path, ask=shipped.phrases[0], tell=shipped.phrases[1])
+    path = options.output / "linking.npz"
+    if shipped.change is not None and not path.exists():
+        train_reader.keep_change(path, shipped.change)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -88,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     record = Record(__file__, options)
     options.output.mkdir(parents=True, exist_ok=True)
-    keep_phrase_maps(options)
+    keep_shipped(options)
     encoder = train_reader.encoder_of(options.encoder, options.output)
     held = {name: examples_of(name, options) for name in HELD}
     parts = {name: examples_of(name, options) for name in SOURCES}

@@ -180,12 +180,17 @@ def linking(args: argparse.Namespace) -> None:
     print("domains", len(book), "questions", questions, flush=True)
     config = LinkingConfig(epochs=args.linked, seed=args.seed)
     change = fit_linking(default_encoder(), book, config, told=print)
+    keep_change(args.output / "linking.npz", change)
+
+
+def keep_change(path: Path, change: Change) -> None:
+    """Write the change of the encoder, for `change_of`."""
     arrays = {
         f"{name} {part}": array
         for name, pair in change.items()
         for part, array in zip(("first", "second"), pair)
     }
-    np.savez(args.output / "linking.npz", **arrays)
+    np.savez(path, **arrays)
 
 
 def change_of(args: argparse.Namespace) -> Change | None:

@@ -169,19 +169,23 @@ class Reader(QuestionAnswering):
         asked = self.readings.asked(text, topics)
         found = self.readings.of(asked)
         seen = views(asked, found, self.readings.find, self.readings.linking)
-        standard = (seen - self.weights.mean) * self.weights.scale * self._kept
-        first, looked = rank_on_host(self.weights.params, standard), None
+        first, looked = rank_on_host(self.weights.params, self.standard(seen)), None
         second = self.weights.second
         if found and second is not None and "second look" not in self.settings.without:
             looked = second.look(asked, found, self.readings.find, seen, first, self._kept)
         return Seen(asked, found, seen, first, looked)
+
+    def standard(self, seen: np.ndarray) -> np.ndarray:
+        """[C, F] views of readings as the first ranker takes them."""
+        return (seen - self.weights.mean) * self.weights.scale * self._kept
 
     def understood(self, seen: Seen, text: str = "") -> Understood:
         """Rank what was looked at; what was said of the same text before counts for more."""
         asked, found, first = seen.asked, seen.found, seen.first
         if not found:
             return Understood(asked, (), sure=False)
-        scores, whole = first, None
+        # By these weights: those that looked may be others, which these were adapted from.
+        scores, whole = rank_on_host(self.weights.params, self.standard(seen.views)), None
         if seen.looked is not None and self.weights.second is not None:
             scores, whole = self.weights.second.scores(seen.looked, first), seen.looked.whole
         answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]

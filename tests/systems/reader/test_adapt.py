@@ -74,27 +74,54 @@ def test_the_answers_of_a_part_held_out_say_nothing_of_how_it_is_answered(reader
         assert (held_out(reader, some)[:: adapt.PARTS, 1] == answered).all() == inside
 
 
-def test_the_line_found_is_best_by_brute_force(reader):
+@pytest.mark.parametrize("looks", [1, 2])
+def test_the_line_found_is_best_by_brute_force(reader, looks):
+    if looks == 1:  # the first ranker has the last word
+        weights = dataclasses.replace(reader.weights, second=None)
+        reader = Reader(reader.readings, weights, reader.settings, reader.advice)
     own = of(reader, "{} is paid by whom?", "Firm{}")[:5]
     own = [o for n, o in enumerate(own) if o.right.any()]
-    second, after = reader.weights.second, adapt._line(reader, own).second
-    assert second is not None
-    assert after is not None
-    moved = after.params["line"] - second.params["line"]
+    before, after = reader.weights, adapt._line(reader, own)
+    if looks == 1:
+        moved = after.params["line"] - before.params["line"]
+    else:
+        assert before.second is not None
+        assert after.second is not None
+        moved = after.second.params["line"] - before.second.params["line"]
+
+    def ranked(one):
+        if looks == 1:
+            return reader.standard(one.seen.views), one.seen.first, one.right
+        best = one.seen.looked.best
+        scores = before.second.scores(one.seen.looked, one.seen.first)
+        return one.seen.looked.seen, scores[best], one.right[best]
 
     def loss(change):
         total = 0.0
         for one in own:
-            assert one.seen.looked is not None
-            best = one.seen.looked.best
-            scores = second.scores(one.seen.looked, one.seen.first)[best].astype(np.float64)
-            share = np.exp(scores + one.seen.looked.seen @ change)
-            total -= np.log(share[one.right[best]].sum() / share.sum())
+            views, scores, right = ranked(one)
+            share = np.exp(scores.astype(np.float64) + views @ change)
+            total -= np.log(share[right].sum() / share.sum())
         return total / len(own) + adapt._HELD * float((change**2).sum())
 
     draws = np.random.default_rng(0).normal(0, 0.02, (20, len(moved)))
     assert loss(moved) < min(loss(moved + draw) for draw in draws)
     assert loss(moved) < min(loss(moved * scale) for scale in (0.0, 0.8, 0.95, 1.05, 1.2))
+
+
+def test_what_was_learned_ranks_where_there_is_no_second_look(reader):
+    weights = dataclasses.replace(reader.weights, second=None)
+    plain = Reader(reader.readings, weights, reader.settings, reader.advice)
+    own = of(plain, "{} is paid by whom?", "Firm{}")
+    learned = adapted(plain, own)
+    shares = []
+    for some in (plain, learned):
+        scores = [some.standard(one.seen.views) @ some.weights.params["line"] for one in own]
+        shares.append([np.exp(s - s.max())[one.right].sum() / np.exp(s - s.max()).sum()
+                       for s, one in zip(scores, own) if one.right.any()])  # fmt: skip
+    assert np.mean(shares[1]) > np.mean(shares[0])
+    understood = learned.understood(own[0].seen)
+    assert understood.readings
 
 
 def test_questions_made_of_a_graph_have_its_answers(reader):

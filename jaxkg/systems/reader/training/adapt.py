@@ -1,19 +1,19 @@
 """Adapts shipped weights to one graph, by questions that its users ask.
 
 Little is learned of twenty questions, and little is left to learn: a change of the line of the
-second look and a recalibration of the confidence (Platt 1999), both held to what they were. What
-was learned is judged on questions that it was not learned from, each part of them held out once.
+ranker that has the last word (the second look's, where there is one) and a recalibration of the
+confidence (Platt 1999), both held to what they were. What was learned is judged on questions that
+it was not learned from, each part of them held out once.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.optimize import minimize
 
-from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.storage import digest_of
 from jaxkg.systems.reader.sets.candidate import Candidate
@@ -27,7 +27,7 @@ LEAST = 12
 PARTS = 4
 """Parts of the own questions, each held out once."""
 _HELD = 3.0
-"""How strongly the line of the second look is held to where it starts."""
+"""How strongly the line of the ranker is held to where it starts."""
 _SURE = 0.3
 """How strongly slope and bias of the confidence are held to 1 and 0."""
 
@@ -74,8 +74,7 @@ def adapt_reader(
     """
     weights = adapted(reader, own, made).weights
     before, after = counted(told_of(reader, own)), counted(held_out(reader, own, made))
-    assert weights.second is not None
-    digest = digest_of([weights.second.params["line"], weights.confidence])
+    digest = digest_of([_params(weights)["line"], weights.confidence])
     told = {"right, wrong before": before, "right, wrong after, held out": after}
     about = {**weights.about, **told, "version": f"{weights.version}+{digest[:8]}"}
     return dataclasses.replace(weights, about=about), before, after
@@ -109,9 +108,6 @@ def adapted(reader: Reader, own: Sequence[Marked], made: Sequence[Marked] = ()) 
         reader: with the weights to start from.
         own: questions of users.
         made: questions made of the graph.
-
-    Raises:
-        JaxkgError: the weights have no second look.
     """
     ranked = _reader(reader, _line(reader, [*own, *made]))
     if not own:
@@ -147,22 +143,29 @@ def _reader(reader: Reader, weights: ReaderWeights) -> Reader:
     return Reader(reader.readings, weights, reader.settings, reader.advice)
 
 
+def _params(weights: ReaderWeights) -> Mapping[str, np.ndarray]:
+    """Of the ranker that has the last word."""
+    return weights.params if weights.second is None else weights.second.params
+
+
+def _last(reader: Reader, one: Marked) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """[K, F] views, [K] scores and [K] whether right, of the readings it ranks."""
+    second, seen = reader.weights.second, one.seen
+    if second is None or seen.looked is None:
+        return reader.standard(seen.views), seen.first, one.right
+    best = seen.looked.best
+    return seen.looked.seen, second.scores(seen.looked, seen.first)[best], one.right[best]
+
+
 def _line(reader: Reader, questions: Sequence[Marked]) -> ReaderWeights:
-    """Weights whose second look is moved to the questions' right readings."""
-    second = reader.weights.second
-    if second is None:
-        raise JaxkgError("these weights have no second look, which is what adapts")
-    some = [
-        (one.seen.looked, second.scores(one.seen.looked, one.seen.first), one.right)
-        for one in questions
-        if one.seen.looked is not None and one.right[one.seen.looked.best].any()
-    ]
+    """Weights whose last ranker is moved to the questions' right readings."""
+    asked = [_last(reader, one) for one in questions if len(one.right)]
+    some = [each for each in asked if each[2].any()]
     if not some:
         return reader.weights
-    views = np.concatenate([looked.seen for looked, _, _ in some]).astype(np.float64)
-    start = np.concatenate([scores[looked.best] for looked, scores, _ in some]).astype(np.float64)
-    right = np.concatenate([right[looked.best] for looked, _, right in some])
-    first = np.cumsum([0, *(len(looked.best) for looked, _, _ in some)])[:-1]
+    views, start, right = (np.concatenate(parts) for parts in zip(*some))
+    views, start = views.astype(np.float64), start.astype(np.float64)
+    first = np.cumsum([0, *(len(each[2]) for each in some)])[:-1]
     of = np.repeat(np.arange(len(some)), np.diff([*first, len(right)]))
 
     def loss(change: np.ndarray) -> tuple[float, np.ndarray]:
@@ -176,8 +179,11 @@ def _line(reader: Reader, questions: Sequence[Marked]) -> ReaderWeights:
         return value, slope / len(some) + 2 * _HELD * change
 
     change = minimize(loss, np.zeros(views.shape[1]), jac=True, method="L-BFGS-B").x
-    params = {**second.params, "line": second.params["line"] + change.astype(np.float32)}
-    return dataclasses.replace(reader.weights, second=dataclasses.replace(second, params=params))
+    weights, before = reader.weights, _params(reader.weights)
+    params = {**before, "line": before["line"] + change.astype(np.float32)}
+    if weights.second is None:
+        return dataclasses.replace(weights, params=params)
+    return dataclasses.replace(weights, second=dataclasses.replace(weights.second, params=params))
 
 
 def _recalibrated(logits: np.ndarray, right: np.ndarray) -> tuple[float, float]:
