@@ -183,7 +183,7 @@ def init_change(weights: nnx.State, *, layers: int, rank: int, key: jax.Array) -
 def changed(weights: nnx.State, change: Change, *, alpha: float = ALPHA) -> nnx.State:
     """The weights with a low-rank change of the last layers' kernels added; alpha / r times."""
     flat = dict(nnx.to_flat_state(weights))
-    count = 1 + max(path[1] for path in flat if path[0] == "layers")
+    count = len({path[1] for path in flat if path[0] == "layers"})
     for name, (first, second) in change.items():
         for place in range(len(first)):
             path = ("layers", count - len(first) + place, name, "kernel")
