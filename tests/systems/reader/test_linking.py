@@ -232,3 +232,22 @@ def test_weights_keep_the_change_and_give_it_to_the_encoder_that_was_tuned(encod
     assert other.path != kept.path
     assert np.abs(other(["who do we buy it off"]) - kept(["who do we buy it off"])).max() > 1e-3
     assert encoder_changed(HashingEncoder(), found) is None
+
+
+def test_a_step_has_the_chance_of_its_own_direction_alone():
+    near = {"supplied by": np.eye(4)[0] * 0.8, BACKWARDS + "supplied by": np.eye(4)[0] * 0.8}
+    kg, found, views = linked("who do we buy Flour off?", near)
+    right = path(kg, found, "supplied by")
+    assert views["linked in all"][right] == pytest.approx(0.5, abs=0.01)
+    assert views["linked either way"][right] == pytest.approx(1.0, abs=0.01)
+    assert views["linked ahead"][right] == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_change_of_one_layer_is_of_the_last(encoder):
+    change = {"inner": (np.ones((1, 24, 2), np.float32), np.ones((1, 2, 40), np.float32))}
+    before, after = (one.weights["layers"] for one in (encoder, encoder.changed(change)))
+    kernels = [
+        (before[n]["inner"]["kernel"][...], after[n]["inner"]["kernel"][...]) for n in (0, 1)
+    ]
+    np.testing.assert_array_equal(*kernels[0])
+    assert np.abs(kernels[1][1] - kernels[1][0]).min() > 1
