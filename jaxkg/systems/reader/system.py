@@ -184,8 +184,7 @@ class Reader(QuestionAnswering):
         asked, found, first = seen.asked, seen.found, seen.first
         if not found:
             return Understood(asked, (), sure=False)
-        # By these weights: those that looked may be others, which these were adapted from.
-        scores, whole = rank_on_host(self.weights.params, self.standard(seen.views)), None
+        scores, whole = first, None
         if seen.looked is not None and self.weights.second is not None:
             scores, whole = self.weights.second.scores(seen.looked, first), seen.looked.whole
         answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]

@@ -122,7 +122,8 @@ class ReaderWeights:
         shapes = {name: (len(views),) for name in ("line", "mean", "scale")}
         shapes |= {"inner": (len(views), *hidden), "outer": hidden, "confidence": (len(cues),)}
         whole = all(arrays[name].shape == shape for name, shape in shapes.items())
-        if not views or not whole or not all(np.isfinite(a).all() for a in arrays.values()):
+        read = [*arrays.values(), *(factor for pair in change.values() for factor in pair)]
+        if not views or not whole or not all(np.isfinite(array).all() for array in read):
             raise JaxkgError(f"{path}: the weights are damaged")
         for name in ("line", "inner", "mean", "scale"):
             arrays[name] = _placed(arrays[name], views, NAMES)

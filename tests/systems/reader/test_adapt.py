@@ -120,8 +120,12 @@ def test_what_was_learned_ranks_where_there_is_no_second_look(reader):
         shares.append([np.exp(s - s.max())[one.right].sum() / np.exp(s - s.max()).sum()
                        for s, one in zip(scores, own) if one.right.any()])  # fmt: skip
     assert np.mean(shares[1]) > np.mean(shares[0])
-    understood = learned.understood(own[0].seen)
-    assert understood.readings
+    # What was looked at by others' weights is ranked by one's own.
+    turned = {name: -array for name, array in weights.params.items() if name in ("line", "outer")}
+    against = dataclasses.replace(weights, params={**weights.params, **turned})
+    other = Reader(plain.readings, against, plain.settings, plain.advice)
+    known = of(plain, "who runs {}?")
+    assert told_of(other, known)[:, 0].sum() < told_of(plain, known)[:, 0].sum()
 
 
 def test_questions_made_of_a_graph_have_its_answers(reader):

@@ -251,3 +251,10 @@ def test_a_change_of_one_layer_is_of_the_last(encoder):
     ]
     np.testing.assert_array_equal(*kernels[0])
     assert np.abs(kernels[1][1] - kernels[1][0]).min() > 1
+
+
+def test_a_damaged_change_is_refused(tmp_path):
+    spoilt = {"inner": (np.full((1, 24, 2), np.nan), np.ones((1, 2, 40)))}
+    dataclasses.replace(shipped_weights("hashing"), change=spoilt).save(tmp_path / "reader.npz")
+    with pytest.raises(JaxkgError, match="damaged"):
+        ReaderWeights.open(tmp_path / "reader.npz")

@@ -118,7 +118,7 @@ def linking_views(
     spread = float(-(either * np.log(either + _LEAST)).sum())
     for row, candidate in enumerate(found):
         walked: dict[int, float] = {}
-        ahead = alike = 0.0
+        steps, ahead, alike = 0, 0.0, 0.0
         least = 1.0
         for code in _codes(candidate):
             at = place.get(code % total)
@@ -128,17 +128,16 @@ def linking_views(
             ways = slice(0, 2) if code >= 2 * total else slice(code // total, code // total + 1)
             cosine = float(cosines[at, ways].max())
             ahead += float(chances[at, ways].sum()) / max(float(either[at]), _LEAST)
-            alike, least = alike + cosine, min(least, cosine)
+            steps, alike, least = steps + 1, alike + cosine, min(least, cosine)
             walked[at] = walked.get(at, 0.0) + float(chances[at, ways].sum())
         rest = either.copy()
         rest[list(walked)] = 0.0
         rows[row, 7:] = float(rest.max(initial=0.0)), best, spread
         if walked:
-            count = len([c for c in _codes(candidate) if c % total in place])
             shares = either[list(walked)]
             rows[row, :7] = (
                 min(1.0, sum(walked.values())), shares.sum(), shares.min(),
-                np.log(shares + _LEAST).min(), alike / count, least, ahead / count,
+                np.log(shares + _LEAST).min(), alike / steps, least, ahead / steps,
             )  # fmt: skip
     return rows
 

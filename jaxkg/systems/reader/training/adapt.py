@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.storage import digest_of
+from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.system import Reader, Seen
 from jaxkg.systems.reader.training.examples import right_readings
@@ -89,7 +90,7 @@ def told_of(reader: Reader, questions: Sequence[Marked]) -> np.ndarray:
     """[Q, 2] bool: whether the best reading is right, and whether it is given as the answer."""
     told = []
     for one in questions:
-        understood = reader.understood(one.seen)
+        understood = reader.understood(_ranked(reader, one.seen))
         best = understood.readings[0].candidate if understood.readings else None
         place = next((n for n, c in enumerate(one.seen.found) if c is best), -1)
         told.append((place >= 0 and bool(one.right[place]), understood.sure))
@@ -119,7 +120,7 @@ def adapted(reader: Reader, own: Sequence[Marked], made: Sequence[Marked] = ()) 
         held = own[part::PARTS]
         other = _reader(reader, _line(reader, [*rest, *made]))
         for one, (fine, _) in zip(held, told_of(other, held)):
-            if (told := other.understood(one.seen).cues) is not None:
+            if (told := other.understood(_ranked(other, one.seen)).cues) is not None:
                 cues.append(told)
                 right.append(fine)
     line = reader.weights.confidence
@@ -141,6 +142,13 @@ def held_out(reader: Reader, own: Sequence[Marked], made: Sequence[Marked] = ())
 
 def _reader(reader: Reader, weights: ReaderWeights) -> Reader:
     return Reader(reader.readings, weights, reader.settings, reader.advice)
+
+
+def _ranked(reader: Reader, seen: Seen) -> Seen:
+    """What was looked at, ranked by a reader's own weights: others may have looked."""
+    return dataclasses.replace(
+        seen, first=rank_on_host(reader.weights.params, reader.standard(seen.views))
+    )
 
 
 def _params(weights: ReaderWeights) -> Mapping[str, np.ndarray]:
