@@ -26,13 +26,13 @@ from jaxkg.systems.reader.linking.relations import RelationLinking
 from jaxkg.systems.reader.named import LabelIndex
 from jaxkg.systems.reader.sets.alignment import Alignment, TextVectors
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.candidates import Candidates, ranked
 from jaxkg.systems.reader.sets.direction import is_verb
 from jaxkg.systems.reader.sets.operators import Operators
 from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.views import ANCHORS
+from jaxkg.systems.reader.sides.types import ANCHORS
 from jaxkg.text import TextEncoder
 from jaxkg.text.encoder import Change, encoder_changed
 
@@ -256,7 +256,7 @@ class Readings:
             found = [c for c in found if c.result or c.wanting] or found
         if asked.cues.wants == "person":
             found = [c for c in found if not self._numbered(c)] or found
-        return sorted(found, key=lambda c: -c.quick)[: self.settings.looked_at]
+        return ranked(found)[: self.settings.looked_at]
 
     def _numbered(self, candidate: Candidate) -> bool:
         """Whether a reading leads to what happened, told by a number, "Order 501": to nobody."""

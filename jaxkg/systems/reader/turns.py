@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.quick import aligned
 
 NAMES = (
     "turn mean", "turn least", "turn backwards", "turn unexplained", "turn share",
@@ -122,7 +123,7 @@ def turn_views(asked: Asked, found: list[Candidate], find: Candidates) -> np.nda
         order = outwards(first, last, words)
         covers: dict[int, np.ndarray] = {}
         for code in {code for _, codes in some for code in codes}:
-            covers[code] = asked.alignment.of(find.wordings(code)).cover[order]
+            covers[code] = aligned(asked, code, find.vocabulary).cover[order]
         cover = np.stack([np.stack([covers[code] for code in codes]) for _, codes in some])
         summed, least = best_turns(cover)
         against, _ = best_turns(cover[:, :, ::-1])

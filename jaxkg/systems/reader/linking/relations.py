@@ -114,6 +114,7 @@ def linking_views(
     chances = chances_of(cosines)
     place = {relation: row for row, relation in enumerate(among.tolist())}
     either = chances.sum(axis=1)
+    likeliest = np.argsort(-either).tolist()
     best = float(either.max(initial=0.0))
     spread = float(-(either * np.log(either + _LEAST)).sum())
     for row, candidate in enumerate(found):
@@ -130,9 +131,8 @@ def linking_views(
             ahead += float(chances[at, ways].sum()) / max(float(either[at]), _LEAST)
             steps, alike, least = steps + 1, alike + cosine, min(least, cosine)
             walked[at] = walked.get(at, 0.0) + float(chances[at, ways].sum())
-        rest = either.copy()
-        rest[list(walked)] = 0.0
-        rows[row, 7:] = float(rest.max(initial=0.0)), best, spread
+        missed = next((either[at] for at in likeliest if at not in walked), 0.0)
+        rows[row, 7:] = missed, best, spread
         if walked:
             shares = either[list(walked)]
             rows[row, :7] = (

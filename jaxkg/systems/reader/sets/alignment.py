@@ -29,6 +29,23 @@ _SPOKEN_OF = 0.5
 """Cosine from which on a phrase speaks of a label, whatever else excludes it."""
 
 
+@functools.lru_cache(100_000)
+def folded_words(label: str) -> tuple[str, ...]:
+    """The words of a label, which many questions are compared with.
+
+    >>> folded_words("Directed by")
+    ('directed', 'by')
+    """
+    return tuple(split_words(label).folded)
+
+
+@functools.lru_cache(100_000)
+def _telling(label: str) -> tuple[str, ...]:
+    """Those that say something, or all of them."""
+    words = folded_words(label)
+    return tuple(word for word in words if word not in STOP) or words
+
+
 class TextVectors:
     """Vectors of short texts, each encoded once in a process, German words of them in English.
 
@@ -89,6 +106,16 @@ class Aligned:
         """[words] in [0, 1]: how well each word is explained by the element."""
         return np.maximum(self.lex, np.clip((self.sem - 0.2) / 0.5, 0, 1))
 
+    @functools.cached_property
+    def fit(self) -> float:
+        """How well its best phrase or letters agree, in [0, 1]."""
+        return max(self.best_lex, min(1.0, max(0.0, (self.best_sem - 0.2) / 0.5)))
+
+    @functools.cached_property
+    def likeness(self) -> float:
+        """How well its letters, or the question as a whole, agree."""
+        return max(self.best_lex, min(1.0, max(0.0, self.whole) * 1.2))
+
 
 class Alignment:
     """One question's words against the labels of a graph.
@@ -97,6 +124,9 @@ class Alignment:
         cues: the question.
         masked: places of words that name topics.
         vectors: of texts.
+
+    Attributes:
+        relations, classes: those of a graph that were aligned already, see `Candidates.aligned`.
     """
 
     def __init__(self, cues: Cues, masked: set[int], vectors: TextVectors) -> None:
@@ -115,6 +145,8 @@ class Alignment:
                     self.phrases.append((first, last))
         found = vectors(self.texts())
         self._phrase_vectors, self._whole = vectors.mapped(found[:-1], asked=True), found[-1]
+        self.relations: dict[int, Aligned] = {}
+        self.classes: dict[int, Aligned] = {}
         self._aligned: dict[tuple[str, ...], Aligned] = {}
         self._ruled_out: dict[tuple[str, ...], bool] = {}
 
@@ -204,7 +236,7 @@ class Alignment:
         Not where others of them speak of it: "directors of what she acted in".
         """
         if wordings not in self._ruled_out:
-            labels = [tuple(split_words(wording).folded) for wording in wordings]
+            labels = [folded_words(wording) for wording in wordings]
             told = tuple(w for place, w in enumerate(self.words) if place not in self.masked)
             excluded = all(opposed(told, label) for label in labels)
             self._ruled_out[wordings] = excluded and not self._else_spoken_of(wordings, labels)
@@ -233,8 +265,7 @@ class Alignment:
         lex = np.zeros(len(self.words), np.float32)
         best_lex, at_lex = 0.0, -1.0
         for wording in wordings:
-            parts = [w for w in split_words(wording).folded if w not in STOP]
-            parts = parts or split_words(wording).folded
+            parts = _telling(wording)
             share = []
             for part in parts:
                 scores = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from jaxkg.query import (
 from jaxkg.systems.reader.language.kin import kin_steps
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.quick import class_aligned, quick_scores
 
 _FURTHEST = 30
 """Paths of three relations that are walked on from."""
@@ -26,6 +28,12 @@ _CLASSES = 2_000
 """Classes up to which all are compared with the words of a question."""
 _MEANT = 0.5
 """Likeness from which on a class keeps what is found to its own: "apartments", flats."""
+_TELLING = 20
+"""Ends that tell which classes all have."""
+_NODES, _DEGREE = 4, 500
+"""Sets of nodes up to which, with their edges, it is kept what lies around them."""
+_KEPT = 10_000
+"""Sets of nodes of which something is kept: questions of one graph meet the same ones."""
 _LIKELY = 0.45
 """Likeness from which on a sort may be meant that the question does not name."""
 
@@ -45,30 +53,8 @@ class Candidates:
         self.kg = vocabulary.kg
         self._hops, self._edges = hops, edges
         self._expanded, self._looked_at = expanded, looked_at
-
-    def quick(self, asked: Asked, candidate: Candidate) -> float:
-        """Words explained, less a price for every step: who to look at more closely."""
-        alignment = asked.alignment
-        content = alignment.content
-        cover = np.zeros(len(content), np.float32)
-        price, measure = 0.0, (candidate.measure,) if candidate.measure >= 0 else ()
-        for code in (*candidate.relations, *measure):
-            aligned = alignment.of(self.wordings(code))
-            cover = np.maximum(cover, aligned.cover)
-            price += 0.45 - 0.15 * max(aligned.best_lex, min(1.0, max(0.0, aligned.whole) * 1.2))
-        for kind in candidate.classes:
-            cover = np.maximum(cover, alignment.of(self.vocabulary.class_words(kind)).cover)
-            price += 0.15
-        for kind in (*self.end_classes(candidate), *candidate.between):
-            cover = np.maximum(cover, 0.9 * alignment.of(self.vocabulary.class_words(kind)).cover)
-        for place in candidate.explained:
-            cover[place] = 1.0
-        named = sum(
-            asked.mentions[m].options[o].score * (0.6 + 0.4 * len(asked.mentions[m].words))
-            for m, o in candidate.topics
-        )
-        price -= 0.35 * candidate.through
-        return float((cover * content).sum()) - price + named + 0.5 * candidate.fit
+        self._known_ends = functools.lru_cache(_KEPT)(self._ends)
+        self._shared_classes = functools.lru_cache(_KEPT)(self._classes_of_all)
 
     def wordings(self, code: int) -> tuple[str, ...]:
         """A relation code in words; its direction is told elsewhere."""
@@ -80,12 +66,14 @@ class Candidates:
         return self.kg.relation_name(code) if named else self.wordings(code)[0]
 
     def ends_classes(self, ends: np.ndarray) -> tuple[int, ...]:
-        """Classes that most of the ends have."""
+        """Classes that all of the ends have, as far as the first of them tell."""
         if not self.vocabulary.classes or not len(ends):
             return ()
-        some = ends[:20].tolist()
-        of = [set(self.vocabulary.kinds_of(end)) for end in some]
-        return tuple(set.intersection(*of)) if of else ()
+        return self._shared_classes(tuple(ends[:_TELLING].tolist()))
+
+    def _classes_of_all(self, ends: tuple[int, ...]) -> tuple[int, ...]:
+        of = [set(self.vocabulary.kinds_of(end)) for end in ends]
+        return tuple(set.intersection(*of))
 
     def end_classes(self, candidate: Candidate) -> tuple[int, ...]:
         """Classes of what a reading leads to, or would lead to."""
@@ -103,17 +91,31 @@ class Candidates:
 
     def reached(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
         """Where each relation code leads to; one that holds both ways has one code."""
-        found = self.vocabulary.around.ends(nodes)
+        around = self.vocabulary.around
+        if len(nodes) <= _NODES and around.degree(nodes) <= _DEGREE:
+            return self._known_ends(tuple(nodes.tolist()))
+        return self._ends(nodes)
+
+    def _ends(self, nodes: Sequence[int] | np.ndarray) -> dict[int, np.ndarray]:
+        found = self.vocabulary.around.ends(np.asarray(nodes, np.int64))
         for code in self.vocabulary.symmetric:
             back = found.pop(code + self.kg.num_relations, None)
             if back is not None:
                 found[code] = np.union1d(found.get(code, back), back)
         return found
 
+    def marked(self, asked: Asked, found: Iterable[Candidate]) -> list[Candidate]:
+        """With quick scores, in the same order."""
+        some = list(found)
+        if not some:
+            return []
+        kinds = [self.end_classes(candidate) for candidate in some]
+        scores = quick_scores(asked, some, kinds, self.vocabulary).tolist()
+        return [dataclasses.replace(one, quick=score) for one, score in zip(some, scores)]
+
     def scored(self, asked: Asked, found: Iterable[Candidate]) -> list[Candidate]:
         """With quick scores, best first."""
-        kept = [dataclasses.replace(c, quick=self.quick(asked, c)) for c in found]
-        return sorted(kept, key=lambda c: -c.quick)
+        return ranked(self.marked(asked, found))
 
     def all(self, asked: Asked) -> list[Candidate]:
         """Paths, classes and joins; operators are put around them by `Operators`."""
@@ -131,23 +133,23 @@ class Candidates:
                     legs=((place, ()),),
                 )
                 some += self.paths(asked, start, hops)
-                for kin in self.kin(asked, start):
+                for kin in self.marked(asked, self.kin(asked, start)):
                     some += [kin, *self.paths(asked, kin, 2)]
             if asked.cues.same:
                 some = [path for path in some if self._there_and_back(path)] or some
-            paths.append(self.scored(asked, some))
+            paths.append(ranked(some))
         joins = self.joins(asked, paths)
         singles = [c for some in paths for c in some]
         near = self._near(asked)
         classes = [self.class_set(kind) for kind in sorted({*_named(asked), *near})]
-        best = self.scored(asked, [*joins, *singles])
+        best = ranked([*joins, *singles])
         kinds = _named(asked) or {kind for kind in near if near[kind] >= _MEANT}
-        kept = self.with_classes(kinds, best[:120])
+        kept = self.scored(asked, self.with_classes(kinds, best[:120]))
         # "How high is the wooden church?": a step on from what a topic and a class pick out.
-        few = self.scored(asked, kept)[:_FURTHEST]
-        kept += [path for one in few for path in self.paths(asked, one, 1)]
+        kept += [path for one in kept[:_FURTHEST] for path in self.paths(asked, one, 1)]
         from_classes = self.from_classes(asked, classes)
-        return self.scored(asked, [*best[: self._looked_at], *kept, *classes, *from_classes])
+        every = self.marked(asked, classes)
+        return ranked([*best[: self._looked_at], *kept, *every, *from_classes])
 
     def paths(self, asked: Asked, start: Candidate, hops: int) -> list[Candidate]:
         """Relation paths from a start, which is an answer only where a walk leads to nothing else.
@@ -157,9 +159,8 @@ class Candidates:
         level, found = [start], []
         around = self.vocabulary.around
         alone = isinstance(start.query, Entities)
-        topics = start.ends if alone else np.zeros(0, np.int64)
+        topics = start.ends if alone else np.full(1, -1)
         for hop in range(hops):
-            level = self.scored(asked, level) if hop else level
             longer: list[Candidate] = []
             for path in level[: self._expanded if hop < 3 else _FURTHEST]:
                 if around.degree(path.ends) > self._edges:
@@ -173,7 +174,7 @@ class Candidates:
                 for code, ends in reached.items():
                     if self._aside(code, path):
                         continue
-                    left = ends[~np.isin(ends, topics)] if len(topics) else ends
+                    left = ends[~np.isin(ends, topics)] if len(topics) > 1 else ends[ends != topics]
                     home = not len(left) and self._leads_home(path, code)
                     if not len(left) and not home:
                         continue
@@ -192,8 +193,9 @@ class Candidates:
                             + path.legs[1:],
                         )
                     )
+            longer = self.marked(asked, longer)
             found += [c for c in longer if self.kg.has_name(int(c.ends[0]))]
-            level = [c for c in longer if self.vocabulary.ends_kind(c.last) == "thing"]
+            level = ranked(c for c in longer if self.vocabulary.ends_kind(c.last) == "thing")
         return found
 
     def kin(self, asked: Asked, start: Candidate) -> list[Candidate]:
@@ -256,7 +258,7 @@ class Candidates:
                 triples += self._meet(
                     outer, [p for p in paths[third] if len(p.relations) <= 1][:30]
                 )
-        joined = self.scored(asked, [*pairs, *triples])
+        joined = ranked([*pairs, *self.marked(asked, triples)])
         further = [f for join in joined[:15] for f in self.paths(asked, join, 1)]
         return [*joined, *further]
 
@@ -302,7 +304,7 @@ class Candidates:
         if len(groups) > _CLASSES:
             return {}
         asked.alignment.prepare(groups.values())
-        aligned = {kind: asked.alignment.of(words) for kind, words in groups.items()}
+        aligned = {kind: class_aligned(asked, kind, self.vocabulary) for kind in groups}
         close = {kind: max(a.best_sem, a.best_lex) for kind, a in aligned.items()}
         sorts = self.vocabulary.sorts
         near = [kind for kind in groups if kind not in sorts or close[kind] >= _LIKELY]
@@ -346,6 +348,11 @@ class Candidates:
         named = _named(asked)
         hops = [1 + (some.classes[0] in named) for some in classes]
         return [p for some, most in zip(classes, hops) for p in self.paths(asked, some, most)]
+
+
+def ranked(found: Iterable[Candidate]) -> list[Candidate]:
+    """By their quick scores, best first."""
+    return sorted(found, key=lambda candidate: -candidate.quick)
 
 
 def _named(asked: Asked) -> set[int]:

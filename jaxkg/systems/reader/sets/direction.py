@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from jaxkg.kg.link.folding import split_words
+import functools
+
 from jaxkg.query import Extreme, Where
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
+from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.quick import aligned
 
 _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
@@ -25,6 +28,11 @@ def is_verb(label: str) -> bool:
     return words[-1] in (*_BY, *_PARTICLES) or words[0].endswith("s") or is_past(words[0])
 
 
+@functools.lru_cache(100_000)
+def _stems(label: str) -> frozenset[str]:
+    return frozenset(map(stem, folded_words(label)))
+
+
 def directions(asked: Asked, candidate: Candidate, find: Candidates) -> tuple[float, float]:
     """How many steps are walked as they are told, less those walked the other way; verbs only.
 
@@ -34,7 +42,7 @@ def directions(asked: Asked, candidate: Candidate, find: Candidates) -> tuple[fl
     for mention, codes in candidate.legs:
         at = float(asked.mentions[mention].first)
         for place, code in enumerate(codes):
-            told = asked.alignment.of(find.wordings(code)).at
+            told = aligned(asked, code, find.vocabulary).at
             if told >= 0:
                 scores[place > 0] += _directed(asked, find, code, at, told)
                 at = told
@@ -47,7 +55,7 @@ def counted_direction(asked: Asked, candidate: Candidate, find: Candidates) -> f
     if not (isinstance(query, Where | Extreme) and query.by == "count") or len(query.path) != 1:
         return 0.0
     code = find.kg.relation_code(query.path[0])
-    told = asked.alignment.of(find.wordings(code)).at
+    told = aligned(asked, code, find.vocabulary).at
     return _directed(asked, find, code, float(min(asked.cues.noun, default=0)), told)
 
 
@@ -87,7 +95,7 @@ def _directed(asked: Asked, find: Candidates, code: int, at: float, told: float)
     if told < 0 or told == at or not is_verb(label):
         return 0.0
     folded = asked.cues.words.folded
-    own = set(map(stem, split_words(label).folded))
+    own = _stems(label)
     if not any(stem(w) in own or is_past(w) for w in folded[int(told) : int(told) + 2]):
         return 0.0  # "Anna's boss" says "reports to" by a noun
     agent = any(word in _BY for word in folded[int(told) : int(told) + 3])
