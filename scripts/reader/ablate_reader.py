@@ -15,6 +15,7 @@ readings those 60 that look best are ranked. All of it takes about half an hour 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,38 +26,21 @@ from train_reader import ENCODERS, HELD, SOURCES
 
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.systems.reader.rank import rank_on_host
-from jaxkg.systems.reader.second import LOOKED, SecondLook, second_views, whole_views
 from jaxkg.systems.reader.training.examples import Examples, no_examples
 from jaxkg.systems.reader.training.fit import fit_ranker, padded
-from jaxkg.systems.reader.training.fit_second import fit_second
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import shipped_weights
-from jaxkg.text import TextEncoder
 
 PARTS = ("vectors", "overlap", "types", "length", "turns", "linking")
 OWN = Path(__file__).parents[1] / "own_graphs"
 ROWS = ("", *(f"without {part}" for part in PARTS), *(f"no {source}" for source in SOURCES))
 
 
-def best_right(
-    some: Examples, scores: np.ndarray, second: SecondLook | None, encoder: TextEncoder
-) -> float:
+def best_right(some: Examples, scores: np.ndarray) -> float:
     """Share of questions, those without a right reading among them, whose best one is right."""
-    hits = 0
-    for number, (a, b) in enumerate(zip(some.offsets[:-1], some.offsets[1:])):
-        order = a + np.argsort(-scores[a:b], kind="stable")[:LOOKED]
-        best = order[0]
-        if second is not None:
-            texts = [text for row in order for text in some.told[row]]
-            vectors = encoder([some.asked[number], *texts])
-            told = vectors[1:].reshape(len(order), -1, vectors.shape[1])
-            asked = some.asked[number]
-            own = whole_views(vectors[0], told, asked, texts, second.ask, second.tell)
-            seen = second_views(own, some.views[order], scores[order])
-            again = rank_on_host(second.params, (seen - second.mean) * second.scale)
-            best = order[int(np.argmax(again))]
-        hits += some.right[best]
-    return float(hits) / (len(some.asked) + some.lost)
+    pairs = itertools.pairwise(some.offsets.tolist())
+    hits = sum(bool(some.right[a + int(np.argmax(scores[a:b]))]) for a, b in pairs)
+    return hits / (some.count + some.lost)
 
 
 def examples_of(name: str, options: argparse.Namespace) -> Examples:
@@ -92,16 +76,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     record = Record(__file__, options)
     options.output.mkdir(parents=True, exist_ok=True)
     keep_shipped(options)
-    encoder = train_reader.encoder_of(options.encoder, options.output)
     held = {name: examples_of(name, options) for name in HELD}
     parts = {name: examples_of(name, options) for name in SOURCES}
     record.note(f"examples made or read after {time.process_time():.0f} CPU seconds")
     told = f"{options.encoder}, {options.seeds} seeds, {options.epochs} epochs"
-    table = record.table(
-        "trained", "look", *HELD, title=f"{told}, {options.share:.0%} of the recipe"
-    )
+    table = record.table("trained", *HELD, title=f"{told}, {options.share:.0%} of the recipe")
 
-    def measure(row: str, look: str) -> None:
+    def measure(row: str) -> None:
         examples = no_examples()
         for name, part in parts.items():
             examples = examples + (no_examples() if row == f"no {name}" else part)
@@ -111,32 +92,18 @@ def main(argv: Sequence[str] | None = None) -> None:
             params, mean, scale = fit_ranker(
                 *padded(examples, 64), kept=kept, seed=seed, epochs=options.epochs
             )
-            second = None
-            if look != "first":
-                second = fit_second(
-                    examples,
-                    encoder,
-                    kept=kept,
-                    maps=look == "second",
-                    seeds=(seed,),
-                    epochs=options.epochs,
-                    first_epochs=options.epochs,
-                )
             shares = []
             for some in held.values():
                 scores = rank_on_host(params, (some.views - mean) * scale)
-                shares.append(best_right(some, scores, second, encoder))
+                shares.append(best_right(some, scores))
             found.append(shares)
         shown = zip(np.mean(found, axis=0), np.std(found, axis=0))
-        table.add(row or "all", look, *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in shown))
+        table.add(row or "all", *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in shown))
 
     for row in ROWS:
-        measure(row, "first")
-    measure("", "second without maps")
-    if options.encoder != "hashing":
-        measure("", "second")
-    taught = ", ".join(f"{name} {len(some.asked)}" for name, some in parts.items())
-    asked = ", ".join(f"{name} {len(some.asked) + some.lost}" for name, some in held.items())
+        measure(row)
+    taught = ", ".join(f"{name} {some.count}" for name, some in parts.items())
+    asked = ", ".join(f"{name} {some.count + some.lost}" for name, some in held.items())
     record.note(f"learnt from: {taught}; asked: {asked}; {time.process_time():.0f} CPU seconds")
     record.save()
 

@@ -8,8 +8,8 @@
 `phrases` trains the maps of phrases and labels, on questions of their own; `linking` tunes the
 encoder that tells which relations a question asks for, on the phrasebook alone; `examples` reads
 the questions of one source (grailqa, lcquad, simple, made-up, spoken, sets, freebase, own), builds
-worlds around them and keeps the views of all readings; `fit` trains the ranker and the second look
-on what was kept, fits the confidence on graphs that they were not trained on (`--own`, `--held`),
+worlds around them and keeps the views of all readings; `fit` trains the ranker on what
+was kept, fits the confidence on graphs that they were not trained on (`--own`, `--held`),
 and writes the weights. Own graphs (`--own`, after `examples --source own`) are learnt from, too;
 the confidence then reads what rankers say of those that they did not learn from. Keeping the views
 takes a minute or two a source, `linking` a quarter of an hour or two, the others some minutes.
@@ -53,7 +53,6 @@ from jaxkg.systems.reader.training.examples import (
 )
 from jaxkg.systems.reader.training.fit import fit_confidence, fit_rankers, padded
 from jaxkg.systems.reader.training.fit_phrases import fit_phrases
-from jaxkg.systems.reader.training.fit_second import fit_second
 from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.training.spoken import spoken_world
 from jaxkg.systems.reader.training.spoken_sets import set_questions
@@ -63,7 +62,7 @@ from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.text.encoder import Change
 
-VERSION = "2026.11-11"
+VERSION = "2026.11-12"
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
 
 
@@ -225,7 +224,7 @@ def make(args: argparse.Namespace) -> None:
         if number % 10 == 0 or args.source == "freebase":
             whole, seconds = gather(parts), time.time() - began
             print(
-                f"{number}: {len(whole.offsets) - 1} questions, {whole.lost} lost, {seconds:.0f} s",
+                f"{number}: {whole.count} questions, {whole.lost} lost, {seconds:.0f} s",
                 flush=True,
             )
             keep(args, whole)
@@ -240,7 +239,7 @@ def keep(args: argparse.Namespace, some: Examples) -> None:
 def learned(
     args: argparse.Namespace, encoder: TextEncoder, own: Sequence[str], seeds: Sequence[int]
 ) -> ReaderWeights:
-    """The ranker and the second look, without a confidence yet.
+    """The ranker, without a confidence yet.
 
     Args:
         args: of the command.
@@ -251,12 +250,12 @@ def learned(
     examples, data = no_examples(), {}
     for source in args.sources.split(","):
         part = Examples.open(args.output / f"{args.encoder}-{source}.npz")
-        data[source] = len(part.offsets) - 1
+        data[source] = part.count
         examples = examples + part
     for some, bare in (("own", False), ("own without classes", True)):
         names = [name for name in own if name.endswith(BARE) == bare]
         graphs = [Examples.open(own_file(args, name)) for name in names]
-        data[some] = sum(len(part.offsets) - 1 for part in graphs)
+        data[some] = sum(part.count for part in graphs)
         for part in graphs * (1 if bare else args.often):
             examples = examples + part
     print("questions", data, flush=True)
@@ -264,12 +263,6 @@ def learned(
     params, mean, scale = fit_rankers(
         *padded(examples, 64), kept=kept, epochs=args.epochs, seeds=seeds
     )
-    second = None
-    if "second look" not in args.without:
-        maps = args.encoder != "hashing" and "maps" not in args.without
-        second = fit_second(
-            examples, encoder, kept=kept, maps=maps, epochs=args.epochs, seeds=seeds
-        )
     about: dict[str, Any] = {
         "version": args.version,
         "encoder": args.encoder,
@@ -280,7 +273,7 @@ def learned(
     change = change_of(args)
     if change is not None:
         about["tuned"] = encoder.revision.partition("-")[0]
-    return ReaderWeights(params, mean, scale, line, 0.5, about, second, maps_of(args), change)
+    return ReaderWeights(params, mean, scale, line, 0.5, about, maps_of(args), change)
 
 
 def fit(args: argparse.Namespace) -> None:

@@ -7,14 +7,17 @@ that the ranker was not trained on, unanswerable ones among them.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
+from jaxkg.systems.reader.language.lexicon.forms import written_otherwise
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.quick import aligned
 from jaxkg.systems.reader.views import NAMES
 
 _TOLD = (
@@ -27,28 +30,26 @@ _TOLD = (
     "graded missed", "class named", "wanting", "linked in all", "linked least", "linked ahead",
     "linked missed", "linked best", "linked spread",
 )  # fmt: skip
+_ASKS, _IS = ("what", "which", "wie", "was", "welche"), ("is", "are", "was", "ist", "lautet")
+_WHAT_IS = frozenset(itertools.product(_ASKS, _IS))
+_OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
+_NAMED = 0.5
+"""Share of a relation's words from which on a question names it."""
+_SOME = 20
+"""Ends that are looked at to tell how they are written."""
 _PLACES = [NAMES.index(name) for name in _TOLD]
-_RANKING = ("bias", "chance", "margin", "readings", "looks agree", "spread of chance", "crowd")
-_WHOLE = ("phrase sem", "sequence sem", "phrase adapted", "sequence adapted", "adapted margin")
-CUES = (*_RANKING, *_WHOLE, *_TOLD)
+_RANKING = ("bias", "chance", "margin", "readings", "spread of chance", "crowd")
+CUES = (*_RANKING, *_TOLD)
 """What the line reads, in order."""
 
 
-def confidence_cues(
-    scores: np.ndarray,
-    answers: list[object],
-    views: np.ndarray,
-    first: np.ndarray | None = None,
-    whole: np.ndarray | None = None,
-) -> np.ndarray:
+def confidence_cues(scores: np.ndarray, answers: list[object], views: np.ndarray) -> np.ndarray:
     """What the line reads of a question.
 
     Args:
         scores: [C] of its readings.
         answers: C, alike where two readings answer the same.
         views: [C, F], as they are, not standardised.
-        first: [C] scores of the first look, where there was a second.
-        whole: [C, 6] of `whole_views`; None without a second look.
 
     Returns:
         [K] float32, as `CUES`.
@@ -63,16 +64,9 @@ def confidence_cues(
     shares = np.array([mine, *by_answer.values()])
     other = max(by_answer.values(), default=0.0)
     entropy = -float((shares * np.log(shares + 1e-9)).sum())
-    agrees = first is None or answers[int(np.argmax(first))] == answers[best]
     crowd = float(np.log1p((shares > 0.02).sum()))
-    ranking = [1.0, mine, mine - other, np.log1p(len(scores)) / 5, float(agrees), entropy, crowd]
-    alike = [0.0] * len(_WHOLE)
-    if whole is not None:
-        others = [whole[c, 2:4].sum() for c in range(len(scores)) if answers[c] != answers[best]]
-        ahead = float(whole[best, 2:4].sum() - max(others, default=0.0))
-        alike = [*whole[best, :4].tolist(), ahead]
-    told = views[best, _PLACES]
-    return np.concatenate([np.array([*ranking, *alike], np.float32), told.astype(np.float32)])
+    ranking = [1.0, mine, mine - other, np.log1p(len(scores)) / 5, entropy, crowd]
+    return np.concatenate([ranking, views[best, _PLACES]]).astype(np.float32)
 
 
 def confidence(line: np.ndarray, cues: np.ndarray) -> float:
@@ -88,7 +82,8 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading, however likely, leaves out what the question says beyond doubt.
 
     A plain question of yes or no that it answers by names; a "not" that it takes no account of; a
-    sum or an average that it has the values of alone; a relation that the words exclude, see
+    sum or an average that it has the values of alone; a phone number, a date or an address of mail
+    that it answers by what is not written so; a relation that the words exclude, see
     `Alignment.rules_out`.
     """
     cues = asked.cues
@@ -98,7 +93,31 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if cues.adds_up and _only_values(best, find):
         return True
+    if _written_otherwise(asked, best, find):
+        return True
     return any(asked.alignment.rules_out(find.wordings(code)) for code in best.relations)
+
+
+def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether a phone number is asked for, say, and the answer is not written as one.
+
+    Unless the relation bears the name of what is asked for.
+    """
+    if best.result or best.wanting or best.last < 0:
+        return False
+    if aligned(asked, best.last, find.vocabulary).best_lex >= _NAMED:
+        return False
+    names = [find.kg.name(end) for end in best.ends[:_SOME].tolist()]
+    return written_otherwise(_asked_for(asked), names)
+
+
+def _asked_for(asked: Asked) -> list[str]:
+    """Words of what is asked for: "what phone number has", "what is the phone number of"."""
+    alignment = asked.alignment
+    if alignment.noun or tuple(alignment.words[:2]) not in _WHAT_IS:
+        return alignment.noun
+    told = [w for place, w in enumerate(alignment.words) if place not in alignment.masked]
+    return list(itertools.takewhile(lambda word: word not in _OF, told[2:]))
 
 
 def _only_values(best: Candidate, find: Candidates) -> bool:

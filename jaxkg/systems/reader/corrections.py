@@ -137,7 +137,7 @@ def corrected(
                 return place, one
     for one in reversed(alike):
         for place in order.tolist():
-            if told(found[place], find)[0] == one.told:
+            if told(found[place], find) == one.told:
                 return place, one
     return -1, None
 

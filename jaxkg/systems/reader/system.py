@@ -23,7 +23,6 @@ from jaxkg.systems.reader.confidence import confidence, confidence_cues, contrad
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.second import Looked
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import kept_views, views
@@ -82,21 +81,19 @@ class Understood:
 
 @dataclasses.dataclass(frozen=True)
 class Seen:
-    """A question's C readings as the rankers look at them.
+    """A question's C readings as the ranker looks at them.
 
     Attributes:
         asked: the question.
         found: the readings.
-        views: [C, F] float32 of the first look.
-        first: [C] float32 scores of the first look.
-        looked: what the second look has seen; None without one.
+        views: [C, F] float32.
+        scores: [C] float32.
     """
 
     asked: Asked
     found: list[Candidate]
     views: np.ndarray
-    first: np.ndarray
-    looked: Looked | None
+    scores: np.ndarray
 
 
 class Reader(QuestionAnswering):
@@ -165,30 +162,23 @@ class Reader(QuestionAnswering):
         return self.understood(self.look(text, topics), text)
 
     def look(self, text: str, topics: Sequence[str] = ()) -> Seen:
-        """All readings of a question and what the rankers look at; see `understand`."""
+        """All readings of a question and what the ranker looks at; see `understand`."""
         asked = self.readings.asked(text, topics)
         found = self.readings.of(asked)
         seen = views(asked, found, self.readings.find, self.readings.linking)
-        first, looked = rank_on_host(self.weights.params, self.standard(seen)), None
-        second = self.weights.second
-        if found and second is not None and "second look" not in self.settings.without:
-            looked = second.look(asked, found, self.readings.find, seen, first, self._kept)
-        return Seen(asked, found, seen, first, looked)
+        return Seen(asked, found, seen, rank_on_host(self.weights.params, self.standard(seen)))
 
     def standard(self, seen: np.ndarray) -> np.ndarray:
-        """[C, F] views of readings as the first ranker takes them."""
+        """[C, F] views of readings as the ranker takes them."""
         return (seen - self.weights.mean) * self.weights.scale * self._kept
 
     def understood(self, seen: Seen, text: str = "") -> Understood:
         """Rank what was looked at; what was said of the same text before counts for more."""
-        asked, found, first = seen.asked, seen.found, seen.first
+        asked, found, scores = seen.asked, seen.found, seen.scores
         if not found:
             return Understood(asked, (), sure=False)
-        scores, whole = first, None
-        if seen.looked is not None and self.weights.second is not None:
-            scores, whole = self.weights.second.scores(seen.looked, first), seen.looked.whole
         answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]
-        cues = confidence_cues(scores, list(answers), seen.views, first, whole)
+        cues = confidence_cues(scores, list(answers), seen.views)
         sure = confidence(self.weights.confidence, cues)
         least = (
             self.weights.threshold if self.settings.threshold is None else self.settings.threshold
@@ -242,7 +232,7 @@ class Reader(QuestionAnswering):
             raise JaxkgError(f"no reading {number} of {question.text!r}; {told}")
         best = offered[number]
         masked = understood.asked.alignment.masked_text()
-        without = wording.told(best.candidate, self.readings.find)[0]
+        without = wording.told(best.candidate, self.readings.find)
         one = Correction(question.text, best.candidate.query, best.words, masked, without)
         self.corrections = keep_correction(self.kg, one)
 

@@ -57,7 +57,6 @@ _GROUPS = {
     "length": [n for n in NAMES if n.endswith(("step", "steps"))],
     "turns": list(TURNS),
     "linking": list(LINKING),
-    "second look": [],
 }
 
 

@@ -14,8 +14,6 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader.confidence import CUES
-from jaxkg.systems.reader.second import NAMES as SECOND
-from jaxkg.systems.reader.second import SecondLook
 from jaxkg.systems.reader.views import NAMES
 from jaxkg.text.encoder import Change, TextEncoder
 
@@ -37,7 +35,6 @@ class ReaderWeights:
         confidence: [K] of `jaxkg.systems.reader.confidence`.
         threshold: least confidence of an answer.
         about: version, encoder, data and scores.
-        second: the second look, where one was trained.
         phrases: maps of phrases and labels, see `TextVectors`.
         change: of the encoder that links relations; `about` says of which ("tuned").
     """
@@ -48,7 +45,6 @@ class ReaderWeights:
     confidence: np.ndarray
     threshold: float
     about: Mapping[str, Any]
-    second: SecondLook | None = None
     phrases: tuple[np.ndarray, np.ndarray] | None = None
     change: Change | None = None
 
@@ -78,10 +74,6 @@ class ReaderWeights:
         for name, pair in (self.change or {}).items():
             factors = (np.asarray(array, np.float16) for array in pair)
             made |= {f"change {name} {part}": a for part, a in zip(_FACTORS, factors)}
-        if self.second is not None:
-            told["second views"] = SECOND
-            made |= {f"second {n}": np.asarray(a, np.float32) for n, a in _arrays(self.second)}
-            made |= {f"second {n}": made[f"second {n}"].astype(np.float16) for n in _MAPS}
         text = json.dumps({**told, **self.about})
         about = np.frombuffer(text.encode(), np.uint8)
         np.savez_compressed(path, confidence=self.confidence, about=about, **made)
@@ -97,9 +89,6 @@ class ReaderWeights:
         try:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in (*_ARRAYS, "confidence", "about")}
-                again = {
-                    n: file[f"second {n}"] for n in (*_ARRAYS, *_MAPS) if "second line" in file
-                }
                 phrases = [file[f"phrase {n}"] for n in _MAPS if "phrase ask" in file]
                 kernels = {n.split()[1] for n in file if n.startswith("change ")}
                 change = {
@@ -115,8 +104,8 @@ class ReaderWeights:
             gone = sorted({*views} - {*NAMES} | {*cues} - {*CUES})
             raise JaxkgError(
                 f"{path} holds weights of {about.get('format')!r}, made for {gone or 'no'} views; "
-                f"this version reads {FORMAT} without these: make them again with "
-                "scripts/reader/train_reader.py"
+                f"this version reads {FORMAT} without these: make them again, with `jaxkg adapt` "
+                "or scripts/reader/train_reader.py"
             )
         hidden = arrays["bias"].shape
         shapes = {name: (len(views),) for name in ("line", "mean", "scale")}
@@ -129,27 +118,10 @@ class ReaderWeights:
             arrays[name] = _placed(arrays[name], views, NAMES)
         confidence = _placed(arrays.pop("confidence"), cues, CUES)
         mean, scale = arrays.pop("mean"), arrays.pop("scale")
-        second = _second(path, again, tuple(about.pop("second views", ()))) if again else None
         ask, tell = (a.astype(np.float32) for a in phrases) if phrases else (None, None)
         maps = None if ask is None or tell is None else (ask, tell)
         least = float(about.pop("threshold"))
-        return cls(arrays, mean, scale, confidence, least, about, second, maps, change or None)
-
-
-def _arrays(second: SecondLook) -> list[tuple[str, np.ndarray]]:
-    own = {"mean": second.mean, "scale": second.scale, "ask": second.ask, "tell": second.tell}
-    return [*second.params.items(), *own.items()]
-
-
-def _second(path: Path, arrays: dict[str, np.ndarray], names: tuple[str, ...]) -> SecondLook:
-    """The second look of a file."""
-    sound = all(np.isfinite(array).all() for array in arrays.values())
-    if not sound or not set(names) <= set(SECOND) or len(arrays["line"]) != len(names):
-        raise JaxkgError(f"{path}: the weights of the second look are damaged or of other views")
-    for name in ("line", "inner", "mean", "scale"):
-        arrays[name] = _placed(arrays[name], names, SECOND)
-    own = {name: arrays.pop(name).astype(np.float32) for name in ("mean", "scale", *_MAPS)}
-    return SecondLook(arrays, **own)
+        return cls(arrays, mean, scale, confidence, least, about, maps, change or None)
 
 
 def _placed(rows: np.ndarray, names: tuple[str, ...], order: tuple[str, ...]) -> np.ndarray:

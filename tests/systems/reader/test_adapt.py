@@ -74,34 +74,17 @@ def test_the_answers_of_a_part_held_out_say_nothing_of_how_it_is_answered(reader
         assert (held_out(reader, some)[:: adapt.PARTS, 1] == answered).all() == inside
 
 
-@pytest.mark.parametrize("looks", [1, 2])
-def test_the_line_found_is_best_by_brute_force(reader, looks):
-    if looks == 1:  # the first ranker has the last word
-        weights = dataclasses.replace(reader.weights, second=None)
-        reader = Reader(reader.readings, weights, reader.settings, reader.advice)
+def test_the_line_found_is_best_by_brute_force(reader):
     own = of(reader, "{} is paid by whom?", "Firm{}")[:5]
     own = [o for n, o in enumerate(own) if o.right.any()]
-    before, after = reader.weights, adapt._line(reader, own)
-    if looks == 1:
-        moved = after.params["line"] - before.params["line"]
-    else:
-        assert before.second is not None
-        assert after.second is not None
-        moved = after.second.params["line"] - before.second.params["line"]
-
-    def ranked(one):
-        if looks == 1:
-            return reader.standard(one.seen.views), one.seen.first, one.right
-        best = one.seen.looked.best
-        scores = before.second.scores(one.seen.looked, one.seen.first)
-        return one.seen.looked.seen, scores[best], one.right[best]
+    moved = adapt._line(reader, own).params["line"] - reader.weights.params["line"]
 
     def loss(change):
         total = 0.0
         for one in own:
-            views, scores, right = ranked(one)
-            share = np.exp(scores.astype(np.float64) + views @ change)
-            total -= np.log(share[right].sum() / share.sum())
+            scores = one.seen.scores.astype(np.float64)
+            share = np.exp(scores + reader.standard(one.seen.views) @ change)
+            total -= np.log(share[one.right].sum() / share.sum())
         return total / len(own) + adapt._HELD * float((change**2).sum())
 
     draws = np.random.default_rng(0).normal(0, 0.02, (20, len(moved)))
@@ -109,13 +92,12 @@ def test_the_line_found_is_best_by_brute_force(reader, looks):
     assert loss(moved) < min(loss(moved * scale) for scale in (0.0, 0.8, 0.95, 1.05, 1.2))
 
 
-def test_what_was_learned_ranks_where_there_is_no_second_look(reader):
-    weights = dataclasses.replace(reader.weights, second=None)
-    plain = Reader(reader.readings, weights, reader.settings, reader.advice)
-    own = of(plain, "{} is paid by whom?", "Firm{}")
-    learned = adapted(plain, own)
+def test_what_was_learned_ranks(reader):
+    weights = reader.weights
+    own = of(reader, "{} is paid by whom?", "Firm{}")
+    learned = adapted(reader, own)
     shares = []
-    for some in (plain, learned):
+    for some in (reader, learned):
         scores = [some.standard(one.seen.views) @ some.weights.params["line"] for one in own]
         shares.append([np.exp(s - s.max())[one.right].sum() / np.exp(s - s.max()).sum()
                        for s, one in zip(scores, own) if one.right.any()])  # fmt: skip
@@ -123,9 +105,9 @@ def test_what_was_learned_ranks_where_there_is_no_second_look(reader):
     # What was looked at by others' weights is ranked by one's own.
     turned = {name: -array for name, array in weights.params.items() if name in ("line", "outer")}
     against = dataclasses.replace(weights, params={**weights.params, **turned})
-    other = Reader(plain.readings, against, plain.settings, plain.advice)
-    known = of(plain, "who runs {}?")
-    assert told_of(other, known)[:, 0].sum() < told_of(plain, known)[:, 0].sum()
+    other = Reader(reader.readings, against, reader.settings, reader.advice)
+    known = of(reader, "who runs {}?")
+    assert told_of(other, known)[:, 0].sum() < told_of(reader, known)[:, 0].sum()
 
 
 def test_questions_made_of_a_graph_have_its_answers(reader):

@@ -1,7 +1,7 @@
 """Adapts shipped weights to one graph, by questions that its users ask.
 
 Little is learned of twenty questions, and little is left to learn: a change of the line of the
-ranker that has the last word (the second look's, where there is one) and a recalibration of the
+ranker and a recalibration of the
 confidence (Platt 1999), both held to what they were. What was learned is judged on questions that
 it was not learned from, each part of them held out once.
 """
@@ -9,7 +9,7 @@ it was not learned from, each part of them held out once.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import minimize
@@ -75,7 +75,7 @@ def adapt_reader(
     """
     weights = adapted(reader, own, made).weights
     before, after = counted(told_of(reader, own)), counted(held_out(reader, own, made))
-    digest = digest_of([_params(weights)["line"], weights.confidence])
+    digest = digest_of([weights.params["line"], weights.confidence])
     told = {"right, wrong before": before, "right, wrong after, held out": after}
     about = {**weights.about, **told, "version": f"{weights.version}+{digest[:8]}"}
     return dataclasses.replace(weights, about=about), before, after
@@ -147,33 +147,19 @@ def _reader(reader: Reader, weights: ReaderWeights) -> Reader:
 def _ranked(reader: Reader, seen: Seen) -> Seen:
     """What was looked at, ranked by a reader's own weights: others may have looked."""
     return dataclasses.replace(
-        seen, first=rank_on_host(reader.weights.params, reader.standard(seen.views))
+        seen, scores=rank_on_host(reader.weights.params, reader.standard(seen.views))
     )
 
 
-def _params(weights: ReaderWeights) -> Mapping[str, np.ndarray]:
-    """Of the ranker that has the last word."""
-    return weights.params if weights.second is None else weights.second.params
-
-
-def _last(reader: Reader, one: Marked) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """[K, F] views, [K] scores and [K] whether right, of the readings it ranks."""
-    second, seen = reader.weights.second, one.seen
-    if second is None or seen.looked is None:
-        return reader.standard(seen.views), seen.first, one.right
-    best = seen.looked.best
-    return seen.looked.seen, second.scores(seen.looked, seen.first)[best], one.right[best]
-
-
 def _line(reader: Reader, questions: Sequence[Marked]) -> ReaderWeights:
-    """Weights whose last ranker is moved to the questions' right readings."""
-    asked = [_last(reader, one) for one in questions if len(one.right)]
-    some = [each for each in asked if each[2].any()]
+    """Weights whose ranker is moved to the questions' right readings."""
+    some = [one for one in questions if one.right.any()]
     if not some:
         return reader.weights
-    views, start, right = (np.concatenate(parts) for parts in zip(*some))
-    views, start = views.astype(np.float64), start.astype(np.float64)
-    first = np.cumsum([0, *(len(each[2]) for each in some)])[:-1]
+    views = np.concatenate([reader.standard(one.seen.views) for one in some]).astype(np.float64)
+    start = np.concatenate([one.seen.scores for one in some]).astype(np.float64)
+    right = np.concatenate([one.right for one in some])
+    first = np.cumsum([0, *(len(one.right) for one in some)])[:-1]
     of = np.repeat(np.arange(len(some)), np.diff([*first, len(right)]))
 
     def loss(change: np.ndarray) -> tuple[float, np.ndarray]:
@@ -187,11 +173,9 @@ def _line(reader: Reader, questions: Sequence[Marked]) -> ReaderWeights:
         return value, slope / len(some) + 2 * _HELD * change
 
     change = minimize(loss, np.zeros(views.shape[1]), jac=True, method="L-BFGS-B").x
-    weights, before = reader.weights, _params(reader.weights)
+    before = reader.weights.params
     params = {**before, "line": before["line"] + change.astype(np.float32)}
-    if weights.second is None:
-        return dataclasses.replace(weights, params=params)
-    return dataclasses.replace(weights, second=dataclasses.replace(weights.second, params=params))
+    return dataclasses.replace(reader.weights, params=params)
 
 
 def _recalibrated(logits: np.ndarray, right: np.ndarray) -> tuple[float, float]:

@@ -16,7 +16,6 @@ from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.views import NAMES, views
-from jaxkg.systems.reader.wording import told
 from jaxkg.text import TextEncoder
 from jaxkg.text.encoder import Change
 
@@ -32,17 +31,18 @@ class Examples:
         views: [N, F] float32.
         right: [N] bool.
         offsets: [Q + 1] where each question starts.
-        asked: Q questions, names masked.
-        told: N readings in `WORDINGS` wordings.
         lost: questions that none of the readings answers.
     """
 
     views: np.ndarray
     right: np.ndarray
     offsets: np.ndarray
-    asked: tuple[str, ...] = ()
-    told: tuple[tuple[str, ...], ...] = ()
     lost: int = 0
+
+    @property
+    def count(self) -> int:
+        """Q, those that are lost not counted."""
+        return len(self.offsets) - 1
 
     def __add__(self, other: Examples) -> Examples:
         """Both together."""
@@ -50,23 +50,16 @@ class Examples:
             np.concatenate([self.views, other.views]),
             np.concatenate([self.right, other.right]),
             np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]]),
-            self.asked + other.asked,
-            self.told + other.told,
             self.lost + other.lost,
         )
 
     def save(self, path: Path) -> None:
-        """Write one `.npz` file; every text once."""
-        texts = sorted({*self.asked, *(text for row in self.told for text in row)})
-        place = {text: row for row, text in enumerate(texts)}
+        """Write one `.npz` file."""
         np.savez(
             path,
             views=self.views,
             right=self.right,
             offsets=self.offsets,
-            asked=np.array([place[text] for text in self.asked], np.int32),
-            told=np.array([[place[t] for t in row] for row in self.told], np.int32),
-            texts=np.frombuffer("\n".join(texts).encode(), np.uint8),
             names=np.frombuffer("\n".join(NAMES).encode(), np.uint8),
             lost=self.lost,
         )
@@ -84,15 +77,7 @@ class Examples:
                 raise JaxkgError(f"{path} holds examples of other views: make them again")
             views = np.zeros((len(file["views"]), len(NAMES)), np.float32)
             views[:, [NAMES.index(name) for name in names]] = file["views"]
-            texts = file["texts"].tobytes().decode().split("\n")
-            return cls(
-                views,
-                file["right"],
-                file["offsets"],
-                tuple(texts[row] for row in file["asked"].tolist()),
-                tuple(tuple(texts[t] for t in row) for row in file["told"].tolist()),
-                int(file["lost"]),
-            )
+            return cls(views, file["right"], file["offsets"], int(file["lost"]))
 
 
 def no_examples() -> Examples:
@@ -184,8 +169,6 @@ def make_examples(
         if readings.linking is not None:
             readings.linking.vectors([one.alignment.masked_text() for one in seen])
     rows, marks, offsets, lost = [], [], [0], 0
-    masked: list[str] = []
-    wordings: list[tuple[str, ...]] = []
     for one, topics in questions:
         asked = readings.asked(one.text, topics)
         found = readings.of(asked)
@@ -198,18 +181,9 @@ def make_examples(
         rows.append(views(asked, [found[i] for i in kept], readings.find, readings.linking))
         marks.append(right[kept])
         offsets.append(offsets[-1] + len(kept))
-        masked.append(asked.alignment.masked_text())
-        wordings += [told(found[i], readings.find) for i in kept]
     if not rows:
         return dataclasses.replace(no_examples(), lost=lost)
-    return Examples(
-        np.concatenate(rows),
-        np.concatenate(marks),
-        np.array(offsets),
-        tuple(masked),
-        tuple(wordings),
-        lost,
-    )
+    return Examples(np.concatenate(rows), np.concatenate(marks), np.array(offsets), lost)
 
 
 def gather(some: Iterable[Examples], *, told: Callable[[int], None] | None = None) -> Examples:

@@ -1,4 +1,3 @@
-import dataclasses
 import itertools
 import random
 
@@ -6,18 +5,13 @@ import numpy as np
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import CUES, contradicted
+from jaxkg.systems.reader.confidence import contradicted
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.examples import Examples, make_examples
-from jaxkg.systems.reader.training.fit import fit_ranker, padded
-from jaxkg.systems.reader.training.fit_second import fit_maps, fit_second, part_of
 from jaxkg.systems.reader.training.splice import spliced
 from jaxkg.systems.reader.training.spoken import spoken_world
 from jaxkg.systems.reader.turns import best_parts, best_turns, outwards
-from jaxkg.systems.reader.views import kept_views
-from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.systems.reader.wording import told
 from jaxkg.text import HashingEncoder
 
@@ -55,8 +49,8 @@ def test_a_reading_is_told_without_its_names():
     readings = Readings(FILMS, None, ReaderSettings())
     asked = readings.asked("Where was the director of Alien born?")
     wordings = {told(c, readings.find) for c in readings.of(asked)}
-    assert ("the born in of the directed by of it", "it, directed by, born in") in wordings
-    assert any("whose directed by is the directed by of it" in phrase for phrase, _ in wordings)
+    assert "the born in of the directed by of it" in wordings
+    assert any("whose directed by is the directed by of it" in phrase for phrase in wordings)
 
 
 def test_the_graph_of_spoken_questions_has_their_answers():
@@ -94,63 +88,14 @@ def test_a_longer_question_tells_its_topic_by_a_relation():
         assert len(one["edges"]) > 1
 
 
-def test_examples_are_kept_with_their_texts(tmp_path):
+def test_examples_are_kept(tmp_path):
     kg, asked = spoken_world(1, 6)
     some = make_examples(kg, [(one, ()) for one in asked], HashingEncoder(), ReaderSettings())
     some.save(tmp_path / "some.npz")
     again = Examples.open(tmp_path / "some.npz")
-    assert again.told == some.told
-    assert again.asked == some.asked
-    assert np.array_equal(again.views, some.views)
-    last = part_of(again, np.array([len(again.asked) - 1]))
-    assert last.told == again.told[again.offsets[-2] :]
-
-
-@pytest.mark.usefixtures("standard_promotion")
-def test_maps_learn_what_cosines_do_not_tell():
-    order = np.random.default_rng(0)
-    question = order.standard_normal((64, 16)).astype(np.float32)
-    turned = question @ np.linalg.qr(order.standard_normal((16, 16)))[0].astype(np.float32)
-    wrong = order.standard_normal((64, 3, 2, 16)).astype(np.float32)
-    wordings = np.concatenate([np.stack([turned, turned], axis=1)[:, None], wrong], axis=1)
-    right = np.zeros((64, 4), bool)
-    right[:, 0] = True
-    ask, tell = fit_maps(
-        question, wordings, right, np.ones_like(right), seed=0, epochs=60, rate=3e-2
-    )
-
-    def best(ask, tell):
-        told = wordings @ tell
-        told /= np.linalg.norm(told, axis=-1, keepdims=True)
-        return np.argmax(np.einsum("qcwe,qe->qc", told, question @ ask), axis=1)
-
-    plain = np.eye(16, dtype=np.float32)
-    assert np.mean(best(ask, tell) == 0) > 0.9 > np.mean(best(plain, plain) == 0)
-
-
-@pytest.mark.usefixtures("standard_promotion")
-def test_a_second_look_is_kept_and_looked_with(tmp_path):
-    kg, asked = spoken_world(2, 12)
-    encoder = HashingEncoder()
-    some = make_examples(kg, [(one, ()) for one in asked], encoder, ReaderSettings(looked_at=60))
-    kept = kept_views("")
-    second = fit_second(some, encoder, kept=kept, maps=False, epochs=4, first_epochs=4)
-    params, mean, scale = fit_ranker(*padded(some, 64), kept=kept, epochs=4)
-    line = np.linspace(-1, 1, len(CUES), dtype=np.float32)
-    about = {"version": "test", "encoder": "hashing"}
-    weights = ReaderWeights(params, mean, scale, line, 0.5, about, second)
-    weights.save(tmp_path / "w.npz")
-    again = ReaderWeights.open(tmp_path / "w.npz")
-    reader = Reader.build(kg, encoder, weights=again)
-    plain = Reader.build(kg, encoder, weights=dataclasses.replace(again, second=None))
-    without = Reader.build(
-        kg, encoder, weights=again, settings=ReaderSettings(without="second look")
-    )
-    read = [[r.understand(one.text) for one in asked] for r in (reader, plain, without)]
-    words = [[u.readings[0].words for u in some] for some in read]
-    shares = [[u.confidence for u in some] for some in read]
-    assert words[1] == words[2]
-    assert shares[0] != shares[1]
+    assert again.count + again.lost == len(asked)
+    for name in ("views", "right", "offsets"):
+        assert np.array_equal(getattr(again, name), getattr(some, name))
 
 
 def test_no_reading_leaves_a_denial_out_however_likely():
@@ -173,3 +118,27 @@ def test_no_reading_leaves_a_denial_out_however_likely():
     assert not results["yes"]
     asked = readings.asked("Is Cake sold?")
     assert all(contradicted(asked, c, readings.find) for c in readings.of(asked) if not c.result)
+
+
+@pytest.mark.parametrize(
+    ("question", "denied"),
+    [
+        ("What is the phone number of Hotel Krone?", {"stands in", "e-mail"}),
+        ("Which phone number has Hotel Krone?", {"stands in", "e-mail"}),
+        ("What is the mail of Hotel Krone?", {"stands in", "called on"}),
+        ("Where is Hotel Krone?", set()),
+        ("Who has the phone of Hotel Krone?", {"e-mail"}),
+    ],
+)
+def test_what_is_asked_for_is_written_as_such(question, denied):
+    facts = [
+        ("Hotel Krone", "stands in", "Thun"),
+        ("Hotel Krone", "called on", "033 22 11"),
+        ("Hotel Krone", "e-mail", "at the desk"),  # bears the name
+    ]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked = readings.asked(question)
+    steps = [one for one in readings.of(asked) if 0 <= one.last < 3 and len(one.relations) == 1]
+    assert len(steps) >= 3
+    told = {readings.find.told(c.last) for c in steps if contradicted(asked, c, readings.find)}
+    assert told == denied
