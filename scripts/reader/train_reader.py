@@ -7,7 +7,7 @@
 
 `phrases` trains the maps of phrases and labels, on questions of their own; `linking` tunes the
 encoder that tells which relations a question asks for, on the phrasebook alone; `examples` reads
-the questions of one source (grailqa, lcquad, simple, made-up, spoken, sets, freebase, own), builds
+the questions of one source (grailqa, lcquad, simple, made-up, spoken, sets, own), builds
 worlds around them and keeps the views of all readings; `fit` trains the ranker on what
 was kept, fits the confidence on graphs that they were not trained on (`--own`, `--held`),
 and writes the weights. Own graphs (`--own`, after `examples --source own`) are learnt from, too;
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -99,33 +98,6 @@ def spoken_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[
         questions = [(one, ()) for one in asked]
         yield make_examples(
             kg, questions, encoder, ReaderSettings(), maps_of(args), change_of(args)
-        )
-
-
-def freebase_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
-    """WebQSP and CWQ training questions over the pooled graph with their gold subgraphs."""
-    triples = set()
-    for file in ("freebase_webqsp_cwq/kg_pooled.tsv", "question_graphs/kg_train_subgraphs.tsv"):
-        for line in (args.data / file).read_text(encoding="utf-8").splitlines():
-            triples.add(tuple(line.split("\t")[:3]))
-    kg = KnowledgeGraph.from_triples(t for t in sorted(triples) if len(t) == 3 and all(t))
-    asked: list[tuple[Asked, tuple[str, ...]]] = []
-    for file in ("webqsp_train", "cwq_train"):
-        lines = (args.data / f"question_graphs/{file}.jsonl").read_text().splitlines()
-        for line in random.Random(1).sample(lines, 10 * worlds_of(args)):
-            one = json.loads(line)
-            if one["topics"] and one["answers"]:
-                asked.append(
-                    (
-                        Asked(one["question"], frozenset(one["answers"]), partly=True),
-                        tuple(one["topics"]),
-                    )
-                )
-    random.Random(2).shuffle(asked)
-    settings = ReaderSettings(expanded=30, looked_at=300)
-    for first in range(0, len(asked), 100):
-        yield make_examples(
-            kg, asked[first : first + 100], encoder, settings, maps_of(args), change_of(args)
         )
 
 
@@ -215,13 +187,13 @@ def make(args: argparse.Namespace) -> None:
     args.output.mkdir(parents=True, exist_ok=True)
     encoder = encoder_of(args.encoder, args.output)
     began = time.time()
-    kinds = {"freebase": freebase_examples, "spoken": spoken_examples, "sets": spoken_examples}
+    kinds = dict.fromkeys(("spoken", "sets"), spoken_examples)
     kinds |= dict.fromkeys(HELD, held_examples)
     found = kinds.get(args.source, world_examples)
     parts: list[Examples] = []
     for number, part in enumerate(found(args, encoder), start=1):
         parts.append(part)
-        if number % 10 == 0 or args.source == "freebase":
+        if number % 10 == 0:
             whole, seconds = gather(parts), time.time() - began
             print(
                 f"{number}: {whole.count} questions, {whole.lost} lost, {seconds:.0f} s",
@@ -332,7 +304,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--phrasebook", type=Path, default=Path(__file__).parent / "phrasebook")
     parser.add_argument("--linked", type=int, default=4, help="epochs over the phrasebook")
-    parser.add_argument("--source", default="grailqa", choices=[*SOURCES, "freebase", *HELD])
+    parser.add_argument("--source", default="grailqa", choices=[*SOURCES, *HELD])
     parser.add_argument("--sources", default=",".join(SOURCES))
     parser.add_argument("--held", type=int, default=6, help="worlds a source for the confidence")
     parser.add_argument("--groups", type=int, help="worlds to build, of about 20 questions each")

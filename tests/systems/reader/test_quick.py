@@ -1,0 +1,116 @@
+"""What is worked out for all readings of a question at once, against one after the other."""
+
+import numpy as np
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.sides.words import word_views
+from jaxkg.text import HashingEncoder
+
+FARM = KnowledgeGraph.from_triples(
+    [
+        *((name, "type", "goat") for name in ("Moss", "Fern", "Ivy")),
+        *((name, "type", "keeper") for name in ("Roy Penn", "Una Holt")),
+        ("Moss", "looked after by", "Roy Penn"),
+        ("Fern", "looked after by", "Una Holt"),
+        ("Ivy", "looked after by", "Roy Penn"),
+        ("Moss", "mother", "Ivy"),
+        ("Roy Penn", "lives in", "Tern Ness"),
+        ("Una Holt", "lives in", "Tern Ness"),
+        ("Moss", "weight", "41"),
+        ("Fern", "weight", "38"),
+        ("Ivy", "weight", "52"),
+    ]
+)
+QUESTIONS = (
+    "Which goats are looked after by Roy Penn?",
+    "Where does the keeper of Moss's mother live?",
+    "Which goat is heavier than Fern and looked after by Roy Penn?",
+    "What is the heaviest goat that lives in Tern Ness?",
+    "How many goats does Una Holt not look after?",
+    "Who?",
+)
+
+
+@pytest.fixture(scope="module")
+def readings():
+    return Readings(FARM, HashingEncoder(), ReaderSettings())
+
+
+def elements(asked, candidate, find, quick):
+    """(cover, lex, sem, price) of all that a reading is made of."""
+    of, vocabulary = asked.alignment.of, find.vocabulary
+    codes = [*candidate.relations, *([candidate.measure] if candidate.measure >= 0 else [])]
+    for aligned in (of(vocabulary.wordings(code)) for code in codes):
+        whole = min(1.0, max(0.0, aligned.whole) * 1.2)
+        yield aligned, 1.0, 0.45 - 0.15 * max(aligned.best_lex, whole)
+    for kind in candidate.classes:
+        yield of(vocabulary.class_words(kind)), 1.0, 0.15
+    for kind in (*find.end_classes(candidate), *candidate.between):
+        yield of(vocabulary.class_words(kind)), 0.9 if quick else 1.0, 0.0
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_quick_scores_are_those_of_one_reading_at_a_time(readings, question):
+    asked = readings.asked(question)
+    found = readings.of(asked)
+    assert found
+    for candidate in found:
+        cover, price = np.zeros(len(asked.alignment.content)), 0.35 * candidate.through
+        for aligned, share, cost in elements(asked, candidate, readings.find, quick=True):
+            cover, price = np.maximum(cover, share * aligned.cover), price + cost
+        cover[list(candidate.explained)] = 1.0
+        named = sum(
+            asked.mentions[m].options[o].score * (0.6 + 0.4 * len(asked.mentions[m].words))
+            for m, o in candidate.topics
+        )
+        score = (cover * asked.alignment.content).sum() - price + named + 0.5 * candidate.fit
+        assert candidate.quick == pytest.approx(score, abs=1e-5)
+    quick = [candidate.quick for candidate in found]
+    assert quick == sorted(quick, reverse=True)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_words_explained_are_those_of_one_reading_at_a_time(readings, question):
+    asked, find = readings.asked(question), readings.find
+    found = readings.of(asked)
+    seen = word_views(asked, found, [find.end_classes(one) for one in found], find)
+    for row, candidate in enumerate(found):
+        content = asked.alignment.content.copy()
+        lex, sem = np.zeros((2, len(content)))
+        for aligned, _, _ in elements(asked, candidate, find, quick=False):
+            lex, sem = np.maximum(lex, aligned.lex), np.maximum(sem, aligned.sem)
+        lex[list(candidate.explained)] = 1.0
+        used = {mention for mention, _ in candidate.topics}
+        for place, mention in enumerate(asked.mentions):
+            if place in used:
+                lex[list(mention.words)] = 1.0
+            elif mention.score >= 0.7:
+                content[mention.first] = max(content[mention.first], mention.score)
+        soft = np.clip((sem - 0.2) / 0.5, 0, 1)
+        cover = np.maximum(lex, soft)
+        aside = content * np.maximum(asked.named - cover, 0)
+        wanted = {
+            "explained": (content * cover).sum(),
+            "unexplained": (content * (1 - cover)).sum(),
+            "worst word": max(content * (1 - cover), default=0.0),
+            "share": (content * cover).sum() / (content.sum() or 1.0),
+            "share by letters": (content * lex).sum() / (content.sum() or 1.0),
+            "share by vectors": (content * soft).sum() / (content.sum() or 1.0),
+            "named aside": max(aside, default=0.0),
+            "named aside in all": aside.sum(),
+            "zero": content.sum() == 0,
+        }
+        for name, value in wanted.items():
+            assert seen[name][row] == pytest.approx(value, abs=1e-5), name
+
+
+def test_what_lies_around_a_node_is_the_same_however_often_it_is_asked(readings):
+    find = readings.find
+    moss = np.array([FARM.entity_ids.index("Moss")])
+    first = {code: ends.tolist() for code, ends in find.reached(moss).items()}
+    again = {code: ends.tolist() for code, ends in find.reached(moss).items()}
+    around = readings.vocabulary.around.ends(moss)
+    assert first == again == {code: ends.tolist() for code, ends in around.items()}
