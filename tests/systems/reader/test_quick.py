@@ -17,6 +17,7 @@ FARM = KnowledgeGraph.from_triples(
         ("Fern", "looked after by", "Una Holt"),
         ("Ivy", "looked after by", "Roy Penn"),
         ("Moss", "mother", "Ivy"),
+        ("Mother", "looked after by", "Una Holt"),  # its name is a label, too
         ("Roy Penn", "lives in", "Tern Ness"),
         ("Una Holt", "lives in", "Tern Ness"),
         ("Moss", "weight", "41"),
@@ -30,6 +31,7 @@ QUESTIONS = (
     "Which goat is heavier than Fern and looked after by Roy Penn?",
     "What is the heaviest goat that lives in Tern Ness?",
     "How many goats does Una Holt not look after?",
+    "Who is Mother looked after by?",
     "Who?",
 )
 

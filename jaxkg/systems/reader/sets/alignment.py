@@ -126,7 +126,7 @@ class Alignment:
         vectors: of texts.
 
     Attributes:
-        relations, classes: those of a graph that were aligned already, see `Candidates.aligned`.
+        relations, classes: those of a graph that were aligned already, see `sets.quick`.
     """
 
     def __init__(self, cues: Cues, masked: set[int], vectors: TextVectors) -> None:

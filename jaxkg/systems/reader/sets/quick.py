@@ -30,6 +30,27 @@ def class_aligned(asked: Asked, kind: int, vocabulary: Vocabulary) -> Aligned:
     return known[kind]
 
 
+def elements(
+    asked: Asked, candidate: Candidate, kinds: Sequence[int], vocabulary: Vocabulary
+) -> tuple[list[Aligned], list[Aligned], list[Aligned]]:
+    """What a reading is made of, against the words of a question.
+
+    Args:
+        asked: the question.
+        candidate: the reading.
+        kinds: classes of what it leads to.
+        vocabulary: of the graph.
+
+    Returns:
+        relations it walks or measures by, classes it names, classes it comes to or walks through.
+    """
+    measure = (candidate.measure,) if candidate.measure >= 0 else ()
+    steps = [aligned(asked, code, vocabulary) for code in (*candidate.relations, *measure)]
+    named = [class_aligned(asked, kind, vocabulary) for kind in candidate.classes]
+    loose = [class_aligned(asked, kind, vocabulary) for kind in (*kinds, *candidate.between)]
+    return steps, named, loose
+
+
 def quick_scores(
     asked: Asked,
     found: Sequence[Candidate],
@@ -53,11 +74,7 @@ def quick_scores(
     weights: list[float] = []
     starts, prices = [], np.zeros(len(found))
     for place, (candidate, ends) in enumerate(zip(found, kinds, strict=True)):
-        steps = [aligned(asked, code, vocabulary) for code in candidate.relations]
-        if candidate.measure >= 0:
-            steps.append(aligned(asked, candidate.measure, vocabulary))
-        named = [class_aligned(asked, kind, vocabulary) for kind in candidate.classes]
-        loose = [class_aligned(asked, kind, vocabulary) for kind in (*ends, *candidate.between)]
+        steps, named, loose = elements(asked, candidate, ends, vocabulary)
         # A row of zeros before its own, so that no reading is without one.
         starts.append(len(covers))
         covers += [nothing, *(one.cover for one in (*steps, *named, *loose))]

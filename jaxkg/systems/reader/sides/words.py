@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxkg.systems.reader.sets.alignment import Aligned
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.quick import aligned, class_aligned
+from jaxkg.systems.reader.sets.quick import elements
 
 _A_NAME = 0.7
 """Score from which on words are a name."""
@@ -37,7 +36,8 @@ def word_views(
     nothing = np.zeros(content.shape[1], np.float32)
     letters, vectors, starts = [], [], []
     for candidate, ends in zip(found, kinds, strict=True):
-        some = _elements(asked, candidate, ends, find)
+        steps, named, loose = elements(asked, candidate, ends, find.vocabulary)
+        some = (*steps, *named, *loose)
         starts.append(len(letters))
         letters += [nothing, *(one.lex for one in some)]
         vectors += [nothing, *(one.sem for one in some)]
@@ -83,12 +83,3 @@ def _content(asked: Asked, found: Sequence[Candidate]) -> tuple[np.ndarray, np.n
             elif mention.score >= _A_NAME:  # a name that goes unused is a word unexplained
                 content[row, mention.first] = max(content[row, mention.first], mention.score)
     return content[order], names[order]
-
-
-def _elements(
-    asked: Asked, candidate: Candidate, kinds: tuple[int, ...], find: Candidates
-) -> list[Aligned]:
-    codes = (*candidate.relations, *([candidate.measure] if candidate.measure >= 0 else []))
-    some = [aligned(asked, code, find.vocabulary) for code in codes]
-    classes = (*candidate.classes, *kinds, *candidate.between)
-    return some + [class_aligned(asked, kind, find.vocabulary) for kind in classes]
