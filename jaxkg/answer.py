@@ -75,9 +75,10 @@ class Answer(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries and lists, ready for JSON."""
-        return {name: _plain(value) for name, value in self._told().items()}
+        return {name: _plain(value) for name, value in self.members().items()}
 
-    def _told(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
+        """What its JSON tells, by field; records are left as they are."""
         return {name: value for name, value in vars(self).items() if name != "retrieved"}
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -85,7 +86,9 @@ class Answer(Printed):
 
         Halves of surrogate pairs, which no file takes, become U+FFFD.
         """
-        return whole(json.dumps(self._told(), default=_members, ensure_ascii=False, indent=indent))
+        return whole(
+            json.dumps(self.members(), default=_members, ensure_ascii=False, indent=indent)
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Self:

@@ -62,7 +62,7 @@ def error_reply(error: Exception) -> Response:
 def answer_json(answer: Answer) -> bytes:
     """As `Answer.to_json`, in a fraction of its time."""
     try:
-        return orjson.dumps(answer)
+        return orjson.dumps(answer.members())
     except TypeError:  # half of a surrogate pair, or a number of another library's
         return answer.to_json().encode()
 
