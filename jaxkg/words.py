@@ -13,6 +13,7 @@ TOPIC_WORD = "\x02topic"
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _JOINT = re.compile(r"\.(?=/)")
 _SEPARATORS = re.compile(r"[/#.:]+")
+_DOUBLED = re.compile(r"__+")
 _DASHES = re.compile(r"[_-]+")
 _JOINERS = "\u200c\u200d"
 _OPAQUE_ID = re.compile(r"/?(?:m[./]0|g[./]1)[0-9a-z_]+|_:.+")
@@ -60,6 +61,8 @@ def relation_words(relation: str) -> str:
     ('place of birth', 'actor film')
     >>> relation_words("http://dbpedia.org/ontology/birthPlace"), relation_words("^DIRECTED_BY")
     ('birth place', 'directed by')
+    >>> relation_words("__film__film__country"), relation_words("has__part")
+    ('film country', 'has part')
     """
     name = relation.removeprefix("^")
     if not any(map(str.isspace, name)):
@@ -69,7 +72,8 @@ def relation_words(relation: str) -> str:
 
 
 def _schema_words(name: str) -> str:
-    parts = [part for part in _SEPARATORS.split(name) if part]
+    dotted = _DOUBLED.sub(".", name) if name.count("__") > 1 else name
+    parts = [part for part in _SEPARATORS.split(dotted) if part]
     if not parts or not any(map(str.isalpha, parts[-1])):
         return name
     words = _opened(parts[-1])
