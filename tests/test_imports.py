@@ -1,6 +1,7 @@
 """The arrows between the folders of the package, held as a table."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,7 @@ def unit_of(path: Path, package: Path = PACKAGE) -> str:
     return path.relative_to(package).parts[0].removesuffix(".py")
 
 
+@functools.cache
 def imported(path: Path, package: Path = PACKAGE) -> list[tuple[int, str]]:
     """(line, absolute dotted name) of everything that a file imports."""
     inside = ("jaxkg", *path.relative_to(package).parts[:-1])
@@ -85,9 +87,15 @@ def imported(path: Path, package: Path = PACKAGE) -> list[tuple[int, str]]:
     return found
 
 
+@functools.cache
+def units_of(package: Path) -> set[str]:
+    """All top-level folders and modules."""
+    return {unit_of(file, package) for file in package.rglob("*.py")}
+
+
 def crossings(path: Path, package: Path = PACKAGE) -> list[tuple[int, str]]:
     """(line, unit) of the imports that cross a folder line within the package."""
-    units = {unit_of(file, package) for file in package.rglob("*.py")}
+    units = units_of(package)
     out = []
     for line, name in imported(path, package):
         root, *rest = name.split(".")

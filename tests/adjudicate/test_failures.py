@@ -2,6 +2,7 @@
 each is counted."""
 
 import dataclasses
+import itertools
 import threading
 from collections import Counter
 
@@ -118,8 +119,14 @@ def prompts(size):
     ]
 
 
-@pytest.mark.parametrize("size", [1, 50], ids=["single", "batch"])
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def matrix():
+    """Every fault of one call and of fifty; those that are waited out take seconds."""
+    for fault, (kind, size) in itertools.product(FAULTS, (("single", 1), ("batch", 50))):
+        marks = pytest.mark.slow if "slow" in fault.name and size > 1 else ()
+        yield pytest.param(fault, size, marks=marks, id=f"{fault.name}-{kind}")
+
+
+@pytest.mark.parametrize(("fault", "size"), [*matrix()])
 def test_failure_matrix(fault, size, serve, tmp_path):
     endpoint = PerQuestion(fault, loopback.Behaviour)
     server = serve(endpoint, structured=fault.structured)

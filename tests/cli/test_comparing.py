@@ -285,6 +285,7 @@ def test_a_page_says_where_benchmarks_come_from(jaxkg, benchmark, monkeypatch):
 
 
 @pytest.mark.usefixtures("standard_promotion")
+@pytest.mark.slow
 def test_a_model_that_plans_teaches_the_planner(jaxkg, serve, gold, eight, tmp_path):
     server, run, folder = serve(gold), tmp_path / "run", tmp_path / "planner"
     arguments = ("eval", "--system", "llm-planned", "--questions", eight, "-o", run, "--json")
@@ -305,6 +306,7 @@ def test_a_model_that_plans_teaches_the_planner(jaxkg, serve, gold, eight, tmp_p
     assert "no traces; make some with" in err
 
 
+@pytest.mark.slow
 def test_benchmarks_are_found_by_name(data_dir, monkeypatch):
     from jaxkg.experiments.datasets import NAMES, dataset
 

@@ -152,11 +152,12 @@ def command(jaxkg, tmp_path, graph, few, request):
 
 
 def everywhere():
-    """Every writer meets a full disk and a closed one, training one of them; two writers meet all
-    the rest: how a disk refuses is one matter, whether a writer says so another."""
+    """Every writer that is soon done meets a full disk, and two of them all disks: how a disk
+    refuses is one matter, whether a writer says so another. The rest is slow."""
+    long = ("train", "compare", "synthesize")
     for (disk, refusal), (writer, command) in itertools.product(DISKS.items(), WRITERS.items()):
-        few = disk == "full" or (disk == "read-only" and command[0] != "train")
-        marks = () if few or writer in ("svg", "build, big") else pytest.mark.slow
+        few = disk == "full" and command[0] not in long
+        marks = () if few or writer in ("trace", "build, big") else pytest.mark.slow
         yield pytest.param(refusal, command, marks=marks, id=f"{disk}-{writer}")
 
 
@@ -193,6 +194,7 @@ def test_a_full_cache_takes_no_answer_away(jaxkg, tmp_path, monkeypatch, system,
     assert "nothing is kept for the next time" in line
 
 
+@pytest.mark.slow
 def test_half_a_program_is_made_anew(jaxkg, tmp_path, monkeypatch):
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
     ask = ("ask", ASKED, "--system", "planner")

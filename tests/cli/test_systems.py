@@ -107,6 +107,7 @@ def test_texts_alone_take_an_encoder_by_name(jaxkg):
     assert "'words'" in err
 
 
+@pytest.mark.slow
 def test_several_devices_answer_as_one_and_go_on_with_its_run(jaxkg, eight, tmp_path):
     ask = ("ask", "who directed [Alien]?", "--system", "planner", "--json")
     (code, one, err), (other, two, told) = jaxkg(*ask), jaxkg(*ask, "--devices", "2")

@@ -215,6 +215,7 @@ def arrays_of(thing, seen):
         yield from arrays_of(each, seen)
 
 
+@pytest.mark.slow
 def test_several_devices_answer_as_one(built, trained, answers):
     row, _, parts, backend = built
     if backend is not None:

@@ -212,6 +212,7 @@ def test_a_hop_count_that_is_told_is_taken(world, trained):
         GuidedSearch.build(kg, trained, encoder, settings=GuidedSettings(hops=3))
 
 
+@pytest.mark.slow
 def test_the_papers_schedule_labels_and_hop_count_train(world):
     paper = settings_made(EdgeConfig, {"preset": "paper"})
     assert (paper.epochs, paper.learning_rate, paper.warm_up) == (50, 1e-4, 0)

@@ -36,7 +36,7 @@ def told(answer):
 PARTS = Reach(whole=0)
 
 
-@pytest.mark.parametrize("together", [1, 16])
+@pytest.mark.parametrize("together", [pytest.param(1, marks=pytest.mark.slow), 16])
 def test_the_same_answers_as_over_the_whole_graph(store, together):
     asked = demo_questions()
     whole = reader(store.kg).answer(asked)

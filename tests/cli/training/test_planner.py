@@ -23,6 +23,7 @@ def films(tmp_path):
     return [*graph, *questions]
 
 
+@pytest.mark.slow
 def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(
     jaxkg, tmp_path, films, monkeypatch, interruptible
 ):

@@ -154,6 +154,7 @@ def test_topics_are_masked(world):
 
 
 @pytest.mark.usefixtures("standard_promotion")
+@pytest.mark.slow
 def test_relations_no_question_shows_are_learned_by_their_names():
     facts = [(f"a{i}", "film.film.directed_by", f"b{i}") for i in range(20)]
     facts += [(f"b{i}", "people.person.born_in", f"c{i % 5}") for i in range(20)]

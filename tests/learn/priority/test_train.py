@@ -203,6 +203,7 @@ def test_another_graph_needs_the_same_relations_and_maybe_the_same_entities(fitt
         tied.check_graph(films(4))
 
 
+@pytest.mark.slow
 def test_learned_states_tie_the_model_to_its_graph():
     model, report = fit(transductive=True, config=dataclasses.replace(CONFIG, epochs=1))
     assert model.graph == films().fingerprint
@@ -210,6 +211,7 @@ def test_learned_states_tie_the_model_to_its_graph():
     assert np.isfinite(report.losses).all()
 
 
+@pytest.mark.slow
 def test_paths_teach_questions_that_the_graph_cannot_answer():
     told = [dataclasses.replace(q, paths=(("directed_by",),), answers=()) for q in asked()[:6]]
     other = [dataclasses.replace(q, paths=(("composed_by",),), answers=()) for q in asked()[:6]]

@@ -108,6 +108,7 @@ def test_a_ranker_trained_from_answers_leads_to_cited_answers(world, ranker, tmp
     assert {e.entity for e in more.entities}.isdisjoint({"Film 2"})
 
 
+@pytest.mark.slow
 def test_a_directed_ranker_tells_children_from_parents(tmp_path):
     """Who begot whom is asked over three steps, some against the facts' direction."""
     facts = [(f"p{n}", "father", f"p{n // 2}") for n in range(2, 16)]
