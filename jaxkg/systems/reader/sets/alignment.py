@@ -61,6 +61,7 @@ class TextVectors:
         self.encoder = encoder
         self._maps = maps
         self._known: dict[str, np.ndarray] = {}
+        self._told: dict[str, np.ndarray] = {}
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """[T, D] float32; [T, 0] without an encoder."""
@@ -73,12 +74,23 @@ class TextVectors:
             return np.zeros((0, self.encoder.dimension), np.float32)
         return np.stack([self._known[text] for text in texts])
 
-    def mapped(self, vectors: np.ndarray, *, asked: bool) -> np.ndarray:
-        """[T, E] vectors of phrases of a question, or of labels, to compare with one another."""
-        if self._maps is None or not vectors.shape[1]:
-            return vectors
-        made = vectors @ self._maps[0 if asked else 1]
-        return made / np.maximum(np.linalg.norm(made, axis=1, keepdims=True), 1e-9)
+    def asked(self, phrases: np.ndarray) -> np.ndarray:
+        """[P, E] vectors of phrases of a question, to compare with those of `told`."""
+        return phrases if self._maps is None else _unit(phrases @ self._maps[0])
+
+    def told(self, labels: Sequence[str]) -> np.ndarray:
+        """[L, E] vectors of labels, to compare with those of `asked`; each is made once."""
+        if self._maps is None or self.encoder is None:
+            return self(labels)
+        missing = [label for label in dict.fromkeys(labels) if label not in self._told]
+        if missing:
+            self._told.update(zip(missing, _unit(self(missing) @ self._maps[1])))
+        return np.stack([self._told[label] for label in labels])
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """[T, E] of length 1."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,11 +156,12 @@ class Alignment:
                 if self._is_phrase(first, last):
                     self.phrases.append((first, last))
         found = vectors(self.texts())
-        self._phrase_vectors, self._whole = vectors.mapped(found[:-1], asked=True), found[-1]
+        self._phrase_vectors, self._whole = vectors.asked(found[:-1]), found[-1]
         self.relations: dict[int, Aligned] = {}
         self.classes: dict[int, Aligned] = {}
         self._aligned: dict[tuple[str, ...], Aligned] = {}
         self._ruled_out: dict[tuple[str, ...], bool] = {}
+        self._by_letters: dict[tuple[str, bool], tuple[np.ndarray, float, int]] = {}
 
     @property
     def noun(self) -> list[str]:
@@ -211,8 +224,7 @@ class Alignment:
         whole = 0.0
         if labels.shape[1]:
             if len(self.phrases):
-                told = self.vectors.mapped(labels, asked=False)
-                cosines = (self._phrase_vectors @ told.T).max(axis=1)
+                cosines = (self._phrase_vectors @ self.vectors.told(wordings).T).max(axis=1)
             whole = float((labels @ self._whole).max())
         alone = {first: c for (first, last), c in zip(self.phrases, cosines) if first == last}
         for (first, last), cosine in zip(self.phrases, cosines.tolist()):
@@ -250,10 +262,9 @@ class Alignment:
             for place, (first, last) in enumerate(self.phrases)
             if against.isdisjoint(self.words[first : last + 1])
         ]
-        vectors = self.vectors(wordings)
-        if not others or not vectors.shape[1]:
+        told = self.vectors.told(wordings)
+        if not others or not told.shape[1]:
             return False
-        told = self.vectors.mapped(vectors, asked=False)
         return float((self._phrase_vectors[others] @ told.T).max()) >= _SPOKEN_OF
 
     def letters(self, wordings: tuple[str, ...]) -> tuple[np.ndarray, float, float]:
@@ -268,22 +279,27 @@ class Alignment:
             parts = _telling(wording)
             share = []
             for part in parts:
-                scores = [
-                    0.0
-                    if place in self.masked
-                    else meant(word, part)
-                    if word not in STOP or len(parts) == 1
-                    else 0.0
-                    for place, word in enumerate(self.words)
-                ]
-                lex = np.maximum(lex, np.array(scores, np.float32))
-                best = max(scores, default=0.0)
-                share.append(
-                    (0.25 if part in LIGHT else 1.0, best, int(np.argmax(scores)) if scores else -1)
-                )
+                scores, best, at = self._letters_of(part, len(parts) == 1)
+                lex = np.maximum(lex, scores)
+                share.append((0.25 if part in LIGHT else 1.0, best, at))
             weight = sum(w for w, _, _ in share) or 1.0
             value = sum(w * best for w, best, _ in share) / weight
             if value > best_lex:
                 best_lex = value
                 at_lex = float(np.mean([place for _, best, place in share if best > 0]))
         return lex, best_lex, at_lex
+
+    def _letters_of(self, part: str, alone: bool) -> tuple[np.ndarray, float, int]:
+        """One word of an element against all of the question; words that say little count only
+        where it is the element's only one. [words] likeness, the most, and where that is."""
+        if (part, alone) not in self._by_letters:
+            scores = [
+                meant(word, part)
+                if place not in self.masked and (alone or word not in STOP)
+                else 0.0
+                for place, word in enumerate(self.words)
+            ]
+            best = max(scores, default=0.0)
+            at = scores.index(best) if scores else -1
+            self._by_letters[part, alone] = np.array(scores, np.float32), best, at
+        return self._by_letters[part, alone]

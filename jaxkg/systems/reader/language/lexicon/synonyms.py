@@ -192,6 +192,7 @@ def meant(one: str, other: str) -> float:
     return SYNONYM if _groups_of(one) & _groups_of(other) else close
 
 
+@functools.lru_cache(65_536)
 def _groups_of(word: str) -> frozenset[int]:
     """Groups of a word, else of the one that two of its letters changed about make: "wroet"."""
     groups = _groups()
