@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.alignment import TextVectors
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.sides.words import word_views
 from jaxkg.text import HashingEncoder
@@ -116,3 +119,44 @@ def test_what_lies_around_a_node_is_the_same_however_often_it_is_asked(readings)
     again = {code: ends.tolist() for code, ends in find.reached(moss).items()}
     around = readings.vocabulary.around.ends(moss)
     assert first == again == {code: ends.tolist() for code, ends in around.items()}
+
+
+@pytest.mark.parametrize("question", QUESTIONS[:5])
+def test_letters_are_those_of_every_word_against_every_word(readings, question):
+    alignment = readings.asked(question).alignment
+    for label in ("looked after by", "by", "lives in", "weight", "name of the mother"):
+        parts = [word for word in label.split() if word not in STOP] or label.split()
+        likeness = np.zeros(len(alignment.words), np.float32)
+        shares, places = [], []
+        for part in parts:
+            against = [
+                0.0
+                if place in alignment.masked or (word in STOP and len(parts) > 1)
+                else meant(word, part)
+                for place, word in enumerate(alignment.words)
+            ]
+            likeness = np.maximum(likeness, against).astype(np.float32)
+            shares.append((0.25 if part in LIGHT else 1.0, max(against)))
+            places += [int(np.argmax(against))] if max(against) > 0 else []
+        share = sum(w * s for w, s in shares) / sum(w for w, _ in shares)
+        for _ in range(2):  # and again, from what is kept
+            lex, found, at = alignment.letters((label,))
+            np.testing.assert_array_equal(lex, likeness)
+            assert found == pytest.approx(share)
+            assert at == (np.mean(places) if share else -1)
+
+
+def test_phrases_and_labels_are_compared_through_their_maps(rng):
+    encoder = HashingEncoder()
+    maps = tuple(rng.normal(size=(encoder.dimension, 8)).astype(np.float32) for _ in range(2))
+    vectors = TextVectors(encoder, maps)
+    labels = ["looked after by", "weight", "looked after by"]
+    for some in (labels[:1], labels):  # the second time one of them is known
+        told = vectors(some) @ maps[1]
+        told /= np.linalg.norm(told, axis=1, keepdims=True)
+        np.testing.assert_allclose(vectors.told(some), told, rtol=1e-5, atol=1e-6)
+    asked = encoder(["who looks after it"]) @ maps[0]
+    found = vectors.asked(encoder(["who looks after it"]))
+    np.testing.assert_allclose(found, asked / np.linalg.norm(asked), rtol=1e-5, atol=1e-6)
+    plain = TextVectors(encoder)
+    np.testing.assert_array_equal(plain.told(labels), encoder(labels))
