@@ -29,7 +29,7 @@ from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.training.examples import Examples, no_examples
 from jaxkg.systems.reader.training.fit import fit_ranker, padded
 from jaxkg.systems.reader.views import kept_views
-from jaxkg.systems.reader.weights import shipped_weights
+from jaxkg.systems.reader.weights import change_arrays, shipped_weights
 
 PARTS = ("vectors", "overlap", "types", "length", "turns", "linking")
 OWN = Path(__file__).parents[1] / "own_graphs"
@@ -62,7 +62,7 @@ def keep_shipped(options: argparse.Namespace) -> None:
         np.savez(path, ask=shipped.phrases[0], tell=shipped.phrases[1])
     path = options.output / "linking.npz"
     if shipped.change is not None and not path.exists():
-        train_reader.keep_change(path, shipped.change)
+        np.savez(path, **change_arrays(shipped.change))
 
 
 def main(argv: Sequence[str] | None = None) -> None:

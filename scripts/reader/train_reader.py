@@ -40,6 +40,7 @@ from reader_questions import (
 from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES
+from jaxkg.systems.reader.linking.made_up import with_long_labels, with_made_up
 from jaxkg.systems.reader.linking.phrasebook import read_phrasebook
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
@@ -57,11 +58,11 @@ from jaxkg.systems.reader.training.spoken import spoken_world
 from jaxkg.systems.reader.training.spoken_sets import set_questions
 from jaxkg.systems.reader.training.worlds import make_world
 from jaxkg.systems.reader.views import kept_views
-from jaxkg.systems.reader.weights import ReaderWeights
+from jaxkg.systems.reader.weights import ReaderWeights, change_arrays, change_in
 from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.text.encoder import Change
 
-VERSION = "2026.11-12"
+VERSION = "2026.11-13"
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
 
 
@@ -146,22 +147,15 @@ def linking(args: argparse.Namespace) -> None:
     from jaxkg.text.minilm import default_encoder
 
     args.output.mkdir(parents=True, exist_ok=True)
-    book = read_phrasebook(args.phrasebook)
+    book = [
+        with_long_labels(with_made_up(domain, args.made_up, args.seed))
+        for domain in read_phrasebook(args.phrasebook)
+    ]
     questions = sum(len(domain.phrases) for domain in book)
     print("domains", len(book), "questions", questions, flush=True)
     config = LinkingConfig(epochs=args.linked, seed=args.seed)
     change = fit_linking(default_encoder(), book, config, told=print)
-    keep_change(args.output / "linking.npz", change)
-
-
-def keep_change(path: Path, change: Change) -> None:
-    """Write the change of the encoder, for `change_of`."""
-    arrays = {
-        f"{name} {part}": array
-        for name, pair in change.items()
-        for part, array in zip(("first", "second"), pair)
-    }
-    np.savez(path, **arrays)
+    np.savez(args.output / "linking.npz", **change_arrays(change))
 
 
 def change_of(args: argparse.Namespace) -> Change | None:
@@ -170,8 +164,7 @@ def change_of(args: argparse.Namespace) -> Change | None:
     if args.encoder == "hashing" or not path.exists():
         return None
     with np.load(path) as file:
-        names = sorted({name.split()[0] for name in file})
-        return {name: (file[f"{name} first"], file[f"{name} second"]) for name in names}
+        return change_in(file)
 
 
 def maps_of(args: argparse.Namespace) -> tuple[np.ndarray, np.ndarray] | None:
@@ -304,6 +297,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--phrasebook", type=Path, default=Path(__file__).parent / "phrasebook")
     parser.add_argument("--linked", type=int, default=4, help="epochs over the phrasebook")
+    parser.add_argument(
+        "--made-up", type=int, default=48, help="questions made of the labels of each schema"
+    )
     parser.add_argument("--source", default="grailqa", choices=[*SOURCES, *HELD])
     parser.add_argument("--sources", default=",".join(SOURCES))
     parser.add_argument("--held", type=int, default=6, help="worlds a source for the confidence")

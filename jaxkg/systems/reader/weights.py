@@ -71,9 +71,7 @@ class ReaderWeights:
         made: dict[str, Any] = {n: np.asarray(a, np.float32) for n, a in arrays.items()}
         if self.phrases is not None:
             made |= {f"phrase {n}": a.astype(np.float16) for n, a in zip(_MAPS, self.phrases)}
-        for name, pair in (self.change or {}).items():
-            factors = (np.asarray(array, np.float16) for array in pair)
-            made |= {f"change {name} {part}": a for part, a in zip(_FACTORS, factors)}
+        made |= change_arrays(self.change or {})
         text = json.dumps({**told, **self.about})
         about = np.frombuffer(text.encode(), np.uint8)
         np.savez_compressed(path, confidence=self.confidence, about=about, **made)
@@ -90,11 +88,7 @@ class ReaderWeights:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in (*_ARRAYS, "confidence", "about")}
                 phrases = [file[f"phrase {n}"] for n in _MAPS if "phrase ask" in file]
-                kernels = {n.split()[1] for n in file if n.startswith("change ")}
-                change = {
-                    n: tuple(file[f"change {n} {part}"].astype(np.float32) for part in _FACTORS)
-                    for n in sorted(kernels)
-                }
+                change = change_in(file)
             about = json.loads(arrays.pop("about").tobytes())
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise JaxkgError(f"{path} holds no weights of the reader: {error}") from error
@@ -122,6 +116,29 @@ class ReaderWeights:
         maps = None if ask is None or tell is None else (ask, tell)
         least = float(about.pop("threshold"))
         return cls(arrays, mean, scale, confidence, least, about, maps, change or None)
+
+
+def change_arrays(change: Change) -> dict[str, np.ndarray]:
+    """A change of an encoder as a file of arrays keeps it; `change_in` reads it back.
+
+    >>> list(change_arrays({"query": (np.zeros((1, 4, 2)), np.zeros((1, 2, 4)))}))
+    ['change query first', 'change query second']
+    """
+    return {
+        f"change {name} {part}": np.asarray(factor, np.float16)
+        for name, pair in change.items()
+        for part, factor in zip(_FACTORS, pair, strict=True)
+    }
+
+
+def change_in(file: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The change of an encoder among the arrays of a file; empty where there is none."""
+    kernels = sorted({key.split()[1] for key in file if key.startswith("change ")})
+    first, second = (
+        [file[f"change {kernel} {part}"].astype(np.float32) for kernel in kernels]
+        for part in _FACTORS
+    )
+    return dict(zip(kernels, zip(first, second)))
 
 
 def _placed(rows: np.ndarray, names: tuple[str, ...], order: tuple[str, ...]) -> np.ndarray:

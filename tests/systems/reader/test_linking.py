@@ -9,6 +9,7 @@ from tiny_bert import write_tiny_bert
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.linking.fit import LinkingConfig, fit_linking, linking_loss
+from jaxkg.systems.reader.linking.made_up import with_long_labels, with_made_up
 from jaxkg.systems.reader.linking.phrasebook import read_domain, read_phrasebook
 from jaxkg.systems.reader.linking.relations import (
     BACKWARDS,
@@ -258,3 +259,36 @@ def test_a_damaged_change_is_refused(tmp_path):
     dataclasses.replace(shipped_weights("hashing"), change=spoilt).save(tmp_path / "reader.npz")
     with pytest.raises(JaxkgError, match="damaged"):
         ReaderWeights.open(tmp_path / "reader.npz")
+
+
+def test_questions_made_of_labels_ask_for_what_bears_them(tmp_path):
+    file = tmp_path / "bakery.txt"
+    file.write_text(BOOK, encoding="utf-8")
+    domain = read_domain(file)
+    assert domain.ends == (("flour", "mill"), ("flour", "number"), ("mill", "town"))
+    made = with_made_up(domain, 60)
+    assert made.phrases[:3] == domain.phrases
+    assert made == with_made_up(domain, 60)
+    chains = set()
+    for phrase in made.phrases[3:]:
+        asked = {*phrase.ahead, *phrase.backwards}
+        for relation in asked:
+            assert any(label in phrase.text for label in domain.labels[relation])
+        assert "it" in phrase.text.split()
+        assert not phrase.ahead & phrase.backwards
+        if len(asked) == 2:
+            chains.add((phrase.ahead, phrase.backwards))
+    # Flour to mill to town, and the other facts of the flour that a mill or a price leads back to.
+    assert chains == {
+        (frozenset({0, 2}), frozenset()),
+        (frozenset({1}), frozenset({0})),
+        (frozenset({0}), frozenset({1})),
+    }
+
+
+def test_relations_named_by_one_word_are_told_by_what_has_them_too(tmp_path):
+    file = tmp_path / "bakery.txt"
+    file.write_text(BOOK, encoding="utf-8")
+    longer = with_long_labels(read_domain(file))
+    assert longer.labels[0] == ("supplied by", "supplier", "flour supplier")
+    assert longer.labels[2] == ("based in", "where", "town", "mill where", "mill town")

@@ -43,11 +43,13 @@ class Domain:
     Attributes:
         title: what it is about.
         labels: of each relation.
+        ends: sorts of head and tail of each relation.
         phrases: the questions.
     """
 
     title: str
     labels: tuple[tuple[str, ...], ...]
+    ends: tuple[tuple[str, str], ...]
     phrases: tuple[Phrase, ...]
 
 
@@ -57,7 +59,7 @@ def read_domain(path: Path) -> Domain:
     Raises:
         JaxkgError: a line is of another form, or names a relation that the file does not have.
     """
-    title, place, labels, phrases = path.stem, {}, [], []
+    title, place, labels, ends, phrases = path.stem, {}, [], [], []
     asked = False
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if line.startswith("== "):
@@ -69,6 +71,7 @@ def read_domain(path: Path) -> Domain:
             if found is None:
                 raise JaxkgError(f"{path}:{number}: no `key: head > tail: labels`: {line!r}")
             place[found[1]] = len(labels)
+            ends.append((found[2].strip(), found[3].strip()))
             told = (relation_words(label.strip()) for label in found[4].split(";"))
             labels.append(tuple(dict.fromkeys(filter(None, told))))
         elif line.strip():
@@ -82,7 +85,7 @@ def read_domain(path: Path) -> Domain:
                 ahead = back = ahead | back
             words = split_words(text.replace("@", f" {_NAME} ")).folded
             phrases.append(Phrase(" ".join(words), ahead, back))
-    return Domain(title, tuple(labels), tuple(phrases))
+    return Domain(title, tuple(labels), tuple(ends), tuple(phrases))
 
 
 def read_phrasebook(folder: Path) -> list[Domain]:
