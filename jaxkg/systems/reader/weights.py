@@ -118,7 +118,7 @@ class ReaderWeights:
         return cls(arrays, mean, scale, confidence, least, about, maps, change or None)
 
 
-def change_arrays(change: Change) -> dict[str, np.ndarray]:
+def change_arrays(change: Change) -> dict[str, Any]:
     """A change of an encoder as a file of arrays keeps it; `change_in` reads it back.
 
     >>> list(change_arrays({"query": (np.zeros((1, 4, 2)), np.zeros((1, 2, 4)))}))
