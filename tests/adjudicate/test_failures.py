@@ -58,9 +58,9 @@ FAULTS = [
     Fault("429", {"status": 429, "retry_after": "0.01"}, error="rate_limit", attempts=3),
     Fault("500, then well", {"status": 500}, once=True, attempts=2),
     Fault("500", {"status": 500}, error="server", attempts=3),
-    # What answers at last must be in time on a crowded machine, too.
+    # What answers at last, and what asks, must be in time on a crowded machine, too.
     Fault("slow, then well", {"delay": 4.0}, once=True, attempts=2, timeout=3.0),
-    Fault("slow", {"delay": 3.0}, error="timeout", attempts=3, timeout=0.5),
+    Fault("slow", {"delay": 5.0}, error="timeout", attempts=3, timeout=1.5),
     Fault("connection cut, then well", {"cut": True}, once=True, attempts=2),
     Fault("connection cut", {"cut": True}, error="connection", attempts=3),
     Fault("no structured output", {"text": GOOD}, structured=False),

@@ -99,6 +99,10 @@ def test_another_system_of_the_same_graph_takes_copies_of_its_tensors():
 
 @pytest.mark.slow
 def test_answers_are_those_of_one_device(tmp_path):
+    def near(written):
+        """Programs of other shapes may differ in the last bits."""
+        return pytest.approx(float(written), rel=1e-3)
+
     told = []
     for devices, count in (("1", "1"), ("1x4", "4"), ("2x2", "4"), ("3", "4")):
         folder = tmp_path / devices
@@ -112,6 +116,8 @@ def test_answers_are_those_of_one_device(tmp_path):
             timeout=600,
         )
         lines = (folder / "predictions.jsonl").read_text(encoding="utf-8").splitlines()
-        told.append([{**json.loads(line), "usage": None} for line in lines])
+        number = float if told else near
+        read = (json.loads(line, parse_float=number) for line in lines)
+        told.append([{**line, "usage": None} for line in read])
     assert sum(bool(line["answers"]) for line in told[0]) > 20
     assert told[1:] == told[:1] * 3
