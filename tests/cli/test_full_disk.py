@@ -154,7 +154,7 @@ def command(jaxkg, tmp_path, graph, few, request):
 def everywhere():
     """Every writer that is soon done meets a full disk, and two of them all disks: how a disk
     refuses is one matter, whether a writer says so another. The rest is slow."""
-    long = ("train", "compare", "synthesize")
+    long = ("train", "compare")
     for (disk, refusal), (writer, command) in itertools.product(DISKS.items(), WRITERS.items()):
         few = disk == "full" and command[0] not in long
         marks = () if few or writer in ("trace", "build, big") else pytest.mark.slow

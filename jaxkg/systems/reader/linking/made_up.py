@@ -11,25 +11,24 @@ import dataclasses
 
 import numpy as np
 
-from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.reader.linking.phrasebook import Domain, Phrase
+from jaxkg.systems.reader.linking.phrasebook import Domain, Phrase, masked_words
 
 _ONE = (
-    "what is the {a} of it", "it's {a}", "{a} of it", "what {a} does it have", "it {a}",
-    "which {a} has it", "tell me the {a} of it", "what are the {a} of it",
+    "what is the {a} of @", "@'s {a}", "{a} of @", "what {a} does @ have", "@ {a}",
+    "which {a} has @", "tell me the {a} of @", "what are the {a} of @",
 )  # fmt: skip
 _ONE_BACK = (
-    "what has it as {a}", "which {head} has the {a} it", "{head} whose {a} is it",
-    "everything with {a} it",
+    "what has @ as {a}", "which {head} has the {a} @", "{head} whose {a} is @",
+    "everything with {a} @",
 )  # fmt: skip
 _TWO = (
-    "what is the {b} of the {a} of it", "what is the {b} of it's {a}", "it's {a}'s {b}",
-    "what is the it's {a}'s {b}", "{b} of the {a} of it", "what {b} does the {a} of it have",
-    "the {a} of it has which {b}", "who or what is the {b} of the {a} it has",
+    "what is the {b} of the {a} of @", "what is the {b} of @'s {a}", "@'s {a}'s {b}",
+    "what is the @'s {a}'s {b}", "{b} of the {a} of @", "what {b} does the {a} of @ have",
+    "the {a} of @ has which {b}", "who or what is the {b} of the {a} @ has",
 )  # fmt: skip
 _TWO_BACK = (
-    "what is the {b} of the {head} whose {a} is it", "{b} of what has it as {a}",
-    "which {b} do those with {a} it have", "the {head} with {a} it, what {b}",
+    "what is the {b} of the {head} whose {a} is @", "{b} of what has @ as {a}",
+    "which {b} do those with {a} @ have", "the {head} with {a} @, what {b}",
 )  # fmt: skip
 
 
@@ -56,7 +55,8 @@ def with_made_up(domain: Domain, count: int, seed: int = 0) -> Domain:
     """
     drawn = np.random.default_rng((seed, len(domain.phrases), len(domain.labels)))
     known = range(len(domain.labels))
-    # Ahead both, or the first backwards: `(first, whether backwards, second)`.
+    # Ahead both, or the first backwards: `(first, whether backwards, second)`; a second of -1 is
+    # none.
     chains = [
         (one, back, two)
         for one in known
@@ -76,5 +76,5 @@ def with_made_up(domain: Domain, count: int, seed: int = 0) -> Domain:
         text = forms[drawn.integers(len(forms))].format(a=a, b=b, head=domain.ends[one][0])
         ahead = frozenset(r for r in (-1 if back else one, two) if r >= 0)
         backwards = frozenset({one} if back else ())
-        phrases.append(Phrase(" ".join(split_words(text).folded), ahead, backwards))
+        phrases.append(Phrase(masked_words(text), ahead, backwards))
     return dataclasses.replace(domain, phrases=tuple(phrases))

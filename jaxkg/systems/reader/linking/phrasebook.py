@@ -53,6 +53,15 @@ class Domain:
     phrases: tuple[Phrase, ...]
 
 
+def masked_words(text: str) -> str:
+    """A question in folded words, each `@` a name.
+
+    >>> masked_words("What do @'s goods cost?")
+    'what do it s goods cost'
+    """
+    return " ".join(split_words(text.replace("@", f" {_NAME} ")).folded)
+
+
 def read_domain(path: Path) -> Domain:
     """Read a file.
 
@@ -83,8 +92,7 @@ def read_domain(path: Path) -> Domain:
             ahead = frozenset(place[key] for key in keys.split() if not key.startswith("-"))
             if "@" not in text:
                 ahead = back = ahead | back
-            words = split_words(text.replace("@", f" {_NAME} ")).folded
-            phrases.append(Phrase(" ".join(words), ahead, back))
+            phrases.append(Phrase(masked_words(text), ahead, back))
     return Domain(title, tuple(labels), tuple(ends), tuple(phrases))
 
 
