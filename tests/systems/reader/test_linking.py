@@ -20,8 +20,8 @@ from jaxkg.systems.reader.linking.relations import (
     linking_views,
 )
 from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.sets.alignment import TextVectors
 from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.vectors import TextVectors
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text import HashingEncoder
 from jaxkg.text.encoder import encoder_changed

@@ -7,7 +7,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.sets.alignment import Alignment, TextVectors
+from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.sides.words import word_views
 from jaxkg.text import HashingEncoder
@@ -144,22 +144,6 @@ def test_letters_are_those_of_every_word_against_every_word(readings, question):
             np.testing.assert_array_equal(lex, likeness)
             assert found == pytest.approx(share)
             assert at == (np.mean(places) if share else -1)
-
-
-def test_phrases_and_labels_are_compared_through_their_maps(rng):
-    encoder = HashingEncoder()
-    maps = tuple(rng.normal(size=(encoder.dimension, 8)).astype(np.float32) for _ in range(2))
-    vectors = TextVectors(encoder, maps)
-    labels = ["looked after by", "weight", "looked after by"]
-    for some in (labels[:1], labels):  # the second time one of them is known
-        told = vectors(some) @ maps[1]
-        told /= np.linalg.norm(told, axis=1, keepdims=True)
-        np.testing.assert_allclose(vectors.told(some), told, rtol=1e-5, atol=1e-6)
-    asked = encoder(["who looks after it"]) @ maps[0]
-    found = vectors.asked(encoder(["who looks after it"]))
-    np.testing.assert_allclose(found, asked / np.linalg.norm(asked), rtol=1e-5, atol=1e-6)
-    plain = TextVectors(encoder)
-    np.testing.assert_array_equal(plain.told(labels), encoder(labels))
 
 
 def test_words_of_a_name_are_like_no_label(readings):

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxkg.systems.reader.sets.alignment import TextVectors
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.vectors import TextVectors
 
 NAMES = (
     "linked in all", "linked either way", "linked least", "linked log", "linked sem",

@@ -9,18 +9,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.german import in_english
 from jaxkg.systems.reader.language.lexicon.opposites import opposed
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
-from jaxkg.text import TextEncoder
+from jaxkg.systems.reader.vectors import TextVectors
 
 _PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
@@ -44,53 +43,6 @@ def _telling(label: str) -> tuple[str, ...]:
     """Those that say something, or all of them."""
     words = folded_words(label)
     return tuple(word for word in words if word not in STOP) or words
-
-
-class TextVectors:
-    """Vectors of short texts, each encoded once in a process, German words of them in English.
-
-    Args:
-        encoder: of texts; None for letters alone.
-        maps: [D, E] of phrases of a question and [D, E] of labels of a graph; their cosines then
-            tell whether a phrase speaks of a label. Without them the vectors are as they are.
-    """
-
-    def __init__(
-        self, encoder: TextEncoder | None, maps: tuple[np.ndarray, np.ndarray] | None = None
-    ) -> None:
-        self.encoder = encoder
-        self._maps = maps
-        self._known: dict[str, np.ndarray] = {}
-        self._told: dict[str, np.ndarray] = {}
-
-    def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        """[T, D] float32; [T, 0] without an encoder."""
-        if self.encoder is None:
-            return np.zeros((len(texts), 0), np.float32)
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if missing:
-            self._known.update(zip(missing, self.encoder([in_english(text) for text in missing])))
-        if not len(texts):
-            return np.zeros((0, self.encoder.dimension), np.float32)
-        return np.stack([self._known[text] for text in texts])
-
-    def asked(self, phrases: np.ndarray) -> np.ndarray:
-        """[P, E] vectors of phrases of a question, to compare with those of `told`."""
-        return phrases if self._maps is None else _unit(phrases @ self._maps[0])
-
-    def told(self, labels: Sequence[str]) -> np.ndarray:
-        """[L, E] vectors of labels, to compare with those of `asked`; each is made once."""
-        if self._maps is None or self.encoder is None:
-            return self(labels)
-        missing = [label for label in dict.fromkeys(labels) if label not in self._told]
-        if missing:
-            self._told.update(zip(missing, _unit(self(missing) @ self._maps[1])))
-        return np.stack([self._told[label] for label in labels])
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    """[T, E] of length 1."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
 @dataclasses.dataclass(frozen=True)
