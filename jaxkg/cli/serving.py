@@ -13,6 +13,7 @@ from jaxkg.cli import options
 from jaxkg.cli.asking import Session, session
 from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
 from jaxkg.errors import JaxkgError
+from jaxkg.experiments.programs import programs_counted
 from jaxkg.experiments.progress import errors, progress_bars
 
 if TYPE_CHECKING:
@@ -50,15 +51,17 @@ def serve(
         raise JaxkgError(f"serve needs {error.name}: {_EXTRA}") from error
     from jaxkg.kg import demo_questions
     from jaxkg.serve.guard import checked_token
+    from jaxkg.serve.memory import giving_back
     from jaxkg.serve.protocol import SETTINGS
 
     token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
     with ExitStack() as stack:
         with progress_bars() as show:
             asked = stack.enter_context(session(system, wanted, show, graph, **parts.given()))
+        programs = stack.enter_context(programs_counted())
         app = service(
             _lookups(asked),
-            asked.system.answer,
+            giving_back(asked.system.answer, lambda: programs.total),
             token=token,
             limits=Limits(per_second=rate, queue=queue, batch=batch),
             examples=demo_questions()[2::5] if graph.kg is None else _examples(asked),

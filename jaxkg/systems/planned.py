@@ -21,7 +21,7 @@ from jaxkg.systems.following import Join
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.systems.trace import beam_hops
-from jaxkg.tensors import TensorGraph, tensor_graph
+from jaxkg.tensors import TensorGraph, bucket, tensor_graph
 from jaxkg.text import TextEncoder
 from jaxkg.text.weights import why_no_weights
 from jaxkg.words import TOPIC_WORD
@@ -30,6 +30,8 @@ _LABELS_NOTE = (
     "this planner knows only the graph's relation labels; train one on questions with "
     "`jaxkg train planner` for better plans"
 )
+_TOGETHER = 16
+"""Wordings that are planned at a time at least: all those of one question."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +129,8 @@ class PlannedQA(PathAnswering[RelationPaths]):
             width=self.settings.width,
             margin=self.settings.margin,
             revisit=self.revisit,
-            batch_size=self.settings.batch_size,
+            # No more at a time than there are questions: strange words want no larger programs.
+            batch_size=min(self.settings.batch_size, max(_TOGETHER, bucket(len(near)))),
             on_progress=linked.telling("plan"),
         )
         if len(owner) > len(near):

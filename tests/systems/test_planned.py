@@ -270,3 +270,25 @@ def test_without_an_encoder_or_with_none_nearest_it_is_planned_as_it_is(demo):
         settings = dataclasses.replace(demo.settings, nearest=nearest)
         qa = dataclasses.replace(demo, planner=planner, settings=settings, encoder=encoder)
         assert timeless(qa.ask("who penned [Alien]?")) == timeless(demo.ask("who penned [Alien]?"))
+
+
+def test_strange_words_want_no_larger_programs_than_as_many_known_ones(demo, monkeypatch):
+    masked = [f"who wrote {TOPIC_WORD}", f"who directed {TOPIC_WORD}", f"is {TOPIC_WORD} a film"]
+    planner = dataclasses.replace(demo.planner, wordings=Wordings.of(masked))
+    settings = dataclasses.replace(demo.settings, batch_size=1024)
+    qa = dataclasses.replace(demo, planner=planner, settings=settings, encoder=Penned)
+    seen = []
+
+    def spied(tensors, planner, masked, topics, **rest):
+        seen.append((len(masked), rest["batch_size"]))
+        return planning.plan_paths(tensors, planner, masked, topics, **rest)
+
+    monkeypatch.setattr(planned, "plan_paths", spied)
+    many = [as_question("who penned [Alien]?") for _ in range(20)]
+    answers = qa.answer(many)
+    assert seen == [(60, 32)]
+    assert {frozenset(entities(answer)) for answer in answers} == {
+        frozenset(entities(demo.ask("who wrote [Alien]?")))
+    }
+    qa.answer(many[:1])
+    assert seen[-1] == (3, 16)
