@@ -13,7 +13,7 @@ from collections import defaultdict
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
+from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, REASONS
 from jaxkg.systems.reader.language.lexicon.forms import written_otherwise
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -32,6 +32,8 @@ _TOLD = (
 )  # fmt: skip
 _ASKS, _IS = ("what", "which", "wie", "was", "welche"), ("is", "are", "was", "ist", "lautet")
 _WHAT_IS = frozenset(itertools.product(_ASKS, _IS))
+_WHO = frozenset(["who", "whom", "wer", "wen", "wem"])
+_WHY = ("why", "warum", "weshalb", "wieso")
 _OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
 _NAMED = 0.5
 """Share of a relation's words from which on a question names it."""
@@ -82,9 +84,10 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading, however likely, leaves out what the question says beyond doubt.
 
     A plain question of yes or no that it answers by names; a "not" that it takes no account of; a
-    sum or an average that it has the values of alone; a phone number, a date or an address of mail
-    that it answers by what is not written so; a relation that the words exclude, see
-    `Alignment.rules_out`.
+    sum or an average that it has the values of alone; a "who" that it answers by a number, a date,
+    true or false; a "why" that it answers by what is no reason; a phone number, a date or an
+    address of mail that it answers by what is not written so; a relation that the words exclude,
+    see `Alignment.rules_out`.
     """
     cues = asked.cues
     if cues.plainly and best.result not in ("yes", "no"):
@@ -93,9 +96,27 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if cues.adds_up and _only_values(best, find):
         return True
+    if not _WHO.isdisjoint(cues.words.folded[:3]) and _valued(best, find):
+        return True
+    if cues.words.folded[:1] and cues.words.folded[0] in _WHY and not _reasons(best, find):
+        return True
     if _written_otherwise(asked, best, find):
         return True
     return any(asked.alignment.rules_out(find.wordings(code)) for code in best.relations)
+
+
+def _valued(best: Candidate, find: Candidates) -> bool:
+    """Whether a reading ends in numbers, dates, or in true or false."""
+    if best.result or best.wanting or best.last < 0:
+        return False
+    valued = find.vocabulary.ends_kind(best.last) in ("number", "date")
+    return valued or find.vocabulary.truths(best.last) is not None
+
+
+def _reasons(best: Candidate, find: Candidates) -> bool:
+    """Whether a reading ends in what its relation calls reasons."""
+    labels = find.wordings(best.last) if best.last >= 0 else ()
+    return any(not REASONS.isdisjoint(split_words(label).folded) for label in labels)
 
 
 def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:
@@ -121,9 +142,9 @@ def _asked_for(asked: Asked) -> list[str]:
 
 
 def _only_values(best: Candidate, find: Candidates) -> bool:
-    """Whether a reading ends in several numbers whose label says neither sum nor average."""
-    several = len(best.ends) > 1 and not best.result
-    if not several or best.last < 0 or find.vocabulary.ends_kind(best.last) != "number":
+    """Whether a reading ends in several numbers, or things, and its label says neither sum nor
+    average."""
+    if len(best.ends) < 2 or best.result or best.last < 0:
         return False
     labels = (split_words(label).folded for label in find.wordings(best.last))
     return all(map(ADDING.isdisjoint, labels))

@@ -17,7 +17,7 @@ from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
-from jaxkg.systems.reader.language.lexicon.cue_words import MATES
+from jaxkg.systems.reader.language.lexicon.cue_words import MATES, SHARING
 from jaxkg.systems.reader.language.lexicon.stems import singular, stem
 from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
@@ -169,6 +169,8 @@ class Readings:
         mates = {singular(cues.words.folded[place]) for place in cues.mates}
         if mates and not mates & self._label_words:
             cues = dataclasses.replace(cues, same=True)
+        if SHARING.search(" ".join(cues.words.folded)) and stem("share") not in self._label_stems:
+            cues = dataclasses.replace(cues, same=not cues.yesno)
         if cues.extreme is None or not cues.extreme.words:
             return cues
         last = max(cues.extreme.words)
@@ -185,6 +187,10 @@ class Readings:
         """Words that tell in labels of who shares something with whom."""
         told = {singular(word) for label in self._labels for word in split_words(label).folded}
         return told & {*map(singular, MATES), "with", "alongside", "together"}
+
+    @functools.cached_property
+    def _label_stems(self) -> set[str]:
+        return {stem(word) for label in self._labels for word in split_words(label).folded}
 
     @functools.cached_property
     def _labels(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -12,8 +13,8 @@ import numpy as np
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.cues import Cues
-from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.stems import alike, singular
+from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.stems import alike, is_past, singular
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.language.name_search import NameSearch
 from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words
@@ -21,6 +22,7 @@ from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.words import relation_words
 
 _LONGEST = 9
+_ASKING = {word for word, kind in ASKS.items() if kind == "thing"} | {"many", "viele"}
 _PARTIAL = 4
 """Entities that a part of a name may stand for, at most."""
 _FUZZY = 78.0
@@ -201,6 +203,10 @@ class TopicFinder:
         """Whether the words may be a name: not function words alone, unless written as one."""
         folded, written = cues.words.folded, cues.words.written
         words = folded[first : last + 1]
+        if first == last and _asks_for_it(cues, first):
+            names = (split_words(self.vocabulary.kg.name(row)).folded for row, _ in rows)
+            if all(len(told) > 1 for told in names):
+                return False  # "A Hut"
         if any(word not in STOP and len(word) > 1 for word in words):
             return not (first == last and words[0] in LIGHT)
         text = " ".join(written[first : last + 1])
@@ -250,7 +256,10 @@ class TopicFinder:
                 if not (free[first] and free[last]) or taken & set(range(first, last + 1)):
                     continue
                 words = [singular(w) for w in folded[first : last + 1]]
-                options = self._partial(words, written[first : last + 1], first, index)
+                options = []
+                asked = first == last and _asks_for_it(cues, first)
+                if not asked and not _of_decimal(cues, first, last):
+                    options = self._partial(words, written[first : last + 1], first, index)
                 unknown = [w for w in words if w not in STOP and not self._familiar(w, index)]
                 if unknown:
                     options += self._misspelt(" ".join(words), index)
@@ -319,6 +328,29 @@ class TopicFinder:
                 found |= {key: max(score, found.get(key, 0.0)) for key, score, _ in close}
         best = sorted(found, key=lambda key: -found[key])[:3]
         return tuple(self.vocabulary.kg.name(index.by_key[key][0][0]) for key in best)
+
+
+def _asks_for_it(cues: Cues, place: int) -> bool:
+    """Whether a word is what is asked for and hardly a part of a name: the "hut" of "which hut",
+    but not the "nolan" of "which nolan films"."""
+    folded, written = cues.words.folded, cues.words.written
+    if place == 0 or place != next(iter(cues.noun), -1) or folded[place - 1] not in _ASKING:
+        return False
+    word, after = written[place], written[place + 1 : place + 2]
+    if word == word.lower():
+        return place + 1 not in cues.noun or is_past(folded[place + 1])
+    # German writes every noun so: "welche Hütte", but "welche Nolan-Filme".
+    return folded[place - 1].startswith("welch") and after == [w.lower() for w in after]
+
+
+def _of_decimal(cues: Cues, first: int, last: int) -> bool:
+    """Whether words are but digits of a number with a decimal point: "4.5"."""
+    folded, spans = cues.words.folded, cues.words.spans
+    return all(word.isdigit() for word in folded[first : last + 1]) and any(
+        one[1] + 1 == two[0] and folded[at].isdigit() and folded[at + 1].isdigit()
+        for at, (one, two) in enumerate(itertools.pairwise(spans))
+        if at <= last and at + 1 >= first
+    )
 
 
 def soft_class(words: list[str], names: tuple[str, ...]) -> float:

@@ -18,6 +18,7 @@ from jaxkg.systems.reader.language.class_words import classes_below, role_of, wi
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, kin_codes
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
+from jaxkg.systems.reader.language.lexicon.stems import singular
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.types import inverse_code
 from jaxkg.words import relation_words
@@ -296,6 +297,14 @@ class Vocabulary:
         """ "person" or "place" where the entities of a class are such, else ""."""
         last = self.class_words(kind)[-1]
         return last if last in ("person", "place") else ""
+
+    @functools.cached_property
+    def kind_words(self) -> frozenset[str]:
+        """The words of all classes' names, in the singular; not of sorts, which labels name."""
+        names = [
+            n for kind in self.classes if kind not in self.sorts for n in self.class_names(kind)
+        ]
+        return frozenset(singular(word) for name in names for word in relation_words(name).split())
 
     def class_names(self, kind: int) -> tuple[str, ...]:
         """Names of a class; the words of a sort."""

@@ -21,6 +21,7 @@ from jaxkg.query import (
 )
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.lexicon.stems import singular
 from jaxkg.systems.reader.language.lexicon.units import in_unit, measures, unit_of
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -276,12 +277,26 @@ class Measured:
                     explained=base.explained | frozenset(bound.words),
                 )
 
+    def truth_fit(self, asked: Asked, code: int) -> float:
+        """As `fit`, of a relation of true and false. What it says of a class must be spoken of:
+        "translator" alone says nothing of "sworn translator"."""
+        fit = self.fit(asked, code, "")
+        rest = [
+            told
+            for words in (wording.split() for wording in self.find.wordings(code))
+            if (told := [w for w in words if singular(w.lower()) not in self.vocabulary.kind_words])
+            and len(told) < len(words)
+        ]
+        if fit < _SPOKEN_OF or not rest:
+            return fit
+        return min(fit, asked.alignment.of(tuple(map(" ".join, rest))).fit)
+
     def holding(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
         """Those of a set for which a relation of true and false says true: "which allow dogs"."""
         denied = asked.cues.negated is not None
         for code in self.vocabulary.around.ends(base.ends[:_MANY]):
             told = self.vocabulary.truths(code)
-            fit = self.fit(asked, code, "") if told else 0.0
+            fit = self.truth_fit(asked, code) if told else 0.0
             if not told or fit < _SPOKEN_OF or told[denied] < 0:
                 continue
             nodes, ends = self.vocabulary.around.pairs(base.ends, code)

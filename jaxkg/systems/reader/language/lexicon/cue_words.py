@@ -65,7 +65,7 @@ _SPAN = "length duration minutes !since !founded !joined !hired !employed !opene
 _GRADES = """
 - old older oldest alt älter älteste ältester ältestes älteren: AGE
 + young younger youngest jung jünger jüngste jüngster: AGE
-+ newest newer latest recent neueste neuer: AGE
++ newest newer latest recent recently neueste neuer: AGE
 + long longer longest lang länger längste: SPAN
 - short shorter shortest kurz kürzer kürzeste: SPAN
 + high higher highest tall taller tallest hoch höher höchste: height elevation
@@ -115,10 +115,10 @@ GRADABLE = {
 """Gradable words: whether the extreme is the largest, and what is measured."""
 
 _BASE_WORDS = """
-old alt young jung recent long lang short kurz high tall hoch low niedrig heavy schwer light leicht
-cheap billig expensive pricey dear teuer big large groß small klein fast quick schnell slow langsam
-thick dick thin dünn early früh late spät strong weak great wide deep hot warm cold good bad far
-near close rich busy frequent frequently
+old alt young jung recent recently long lang short kurz high tall hoch low niedrig heavy schwer
+light leicht cheap billig expensive pricey dear teuer big large groß small klein fast quick schnell
+slow langsam thick dick thin dünn early früh late spät strong weak great wide deep hot warm cold
+good bad far near close rich busy frequent frequently
 """
 BASE_FORMS = frozenset(_BASE_WORDS.split())
 """Gradable words that compare nothing by themselves."""
@@ -182,23 +182,19 @@ EXCEPT = re.compile(
     r"außer|ausser|abgesehen von|bis auf|ohne|(?:aber|und|jedoch) (?:nicht|keine?[nmr]?))\b",
     re.IGNORECASE,
 )
-SAME = frozenset(
-    [
-        "same",
-        "gleiche",
-        "gleichen",
-        "gleicher",
-        "gleiches",
-        "selben",
-        "dieselbe",
-        "dieselben",
-        "derselbe",
-        "derselben",
-        "dasselbe",
-        "demselben",
-        "denselben",
-    ]
+_SAME_WORDS = """
+same gleiche gleichen gleicher gleiches selben dieselbe dieselben derselbe derselben dasselbe
+demselben denselben
+"""
+SAME = frozenset(_SAME_WORDS.split())
+"""Words of who has something that somebody else has, too."""
+SHARING = re.compile(
+    r"\b(?:shares?|shared|teil(?:t|en)) (?:an?|the|his|her|eine?n?|de[nr]) \w+ (?:with|mit)\b"
 )
+"""The same in other words, unless a relation says so."""
+_REASON_WORDS = "reason reasons cause causes why because purpose motive motives grund ursache"
+REASONS = frozenset(_REASON_WORDS.split())
+"""Words of relations that say why."""
 _MATES = (
     "colleague colleagues coworker coworkers workmate workmates teammate teammates classmate "
     "classmates flatmate flatmates roommate roommates housemate housemates kollege kollegen "

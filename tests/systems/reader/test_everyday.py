@@ -1,0 +1,123 @@
+"""Plain questions about tables as people keep them, once read wrong and with confidence."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.confidence import contradicted
+from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.system import Reader
+from jaxkg.text import HashingEncoder
+
+HUTS = [
+    *((hut, "town", town) for hut, town in (("Glorer Hütte", "Kals"), ("A Hut", "Lienz"))),
+    *((hut, "height", high) for hut, high in (("Glorer Hütte", "2642"), ("A Hut", "1831"))),
+    ("A Hut", "inspected", "2024-03-02"),
+    ("Glorer Hütte", "inspected", "2023-05-01"),
+    *((hut, "dogs allowed", told) for hut, told in (("A Hut", "yes"), ("Glorer Hütte", "no"))),
+    ("A Hut", "model", "SG 4.5-145"),
+    ("A Hut", "reason for closing", "snow"),
+]
+OFFICE = [
+    *((who, "type", "Translator") for who in ("Yuki", "Ines", "Bo", "Carla")),
+    *((who, "sworn translator", told) for who, told in (("Yuki", "yes"), ("Ines", "no"))),
+    *((who, "sworn translator", told) for who, told in (("Bo", "no"), ("Carla", "yes"))),
+    *((who, "lives in", town) for who, town in (("Yuki", "Leipzig"), ("Bo", "Malmo"))),
+    ("Manual", "reviewed by", "Yuki"),
+]
+
+
+@pytest.fixture(scope="module")
+def huts() -> Readings:
+    return Readings(KnowledgeGraph.from_triples(HUTS), None, ReaderSettings())
+
+
+@pytest.fixture(scope="module")
+def office() -> Readings:
+    return Readings(KnowledgeGraph.from_triples(OFFICE), None, ReaderSettings())
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Welche Hütte ist die höchste?", set()),
+        ("Which hut is the highest?", set()),
+        ("In which hut does it rain?", set()),
+        ("How high is the Glorer Hütte?", {"Glorer Hütte"}),
+        ("In welchem Ort liegt die Glorer Hütte?", {"Glorer Hütte"}),
+        ("How high is the A Hut?", {"A Hut"}),
+        ("Which hut opened first?", set()),
+        ("glorer town", {"Glorer Hütte"}),
+        ("which glorer dogs are there", {"Glorer Hütte"}),
+        ("Which Glorer things are there?", {"Glorer Hütte"}),
+        ("Welche Glorer Orte gibt es?", {"Glorer Hütte"}),
+        ("Which huts have a power of 4.5 MW?", set()),
+        ("Which hut has the SG 4.5-145?", {"SG 4.5-145"}),
+    ],
+)
+def test_what_is_asked_for_is_no_name(huts, question, named):
+    found = huts.asked(question).mentions
+    assert {huts.kg.name(mention.options[0].entity) for mention in found} == named
+
+
+@pytest.mark.parametrize(
+    ("question", "spoken"),
+    [
+        ("How many translators are there?", False),
+        ("Which translators live in Leipzig?", False),
+        ("Who translated the Manual?", False),
+        ("Which translators are sworn?", True),
+        ("Who is a sworn translator?", True),
+    ],
+)
+def test_a_class_alone_says_nothing_of_what_is_true_of_some(office, question, spoken):
+    found = office.of(office.asked(question))
+    sworn = office.kg.relation_code("sworn translator")
+    assert any(one.measure == sworn and one.shape == "filter" for one in found) == spoken
+
+
+@pytest.mark.parametrize(
+    ("question", "relations", "denied"),
+    [
+        ("Who inspected the A Hut?", ("inspected",), True),
+        ("When was the A Hut inspected?", ("inspected",), False),
+        ("Who allowed dogs in the A Hut?", ("dogs allowed",), True),
+        ("Who is in the town of the A Hut?", ("town",), False),
+        ("Why are dogs allowed in the A Hut?", ("dogs allowed",), True),
+        ("Why is the A Hut closing?", ("reason for closing",), False),
+    ],
+)
+def test_who_is_no_date_and_why_no_yes(huts, question, relations, denied):
+    asked = huts.asked(question)
+    codes = tuple(map(huts.kg.relation_code, relations))
+    [read] = [one for one in huts.find.all(asked) if one.relations == codes and one.topics]
+    assert contradicted(asked, read, huts.find) == denied
+
+
+def test_a_total_is_not_the_things_that_it_is_of():
+    facts = [(mill, "site", "Moor") for mill in ("M1", "M2")]
+    facts += [(mill, "capacity", told) for mill, told in (("M1", "3"), ("M2", "4"))]
+    reader = Reader.build(
+        KnowledgeGraph.from_triples(facts), HashingEncoder(), settings=ReaderSettings(threshold=0.0)
+    )
+    assert reader.ask("What is the total capacity at Moor?").abstained
+    assert not reader.ask("What is the capacity of M1?").abstained
+
+
+def test_what_was_last_done_and_what_is_shared():
+    recently = read_cues("Which hut was inspected most recently?").extreme
+    assert recently is not None
+    assert recently.largest
+    assert read_cues("Which hut was recently inspected?").extreme is None
+
+
+def test_what_two_share_is_what_both_have_unless_a_relation_says_so():
+    facts = [("Bracken", "sire", "Northwind"), ("Comet", "sire", "Northwind")]
+    question = "Which horses share a sire with Bracken?"
+    for more, same in ([], True), ([("Bracken", "shares stable with", "Comet")], False):
+        readings = Readings(KnowledgeGraph.from_triples(facts + more), None, ReaderSettings())
+        assert readings.asked(question).cues.same == same
+    assert not readings.asked("Does Comet share a sire with Bracken?").cues.same
