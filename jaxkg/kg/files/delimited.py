@@ -85,13 +85,17 @@ def header_columns(words: Sequence[str]) -> list[int] | None:
 
 
 def separator_of(path: Path, format: str, encoding: str) -> str:
-    """What parts the columns; of CSV a semicolon where the first line has no comma."""
-    if format != "csv":
+    """What parts the columns; of CSV a semicolon where the first line has no comma.
+
+    Of the format "table", whose files may be called anything, a tab where it has neither.
+    """
+    if format not in ("csv", "table"):
         return SEPARATORS[format]
     for _, lines in line_blocks(path, encoding=encoding):
         for line in lines:
             if line.strip():
-                return ";" if "," not in line and line.count(";") >= 2 else ","
+                other = "\t" if format == "table" and "\t" in line else ","
+                return "," if "," in line else ";" if ";" in line else other
     return ","
 
 

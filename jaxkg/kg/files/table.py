@@ -8,42 +8,15 @@ from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import HEADER, Row, csv_rows, header_columns, separator_of
+from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
+from jaxkg.kg.queries.columns import is_nothing, likely_column
 
-_KEYS = {"id", "_id", "uid", "key", "identifier", "uri", "iri", "code", "name", "title", "entity"}
 _NAMES = ("name", "label", "title")
 _WORDS = 6
 """Words up to which a part of a cell is taken for one of several things."""
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
-
-
-def first_row(path: Path, separator: str, encoding: str) -> list[str]:
-    """The cells of the first line that is not blank."""
-    for _, lines in line_blocks(path, encoding=encoding):
-        for line in lines:
-            if line.strip():
-                return [cell.strip().strip('"') for cell in line.split(separator)]
-    return []
-
-
-def is_table(path: Path, format: str, encoding: str) -> bool:
-    """Whether the first line is a table's header."""
-    return is_header(first_row(path, separator_of(path, format, encoding), encoding))
-
-
-def is_header(words: Sequence[str]) -> bool:
-    """Whether words name columns, the first of them an id; no header of triples does.
-
-    >>> is_header(["id", "name"]), is_header(["entity", "relation", "value"])
-    (True, False)
-    """
-    names = [word.casefold() for word in words]
-    if len(names) < 2 or not all(names) or len(set(names)) < len(names):
-        return False
-    triples = names[0] in HEADER[0] and header_columns(names) is not None
-    return names[0] in _KEYS and not triples
 
 
 def read_table(
@@ -52,6 +25,7 @@ def read_table(
     names: NameCollector,
     bad: BadLines,
     *,
+    format: str = "table",
     lines: bool = False,
     encoding: str = "utf-8",
     on_progress: Progress | None = None,
@@ -68,10 +42,28 @@ def read_table(
     Raises:
         JaxkgError: it has no header, or a malformed line beyond what is tolerated.
     """
-    separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else "csv", encoding)
+    separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else format, encoding)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     rows = csv_rows(path, blocks, bad, encoding, separator)
     return take_table(path, rows, encoder, names, bad, separator=separator, lines=lines)
+
+
+def drop_nothing(encoder: TripleEncoder) -> str:
+    """Drop cells that say that nothing is known: `n/a`, `-`; beside values `null`, too.
+
+    Returns:
+        How many, in words; "" where there were none.
+    """
+    empty: dict[tuple[str, str], list[str]] = {}
+    for relation, cells in list(encoder.tails()):
+        values = likely_column(cells) is not None
+        empty |= {(relation, cell): [] for cell in cells if is_nothing(cell, among_values=values)}
+    if not empty:
+        return ""
+    before = len(encoder)
+    encoder.split(empty)
+    some = ", ".join(sorted({repr(cell) for _, cell in empty})[:3])
+    return f"{before - len(encoder):,} cells that say nothing ({some}) left out"
 
 
 def split_cells(encoder: TripleEncoder, names: NameCollector) -> str:
@@ -164,7 +156,12 @@ def take_table(
                 continue
             if not header:
                 header = cells
-                if len(header) < 2 or not all(header) or len(set(header)) < len(header):
+                if len(header) < 2:
+                    raise JaxkgError(
+                        f"{path}:{number}: {header[0]!r} is no header of a table: it has but one "
+                        f"column, parted by {separator!r}"
+                    )
+                if not all(header) or len(set(header)) < len(header):
                     raise JaxkgError(
                         f"{path}:{number}: {', '.join(header)!r} is no header of a table: every "
                         "column needs a name of its own"

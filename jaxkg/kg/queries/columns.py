@@ -157,6 +157,22 @@ def likely_column(texts: Sequence[str]) -> Column | None:
     return None
 
 
+def is_value(text: str) -> bool:
+    """Whether a text by itself is a date, or a number without a unit or of money."""
+    found = _number(text)
+    return as_date(text) is not None or any(_days(text)) or (found is not None and found.bare)
+
+
+def all_values(texts: Sequence[str]) -> bool:
+    """Whether texts are numbers, or dates, all but a twentieth; those that tell nothing aside."""
+    told = [text for text in texts if text.strip() and not is_nothing(text)]
+    for kind in ("date", "number"):
+        values = [value for value in read_column(kind, told).values if value is not None]
+        if told and len(values) >= NEARLY_ALL * len(told):
+            return kind == "date" or not names_in_disguise(values)
+    return False
+
+
 def of_quantity(relation: str) -> bool:
     """Whether a relation is called as what is measured, so that its numbers are no years.
 
@@ -231,6 +247,11 @@ class _Number(NamedTuple):
     point: Decimal | None
     comma: Decimal | None
     unit: str
+
+    @property
+    def bare(self) -> bool:
+        """Without a unit, money aside."""
+        return not self.unit or re.fullmatch(_MONEY, self.unit) is not None
 
     def value(self, pointed: bool, commaed: bool) -> tuple[str, Decimal] | None:
         """Unit and size beside numbers that have a decimal point, or a comma, for certain."""
