@@ -147,6 +147,7 @@ def take_table(
     """
     header: list[str] = []
     shown = -1
+    ids, again = set[str](), 0
     for rows in batches:
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
@@ -173,6 +174,8 @@ def take_table(
                 why = f"{len(cells)} cells for {len(header)} columns" if cells[0] else "no id"
                 bad.note(path, number, separator.join(row), why, separator.join(header))
                 continue
+            again += cells[0] in ids
+            ids.add(cells[0])
             for at, cell in enumerate(cells[1:], start=1):
                 if cell and at == shown:
                     names.label(cells[0], cell)
@@ -183,4 +186,5 @@ def take_table(
     if not header:
         return ""  # nothing was read, which the caller tells
     called = f", {header[shown]} its name" if shown > 0 else ""
-    return f"taken as a table: a row an entity, {header[0]} its id{called}, other columns relations"
+    how = f"taken as a table: a row an entity, {header[0]} its id{called}, other columns relations"
+    return f"{how}; {again:,} rows are of an id that is above them, too" if again else how
