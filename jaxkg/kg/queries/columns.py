@@ -265,6 +265,9 @@ class _Number(NamedTuple):
 
 
 def _number(text: str) -> _Number | None:
+    if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):
+        size = Decimal(text)
+        return _Number(text, text, size, size, "")  # as most are written
     if not (found := _NUMBER.fullmatch(text.strip())):
         return None
     sign, before, digits, power, scale, after, unit = found.groups()
@@ -275,11 +278,11 @@ def _number(text: str) -> _Number | None:
         return None
     digits = sign + _GROUPS.sub("", digits)
 
-    def size(written: str) -> Decimal:
+    def scaled(written: str) -> Decimal:
         number = Decimal(written + (power or ""))
         return number if times == 1 else number * times  # a product is rounded to 28 digits
 
-    point = size(digits.replace(",", "")) if _POINTED.fullmatch(digits) else None
+    point = scaled(digits.replace(",", "")) if _POINTED.fullmatch(digits) else None
     comma = digits.replace(".", "").replace(",", ".") if _COMMAED.fullmatch(digits) else None
     if point is None and comma is None:
         return None
@@ -287,6 +290,6 @@ def _number(text: str) -> _Number | None:
         text,
         digits.lstrip("+-"),
         point,
-        None if comma is None else size(comma),
+        None if comma is None else scaled(comma),
         before or after or unit or "",
     )

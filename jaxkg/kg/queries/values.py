@@ -185,9 +185,9 @@ class Values:
             texts = {row: text for row, text in texts.items() if not is_nothing(text)}
             told = dict(zip(texts, read_column(kind, list(texts.values())).values))
             if kind == "date" and not overruled:
-                told = {
-                    row: days for row, days in told.items() if self._clear_date(name, texts[row])
-                }
+                label = self.kg.relation_labels[self.kg.relation_code(name)]
+                years = not of_quantity(name) and not of_quantity(label)
+                told = {row: days for row, days in told.items() if _clear_date(texts[row], years)}
             told = {row: value for row, value in told.items() if value is not None}
             if kind == "number" and not overruled and names_in_disguise(told.values()):
                 continue
@@ -196,13 +196,6 @@ class Values:
                 stores[kind].update(told)
                 return kind
         return None
-
-    def _clear_date(self, relation: str, text: str) -> bool:
-        """Not a bare number that is hardly a year, nor of something that is measured."""
-        if not text.strip().lstrip("-").isdigit():
-            return True
-        names = relation, self.kg.relation_labels[self.kg.relation_code(relation)]
-        return "1000" <= text.strip() <= "2999" and not any(map(of_quantity, names))
 
     @functools.cached_property
     def texts(self) -> np.ndarray:
@@ -391,3 +384,9 @@ def _parsed(kind: str, text: str):
         found = as_number(text)
         return None if found is None else (found[1], found[0])
     return as_truth(text)
+
+
+def _clear_date(text: str, years: bool) -> bool:
+    """Not a bare number that is hardly a year; `years` where the column may be one of years."""
+    bare = text.strip().lstrip("-").isdigit()
+    return not bare or (years and "1000" <= text.strip() <= "2999")
