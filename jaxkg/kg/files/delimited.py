@@ -236,7 +236,10 @@ class Intake:
         if len(fields) < needed or (exact and len(fields) != 3):
             text = self._text(fields)
             why = _fields(len(fields))
-            self.bad.note(self.path, number, text, why, expected + _hint(text, self.format))
+            hint = _hint(text, self.format)
+            if len(fields) == 2 and not hint:
+                hint = "; where a row is an entity and a column a relation, the format is 'table'"
+            self.bad.note(self.path, number, text, why, expected + hint)
             return True
         named = [field.strip() for field in fields]
         for column in asked:

@@ -96,12 +96,12 @@ def read_excel(
         some = list(itertools.islice(rows, SAMPLE)) if plain and guess else []
         looks = _looks_like_table(words, some, kept)
         rows = itertools.chain(some, rows)
-        ids = set[str]()
+        ids, otherwise = set[str](), ""
         batches = _batches(place, (first[0], words), rows, kept, bad, ids)
         if tables or (plain and (is_header(words) or looks)):
             how = take_table(place, batches, encoder, names, bad, lines=lines or provenance is True)
             if not tables and not is_header(words):
-                how += "; if rows are triples, the format 'excel' takes three columns so"
+                otherwise = "; if rows are triples, the format 'excel' takes three columns so"
             shared |= known & ids
             known |= ids
         elif not plain or header_columns(words) or len(words) == 3:
@@ -109,8 +109,7 @@ def read_excel(
             for batch in batches:
                 intake.rows(batch)
             how = f"taken as triples{intake.reading and f' ({intake.reading})'}"
-            if looks is None:
-                how += MAYBE_TABLE
+            otherwise = MAYBE_TABLE if looks is None else ""
         else:
             twice = next((word for word in words if words.count(word) > 1), "")
             refused.append(
@@ -119,7 +118,7 @@ def read_excel(
             )
             continue
         above = f", below {' '.join(titles)[:80]!r}" if titles else ""
-        read.setdefault(how + above, []).append(repr(sheet.title))
+        read.setdefault(how + above + otherwise, []).append(repr(sheet.title))
     if refused and not read:
         raise JaxkgError(f"{path}: {refused[0]}")
     told = [f"{', '.join(titles)} {how}" for how, titles in read.items()]

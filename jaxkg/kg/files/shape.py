@@ -55,10 +55,11 @@ def is_header(words: Sequence[str]) -> bool:
 
 
 def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
-    """Whether rows of three columns or more are a table, whatever its first column is called.
+    """Whether rows are a table, whatever its first column is called.
 
     Triples of any width have a header that is known, or none: then the words of their first row
-    come again below it, or are values.
+    come again below it, or are values. Two columns are a table where the second holds values; else
+    they may be names of ids.
 
     Args:
         rows: the first ones of a file, with what may be a header.
@@ -66,7 +67,7 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     Returns:
         None where it may be a table, but is rather triples.
     """
-    if not rows or len(rows[0]) < 3:
+    if not rows:
         return False
     names, width = [word.casefold() for word in rows[0]], len(rows[0])
     if not _names_columns(names) or header_columns(names) is not None:
@@ -76,27 +77,29 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     below = [row for row in rows[1:] if len(row) == width]
     if not below or 2 * len(below) < len(rows) - 1:
         return False
-    columns = [[cell.casefold() for cell in column] for column in zip(*below)]
-    if any(name in column for name, column in zip(names, columns)):
+    columns = list(zip(*below))
+    folded = [{cell.casefold() for cell in column} for column in columns]
+    if any(name in cells for name, cells in zip(names, folded)):
         return False
+    if width == 2:
+        return len(below) == len(rows) - 1 and all_values(columns[1])
     if width > 3:
         return True
-    return _three_columns(names, columns, [row[1] for row in below])
+    return False if set(names) & set.union(*folded) else _three_columns(*columns)
 
 
 def _three_columns(
-    names: Sequence[str], columns: Sequence[Sequence[str]], middle: Sequence[str]
+    heads: Sequence[str], relations: Sequence[str], tails: Sequence[str]
 ) -> bool | None:
-    """The same of three columns that have no header of triples."""
-    heads, relations, tails = columns
+    """The same of three columns whose first row holds other words than those below."""
     count, different = len(heads), len(set(relations))
-    if any(name in column for name in names for column in columns):
-        return False
     if count < 2 or len(set(heads)) < _NEARLY_ALL * count:
         return False  # something has several rows
     if all_values(relations):
         return True
-    like_relations = all(cell[:1].islower() and not any(map(str.isdigit, cell)) for cell in middle)
+    like_relations = all(
+        cell[:1].islower() and not any(map(str.isdigit, cell)) for cell in relations
+    )
     if all_values(tails) and different > 1 and (count >= 5 or (count > 2 and not like_relations)):
         return True
     if count >= (_ENOUGH if like_relations else _FEW) and different >= _MANY * count:

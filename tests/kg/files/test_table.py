@@ -62,6 +62,8 @@ TURBINES = (
         ("machine,maker,weight,bought\nLathe,Hobart,1200,2011-03-04\n",
          ("Lathe", "weight", "1200"), 3),
         ("Firm,Founded,City\nAcme,1999,Köln\nBeta,2004,Bonn\n", ("Acme", "Founded", "1999"), 4),
+        ("Firm;Sales\nAcme;32,50 €\nBeta;7 €\n", ("Acme", "Sales", "32,50 €"), 2),
+        ("Firm,Price,Place\nA,CHF 1'200,Ayr\nB,CHF 900,Ely\n", ("B", "Price", "CHF 900"), 4),
         ("Runner,100 m,200 m,Club\nAnn,12.1,25.0,Hare\nBea,12.4,26.1,Hare\n",
          ("Ann", "100 m", "12.1"), 6),
     ],
@@ -115,6 +117,8 @@ def test_two_columns_by_a_semicolon_or_none(read):
     text = "Name;Budget\nAda;32,50 €\n"
     for options in ({}, {"format": "table"}):
         assert facts(read(text, "kb.csv", **options)) == [("Ada", "Budget", "32,50 €")]
+    with pytest.raises(JaxkgError, match=r"2 fields: .*a column a relation, the format is 'table'"):
+        read("m.1\tAlien\nm.2\tHeat\n", "kb.tsv")
     with pytest.raises(JaxkgError, match="'Name' is no header of a table: it has but one column"):
         read("Name\nAda\n", "kb.csv", format="table")
 
