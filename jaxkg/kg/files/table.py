@@ -34,7 +34,10 @@ def read_table(
 
     The header names the relations. Where the first column is an id, one called name, label or
     title gives display names instead of facts; empty cells say nothing. Cells that hold the name
-    of one row stand for it, see `join_by_name`.
+    of one row stand for it, see `join_by_name`; for `n/a` and the like see `drop_nothing`.
+
+    Args:
+        format: "tsv" or "csv" as its name tells; "table" where the first line has to.
 
     Returns:
         How it was read, in words.
