@@ -66,8 +66,8 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Of the graph file, where its name does not tell: metaqa, tsv, csv, table, excel, "
-        "jsonl, parquet, ntriples, turtle, rdfxml, nquads, trig, jsonld.",
+        help="Of the graph file, where its name and rows do not tell: metaqa, tsv, csv, table, "
+        "excel, jsonl, parquet, ntriples, turtle, rdfxml, nquads, trig, jsonld.",
         metavar="F",
     ),
 ]

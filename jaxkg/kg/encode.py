@@ -82,7 +82,7 @@ class TripleEncoder:
             yield relation, [names[end] for end in ends[first:last].tolist()]
 
     def split(self, parts: Mapping[tuple[str, str], Sequence[str]]) -> None:
-        """Take (relation, tail) for several tails each, in the places of the one."""
+        """Take (relation, tail) for several tails each, or none, in the places of the one."""
         table = np.concatenate(self._chunks)
         keys = np.array([
             self._relations[relation] << 32 | self._entities[tail] for relation, tail in parts
@@ -98,7 +98,8 @@ class TripleEncoder:
         rows = np.repeat(np.arange(len(table)), counts)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         at = np.minimum(firsts[place[rows]] + within, len(ends) - 1)
-        tails = np.where(parted[rows], ends[at], table[rows, 2])
+        ends = ends if len(ends) else np.zeros(1, np.int32)  # nothing is taken from it
+        tails = np.where(parted[rows], ends[np.maximum(at, 0)], table[rows, 2])
         table = np.stack([table[rows, 0], table[rows, 1], tails], axis=1).astype(np.int32)
         if self._sources:
             self._sources += [""] * (self._rows - len(self._sources))

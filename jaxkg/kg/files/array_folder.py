@@ -219,6 +219,7 @@ def _read_meta(folder: Path, layout: Layout, works: str) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError) as error:
         held = sorted(entry.name for entry in folder.iterdir())[:3] if folder.is_dir() else []
         shown = f"it holds {', '.join(held)}, ..." if held else "it is empty"
+        shown = "it is a file, no folder" if folder.is_file() else shown
         raise JaxkgError(f"{folder}: not a {what} ({shown}); {works}") from error
     except (OSError, ValueError) as error:
         raise JaxkgError(f"{path}: damaged or not a {what}'s ({error}); {works}") from error

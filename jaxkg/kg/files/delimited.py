@@ -85,14 +85,29 @@ def header_columns(words: Sequence[str]) -> list[int] | None:
 
 
 def separator_of(path: Path, format: str, encoding: str) -> str:
-    """What parts the columns; of CSV a semicolon where the first line has no comma."""
-    if format != "csv":
+    """What parts the columns; of CSV a semicolon where the first line has no comma.
+
+    It is one, too, where two lines have as many semicolons as each other, the first more of them
+    than commas: "Name;Price, net;Place". Of the format "table", whose files may be called anything,
+    it is a tab where the first line has neither.
+    """
+    if format not in ("csv", "table"):
         return SEPARATORS[format]
+    first, second = _first_two(path, encoding)
+    if ";" in first:
+        many = second.count(";") == first.count(";") > first.count(",")
+        return ";" if many or "," not in first else ","
+    return "\t" if format == "table" and "\t" in first and "," not in first else ","
+
+
+def _first_two(path: Path, encoding: str) -> tuple[str, str]:
+    """The first two lines that are not blank, or blanks."""
+    found: list[str] = []
     for _, lines in line_blocks(path, encoding=encoding):
-        for line in lines:
-            if line.strip():
-                return ";" if "," not in line and line.count(";") >= 2 else ","
-    return ","
+        found += [line for line in lines if line.strip()][:2]
+        if len(found) > 1:
+            break
+    return (*found, "", "")[0], (*found, "", "")[1]
 
 
 def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str = "utf-8") -> None:
@@ -221,7 +236,10 @@ class Intake:
         if len(fields) < needed or (exact and len(fields) != 3):
             text = self._text(fields)
             why = _fields(len(fields))
-            self.bad.note(self.path, number, text, why, expected + _hint(text, self.format))
+            hint = _hint(text, self.format)
+            if len(fields) == 2 and not hint:
+                hint = "; where a row is an entity and a column a relation, the format is 'table'"
+            self.bad.note(self.path, number, text, why, expected + hint)
             return True
         named = [field.strip() for field in fields]
         for column in asked:

@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Columns, Intake, Row, header_columns
-from jaxkg.kg.files.table import is_header, take_table
+from jaxkg.kg.files.shape import MAYBE_TABLE, SAMPLE, is_header, rows_are_entities
+from jaxkg.kg.files.table import take_table
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 from jaxkg.kg.names import NameCollector
 
@@ -49,6 +50,7 @@ def read_excel(
     bad: BadLines,
     *,
     tables: bool = False,
+    guess: bool = True,
     columns: Columns | None = None,
     provenance: bool | int | str | None = None,
     lines: bool = False,
@@ -56,14 +58,16 @@ def read_excel(
 ) -> str:
     """Read every sheet of a workbook into `encoder`; see `jaxkg.kg.read_graph`.
 
-    A sheet whose first row is a table's header is read as `read_table` reads a file, any other as
-    triples in columns, where its header names them or it has three columns. Rows of one cell above
+    A sheet whose first row is a table's header, or whose rows look like a table's, is read as
+    `read_table` reads a file, any other as triples in columns, where its header names them or it
+    has three columns. Rows of one cell above
     that are a title. Formulas count by the values that were kept with them, dates as ISO 8601
     writes them; blank cells and errors such as `#N/A` say nothing. A row is called by the file,
     the sheet, and its number there.
 
     Args:
         tables: every sheet is a table, whatever the first column is called.
+        guess: take for a table what looks like one, see `rows_are_entities`.
 
     Returns:
         How the sheets were read, in words.
@@ -89,10 +93,15 @@ def read_excel(
         header = [" ".join(cell.split()) for cell in first[1]]
         kept = [at for at, cell in enumerate(header) if cell or columns is not None]
         words = [header[at] for at in kept]
-        ids = set[str]()
+        some = list(itertools.islice(rows, SAMPLE)) if plain and guess else []
+        looks = _looks_like_table(words, some, kept)
+        rows = itertools.chain(some, rows)
+        ids, otherwise = set[str](), ""
         batches = _batches(place, (first[0], words), rows, kept, bad, ids)
-        if tables or (plain and is_header(words)):
+        if tables or (plain and (is_header(words) or looks)):
             how = take_table(place, batches, encoder, names, bad, lines=lines or provenance is True)
+            if not tables and not is_header(words):
+                otherwise = "; if rows are triples, the format 'excel' takes three columns so"
             shared |= known & ids
             known |= ids
         elif not plain or header_columns(words) or len(words) == 3:
@@ -100,6 +109,7 @@ def read_excel(
             for batch in batches:
                 intake.rows(batch)
             how = f"taken as triples{intake.reading and f' ({intake.reading})'}"
+            otherwise = MAYBE_TABLE if looks is None else ""
         else:
             twice = next((word for word in words if words.count(word) > 1), "")
             refused.append(
@@ -108,7 +118,7 @@ def read_excel(
             )
             continue
         above = f", below {' '.join(titles)[:80]!r}" if titles else ""
-        read.setdefault(how + above, []).append(repr(sheet.title))
+        read.setdefault(how + above + otherwise, []).append(repr(sheet.title))
     if refused and not read:
         raise JaxkgError(f"{path}: {refused[0]}")
     told = [f"{', '.join(titles)} {how}" for how, titles in read.items()]
@@ -206,6 +216,15 @@ def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None]:
             return titles, (number, cells)
         titles += filled
     return titles, None
+
+
+def _looks_like_table(words: list[str], rows: list[Row], kept: list[int]) -> bool | None:
+    """See `rows_are_entities`; no table has cells outside its columns."""
+    known = set(kept)
+    if any(cell for _, cells in rows for at, cell in enumerate(cells) if at not in known):
+        return False
+    below = [[cells[at] if at < len(cells) else "" for at in kept] for _, cells in rows]
+    return rows_are_entities([words, *below])
 
 
 def _batches(

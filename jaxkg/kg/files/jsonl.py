@@ -18,6 +18,9 @@ _EXPECTED = (
     '{{"{}": ..., "{}": ..., "{}": ...}}, each a string or, for the ends, '
     '{{"id": ..., "name": ..., "aliases": [...]}}'
 )
+_OF_TRIPLES = {"head", "relation", "tail", "subject", "predicate", "object"}
+_CALLED = ("id", "name", "label")
+"""Keys by which a record that is an entity is called; beside an id the next is its name."""
 
 
 def read_jsonl(
@@ -31,13 +34,19 @@ def read_jsonl(
     lines: bool = False,
     encoding: str = "utf-8",
     on_progress: Progress | None = None,
-) -> None:
+) -> str:
     """Read JSON lines, or one JSON array, into `encoder`; see `jaxkg.kg.read_graph`.
 
     Keys that are not told are those of a header line, as "subject", "predicate", "object" or
-    "source", "relation", "target". Numbers and true or false are taken as they are written.
+    "source", "relation", "target". Numbers and true or false are taken as they are written. Where
+    the first record has none of these keys, each is an entity: called by its id, name or label,
+    else by its first key, and every other key is a relation.
+
+    Returns:
+        How records that are no triples were taken, in words; else "".
     """
     asked = keys
+    key: str | None = None  # of what records are called by; "" of triples
     expected = _EXPECTED.format(*(keys or ("head", "relation", "tail")))
     source_key = provenance if isinstance(provenance, str) else "source"
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
@@ -48,21 +57,32 @@ def read_jsonl(
             if not line.strip():
                 continue
             try:
-                triple, source = _record(_read(line), asked, source_key)
+                record = _read(line)
+                if key is None:
+                    key = "" if asked else _entity_key(record)
+                    expected = f"an object with {key!r}" if key else expected
+                if key:
+                    triples, source = _entity(record, key, provenance)
+                else:
+                    triple, source = _record(record, asked, source_key)
+                    triples = [triple]
             except _Malformed as error:
                 bad.note(path, number, line.rstrip("\r"), str(error), expected)
                 continue
-            for column, (name, label, aliases) in zip(columns, triple):
-                column.append(name)
-                if label is not None:
-                    names.label(name, label)
-                for alias in aliases:
-                    names.alias(name, alias)
-            sources.append(
-                source or (f"{path.name}:{number}" if provenance is True or lines else "")
-            )
+            source = source or (f"{path.name}:{number}" if provenance is True or lines else "")
+            for triple in triples:
+                for column, (name, label, aliases) in zip(columns, triple):
+                    column.append(name)
+                    if label is not None:
+                        names.label(name, label)
+                    for alias in aliases:
+                        names.alias(name, alias)
+                sources.append(source)
         told = sources if provenance is not False and any(sources) else None
         encoder.add(*columns, sources=told)
+    return (
+        f"taken as a table: a record an entity, {key} its id, other keys relations" if key else ""
+    )
 
 
 class _Malformed(Exception):
@@ -70,6 +90,7 @@ class _Malformed(Exception):
 
 
 _Named = tuple[str, str | None, list[str]]
+_Triple = tuple[_Named, _Named, _Named]
 
 
 def _read(line: str) -> Any:
@@ -98,7 +119,7 @@ def _unpacked(
 
 def _record(
     record: Any, asked: tuple[str, str, str] | None, source_key: str
-) -> tuple[tuple[_Named, _Named, _Named], str]:
+) -> tuple[_Triple, str]:
     if not isinstance(record, dict):
         raise _Malformed("not a JSON object")
     keys = asked or _keys_of(record)
@@ -111,6 +132,45 @@ def _record(
         raise _Malformed(f"{source_key!r} is not a string")
     named = _end(head, keys[0]), (_text(relation, keys[1]), None, []), _end(tail, keys[2])
     return named, source.strip()
+
+
+def _entity_key(record: Any) -> str:
+    """What calls a record that is an entity; "" where it is, or is meant as, a triple."""
+    if not isinstance(record, dict):
+        raise _Malformed("not a JSON object")
+    if not record or header_columns(list(record)) or record.keys() & _OF_TRIPLES:
+        return ""
+    return next((key for key in _CALLED if key in record), next(iter(record)))
+
+
+def _entity(record: Any, key: str, provenance: bool | str | None) -> tuple[list[_Triple], str]:
+    """The facts of a record that is an entity."""
+    if not isinstance(record, dict):
+        raise _Malformed("not a JSON object")
+    if key not in record:
+        raise _Malformed(f"no {key!r}")
+    called = next((name for name in _CALLED if name in record and name != key), None)
+    label = record[called] if called and key == "id" else None
+    head = _text(record[key], key), None if label is None else _text(label, str(called)), []
+    triples: list[_Triple] = []
+    source = ""
+    for relation, value in record.items():
+        if relation == key or (relation == called and label is not None):
+            continue
+        if relation == provenance:
+            source = _text(value, relation)
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict | list):
+                raise _Malformed(
+                    f"{relation!r} holds {'an object' if isinstance(one, dict) else 'a list'} of "
+                    "its own; write that as a record and its id here"
+                )
+            if one is not None and one != "":
+                triples.append(
+                    (head, (relation.strip(), None, []), (_text(one, relation), None, []))
+                )
+    return triples, source
 
 
 def _end(value: Any, key: str) -> _Named:

@@ -15,11 +15,13 @@ from jaxkg.kg.files.jsonl import read_jsonl
 from jaxkg.kg.files.jsonld import is_jsonld
 from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_parts, read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, read_rdf
+from jaxkg.kg.files.shape import MAYBE_TABLE, first_rows, is_header, rows_are_entities
 from jaxkg.kg.files.store import open_graph
-from jaxkg.kg.files.table import is_table, join_by_name, read_table, split_cells
+from jaxkg.kg.files.table import drop_nothing, join_by_name, read_table, split_cells
 from jaxkg.kg.files.textfile import BadLines, Progress, existing, line_blocks
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import NameCollector
+from jaxkg.kg.queries.columns import likely_column
 
 SUFFIXES = {
     ".tsv": "tsv",
@@ -68,7 +70,8 @@ def read_graph(
     | `excel` | the sheets of a workbook, each a table or triples (needs the extra `excel`); see |
     | | `jaxkg.kg.files.excel.read_excel` |
     | `jsonl` | `{"head": ..., "relation": ..., "tail": ...}` lines; an end is a string or |
-    | | `{"id": ..., "name": ..., "aliases": [...]}`; `source` may be added |
+    | | `{"id": ..., "name": ..., "aliases": [...]}`; `source` may be added. Other records are |
+    | | entities: keys are relations, a list several values |
     | `parquet` | a table, or a folder of its partitions (needs the extra `parquet`) |
     | `ntriples`, `turtle`, `rdfxml`, | RDF (needs the extra `rdf`); for ids, names and |
     | `nquads`, `trig`, `jsonld` | statements about statements, see `jaxkg.kg.files.rdf.read_rdf` |
@@ -78,8 +81,9 @@ def read_graph(
     first line of a TSV or CSV file is a header where it names head (or subject, source, from,
     entity), relation (or predicate, property, type) and tail (or object, target, to, value), or is
     `h r t` or `s p o`; the columns are then taken by these names. It is a table's header where the
-    first of its columns is called id, key, name or the like. A `.json` file is JSON-LD where it
-    starts with keys such as `@context`, else JSON lines.
+    first of its columns is called id, key, name or the like, or where no format is named and the
+    rows look like a table, see `jaxkg.kg.files.shape.rows_are_entities`. A `.json` file is JSON-LD
+    where it starts with keys such as `@context`, else JSON lines.
 
     Args:
         path: the file or folder.
@@ -106,7 +110,7 @@ def read_graph(
         JaxkgError: no such file, an unknown format, an option the format has no use for, a
             malformed line beyond `skip_bad`, wrong encoding, or no triples at all.
     """
-    path = existing(path)
+    path, guess = existing(path), format is None
     format = graph_format(path, format, encoding)
     if format == "saved":
         _refuse(path, format, columns=columns, names=names, provenance=provenance)
@@ -126,9 +130,10 @@ def read_graph(
     reading = ""
     plain = columns is None and (provenance is None or isinstance(provenance, bool))
     excel = format == "excel" or (format == "table" and _suffix(path) in EXCEL_ENDS)
-    table = format == "table" or (
-        format in ("csv", "tsv") and plain and is_table(path, format, encoding)
-    )
+    rows = first_rows(path, format, encoding) if format in ("csv", "tsv") and plain else []
+    looks = guess and rows_are_entities(rows)
+    headed = bool(rows) and is_header(rows[0])
+    table = format == "table" or headed or bool(looks)
     if excel:
         reading = read_excel(
             path,
@@ -136,6 +141,7 @@ def read_graph(
             found,
             bad,
             tables=format == "table",
+            guess=guess,
             columns=columns,
             provenance=provenance,
             lines=lines,
@@ -148,10 +154,13 @@ def read_graph(
             encoder,
             found,
             bad,
+            format=format,
             lines=lines or provenance is True,
             encoding=encoding,
             on_progress=on_progress,
         )
+        if looks and not headed:
+            reading += f"; if rows are triples, the format is {format!r}"
     elif format in SEPARATORS:
         reading = read_delimited(
             path,
@@ -164,12 +173,14 @@ def read_graph(
             encoding=encoding,
             on_progress=on_progress,
         )
+        if looks is None:
+            reading = f"taken as triples{MAYBE_TABLE}"
     elif format == "parquet":
         read_parquet(
             path, encoder, bad, columns=columns, provenance=provenance, on_progress=on_progress
         )
     elif format == "jsonl":
-        read_jsonl(
+        reading = read_jsonl(
             path,
             encoder,
             found,
@@ -187,9 +198,13 @@ def read_graph(
         reading = read_rdf(
             path, format, encoder, found, bad, provenance=bool(provenance), on_progress=on_progress
         )
-    if excel or table:
-        for told in (split_cells(encoder, found), join_by_name(encoder, found)):
+    if excel or table or (format == "jsonl" and reading):
+        nothing = drop_nothing(encoder)
+        several = split_cells(encoder, found) if format != "jsonl" else ""
+        for told in (nothing, several, join_by_name(encoder, found)):
             reading += told and f"; {told}"
+    if on_reading and (excel or table or format in SEPARATORS or format == "jsonl"):
+        reading = "; ".join(filter(None, (reading, _values_taken(encoder))))
     if not len(encoder):
         why = f"; {reading}" if reading else ""
         raise JaxkgError(f"{path}: no triples in it (read as {format}{why})")
@@ -220,6 +235,14 @@ def read_graph(
             "row is an entity and a column a relation, the format is 'table'"
         )
     return graph
+
+
+def _values_taken(encoder: TripleEncoder) -> str:
+    """Numbers and dates that could be others, in words."""
+    columns = ((relation, likely_column(cells)) for relation, cells in encoder.tails())
+    return "; ".join(
+        f"{relation}: {column.told}" for relation, column in columns if column and column.told
+    )
 
 
 def graph_format(path: Path, format: str | None, encoding: str) -> str:

@@ -20,7 +20,10 @@ from jaxkg.words import relation_words
 FORMAT = "jaxkg-graph"
 VERSION = 3
 GRAPH_LAYOUT = Layout(
-    FORMAT, VERSION, "saved graph", "open the folder given to save_graph, or one graph file"
+    FORMAT,
+    VERSION,
+    "saved graph",
+    "`jaxkg kg build FILE -o FOLDER` or save_graph makes one; questions take it or one graph file",
 )
 
 

@@ -8,42 +8,15 @@ from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import HEADER, Row, csv_rows, header_columns, separator_of
+from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
+from jaxkg.kg.queries.columns import is_nothing, likely_column
 
-_KEYS = {"id", "_id", "uid", "key", "identifier", "uri", "iri", "code", "name", "title", "entity"}
 _NAMES = ("name", "label", "title")
 _WORDS = 6
 """Words up to which a part of a cell is taken for one of several things."""
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
-
-
-def first_row(path: Path, separator: str, encoding: str) -> list[str]:
-    """The cells of the first line that is not blank."""
-    for _, lines in line_blocks(path, encoding=encoding):
-        for line in lines:
-            if line.strip():
-                return [cell.strip().strip('"') for cell in line.split(separator)]
-    return []
-
-
-def is_table(path: Path, format: str, encoding: str) -> bool:
-    """Whether the first line is a table's header."""
-    return is_header(first_row(path, separator_of(path, format, encoding), encoding))
-
-
-def is_header(words: Sequence[str]) -> bool:
-    """Whether words name columns, the first of them an id; no header of triples does.
-
-    >>> is_header(["id", "name"]), is_header(["entity", "relation", "value"])
-    (True, False)
-    """
-    names = [word.casefold() for word in words]
-    if len(names) < 2 or not all(names) or len(set(names)) < len(names):
-        return False
-    triples = names[0] in HEADER[0] and header_columns(names) is not None
-    return names[0] in _KEYS and not triples
 
 
 def read_table(
@@ -52,6 +25,7 @@ def read_table(
     names: NameCollector,
     bad: BadLines,
     *,
+    format: str = "table",
     lines: bool = False,
     encoding: str = "utf-8",
     on_progress: Progress | None = None,
@@ -60,7 +34,10 @@ def read_table(
 
     The header names the relations. Where the first column is an id, one called name, label or
     title gives display names instead of facts; empty cells say nothing. Cells that hold the name
-    of one row stand for it, see `join_by_name`.
+    of one row stand for it, see `join_by_name`; for `n/a` and the like see `drop_nothing`.
+
+    Args:
+        format: "tsv" or "csv" as its name tells; "table" where the first line has to.
 
     Returns:
         How it was read, in words.
@@ -68,10 +45,28 @@ def read_table(
     Raises:
         JaxkgError: it has no header, or a malformed line beyond what is tolerated.
     """
-    separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else "csv", encoding)
+    separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else format, encoding)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     rows = csv_rows(path, blocks, bad, encoding, separator)
     return take_table(path, rows, encoder, names, bad, separator=separator, lines=lines)
+
+
+def drop_nothing(encoder: TripleEncoder) -> str:
+    """Drop cells that say that nothing is known: `n/a`, `-`; beside values `null`, too.
+
+    Returns:
+        How many, in words; "" where there were none.
+    """
+    empty: dict[tuple[str, str], list[str]] = {}
+    for relation, cells in list(encoder.tails()):
+        values = likely_column(cells) is not None
+        empty |= {(relation, cell): [] for cell in cells if is_nothing(cell, among_values=values)}
+    if not empty:
+        return ""
+    before = len(encoder)
+    encoder.split(empty)
+    some = ", ".join(sorted({repr(cell) for _, cell in empty})[:3])
+    return f"{before - len(encoder):,} cells that say nothing ({some}) left out"
 
 
 def split_cells(encoder: TripleEncoder, names: NameCollector) -> str:
@@ -155,6 +150,7 @@ def take_table(
     """
     header: list[str] = []
     shown = -1
+    ids, again = set[str](), 0
     for rows in batches:
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
@@ -164,7 +160,12 @@ def take_table(
                 continue
             if not header:
                 header = cells
-                if len(header) < 2 or not all(header) or len(set(header)) < len(header):
+                if len(header) < 2:
+                    raise JaxkgError(
+                        f"{path}:{number}: {header[0]!r} is no header of a table: it has but one "
+                        f"column, parted by {separator!r}"
+                    )
+                if not all(header) or len(set(header)) < len(header):
                     raise JaxkgError(
                         f"{path}:{number}: {', '.join(header)!r} is no header of a table: every "
                         "column needs a name of its own"
@@ -176,6 +177,8 @@ def take_table(
                 why = f"{len(cells)} cells for {len(header)} columns" if cells[0] else "no id"
                 bad.note(path, number, separator.join(row), why, separator.join(header))
                 continue
+            again += cells[0] in ids
+            ids.add(cells[0])
             for at, cell in enumerate(cells[1:], start=1):
                 if cell and at == shown:
                     names.label(cells[0], cell)
@@ -186,4 +189,5 @@ def take_table(
     if not header:
         return ""  # nothing was read, which the caller tells
     called = f", {header[shown]} its name" if shown > 0 else ""
-    return f"taken as a table: a row an entity, {header[0]} its id{called}, other columns relations"
+    how = f"taken as a table: a row an entity, {header[0]} its id{called}, other columns relations"
+    return f"{how}; {again:,} rows are of an id that is above them, too" if again else how

@@ -25,7 +25,7 @@ _DATE = re.compile(
 )
 _NUMBER = re.compile(
     r"([$€£¥]?)([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[+-]?\.\d+)([eE][+-]?\d{1,3})?"
-    r"\s*([^\W\d_][^\d\s]{0,11}|%|°[CF]?)?"
+    r"\s*([^\W\d_][^\d\s]{0,11}|[%$€£¥]|°[CF]?)?"
 )
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -66,6 +66,18 @@ def as_date(text: str) -> tuple[int, int] | None:
     if found[3] is None:
         return first + 1, first + 31
     return (first + day, first + day) if 1 <= day <= _DAYS[month - 1] else None
+
+
+def as_day(year: str, month: str | int, day: str) -> tuple[int, int] | None:
+    """A day as the interval that it is; None where there is no such day.
+
+    >>> as_day("1987", 6, "14"), as_day("1987", "14", "6")
+    ((19870614, 19870614), None)
+    """
+    if not 1 <= int(month) <= 12 or not 1 <= int(day) <= _DAYS[int(month) - 1]:
+        return None
+    date = int(year) * 10000 + int(month) * 100 + int(day)
+    return date, date
 
 
 def as_number(text: str) -> tuple[Decimal, str] | None:

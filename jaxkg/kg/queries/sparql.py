@@ -93,11 +93,13 @@ def to_ntriples(values: Values) -> Iterator[str]:
             continue
         name = kg.name(row)
         yield f"{term} <urn:jaxkg:text> {_quoted(values.text(row)[0])} ."
-        if values.keys[0, 0, row] != NONE and (number := as_number(name)) is not None:
-            yield f'{term} <urn:jaxkg:number> "{number[0]:f}"^^<{XSD}decimal> .'
-            yield f"{term} <urn:jaxkg:unit> {_quoted(number[1])} ."
-        if values.keys[1, 0, row] != NONE:
-            yield f"{term} <urn:jaxkg:date> {_quoted(name.strip())} ."
+        if number := values.number(row):
+            yield f'{term} <urn:jaxkg:number> "{number[1]:f}"^^<{XSD}decimal> .'
+            yield f"{term} <urn:jaxkg:unit> {_quoted(number[0])} ."
+        if (day := int(values.keys[1, 0, row])) != NONE:
+            # However it is written; another engine reads ISO 8601, and only days are written else.
+            iso = f"{day // 10000:04}-{day // 100 % 100:02}-{day % 100:02}"
+            yield f"{term} <urn:jaxkg:date> {_quoted(name.strip() if as_date(name) else iso)} ."
         if (truth := values.keys[2, 0, row]) != NONE:
             yield f'{term} <urn:jaxkg:boolean> "{str(bool(truth)).lower()}"^^<{XSD}boolean> .'
 

@@ -1,8 +1,9 @@
 """Typed values of a graph's literals: what can be compared, ordered and counted, exactly.
 
 RDF literals say what they are. Elsewhere a relation whose tails are nearly all dates, numbers or
-truth values is a column of these (a number of four digits from 1000 to 2999 alone is a year);
-what was recognised is told by `jaxkg kg stats` and can be overruled.
+truth values is a column of these (a number of four digits from 1000 to 2999 alone is a year, unless
+its relation is called as what is measured), however these are written, see
+`jaxkg.kg.queries.columns`; what was recognised is told by `jaxkg kg stats` and can be overruled.
 
 How values compare: numbers by size, and only within one unit (its text); truth values: false
 before true; texts (a display name, or an RDF literal's text) only as equal or not. A date is the
@@ -26,6 +27,14 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import distinct
+from jaxkg.kg.queries.columns import (
+    NEARLY_ALL,
+    is_nothing,
+    looks_like,
+    names_in_disguise,
+    of_quantity,
+    read_column,
+)
 from jaxkg.kg.queries.literals import DATES, NUMBERS, XSD, as_date, as_number, as_truth, literal
 from jaxkg.query import Comparison, Value
 
@@ -35,7 +44,6 @@ KINDS = ("number", "date", "boolean", "text", "entity")
 NONE = np.iinfo(np.int32).min
 """The key of an entity without a value of that kind."""
 
-_NEARLY_ALL, _SOME = 0.95, 60
 _TYPED, _LAST = KINDS[:3], np.iinfo(np.int32).max
 
 
@@ -166,30 +174,25 @@ class Values:
         typed: Mapping[int, str | None],
         stores: Mapping[str, dict],
     ) -> str | None:
-        rows = tails.tolist()
-        plain = [row for row in rows if row not in typed]
-        wanted = self._overruled.get(name)
-        for kind in (wanted,) if name in self._overruled else ("date", "number", "boolean"):
+        plain = [row for row in tails.tolist() if row not in typed]
+        others, overruled = len(tails) - len(plain), name in self._overruled
+        for kind in (self._overruled[name],) if overruled else ("date", "number", "boolean"):
             if kind not in _TYPED:
                 break
-            enough = 0 if name in self._overruled else _NEARLY_ALL * len(rows)
-            if enough and not _said_by_some(self.kg, kind, plain, len(rows) - len(plain)):
+            if not overruled and not looks_like(kind, self.kg.name, plain, others):
                 continue
-            said = sum(typed.get(row) == kind for row in rows)
-            told: dict[int, Any] = {}
-            misses = 0
-            for row in plain:
-                text = self.kg.name(row)
-                value = _parsed(kind, text)
-                if kind == "date" and name not in self._overruled and not _clear_date(text):
-                    value = None
-                if value is not None:
-                    told[row] = value
-                elif (misses := misses + 1) > len(rows) - enough:
-                    break
-            if kind == "number" and _names_in_disguise(told, overruled=name in self._overruled):
+            texts = {row: self.kg.name(row) for row in plain}
+            texts = {row: text for row, text in texts.items() if not is_nothing(text)}
+            told = dict(zip(texts, read_column(kind, list(texts.values())).values))
+            if kind == "date" and not overruled:
+                label = self.kg.relation_labels[self.kg.relation_code(name)]
+                years = not of_quantity(name) and not of_quantity(label)
+                told = {row: days for row, days in told.items() if _clear_date(texts[row], years)}
+            told = {row: value for row, value in told.items() if value is not None}
+            if kind == "number" and not overruled and names_in_disguise(told.values()):
                 continue
-            if said + len(told) >= max(enough, 1):
+            said = sum(typed.get(row) == kind for row in tails.tolist()) if others else 0
+            if said + len(told) >= max(0 if overruled else NEARLY_ALL * (len(texts) + others), 1):
                 stores[kind].update(told)
                 return kind
         return None
@@ -308,10 +311,14 @@ class Values:
         }[comparison]
         return Window((lowest, highest), (lowest, highest))
 
+    def number(self, row: int) -> tuple[str, Decimal] | None:
+        """Unit and size of an entity's number; None where it is none."""
+        rank = int(self.keys[0, 0, row])
+        return None if rank == NONE else self._ranked[rank]
+
     def unit(self, row: int) -> str:
         """Text of the unit of an entity's number; "" where it has none."""
-        rank = int(self.keys[0, 0, row])
-        return "" if rank == NONE else self._ranked[rank][0]
+        return (self.number(row) or ("",))[0]
 
     def row(self, entity: str) -> int:
         """Index of an entity by its id, as `KnowledgeGraph.entity`; looked up once."""
@@ -337,17 +344,6 @@ class Values:
         """What all these relations lead to: a kind, or None for entities or where they differ."""
         kinds = {self.relation_kinds.get(name) for name in relations}
         return kinds.pop() if len(kinds) == 1 else None
-
-
-def _said_by_some(kg: KnowledgeGraph, kind: str, rows: Sequence[int], others: int) -> bool:
-    """Whether a sample of a long column looks like one of a kind; most columns are of names.
-
-    Of 60 names evenly spaced, half: a column of values has all but a twentieth.
-    """
-    if others or len(rows) <= 2 * _SOME:
-        return True
-    some = [kg.name(row) for row in rows[:: len(rows) // _SOME]]
-    return 2 * sum(_parsed(kind, text) is not None for text in some) >= len(some)
 
 
 def count_meant(value: Value | str) -> int:
@@ -390,11 +386,7 @@ def _parsed(kind: str, text: str):
     return as_truth(text)
 
 
-def _clear_date(text: str) -> bool:
-    """Not a bare number that is hardly a year."""
-    return not text.strip().lstrip("-").isdigit() or "1000" <= text.strip() <= "2999"
-
-
-def _names_in_disguise(told: Mapping[int, tuple[str, Decimal]], *, overruled: bool) -> bool:
-    """Asteroids, "1124 Stroobantia", are no numbers: nearly each would have a unit of its own."""
-    return not overruled and len({unit for unit, _ in told.values()}) > 1 + len(told) // 4
+def _clear_date(text: str, years: bool) -> bool:
+    """Not a bare number that is hardly a year; `years` where the column may be one of years."""
+    bare = text.strip().lstrip("-").isdigit()
+    return not bare or (years and "1000" <= text.strip() <= "2999")

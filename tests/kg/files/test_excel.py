@@ -109,11 +109,11 @@ def test_triples_in_columns(book):
 
 
 def test_sheets_that_are_neither_are_told(book):
-    odd = {"Odd": [("Machine", "Maker", "Weight", "Bought"), ("Lathe", "Hob", 3, 2001)]}
+    odd = {"Odd": [("Machine", "Maker", "Weight", 2001), ("Lathe", "Hob", 3, 2001)]}
     heard = []
     graph = read_graph(book({**STAFF, **odd, "N": [("a note",)]}), on_reading=heard.append)
     assert graph.num_triples == 6
-    assert "left out: 'Odd' starts with 'Machine, Maker, Weight, Bought', which is no" in heard[0]
+    assert "left out: 'Odd' starts with 'Machine, Maker, Weight, 2001', which is no" in heard[0]
     assert "left out: 'N' has but one column" in heard[0]
     with pytest.raises(JaxkgError, match=r"'Odd' starts with .* the format 'table' takes every"):
         read_graph(book(odd))
@@ -123,6 +123,24 @@ def test_sheets_that_are_neither_are_told(book):
         read_graph(book({"S": [("id", "on", "on", "at"), ("k", 1, 2, 3)]}))
     graph = read_graph(book(odd), format="table")
     assert ("Lathe", "Weight", "3") in facts(graph)
+
+
+def test_sheets_are_tables_whatever_their_first_column_is_called(book):
+    kilns = [("Kilns of 2024",), (), ("Kiln", "Site", "Built")]
+    kilns += [("Ada", "Hill", 1999), ("Bea", "Dale", 2004), ("Cid", "Hill", 2010)]
+    tools = [("Machine", "Maker", "Weight", "Glaze"), ("Lathe", "Hob", 3, "honey")]
+    tools += [("Wheel", "Hob", 7, "majolica, honey"), ("Mill", "Hob", 5, "majolica")]
+    heard = []
+    path = book({"Kilns": kilns, "Tools": tools})
+    graph = read_graph(path, on_reading=heard.append)
+    assert {("Ada", "Site", "Hill"), ("Cid", "Built", "2010")} <= facts(graph)
+    assert {("Lathe", "Weight", "3"), ("Wheel", "Glaze", "honey")} <= facts(graph)
+    assert "below 'Kilns of 2024'; if rows are triples, the format 'excel' takes" in heard[0]
+    assert "Glaze: several in a cell, told apart at ','" in heard[0]
+    graph = read_graph(path, format="excel", on_reading=heard.append)
+    assert ("Kiln", "Site", "Built") in facts(graph)
+    assert "left out: 'Tools' starts with" in heard[1]
+    assert ("Ada", "Site", "Hill") in facts(read_graph(path, format="table"))
 
 
 def test_ids_on_several_sheets_are_told(book):

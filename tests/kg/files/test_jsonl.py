@@ -111,3 +111,50 @@ def test_other_keys_arrays_numbers_and_booleans(tmp_path, keys):
             ("Alien", "rating", "8.5"),
         }
         assert sorted(graph.provenance) == [f"{name}:{line}" for line in (1, 2, 3)]
+
+
+def test_plain_records_are_entities(tmp_path, read):
+    records = [
+        {"name": "Bracken", "sire": "Northwind", "foaled": 2019, "wins": ["Ayr", "York"]},
+        {"name": "Northwind", "sire": None, "foaled": "", "sold": False},
+    ]
+    expected = {
+        ("Bracken", "sire", "Northwind"),
+        ("Bracken", "foaled", "2019"),
+        ("Bracken", "wins", "Ayr"),
+        ("Bracken", "wins", "York"),
+        ("Northwind", "sold", "false"),
+    }
+    heard = []
+    graph = read(records, on_reading=heard.append, lines=True)
+    assert {graph.triple(row) for row in range(graph.num_triples)} == expected
+    assert "taken as a table: a record an entity, name its id, other keys relations" in heard[0]
+    assert {graph.source(row) for row in range(4)} == {"kb.jsonl:1"}
+    (tmp_path / "a.json").write_text(json.dumps(records))
+    graph = read_graph(tmp_path / "a.json")
+    assert {graph.triple(row) for row in range(graph.num_triples)} == expected
+
+
+def test_records_with_an_id_are_joined_by_name(read):
+    graph = read([{"id": 1, "name": "Ann", "boss": "Bob"}, {"id": 2, "name": "Bob", "at": "n/a"}])
+    assert [graph.triple(row) for row in range(graph.num_triples)] == [("1", "boss", "2")]
+    assert graph.name(graph.entity("2")) == "Bob"
+    graph = read([{"horse": "Bracken", "sire": "Northwind"}])
+    assert graph.triple(0) == ("Bracken", "sire", "Northwind")
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"name": "Ada", "sire": {"name": "Ben"}}, "'sire' holds an object of its own"),
+        ({"name": "Ada", "wins": [["Ayr"]]}, "'wins' holds a list of its own"),
+        ({"sire": "Ben"}, "no 'name'"),
+        ({"name": None, "sire": "Ben"}, "'name' is not a non-blank string"),
+        (["Ada"], "not a JSON object"),
+    ],
+)
+def test_records_that_are_no_entities_are_told(read, record, told):
+    records = [{"name": "Bracken", "sire": "Northwind"}, record]
+    with pytest.raises(JaxkgError, match=rf"kb.jsonl:2: {told}.*expected an object with 'name'"):
+        read(records)
+    assert read(records, skip_bad=1).num_triples == 1

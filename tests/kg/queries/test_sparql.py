@@ -114,3 +114,20 @@ def test_what_cannot_be_executed_is_not_printed():
     where = Where(Entities(("Alien",)), (), "; DROP", Value("text", "x"))  # pyright: ignore
     with pytest.raises(JaxkgError, match="no comparison"):
         to_sparql(Values(kg), where)
+
+
+def test_another_engine_reads_values_however_they_are_written():
+    kg = KnowledgeGraph.from_triples(
+        [("a", "born", "14.06.1987"), ("b", "born", "3 March 1990"), ("a", "high", "1.200 m")]
+        + [("b", "high", "900 m")]
+    )
+    values = Values(kg)
+    store, sets, terms = store_of(to_ntriples(values)), QuerySets(kg, values), Terms(kg)
+    every = Entities(("a", "b"))
+    for query in (
+        Where(every, ("born",), "<", Value("date", "1990")),
+        Where(every, ("high",), ">", Value("number", "1000")),
+    ):
+        result = sets.execute(query)
+        assert [kg.entity_ids[row] for row in result.rows.tolist()] == ["a"]
+        assert agrees(store, terms, to_sparql(values, query), result)

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,75 @@ def test_numbers_of_another_unit_do_not_compare():
     assert {kg.entity_ids[row] for row in np.flatnonzero(held)} == {"5 km", "7 km"}
     with pytest.raises(JaxkgError, match="in units 'km', 'm'"):
         values.window("number", ">", Value("number", "4"), along="r")
+
+
+def number_of(values, text):
+    return values.number(values.kg.entity(text))
+
+
+@pytest.mark.parametrize(
+    ("tails", "days"),
+    [
+        (["14.06.1987", "03.04.1990"], {"03.04.1990": 19900403}),
+        (["14/06/1987", "3/4/1990"], {"3/4/1990": 19900403}),
+        (["06/14/1987", "3/4/1990"], {"3/4/1990": 19900304}),
+        (["3/4/1990", "5/6/1991"], {"3/4/1990": 19900403}),
+        (
+            ["3 March 1987", "1st Sept. 1990"],
+            {"3 March 1987": 19870303, "1st Sept. 1990": 19900901},
+        ),
+        (["March 3, 1987", "Oct 12 1990"], {"March 3, 1987": 19870303, "Oct 12 1990": 19901012}),
+        (["3. März 1987", "1990-05-02"], {"3. März 1987": 19870303, "1990-05-02": 19900502}),
+        (["3. März 1987", "n/a", "k.A.", "–"], {"3. März 1987": 19870303}),
+    ],
+)
+def test_dates_as_people_write_them(tails, days):
+    kg = graph_of("opened", tails)
+    values = Values(kg)
+    assert values.relation_kinds == {"opened": "date"}
+    assert {text: int(values.keys[1, 0, kg.entity(text)]) for text in days} == days
+
+
+@pytest.mark.parametrize(
+    ("tails", "numbers"),
+    [
+        (["32,50 €", "1.200 €", "7 €"],
+         {"32,50 €": ("€", "32.5"), "1.200 €": ("€", "1200"), "7 €": ("€", "7")}),
+        (["32.50 €", "1,200.00 €"], {"32.50 €": ("€", "32.5"), "1,200.00 €": ("€", "1200")}),
+        (["$1.2M", "$850k"], {"$1.2M": ("$", "1200000"), "$850k": ("$", "850000")}),
+        (["1,5 Mio. €", "850k €"], {"1,5 Mio. €": ("€", "1500000"), "850k €": ("€", "850000")}),
+        (["CHF 1'200", "CHF 900"], {"CHF 1'200": ("CHF", "1200"), "CHF 900": ("CHF", "900")}),
+        (["1.200 m", "2.100 m", "900 m", "1.000 m"],
+         {"1.200 m": ("m", "1200"), "900 m": ("m", "900"), "1.000 m": ("m", "1000")}),
+        (["1.125", "2.375", "5"], {"1.125": ("", "1.125"), "5": ("", "5")}),
+        (["1.234 kg", "2.345 kg"], {"1.234 kg": ("kg", "1.234")}),
+        (["1.200", "0.125", "900"], {"1.200": ("", "1.2")}),
+        (["1,200", "2,100", "900"], {"1,200": ("", "1200")}),
+        (["12", "7.5", "n/a", "k.A.", "-", "–", "#N/A", "nan", "null"], {"7.5": ("", "7.5")}),
+    ],
+)  # fmt: skip
+def test_numbers_as_people_write_them(tails, numbers):
+    values = Values(graph_of("worth", tails))
+    assert values.relation_kinds == {"worth": "number"}
+    for text, (unit, size) in numbers.items():
+        assert number_of(values, text) == (unit, Decimal(size))
+    assert values.kg.name(values.kg.entity(tails[0])) == tails[0]
+
+
+@pytest.mark.parametrize(
+    "tails",
+    [["31/31/1987", "1/2/1990"], ["192.168.1.1", "10.0.0.1"], ["n/a", "-"], ["3 Marsh 1987"],
+     ["k.A.", "Ann", "Bob"], ["12,50 €", "12.50 €", "1.200 €"]],
+)  # fmt: skip
+def test_what_is_no_column_of_values(tails):
+    assert Values(graph_of("note", tails)).relation_kinds == {}
+
+
+@pytest.mark.parametrize(
+    ("relation", "kind"),
+    [("Max temp (°C)", "number"), ("max_temp_c", "number"), ("Elevation", "number"),
+     ("Costs [€]", "number"), ("Founded", "date"), ("Opened (year)", "date"),
+     ("came to power", "date")],
+)  # fmt: skip
+def test_what_is_measured_is_no_year(relation, kind):
+    assert Values(graph_of(relation, ["1300", "1350", "1260"])).relation_kinds == {relation: kind}

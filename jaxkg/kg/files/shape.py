@@ -1,0 +1,111 @@
+"""Whether rows are triples or a table with a row an entity, told by a header and what is below."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from jaxkg.kg.files.delimited import HEADER, header_columns, separator_of
+from jaxkg.kg.files.textfile import line_blocks
+from jaxkg.kg.queries.columns import all_values, is_value
+
+SAMPLE = 500
+"""Rows that are looked at."""
+
+MAYBE_TABLE = "; the first row as one of them: where it names columns, the format is 'table'"
+"""Told of triples that may be a table."""
+
+_KEYS = {"id", "_id", "uid", "key", "identifier", "uri", "iri", "code", "name", "title", "entity"}
+_NEARLY_ALL, _MANY = 0.95, 0.8
+_ENOUGH, _FEW = 20, 8
+"""Rows of three texts whose middle ones differ, from which they are a table; where the middle ones
+are not written as relations mostly are (`directed_by`), fewer do."""
+
+
+def first_rows(path: Path, format: str, encoding: str) -> list[list[str]]:
+    """The cells of the first rows of a "csv" or "tsv" file that are not blank."""
+    separator = separator_of(path, format, encoding)
+    for _, block in line_blocks(path, encoding=encoding):
+        lines = [line.rstrip("\r") for line in block if line.strip()][:SAMPLE]
+        if not lines:
+            continue
+        rows: list[list[str]] = []
+        try:
+            split = csv.reader(lines, delimiter=separator) if format == "csv" else None
+            for row in split or (line.split(separator) for line in lines):
+                rows.append([cell.strip().strip('"') for cell in row])
+        except csv.Error:
+            pass  # whoever reads the file tells it
+        return rows
+    return []
+
+
+def is_header(words: Sequence[str]) -> bool:
+    """Whether words name columns, the first of them an id; no header of triples does.
+
+    >>> is_header(["id", "name"]), is_header(["entity", "relation", "value"])
+    (True, False)
+    """
+    names = [word.casefold() for word in words]
+    if not _names_columns(names):
+        return False
+    triples = names[0] in HEADER[0] and header_columns(names) is not None
+    return names[0] in _KEYS and not triples
+
+
+def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
+    """Whether rows are a table, whatever its first column is called.
+
+    Triples of any width have a header that is known, or none: then the words of their first row
+    come again below it, or are values. Two columns are a table where the second holds values; else
+    they may be names of ids.
+
+    Args:
+        rows: the first ones of a file, with what may be a header.
+
+    Returns:
+        None where it may be a table, but is rather triples.
+    """
+    if not rows:
+        return False
+    names, width = [word.casefold() for word in rows[0]], len(rows[0])
+    if not _names_columns(names) or header_columns(names) is not None:
+        return False
+    if any(is_value(name) or "://" in name for name in names):
+        return False
+    below = [row for row in rows[1:] if len(row) == width]
+    if not below or 2 * len(below) < len(rows) - 1:
+        return False
+    columns = list(zip(*below))
+    folded = [{cell.casefold() for cell in column} for column in columns]
+    if any(name in cells for name, cells in zip(names, folded)):
+        return False
+    if width == 2:
+        return len(below) == len(rows) - 1 and all_values(columns[1])
+    if width > 3:
+        return True
+    return False if set(names) & set.union(*folded) else _three_columns(*columns)
+
+
+def _three_columns(
+    heads: Sequence[str], relations: Sequence[str], tails: Sequence[str]
+) -> bool | None:
+    """The same of three columns whose first row holds other words than those below."""
+    count, different = len(heads), len(set(relations))
+    if count < 2 or len(set(heads)) < _NEARLY_ALL * count:
+        return False  # something has several rows
+    if all_values(relations):
+        return True
+    like_relations = all(
+        cell[:1].islower() and not any(map(str.isdigit, cell)) for cell in relations
+    )
+    if all_values(tails) and different > 1 and (count >= 5 or (count > 2 and not like_relations)):
+        return True
+    if count >= (_ENOUGH if like_relations else _FEW) and different >= _MANY * count:
+        return True
+    return None if count > 2 and different > 1 else False
+
+
+def _names_columns(names: Sequence[str]) -> bool:
+    return len(names) > 1 and all(names) and len(set(names)) == len(names)

@@ -1,0 +1,186 @@
+import pytest
+
+from jaxkg.errors import JaxkgError
+
+
+def facts(graph):
+    return [graph.triple(row) for row in range(graph.num_triples)]
+
+
+def test_a_wide_table_is_an_entity_a_row(read):
+    text = 'id;name;department;boss\nE1;Ann;Sales;\nE2;"Bob; Jr";Sales;E1\n\nE3;Cy;IT\n'
+    graph = read(text, "staff.csv", skip_bad=1, lines=True)
+    assert facts(graph) == [
+        ("E1", "department", "Sales"),
+        ("E2", "boss", "E1"),
+        ("E2", "department", "Sales"),
+    ]
+    assert [graph.name(graph.entity(id)) for id in ("E1", "E2")] == ["Ann", "Bob; Jr"]
+    assert graph.source(1) == "staff.csv:3"
+    assert "3 cells for 4 columns" in graph.skipped[0]
+    assert facts(read("person,boss\nAnn,Bob\n", "kb.csv", format="table")) == [
+        ("Ann", "boss", "Bob")
+    ]
+    with pytest.raises(JaxkgError, match="is no header of a table"):
+        read("a,a,b\nc,d,e\n", "kb.csv", format="table")
+
+
+def test_a_cell_with_the_name_of_a_row_is_that_row(read):
+    told = []
+    table = (
+        "id,name,boss,desk,friend\nE1,Ann,Bob,7,Cy\nE2,Bob,,7,\nE3,Cy,Bob,8,Ann\nE4,Cy,E2,7,Bob\n"
+    )
+    graph = read(table, "staff.csv", lines=True, on_reading=told.append)
+    assert facts(graph) == [
+        ("E1", "boss", "E2"), ("E1", "desk", "7"), ("E1", "friend", "Cy"), ("E2", "desk", "7"),
+        ("E3", "boss", "E2"), ("E3", "desk", "8"), ("E3", "friend", "E1"), ("E4", "boss", "E2"),
+        ("E4", "desk", "7"), ("E4", "friend", "E2"),
+    ]  # fmt: skip
+    assert "2 names in cells taken for the rows called so" in told[0]
+    assert "'Cy' left as they are: several rows are called so" in told[0]
+    assert graph.source(0) == "staff.csv:2"
+    # A number is no name of a row, and an id stays what it is.
+    graph = read("id,name,next\nA,7,B\nB,A,7\n", "rows.csv")
+    assert facts(graph) == [("A", "next", "B"), ("B", "next", "7")]
+
+
+FIRMS = "Firm,City,Founded\nAcme GmbH,Köln,1999\nBeta AG,Bonn,2004\nGamma KG,Köln,2010\n"
+PEOPLE = "person,department,boss\n" + "\n".join(f"p{i},d{i},b{i}" for i in range(30))
+TURBINES = (
+    "Turbine,Site,Maker,Model,Commissioned\nT1,Hill,Vestas,V90,2004-05-01\n"
+    "T2,Hill,Enercon,E82,2009-07-12\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "count"),
+    [
+        (FIRMS, ("Beta AG", "City", "Bonn"), 6),
+        (FIRMS.replace(",", ";"), ("Beta AG", "City", "Bonn"), 6),
+        (PEOPLE, ("p7", "boss", "b7"), 60),
+        (TURBINES, ("T1", "Maker", "Vestas"), 8),
+        ("machine,maker,weight,bought\nLathe,Hobart,1200,2011-03-04\n",
+         ("Lathe", "weight", "1200"), 3),
+        ("Firm,Founded,City\nAcme,1999,Köln\nBeta,2004,Bonn\n", ("Acme", "Founded", "1999"), 4),
+        ("Firm;Sales\nAcme;32,50 €\nBeta;7 €\n", ("Acme", "Sales", "32,50 €"), 2),
+        ("Firm,Price,Place\nA,CHF 1'200,Ayr\nB,CHF 900,Ely\n", ("B", "Price", "CHF 900"), 4),
+        ("Runner,100 m,200 m,Club\nAnn,12.1,25.0,Hare\nBea,12.4,26.1,Hare\n",
+         ("Ann", "100 m", "12.1"), 6),
+    ],
+)  # fmt: skip
+def test_rows_that_are_entities_are_known_without_a_word(read, text, fact, count):
+    heard = []
+    graph = read(text, "kb.csv", on_reading=heard.append)
+    assert fact in facts(graph)
+    assert graph.num_triples == count
+    assert "taken as a table: a row an entity" in heard[0]
+    assert "if rows are triples, the format is 'csv'" in heard[0]
+    assert ("person", "department", "boss") in facts(read(PEOPLE, "kb.csv", format="csv"))
+    tabs = read(FIRMS.replace(",", "\t"), "kb.txt")
+    assert facts(tabs) == facts(read(FIRMS, "kb.csv"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Alien,directed_by,Scott\nHeat,year,1995\nUp,released,2009\n",
+        "Alien,year,1979\nHeat,released,1995\nUp,made,2009\n",
+        "Alien,directed by,Scott\nHeat,year,1995\n",
+        "Alien,Likes,Heat\nHeat,Knows,Up\nUp,Sees,Jaws\nJaws,Eats,Them\n",
+        "Alien,directed_by,Scott\n" + "".join(f"f{i},year,{1990 + i}\n" for i in range(30)),
+        "Alien,directed_by,Scott,imdb\nHeat,year,1995,imdb\n",
+        "Alien,directed_by,Scott,0.9\nHeat,year,1995,0.7\n",
+        "a,r,b\n" + "".join(f"n{i},r{i % 7},n{i + 1}\n" for i in range(40)),
+    ],
+)
+def test_triples_without_a_header_stay_triples(read, text):
+    first = tuple(text.split("\n")[0].split(",")[:3])
+    assert first in facts(read(text, "kb.csv"))
+
+
+def test_triples_that_may_be_a_table_are_told(read):
+    heard = []
+    text = "Wreck,Sea,Found by\nAda,North,Ann\nBea,Baltic,Ben\nCid,North,Cy\n"
+    graph = read(text, "kb.csv", on_reading=heard.append)
+    assert ("Wreck", "Sea", "Found by") in facts(graph)
+    assert "where it names columns, the format is 'table'" in heard[0]
+    assert facts(read(text, "kb.csv", format="table"))[0] == ("Ada", "Found by", "Ann")
+    few = "a,r,b,1\nc,r,d,2\n"
+    read(few, "kb.csv", on_reading=heard.append)
+    assert "columns 1 to 3 of 4 taken as head, relation, tail, the others left out" in heard[1]
+    rows = "".join(f"p{i},d{i},b{i}\n" for i in range(30))
+    read(rows, "kb.csv", on_reading=heard.append, format="csv")
+    assert "30 relations for 30 facts; where a row is an entity" in heard[2]
+
+
+def test_two_columns_by_a_semicolon_or_none(read):
+    text = "Name;Budget\nAda;32,50 €\n"
+    for options in ({}, {"format": "table"}):
+        assert facts(read(text, "kb.csv", **options)) == [("Ada", "Budget", "32,50 €")]
+    with pytest.raises(JaxkgError, match=r"2 fields: .*a column a relation, the format is 'table'"):
+        read("m.1\tAlien\nm.2\tHeat\n", "kb.tsv")
+    with pytest.raises(JaxkgError, match="'Name' is no header of a table: it has but one column"):
+        read("Name\nAda\n", "kb.csv", format="table")
+
+
+def test_a_comma_in_a_header_parted_by_semicolons(read):
+    text = "Name;Price, net;Place\nAda;32,50;Ayr\n"
+    graph = read(text, "kb.csv")
+    assert facts(graph) == [("Ada", "Place", "Ayr"), ("Ada", "Price, net", "32,50")]
+    graph = read("Ada,knows,B;C;D;E\nBen,knows,Ada\n", "kb.csv")
+    assert facts(graph)[0] == ("Ada", "knows", "B;C;D;E")
+
+
+def test_rows_of_one_id_are_told(read):
+    heard = []
+    text = "Day,Site,Output,Crew\nMon,Hill,7,Ann\nMon,Dale,9,Ben\nTue,Hill,8,Cy\n"
+    read(text, "kb.csv", on_reading=heard.append)
+    assert "other columns relations; 1 rows are of an id that is above them, too" in heard[0]
+
+
+def test_cells_that_say_nothing_are_no_facts(read):
+    heard = []
+    text = "name,height,boss\nAda,1.70,-\nBen,n/a,Null\nCy,null,k.A.\n"
+    graph = read(text, "kb.csv", on_reading=heard.append, lines=True)
+    assert facts(graph) == [("Ada", "height", "1.70"), ("Ben", "boss", "Null")]
+    assert "4 cells that say nothing ('-', 'k.A.', 'n/a') left out" in heard[0]
+    assert graph.source(1) == "kb.csv:3"
+    with pytest.raises(JaxkgError, match="no triples in it"):
+        read("name,height\nAda,n/a\n", "kb.csv")
+
+
+def test_numbers_and_dates_that_could_be_others_are_told(read):
+    heard = []
+    text = "name,born,high\nAda,3/4/1990,1.200 m\nBen,5/6/1991,900 m\n"
+    read(text, "kb.csv", on_reading=heard.append)
+    assert "born: '3/4/1990' and the like taken as day, month, year" in heard[0]
+    assert "high: '1.200 m' taken as 1200" in heard[0]
+    read("Ada\tborn\t3/4/1990\nBen\tborn\t5/6/1991\n", "kb.tsv", on_reading=heard.append)
+    assert "born: '3/4/1990' and the like taken as day, month, year" in heard[1]
+
+
+def test_cells_that_list_several_things(read):
+    told = []
+    table = (
+        'title,runs on,seen in,tags,size\nA,PC; Mac,"Rome, Italy","red, old","1,200"\n'
+        'B,Mac,"Oslo, Norway","old","1,300"\nC,PC|Mac,Rome,"red","5"\n'
+    )
+    graph = read(table, "games.csv", lines=True, on_reading=told.append)
+    assert facts(graph) == [
+        ("A", "runs on", "Mac"), ("A", "runs on", "PC"), ("A", "seen in", "Rome, Italy"),
+        ("A", "size", "1,200"), ("A", "tags", "old"), ("A", "tags", "red"), ("B", "runs on", "Mac"),
+        ("B", "seen in", "Oslo, Norway"), ("B", "size", "1,300"), ("B", "tags", "old"),
+        ("C", "runs on", "PC|Mac"), ("C", "seen in", "Rome"), ("C", "size", "5"),
+        ("C", "tags", "red"),
+    ]  # fmt: skip
+    assert "runs on: several in a cell, told apart at ';'" in told[0]
+    assert "tags: several in a cell, told apart at ','" in told[0]
+    assert "seen in" not in told[0]
+    assert {graph.source(row) for row in range(4)} == {"games.csv:2"}
+    long = "title,note\nA,it was late; nobody had thought of that at all\n"
+    assert len(facts(read(long, "games.csv"))) == 1
+
+
+def test_a_cell_that_lists_rows_by_name_joins_them(read):
+    graph = read("id,name,friends\n1,Ann,Bob|Cy\n2,Bob,\n3,Cy,Ann\n", "people.csv")
+    assert facts(graph) == [("1", "friends", "2"), ("1", "friends", "3"), ("3", "friends", "1")]
