@@ -86,6 +86,67 @@ def test_a_failed_call_is_one_line(llm, serve, status, why):
     assert Answer.from_json(out).error.startswith(why[:6])
 
 
+TEAM = """Maria Keller\tleads\tAtlas
+Anna Li\tworks in\tField Unit
+Tom Ott\tworks in\tField Unit
+Atlas\tbegan in\t2019
+Boreas\tbegan in\t2021
+"""
+
+
+@pytest.fixture
+def read_by(llm, tmp_path):
+    """Ask the reader, whose findings a model that always says the same judges."""
+    (tmp_path / "team.tsv").write_text(TEAM)
+    reader = ("--kg", tmp_path / "team.tsv", "--system", "reader", "--set", "encoder=hashing")
+
+    def run(server, question, *more):
+        return llm(server, "ask", question, *reader, *more)
+
+    return run
+
+
+def says(answers, paths):
+    return json.dumps({"answers": answers, "supporting_paths": paths, "rationale": "So."})
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "entities", "why"),
+    [
+        ("Who leads Atlas?", says([], []), [], "the model finds no path that answers"),
+        ("Who works in Field Unit?", says(["Tom Ott"], [1]), ["Tom Ott"], None),
+        ("Who works in Field Unit?", says([], [1]), ["Anna Li", "Tom Ott"], None),
+        # What is found is not what the walk ends in, a year.
+        ("Which projects began before 2020?", says(["Atlas"], [1]), ["Atlas"], None),
+    ],
+)
+def test_a_model_may_leave_out_what_a_query_graph_finds(
+    read_by, serve, question, reply, entities, why
+):
+    code, out, err = read_by(serve(lambda body: reply), question, "--json")
+    answer = Answer.from_json(out)
+    assert err == ""
+    assert code == (1 if why else 0)
+    assert [entity.entity for entity in answer.entities] == entities
+    assert answer.abstained == why
+    assert answer.reading, "how it was read stays told"
+
+
+def test_a_reply_in_prose_is_told_as_what_failed(read_by, serve):
+    code, _, err = read_by(serve(lambda body: "hard to say"), "Who leads Atlas?")
+    assert code == 2
+    assert err.startswith("jaxkg: the model gave no answer: unparsed")
+
+
+def test_no_model_chooses_a_number(read_by, serve):
+    server = serve(choose)
+    code, out, _ = read_by(server, "How many people work in Field Unit?", "--json")
+    answer = Answer.from_json(out)
+    assert (code, [entity.entity for entity in answer.entities]) == (0, ["2"])
+    assert not server.bodies
+    assert any("the model was not asked" in note for note in answer.notes)
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
