@@ -9,6 +9,7 @@ from jaxkg.answer import Answer
 from jaxkg.kg import demo_questions, write_questions
 
 ASKED = "who directed [Alien]?"
+PLANNED = ("--system", "planner")
 CHOOSE_ALL = {"answers": [], "supporting_paths": [1], "rationale": "Path 1 says so."}
 
 
@@ -40,7 +41,7 @@ def few(tmp_path):
 
 def test_one_call_decides_and_is_counted(llm, serve):
     server = serve(choose)
-    code, out, err = llm(server, "ask", "--json", ASKED)
+    code, out, err = llm(server, "ask", *PLANNED, "--json", ASKED)
     answer = Answer.from_json(out)
     assert (code, err) == (0, "")
     assert [entity.entity for entity in answer.entities] == ["Ridley Scott"]
@@ -48,9 +49,17 @@ def test_one_call_decides_and_is_counted(llm, serve):
     assert (answer.usage.calls, len(server.bodies)) == (1, 1)
     assert answer.usage.prompt_tokens > 50
     assert "adjudicate" in answer.usage.stages
-    _, told, _ = llm(server, "ask", ASKED)
+    _, told, _ = llm(server, "ask", *PLANNED, ASKED)
     assert "1 call to a model, " in told
     assert len(server.bodies) == 1, "the second time it is read from the disk"
+
+
+def test_without_a_planner_the_reader_answers_with_a_model_too(llm, serve, eight, tmp_path):
+    _, out, _ = llm(serve(choose), "ask", "--json", ASKED)
+    assert Answer.from_json(out).system == "reader+llm"
+    run = tmp_path / "run"
+    assert llm(serve(choose), "eval", "--questions", eight, "--limit", 1, "-o", run)[0] == 0
+    assert '"system": "reader"' in (run / "run.json").read_text(encoding="utf-8")
 
 
 def test_prompts_are_shown_beside_the_answer(llm, serve):
@@ -161,7 +170,7 @@ def test_no_model_chooses_a_number(read_by, serve):
         (["--set", "width"], "write it NAME=VALUE"),
         (["--set", "widht=3"], "--set widht=3: no such setting here; there are hops,"),
         (["--system", "planner", "--set", "width=three"], "--set width=three: it is a whole"),
-        (["--set", "mode=all"], "it is one of best, union"),
+        (["--system", "planner", "--set", "mode=all"], "it is one of best, union"),
     ],
 )
 def test_options_that_cannot_be(jaxkg, tmp_path, arguments, why):
@@ -195,7 +204,7 @@ def test_a_run_counts_what_became_of_every_question(llm, serve, few, tmp_path):
 
     server = serve(answer)
     run = tmp_path / "run"
-    arguments = ("eval", "--questions", few, "-o", run, "--json", "--concurrency", 1)
+    arguments = ("eval", *PLANNED, "-o", run, "--json", "--questions", few, "--concurrency", 1)
     code, out, err = llm(server, *arguments)
     report = json.loads(out)
     assert code == 0
@@ -216,7 +225,9 @@ def test_a_run_counts_what_became_of_every_question(llm, serve, few, tmp_path):
     assert "1 calls (1 paid now, 0 from the cache)" in err
     assert len(server.bodies) == 7
     # From the kept replies alone, in another folder: no server takes part.
-    code, out, _ = llm(server, *arguments[:3], "-o", tmp_path / "again", "--json", "--replay")
+    code, out, _ = llm(
+        server, "eval", *PLANNED, "--questions", few, "-o", tmp_path / "again", "--json", "--replay"
+    )
     assert json.loads(out)["counts"] == counts
     assert len(server.bodies) == 7
     # What is readable the next time is kept, and nobody is asked after that.
@@ -231,7 +242,7 @@ def test_a_budget_stops_the_run_with_marked_answers(llm, serve, few, tmp_path):
     server = serve(choose)
     folder = tmp_path / "run"
     code, out, err = llm(
-        server, "eval", "--questions", few, "-o", folder, "--json", "--budget-calls", 2
+        server, "eval", *PLANNED, "--questions", few, "-o", folder, "--json", "--budget-calls", 2
     )
     assert code == 0
     assert len(server.bodies) == 2
@@ -242,7 +253,7 @@ def test_a_budget_stops_the_run_with_marked_answers(llm, serve, few, tmp_path):
     assert len(partial) == 4
     assert json.loads(out)["counts"]["answered"] == 6
     # Run again, it goes on with the budget it is given, and pays for no question twice.
-    again = ("eval", "--questions", few, "-o", folder, "--json")
+    again = ("eval", *PLANNED, "--questions", few, "-o", folder, "--json")
     _, out, err = llm(server, *again, "--budget-calls", 3)
     assert "failed: 1 budget" in err
     assert json.loads(out)["counts"]["partial"] == 1
@@ -252,7 +263,7 @@ def test_a_budget_stops_the_run_with_marked_answers(llm, serve, few, tmp_path):
 
 
 def test_a_run_of_which_nothing_could_be_read_is_no_success(llm, serve, few, tmp_path):
-    arguments = ("eval", "--questions", few, "-o", tmp_path / "run", "--json")
+    arguments = ("eval", *PLANNED, "--questions", few, "-o", tmp_path / "run", "--json")
     code, out, err = llm(serve(lambda body: "hard to say"), *arguments)
     assert code == 2
     assert json.loads(out)["counts"]["unparsed"] == 6
@@ -261,7 +272,7 @@ def test_a_run_of_which_nothing_could_be_read_is_no_success(llm, serve, few, tmp
 
 def test_an_outage_stops_the_run_and_keeps_nothing(llm, serve, few, tmp_path):
     server = serve(choose, key="right")
-    arguments = ("eval", "--questions", few, "-o", tmp_path / "run")
+    arguments = ("eval", *PLANNED, "--questions", few, "-o", tmp_path / "run")
     code, out, err = llm(server, *arguments)
     assert (code, out) == (2, "")
     assert "every call for 6 questions failed, so nothing is kept of them: authentication" in err
