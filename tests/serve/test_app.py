@@ -2,6 +2,7 @@ import gc
 import json
 import random
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -30,6 +31,14 @@ def answer(questions):
         Answer(question=q.text, question_id=q.id, entities=(RankedEntity("Mann", "Mann", 1.0, ()),))
         for q in questions
     ]
+
+
+def soon_ready(client):
+    for _ in range(500):
+        if client.get("/readyz").status_code == 200:
+            return
+        time.sleep(0.01)
+    raise AssertionError("it never gets ready")
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +188,25 @@ class TestExamples:
         with TestClient(app) as client:
             while client.get("/readyz").status_code != 200:
                 pass
-        assert sizes == [2, 1, 2, 4, 8]
+        assert sizes == [1, 1, 1, 2, 4, 8]
+
+    @pytest.mark.parametrize("queue", [1, 2])
+    def test_a_short_queue_does_not_keep_it_from_getting_ready(self, queue):
+        limits = Limits(queue=queue, batch=4)
+        with TestClient(service(FACTS, answer, examples=self.tried, limits=limits)) as client:
+            soon_ready(client)
+            assert client.get("/examples").json()["complete"]
+
+    def test_whatever_fails_it_gets_ready_and_the_log_says_what(self, caplog):
+        def only_alone(questions):
+            if len(questions) > 1:
+                raise RuntimeError("too many at once")
+            return answer(questions)
+
+        app = service(FACTS, only_alone, examples=self.tried[:1], limits=Limits(batch=4))
+        with TestClient(app) as client:
+            soon_ready(client)
+        assert "warming up: too many at once" in caplog.text
 
     def test_nothing_is_asked_that_nobody_asked_for(self):
         with TestClient(service(FACTS, answer, examples=self.tried, warm=False)) as client:
