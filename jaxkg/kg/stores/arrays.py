@@ -203,6 +203,10 @@ class ArrayStore:
         """See `Store`: those that share a rarer word and most letters."""
         return self.index.labels.near(text, self.kg.name)
 
+    def worded(self, text: str) -> list[int]:
+        """See `Store`."""
+        return self.index.labels.worded(text).tolist()
+
     def _first_few(self, rows: np.ndarray) -> list[int]:
         if len(rows) > _NAMESAKES and self.kg.num_triples:
             spans = (_span(first, rows) for _, first in self._directions())
