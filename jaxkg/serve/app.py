@@ -32,6 +32,7 @@ from jaxkg.serve.requests import (
     LONGEST_BATCH,
     LONGEST_BODY,
     claim_in,
+    known_only,
     number_in,
     question_in,
     questions_in,
@@ -42,6 +43,17 @@ log = logging.getLogger("jaxkg.serve")
 
 _OPEN = {"/healthz", "/readyz", *page.FILES}
 """Routes that need no token: they tell nothing of the graph."""
+QUERY: dict[str, tuple[str, ...]] = {
+    "/ask": (),
+    "/ask/batch": (),
+    "/check": (),
+    "/entities": ("q", "limit"),
+    "/entities/{id:path}": ("limit",),
+    "/examples": (),
+    "/paths": ("from", "to", "hops", "limit"),
+    "/schema": ("limit",),
+}
+"""Parameters of the routes that tell of the graph; others are refused."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -339,6 +351,8 @@ class _Kept:
         request = Request(scope, receive, send)
         try:
             self.service.guard(self.path, request)
+            if self.path in QUERY:
+                known_only(request.query_params, QUERY[self.path], "parameter here")
             response = await self.run(request)
         except Exception as error:
             response = error_reply(error)
