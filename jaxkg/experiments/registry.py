@@ -158,6 +158,7 @@ def build_system(name: str, parts: Parts) -> System:
                 top_k=most or parts.top_k,
                 single=most is not None,
                 repair=parts.repair,
+                keep_on_failure=parts.keep_on_failure,
             )
     return built
 

@@ -84,10 +84,14 @@ def test_what_was_never_offered_is_dropped_and_a_refusal_withholds_the_answer(ll
 @pytest.mark.parametrize(
     ("status", "why"), [(401, "authentication: 401"), (404, "not_found: 404"), (200, "unparsed")]
 )
-def test_a_failed_call_is_one_line(llm, serve, status, why):
+def test_a_failed_call_is_one_line_beside_what_was_found(llm, serve, status, why):
     server = serve(lambda body: loopback.Behaviour(status=status, text="hard to say"))
-    code, out, err = llm(server, "ask", ASKED)
-    assert (code, out) == (2, "")
+    code, out, err = llm(server, "ask", *PLANNED, ASKED)
+    assert code == 2
+    assert "1. Ridley Scott" in out
+    assert f"Error: {why}" in out
+    assert "ranked by retrieval alone" in out
+    assert err.endswith("; what is told was found without it\n")
     assert err.startswith(f"jaxkg: the model gave no answer: {why}")
     assert err.count("\n") == 1
     code, out, _ = llm(server, "ask", "--json", ASKED)

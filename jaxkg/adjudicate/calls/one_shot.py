@@ -31,6 +31,8 @@ MOST_ENDS = 50
 """Entities shown of a line."""
 MOST_TOKENS = 8000
 """Tokens, as estimated, of all lines."""
+FAILED = "adjudication failed"
+"""Begins the note of an answer as it was retrieved, since the model gave none."""
 NOT_SHOWN = re.compile(r"… and [\d,]+ more not shown")
 """Stands in a line for the entities that are not."""
 
@@ -341,11 +343,9 @@ def _failed(answer: Answer, outcome: Outcome[Adjudication], keep: bool) -> Answe
         return dataclasses.replace(answer, notes=(*answer.notes, note))
     error = f"{outcome.error}: {outcome.detail}"
     if keep:
-        note = f"adjudication failed ({error}); ranked by retrieval alone"
+        note = f"{FAILED} ({error}); ranked by retrieval alone"
         return dataclasses.replace(answer, error=error, notes=(*answer.notes, note))
-    return dataclasses.replace(
-        answer, error=error, entities=(), abstained=f"adjudication failed ({error})"
-    )
+    return dataclasses.replace(answer, error=error, entities=(), abstained=f"{FAILED} ({error})")
 
 
 def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> Answer:
