@@ -218,7 +218,11 @@ def test_strict_names_ignore_what_readers_ignore(write):
     [
         ([{"x": 1}], {}, "no layout of .* has the fields x; name it"),
         ([{"answers": [], "gold": []}], {}, "jaxkg's own predictions; .*`jaxkg score "),
-        ([rog("1", "a", "b"), {"id": "2"}], {}, r":2: no record of layout 'rog': it has no 'prediction'"),
+        (
+            [rog("1", "a", "b"), {"id": "2"}],
+            {},
+            r":2: no record of layout 'rog': it has no 'prediction'",
+        ),
         ([rog("1", "a", "b") | {"ground_truth": "b"}], {}, "'b' is no list of strings"),
         ([rog("1", None, "b")], {}, "None is no list of strings"),
         (["[]"], {}, "no prediction that can be read"),
