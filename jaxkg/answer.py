@@ -22,6 +22,9 @@ from jaxkg.records import (
 )
 from jaxkg.show.printed import Printed
 
+JUDGED = "+llm"
+"""Ends the name of a system whose findings a language model judged."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Answer(Printed):

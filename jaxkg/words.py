@@ -42,6 +42,16 @@ def _visible(char: str) -> str:
     return "" if category == "Cf" and char not in _JOINERS else char
 
 
+def below(value: float, least: float) -> str:
+    """That a number is below another, with as many digits as tell them apart.
+
+    >>> below(0.5, 0.6), below(0.1483, 0.15)
+    ('0.50, below the threshold of 0.60', '0.148, below the threshold of 0.150')
+    """
+    digits = next((n for n in range(2, 17) if f"{value:.{n}f}" != f"{least:.{n}f}"), 17)
+    return f"{value:.{digits}f}, below the threshold of {least:.{digits}f}"
+
+
 def is_name(text: str) -> bool:
     """False of a display name that is but a Freebase machine id or an RDF blank node.
 

@@ -240,3 +240,14 @@ def test_every_way_to_import_is_seen(tmp_path, source, units):
     path = package / "select" / "beam.py"
     path.write_text(source)
     assert [unit for _, unit in crossings(path, package)] == units
+
+
+def test_the_reader_is_named_where_it_lives_and_loaded_when_it_is_asked_for():
+    code = (
+        "import sys, jaxkg.systems.reader.settings; print('jax' in sys.modules); "
+        "from jaxkg.systems.reader import Reader, ReaderSettings; print(Reader.__name__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+    )
+    assert done.stdout.split() == ["False", "Reader"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from jaxkg.answer import Answer
+from jaxkg.answer import JUDGED, Answer
 from jaxkg.cite.queries import COUNTED
 from jaxkg.cite.query_words import query_words
 from jaxkg.cite.reading import Reading
@@ -27,7 +27,8 @@ def query_faults(reading: Reading, answer: Answer) -> list[str]:
     The query graph is executed again on the host, without JAX. The answers must be what it
     executes to; the walks must stand in the graph; and what an answer cites must by itself suffice
     to derive it, but for what a difference leaves out, what an order leaves behind and that there
-    is no more to count, which only the whole graph can show.
+    is no more to count, which only the whole graph can show. Where a language model judged what was
+    found, it may have left out some or all of it: what is listed must be found, not all be listed.
     """
     kg = reading.kg
     try:
@@ -55,10 +56,11 @@ def query_faults(reading: Reading, answer: Answer) -> list[str]:
 
 def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer) -> list[str]:
     faults: list[str] = []
+    judged = answer.system.endswith(JUDGED)
     if answer.abstained is not None:
         if answer.entities:
             return ["the answer abstains and yet lists entities"]
-        found = result.kind == "entities" and len(result.rows)
+        found = result.kind == "entities" and len(result.rows) and not judged
         return ["the answer abstains, and the query graph finds something"] if found else []
     told = [entity.entity for entity in answer.entities]
     if result.kind == "entities":
@@ -67,7 +69,8 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
             f"answer {one!r} is listed more than once" for one in told if told.count(one) > 1
         ]
         faults += [f"answer {one!r} is not what the query graph finds" for one in {*told} - wanted]
-        faults += [f"{one!r} is found and not listed" for one in sorted(wanted - {*told})]
+        if not judged:
+            faults += [f"{one!r} is found and not listed" for one in sorted(wanted - {*told})]
         faults += [
             f"answer {entity.entity!r} is called {entity.name!r}, which is not its name"
             for entity in answer.entities

@@ -17,6 +17,7 @@ from jaxkg.cli.asking import (
     lines_of_input,
     print_answer,
     session,
+    unjudged,
 )
 from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
 from jaxkg.errors import JaxkgError
@@ -61,7 +62,8 @@ def ask(
     """Ask one question; print ranked answers with the triples that prove them.
 
     With --llm a language model reads the paths found and decides, in one call, which of them answer
-    the question. Exit code 1 where the answer is withheld for want of evidence.
+    the question; where it fails, what was found is told without it, and the exit code is 2. Exit
+    code 1 where the answer is withheld for want of evidence.
 
     Examples: jaxkg ask "who directed Alien?" | jaxkg ask "who made it?" --kg films.csv |
     jaxkg ask - --json < questions.txt
@@ -77,7 +79,15 @@ def ask(
     with (
         progress_bars() as show,
         session(
-            system, wanted, show, source, top_k=top_k, repair=repair, seed=seed, **parts.given()
+            system,
+            wanted,
+            show,
+            source,
+            top_k=top_k,
+            repair=repair,
+            seed=seed,
+            keep_on_failure=True,
+            **parts.given(),
         ) as warm,
     ):
         if question == "-":
@@ -113,6 +123,10 @@ def ask(
         write_text(triples, (to_dot if triples.suffix == ".dot" else to_triples)(answer))
     if failed(answer):
         raise JaxkgError(f"the model gave no answer: {answer.error}")
+    if unjudged(answer):
+        raise JaxkgError(
+            f"the model gave no answer: {answer.error}; what is told was found without it"
+        )
     if answer.abstained:
         sys.exit(1)
 
@@ -142,7 +156,7 @@ def _ask_all(warm: Session, limit: int, as_json: bool) -> bool:
             print_answer(answer, limit)
             print(flush=True)
         asked += 1
-        withheld += not answer.entities
+        withheld += not answer.entities or unjudged(answer)
     if not asked:
         raise JaxkgError("no question on standard input; write one a line")
     return bool(withheld)

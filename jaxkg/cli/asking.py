@@ -109,6 +109,15 @@ def failed(answer: Answer) -> bool:
     return answer.error is not None and not answer.entities
 
 
+def unjudged(answer: Answer) -> bool:
+    """Whether a model was to judge what is told and gave nothing."""
+    if answer.error is None:
+        return False
+    from jaxkg.adjudicate.calls.one_shot import FAILED
+
+    return any(note.startswith(FAILED) for note in answer.notes)
+
+
 def lines_of_input() -> Iterator[str]:
     """The lines of standard input that are not blank.
 

@@ -41,7 +41,9 @@ def chat(
     """
     with (
         progress_bars() as show,
-        session(system, wanted, show, source, seed=seed, **parts.given()) as warm,
+        session(
+            system, wanted, show, source, seed=seed, keep_on_failure=True, **parts.given()
+        ) as warm,
     ):
         show("ready", 1, 1)
         _prompt()

@@ -16,7 +16,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs
 from jaxkg.experiments.progress import errors, progress_bars
-from jaxkg.experiments.registry import HELP, build_system
+from jaxkg.experiments.registry import build_system, default_system
 from jaxkg.experiments.running import run_questions
 from jaxkg.experiments.stores import parts_of
 
@@ -36,7 +36,7 @@ def evaluate(
         list[Path] | None, typer.Option(help="Question files with answers; the demo's without.")
     ] = None,
     dataset: options.DatasetName = None,
-    system: Annotated[str, typer.Option(help=HELP)] = "planner",
+    system: options.System = None,
     link: options.Link = False,
     limit: Annotated[int | None, typer.Option(min=1, help="First questions only.")] = None,
     fresh: Annotated[bool, typer.Option(help="Start anew in an existing folder.")] = False,
@@ -75,13 +75,14 @@ def evaluate(
             seed=seed,
             passages=given.passages,
         )
-        built = build_system(system, parts)
+        name = system or default_system(parts)
+        built = build_system(name, parts)
         run_questions(
             output,
             given.questions[:limit],
             built,
             parts,
-            name=system,
+            name=name,
             link=link,
             fresh=fresh,
             retry=("failed", "unparsed") if retry else (),

@@ -202,10 +202,22 @@ def stats(
     encoding: options.Encoding = "utf-8",
     columns: options.Columns = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Read every file of a saved graph, and hold it against what was saved."
+        ),
+    ] = False,
 ) -> None:
     """Sizes, degrees, hubs, relations and names of a graph."""
     from jaxkg.kg.stats import graph_stats
 
+    if verify:
+        from jaxkg.kg.stores import edit
+
+        if path is None or not Path(path.removeprefix("mapped:")).is_dir():
+            raise JaxkgError("--verify is of a saved graph: jaxkg kg stats FOLDER --verify")
+        edit.verify(path.removeprefix("mapped:"))
     store = load_store(path, StoreOptions(graph, language, label_property, endpoint))
     if store is not None:
         found = store.stats()

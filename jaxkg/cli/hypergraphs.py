@@ -104,7 +104,7 @@ def build(
         else:
             from jaxkg.systems.proh.build import read_corpus
 
-            made = _of_documents(read_corpus(source), backend)
+            made = _of_documents(read_corpus(source, on_left_out=_tell), backend)
         if synonyms is not None:
             from jaxkg.systems.proh.synonyms import ALIKE, with_synonyms
 
@@ -113,10 +113,14 @@ def build(
                 encoder_named(synonyms),
                 threshold=ALIKE if alike is None else alike,
                 confirm=backend,
-                on_left_out=lambda told: errors.print(told, markup=False, highlight=False),
+                on_left_out=_tell,
             )
     save_hypergraph(made, output)
     print(f"{output}: {made!r}")
+
+
+def _tell(what: str) -> None:
+    errors.print(what, markup=False, highlight=False, soft_wrap=True)
 
 
 def _of_documents(
@@ -134,7 +138,7 @@ def _of_documents(
     for what, count in built.counts.items():
         print(f"  {what}: {count:,}")
     for chunk in built.unread:
-        errors.print(f"not read: {chunk}", markup=False, highlight=False)
+        _tell(f"not read: {chunk}")
     return built.graph
 
 

@@ -14,7 +14,9 @@ Mode = Literal["best", "union"]
 
 System = Annotated[
     str | None,
-    typer.Option(help=f"{HELP}. By default the planner where the graph has one, else the reader."),
+    typer.Option(
+        help=f"{HELP}. By default the planner where --planner names one, else the reader."
+    ),
 ]
 Graph = Annotated[
     Path | None, typer.Option("--kg", help="Graph file or folder; the demo graph without.")
@@ -84,13 +86,17 @@ Hypergraph = Annotated[
 ]
 PlannerFolder = Annotated[
     Path | None,
-    typer.Option("--planner", help="Folder of a trained planner; without, one is made and kept."),
+    typer.Option(
+        "--planner",
+        help="Folder of a trained planner; --system planner without it makes one, which is kept.",
+    ),
 ]
 PlanMode = Annotated[
     Mode | None,
     typer.Option(
         "--mode",
-        help="Answer with the best plan or all good ones; best, or union where a model judges.",
+        help="A planner answers with its best plan or all good ones; best, or union where a "
+        "model judges.",
         show_default=False,
     ),
 ]
@@ -100,7 +106,7 @@ Threshold = Annotated[
         "--threshold",
         min=0,
         max=1,
-        help="Least confidence of a plan to answer at all; 0.15.",
+        help="Least confidence to answer at all: 0.15 of a planner, a reader's weights say it.",
         show_default=False,
     ),
 ]

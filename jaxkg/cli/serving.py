@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -55,6 +56,7 @@ def serve(
     from jaxkg.serve.protocol import SETTINGS
 
     token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
+    _check_free(host, port)
     with ExitStack() as stack:
         with progress_bars() as show:
             asked = stack.enter_context(session(system, wanted, show, graph, **parts.given()))
@@ -91,6 +93,8 @@ def mcp(
         from jaxkg.serve.mcp import server
     except ImportError as error:
         raise JaxkgError(f"mcp needs {error.name}: {_EXTRA}") from error
+    if transport == "http":
+        _check_free("127.0.0.1", port)
 
     with (
         progress_bars() as show,
@@ -101,6 +105,25 @@ def mcp(
         tools.run("stdio")
     else:
         tools.run("streamable-http", host="127.0.0.1", port=port)
+
+
+def _check_free(host: str, port: int) -> None:
+    """Refuse an address that cannot be served at, before the graph is read.
+
+    Raises:
+        JaxkgError: the port is taken, or the address is none of this machine's.
+    """
+    try:
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        with socket.socket(family, kind, protocol) as some:
+            # As the server binds: what just closed there is no hindrance.
+            some.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            some.bind(address)
+    except (OSError, UnicodeError) as error:  # the latter of what is no name of a host
+        why = getattr(error, "strerror", None) or error
+        raise JaxkgError(f"nothing can be served at {host}:{port}: {why}") from error
 
 
 def _lookups(asked: Session) -> Lookups:

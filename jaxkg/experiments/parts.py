@@ -84,7 +84,7 @@ class Parts:
         planner_folder: of a trained planner.
         trained: folders of other trained models, by the system they are trained for.
         wishes: settings by name as the user wrote them; a builder takes what it understands.
-        top_k, repair: see `AdjudicatedQA`.
+        top_k, repair, keep_on_failure: see `AdjudicatedQA`.
         seed: of a planner made here.
         marks: what decides the answers of the system built, for a run's fingerprint.
         traces: what a planning model said, added to as the system answers.
@@ -105,6 +105,7 @@ class Parts:
     wishes: dict[str, str] = dataclasses.field(default_factory=dict)
     top_k: int = 50
     repair: bool = False
+    keep_on_failure: bool = False
     seed: int = 0
     marks: dict[str, Any] = dataclasses.field(default_factory=dict)
     traces: list[PlanTrace] = dataclasses.field(default_factory=list)

@@ -114,14 +114,10 @@ def systems_table() -> str:
 def default_system(parts: Parts) -> str:
     """What answers where no system is named: nothing is trained before a first answer.
 
-    The planner where one is given or a setting is the planner's, or where a model judges what was
-    found; else the reader, which knows more words than a planner made of labels or templates.
+    The planner where one is given, else the reader, which knows more words than a planner made of
+    labels or templates; a language model judges either's findings.
     """
-    planners = {"mode", "threshold"} & parts.wishes.keys()
-    given = parts.backend or parts.hypergraph or planners
-    if parts.planner_folder or (given and parts.store is None):
-        return "planner"
-    return "reader"
+    return "reader" if parts.planner_folder is None else "planner"
 
 
 def build_system(name: str, parts: Parts) -> System:
@@ -162,6 +158,7 @@ def build_system(name: str, parts: Parts) -> System:
                 top_k=most or parts.top_k,
                 single=most is not None,
                 repair=parts.repair,
+                keep_on_failure=parts.keep_on_failure,
             )
     return built
 

@@ -89,7 +89,10 @@ class NameTable(Sequence[str]):
 
     def _decode(self, row: int) -> str:
         letters, starts = self._views
-        return str(letters[starts[row] : starts[row + 1]], "utf-8")
+        try:
+            return str(letters[starts[row] : starts[row + 1]], "utf-8")
+        except UnicodeDecodeError as error:
+            raise JaxkgError(f"the name in row {row} is damaged: {error}; save it again") from error
 
     @functools.cached_property
     def _views(self) -> tuple[memoryview, memoryview]:
@@ -106,8 +109,15 @@ class NameTable(Sequence[str]):
         return f"NameTable({len(self):,} names)"
 
     def tolist(self) -> list[str]:
-        """All names, decoded in one pass."""
-        text = self.blob.tobytes().decode()
+        """All names, decoded in one pass.
+
+        Raises:
+            JaxkgError: the table is of a damaged file.
+        """
+        try:
+            text = self.blob.tobytes().decode()
+        except UnicodeDecodeError as error:
+            raise JaxkgError(f"a name is damaged: {error}; save it again") from error
         offsets = self.offsets
         if len(text) != len(self.blob):
             # A character starts at every byte that is not a UTF-8 continuation byte.
@@ -147,9 +157,16 @@ class NameTable(Sequence[str]):
         return count[name] > 1
 
     def take(self, rows: np.ndarray) -> NameTable:
-        """The names of `rows` ([n] integers), in that order, as a table of its own."""
+        """The names of `rows` ([n] integers), in that order, as a table of its own.
+
+        Raises:
+            JaxkgError: the table is of a damaged file.
+        """
         rows = np.asarray(rows, np.int64)
-        starts, lengths = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
+        starts, ends = self.offsets[rows], self.offsets[rows + 1]
+        if ((starts < 0) | (ends < starts) | (ends > len(self.blob))).any():
+            raise JaxkgError("where names begin is damaged; save it again")
+        lengths = ends - starts
         offsets = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
         source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)

@@ -69,10 +69,12 @@ class Neighbourhood:
 
     def degree(self, nodes: npt.ArrayLike) -> int:
         """Edges that leave a node, or several, in both directions."""
-        at = np.asarray(nodes)
-        ahead = self._first[at + 1] - self._first[at]
-        behind = self._back_first[at + 1] - self._back_first[at]
-        return int(np.sum(ahead + behind))
+        return int(np.sum(self.degrees(np.asarray(nodes))))
+
+    def degrees(self, nodes: np.ndarray) -> np.ndarray:
+        """Edges that leave each node, in both directions, shaped as `nodes`."""
+        ahead = self._first[nodes + 1] - self._first[nodes]
+        return ahead + self._back_first[nodes + 1] - self._back_first[nodes]
 
     def relations(self, node: int) -> dict[int, int]:
         """How many edges of each relation code leave a node."""

@@ -95,12 +95,15 @@ class Selection:
         patience: epochs without a better one before the training ends.
         margin: what counts as better.
         enough: a score at which there is nothing left to learn.
+        warm_up: steps in which the learning rate rises: an epoch within them counts against no
+            patience.
     """
 
     score: Callable[[Any], float]
     patience: int
     margin: float = 0.0
     enough: float = math.inf
+    warm_up: int = 0
 
     def best(self, scores: Iterable[tuple[int, float]]) -> tuple[int, float, bool]:
         """Steps done at the best of these scores, the score, and whether training ends by it."""
@@ -108,7 +111,7 @@ class Selection:
         for done, score in scores:
             if score > best + self.margin:
                 at, best, since = done, score, 0
-            else:
+            elif done > self.warm_up:
                 since += 1
         return at, best, since >= self.patience or best >= self.enough
 

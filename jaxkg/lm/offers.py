@@ -14,7 +14,12 @@ from collections.abc import Sequence
 
 from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.calls import prompts_planning
-from jaxkg.adjudicate.calls.one_shot import NOT_SHOWN, adjudication_prompt, offered
+from jaxkg.adjudicate.calls.one_shot import (
+    NOT_SHOWN,
+    adjudication_prompt,
+    found_by_query,
+    offered,
+)
 from jaxkg.adjudicate.calls.one_shot import STAGE as ADJUDICATE
 from jaxkg.adjudicate.calls.planning import STAGE as PLAN
 from jaxkg.adjudicate.calls.planning import Wanted, plan_prompt
@@ -143,7 +148,7 @@ def read_offer(request: Request) -> Offer | None:
 
 def offer_of_answer(answer: Answer, *, top_k: int | None = None) -> Offer | None:
     """What `jaxkg.adjudicate.adjudicate` would offer of an answer's paths; None without paths."""
-    lines = offered(answer.paths, top_k=top_k)
+    lines = offered(answer.paths, top_k=top_k, stands_for=found_by_query(answer))
     messages = adjudication_prompt(answer.question, lines)
     return read_offer(Request(messages, stage=ADJUDICATE)) if lines else None
 

@@ -32,6 +32,7 @@ from jaxkg.serve.requests import (
     LONGEST_BATCH,
     LONGEST_BODY,
     claim_in,
+    known_only,
     number_in,
     question_in,
     questions_in,
@@ -42,6 +43,17 @@ log = logging.getLogger("jaxkg.serve")
 
 _OPEN = {"/healthz", "/readyz", *page.FILES}
 """Routes that need no token: they tell nothing of the graph."""
+QUERY: dict[str, tuple[str, ...]] = {
+    "/ask": (),
+    "/ask/batch": (),
+    "/check": (),
+    "/entities": ("q", "limit"),
+    "/entities/{id:path}": ("limit",),
+    "/examples": (),
+    "/paths": ("from", "to", "hops", "limit"),
+    "/schema": ("limit",),
+}
+"""Parameters of the routes that tell of the graph; others are refused."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,18 +161,15 @@ class _Service:
 
     async def _warm(self) -> None:
         """Ask what compiles the programs: alone, and together in batches of every size."""
-        assert self.gatherer is not None
         asked = [Question(id=q.id, text=q.text) for q in self.tried if not self.examples]
-        found = await asyncio.gather(*map(self.gatherer.ask, asked), return_exceptions=True)
-        for wrong in [each for each in found if isinstance(each, BaseException)]:
-            log.warning("warming up: %s", wrong)
-        right = [isinstance(f, Answer) and _right(q, f) for q, f in zip(self.tried, found)]
+        found = [await self._tried_out([question]) for question in asked]
+        right = [bool(f) and _right(q, f[0]) for q, f in zip(self.tried, found)]
         self.examples += tuple(itertools.compress(self.tried, right))
         self.chosen = True
-        again = [q for q, f in zip(asked, found) if isinstance(f, Answer)]
+        again = [q for q, f in zip(asked, found) if f]
         size = 1
         while again and size <= self.limits.batch:
-            await self.gatherer.together((again * size)[:size])
+            await self._tried_out((again * size)[:size])
             size *= 2
         # The graph and the programs stay; looking through them for garbage would stop all answers
         # for a tenth of a second every now and then. Answers refer to nothing that refers to them:
@@ -169,6 +178,15 @@ class _Service:
         gc.freeze()
         gc.set_threshold(_LOOKED_THROUGH)
         self.ready = True
+
+    async def _tried_out(self, questions: Sequence[Question]) -> list[Answer]:
+        """Answers that take no place in the queue; none where they fail, which the log tells."""
+        assert self.gatherer is not None
+        try:
+            return await self.gatherer.together(questions)
+        except Exception as error:  # noqa: BLE001 - the service gets ready, whatever fails
+            log.warning("warming up: %s", error)
+            return []
 
     def guard(self, path: str, request: Request) -> None:
         """Refuse who shows no token, and who asks too often."""
@@ -333,6 +351,8 @@ class _Kept:
         request = Request(scope, receive, send)
         try:
             self.service.guard(self.path, request)
+            if self.path in QUERY:
+                known_only(request.query_params, QUERY[self.path], "parameter here")
             response = await self.run(request)
         except Exception as error:
             response = error_reply(error)

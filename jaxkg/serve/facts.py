@@ -16,9 +16,13 @@ import numpy as np
 from jaxkg.cite import cite_path
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.kg.link.folding import key_words, loose_form
+from jaxkg.kg.link.name_search import NameSearch
 from jaxkg.kg.link.topics import entity_rows
 from jaxkg.kg.neighbourhood import Neighbourhood
 
+WORDED = 0.95
+"""Score of an entity that has the words asked for among those of its name; misspelt is less."""
 LONGEST_PATH = 4
 """Triples of a path between two entities, at most."""
 
@@ -34,7 +38,7 @@ class Lookups(abc.ABC):
     """What may be looked up in a graph, however that is held."""
 
     def entities(self, name: str, *, limit: int = 20) -> dict[str, Any]:
-        """Entities by id, name or alias, misspelt ones too; best first.
+        """Entities by id, name or alias; by words of these; misspelt ones too. Best first.
 
         Raises:
             JaxkgError: the name is blank.
@@ -260,9 +264,43 @@ class Facts(Lookups):
 
     def _found(self, name: str) -> dict[int, float]:
         found: dict[int, float] = dict.fromkeys(self._known(name), 1.0)
-        for link in self.linker.link(name, (0, len(name))):
+        links = self.linker.link(name, (0, len(name)))
+        misspelt = {link.entity for link in links if link.method == "fuzzy"}
+        for link in links:
+            if link.entity not in misspelt:
+                found.setdefault(self.kg.entity(link.entity), link.score)
+        for row in self._worded(name):
+            found.setdefault(row, WORDED)
+        for link in links:
             found.setdefault(self.kg.entity(link.entity), link.score)
         return found
+
+    def _worded(self, name: str) -> list[int]:
+        """Entities with a name or alias that has all these words, or words that begin so.
+
+        Whole words come first, then names of few words, then entities of many facts.
+        """
+        words = [word for word in map(loose_form, ([each] for each in key_words(name))) if word]
+        if not words:
+            return []
+        first: dict[int, tuple[int, int]] = {}
+        owners = np.arange(self.kg.num_entities), np.asarray(self.kg.aliases.owners)
+        for owner, search in zip(owners, self._searches):
+            for rank, whole in enumerate((True, False)):
+                rows = functools.reduce(
+                    np.intersect1d, [search.rows(word, whole=whole) for word in words]
+                )
+                ranked = zip(owner[rows].tolist(), search.words(rows).tolist())
+                for row, count in ranked:
+                    first[row] = min(first.get(row, (rank, count)), (rank, count))
+        rows = list(first)
+        nodes = np.array(rows, np.int64)
+        degree = dict(zip(rows, self.around.degrees(nodes).tolist()))
+        return sorted(rows, key=lambda row: (first[row], -degree[row], row))
+
+    @functools.cached_property
+    def _searches(self) -> tuple[NameSearch, NameSearch]:
+        return NameSearch(self.kg.entity_names), NameSearch(self.kg.aliases.names)
 
     def _nearest(self, name: str) -> list[str]:
         return [link.name for link in self.linker.link(name, (0, len(name)))] if name else []

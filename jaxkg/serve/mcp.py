@@ -13,9 +13,9 @@ from mcp.server import MCPServer
 from jaxkg import __version__
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.questions.formats import split_brackets
 from jaxkg.records import Question
 from jaxkg.serve.facts import Lookups
+from jaxkg.serve.requests import question_of
 
 log = logging.getLogger("jaxkg.serve")
 
@@ -49,10 +49,9 @@ def server(facts: Lookups, answer: Callable[[Sequence[Question]], list[Answer]])
         sentence), or `abstained` (why there is no answer). `topics` are ids of the entities the
         question is about, where you know them; else they are found in the question.
         """
-        bare, mention = split_brackets(question)
-        asked = Question(id="q1", text=bare, topics=tuple(topics or ()), mention=mention)
+        given = {"question": question, "topics": topics or []}
         with one_at_a_time:
-            return _told(lambda: brief(answer([asked])[0]))
+            return _told(lambda: brief(answer([question_of(given, "q1")])[0]))
 
     @tools.tool()
     def find_entities(name: str, limit: int = 10) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from starlette.requests import Request
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
+from jaxkg.kg.names import nearest
 from jaxkg.kg.questions.formats import split_brackets
 from jaxkg.records import Question
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 LONGEST_BODY = 64 * 1024
 LONGEST_BATCH = 8 * 1024 * 1024
@@ -46,7 +49,7 @@ def question_in(body: bytes) -> Question:
     >>> question_in(b'{"question": "who directed [Alien]?"}').text
     'who directed Alien?'
     """
-    return _question(read_json(body, "the request"), "q1")
+    return question_of(read_json(body, "the request"), "q1")
 
 
 def questions_in(body: bytes) -> list[Question]:
@@ -64,7 +67,7 @@ def questions_in(body: bytes) -> list[Question]:
         records = [read_json(line, f"line {n}") for n, line in enumerate(lines, 1)]
     if len(records) > MOST_QUESTIONS:
         raise TooMuch(f"{len(records):,} questions; {MOST_QUESTIONS:,} are taken at once")
-    return [_question(record, f"q{n}") for n, record in enumerate(records, 1)]
+    return [question_of(record, f"q{n}") for n, record in enumerate(records, 1)]
 
 
 def claim_in(body: bytes) -> tuple[str, str, str]:
@@ -75,6 +78,7 @@ def claim_in(body: bytes) -> tuple[str, str, str]:
     """
     record = read_json(body, "the request")
     parts = [record.get(name) if isinstance(record, dict) else None for name in _CLAIM]
+    known_only(record if isinstance(record, dict) else (), _CLAIM, "member of a claim")
     if not all(isinstance(part, str) and part.strip() for part in parts):
         raise JaxkgError('a claim is {"head": "Alien", "relation": "directed_by", "tail": "…"}')
     head, relation, tail = parts
@@ -82,6 +86,25 @@ def claim_in(body: bytes) -> tuple[str, str, str]:
 
 
 _CLAIM = ("head", "relation", "tail")
+_QUESTION = ("question", "topics", "id")
+
+
+def known_only(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Refuse names that mean nothing here: a misspelt one would be ignored.
+
+    Raises:
+        JaxkgError: there is such a name; says which are near, or all there are.
+
+    >>> known_only(["topic"], ["question", "topics"], "member of a question")
+    Traceback (most recent call last):
+        ...
+    jaxkg.errors.JaxkgError: 'topic' is no member of a question; nearest: 'topics'
+    """
+    known = tuple(known)
+    for name in given:
+        if name not in known:
+            there = f"; there is {', '.join(known)}" if known else "; there is none"
+            raise JaxkgError(f"{name!r} is no {what}{nearest(name, known) or there}")
 
 
 def number_in(request: Request, name: str, default: int, least: int, most: int) -> int:
@@ -100,13 +123,20 @@ def number_in(request: Request, name: str, default: int, least: int, most: int) 
     return int(given)
 
 
-def _question(record: Any, id: str) -> Question:
+def question_of(record: Any, id: str) -> Question:
+    """A question of its JSON, a text or an object; `id` where it has none.
+
+    Raises:
+        JaxkgError: it is none, or has a member that a question has not.
+        TooMuch: it is too long.
+    """
     text = record.get("question") if isinstance(record, dict) else record
     if not isinstance(text, str) or not text.strip():
         raise JaxkgError('a question is {"question": "who directed Alien?"}')
     if len(text) > LONGEST_QUESTION:
         raise TooMuch(f"a question has at most {LONGEST_QUESTION:,} characters, not {len(text):,}")
     given = record if isinstance(record, dict) else {}
+    known_only(given, _QUESTION, "member of a question")
     topics = given.get("topics", [])
     if not isinstance(topics, list) or not all(isinstance(t, str) and t for t in topics):
         raise JaxkgError("topics is a list of entity ids")

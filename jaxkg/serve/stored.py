@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxkg.kg.link.folding import key_words
 from jaxkg.kg.stores.around import (
     Reach,
     Surroundings,
@@ -18,7 +19,7 @@ from jaxkg.kg.stores.around import (
 )
 from jaxkg.kg.stores.sparql import SparqlStore
 from jaxkg.kg.stores.store import Store
-from jaxkg.serve.facts import Facts, Lookups
+from jaxkg.serve.facts import WORDED, Facts, Lookups
 
 _FACTS = 20_000
 """Facts around what is looked up, at most; relations of few facts come first."""
@@ -47,7 +48,7 @@ class StoredFacts(Lookups):
         self._alone = threading.RLock()
 
     def entities(self, name: str, *, limit: int = 20) -> dict[str, Any]:
-        """See `Lookups`."""
+        """See `Lookups`; words are found whole alone, and none that thousands of names have."""
         with self._alone:
             return super().entities(name, limit=limit)
 
@@ -142,6 +143,10 @@ class StoredFacts(Lookups):
         found = dict.fromkeys(self._known(name), 1.0)
         for row in self.store.search([name])[0]:
             found.setdefault(row, 0.97)
+        worded = [row for row in self.store.worded(name) if row not in found]
+        rank = dict(zip(worded, zip(map(_length, self._names(worded)), self._degrees(worded))))
+        for row in sorted(worded, key=lambda row: (rank[row][0], -rank[row][1], row)):
+            found[row] = WORDED
         if found:
             return found
         rows = self.store.near(name)
@@ -169,6 +174,11 @@ class StoredFacts(Lookups):
             return list(map(told, value)) if isinstance(value, list | tuple) else value
 
         return told(found)
+
+
+def _length(name: str) -> int:
+    """Words of a name."""
+    return len(key_words(name))
 
 
 def _with_troubles(told: dict[str, Any], around: Surroundings) -> dict[str, Any]:

@@ -6,8 +6,15 @@ import dataclasses
 from collections.abc import Sequence
 
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.calls.one_shot import MOST_ENDS, MOST_TOKENS, adjudicate, offered
-from jaxkg.answer import Answer
+from jaxkg.adjudicate.calls.one_shot import (
+    MOST_ENDS,
+    MOST_TOKENS,
+    adjudicate,
+    found_by_query,
+    offered,
+    worked_out,
+)
+from jaxkg.answer import JUDGED, Answer
 from jaxkg.records import Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 
@@ -78,9 +85,16 @@ class AdjudicatedQA(QuestionAnswering):
 
     def _marked(self, answer: Answer) -> Answer:
         notes = answer.notes
-        lines = len(offered(answer.paths, single=self.single, most_tokens=None))
-        if self.top_k is not None and lines > self.top_k:
+        lines = len(
+            offered(
+                answer.paths,
+                single=self.single,
+                most_tokens=None,
+                stands_for=found_by_query(answer),
+            )
+        )
+        if self.top_k is not None and lines > self.top_k and not worked_out(answer):
             what = "paths" if self.single else "groups of paths"
             left = f"the model was shown the best {self.top_k} of {lines} {what}"
             notes = (*notes, left)
-        return dataclasses.replace(answer, notes=notes, system=f"{answer.system}+llm")
+        return dataclasses.replace(answer, notes=notes, system=f"{answer.system}{JUDGED}")

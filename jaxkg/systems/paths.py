@@ -24,6 +24,7 @@ from jaxkg.systems.cited import Remarks, RetrievedEntities, by_mass, cite_walks,
 from jaxkg.systems.following import Followed, Join, KeepRows, follow_paths
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
+from jaxkg.words import below
 
 
 @dataclasses.dataclass(frozen=True)
@@ -304,13 +305,18 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
             return self.nothing
         best = " → ".join(plan[0].relations)
         if not any(some.used for some in plan):
+            told = self.made_of(found.confidence, plan[0])
             return (
-                f"the best relation path ({best}) has {self.measure} {found.confidence:.2f}, below "
-                f"the threshold of {self.threshold:.2f}"
+                f"the best relation path ({best}) has {self.measure} "
+                f"{below(found.confidence, self.threshold)}{told}"
             )
         if self.join == "intersect" and len(found.topics.branches) > 1:
             return "the relation paths reach no entity from each of the topics"
         return f"the relation path {best} leads nowhere but back to the topic"
+
+    def made_of(self, confidence: float, best: PlanCandidate) -> str:
+        """What is to be said where the confidence is not the best path's probability; or ""."""
+        return ""
 
     def remarks(self, linked: Linked, paths: Proposed, followed: Followed) -> Sequence[Remarks]:
         """What is said of each question beside its paths."""

@@ -13,7 +13,7 @@ from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.wordings import Nearest
-from jaxkg.records import Question, TraceNode
+from jaxkg.records import PlanCandidate, Question, TraceNode
 from jaxkg.search.plans import mixed_plans, plan_paths
 from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Share
 from jaxkg.systems.cited import Remarks
@@ -154,6 +154,15 @@ class PlannedQA(PathAnswering[RelationPaths]):
             confidence,
             told,
             visited=plans.visited,
+        )
+
+    def made_of(self, confidence: float, best: PlanCandidate) -> str:
+        """See `PathAnswering.made_of`."""
+        if best.probability - confidence < 0.0005:
+            return ""
+        return (
+            f" (its probability is {best.probability:.3f}; that the planner has not read all of "
+            "the question's words, or such a wording, takes the rest off)"
         )
 
     def nearest(self, masked: Sequence[str]) -> list[Nearest]:

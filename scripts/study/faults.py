@@ -39,7 +39,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
 import loopback
 
 SYSTEMS = {
-    "planner": (),
+    "planner": ("--system", "planner"),
     "reknos": ("--system", "reknos"),
     "proh": ("--system", "proh", "--set", "encoder=hashing"),
     "llm-planned": ("--system", "llm-planned"),

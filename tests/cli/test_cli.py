@@ -108,7 +108,7 @@ def test_the_triples_behind_an_answer_are_saved(jaxkg, tmp_path, name, first):
     ],
 )
 def test_without_evidence_the_answer_is_withheld(jaxkg, question, reason):
-    code, out, err = jaxkg("ask", question, "--threshold", 0.4)
+    code, out, err = jaxkg("ask", question, "--system", "planner", "--threshold", 0.4)
     assert (code, err) == (1, "")
     assert out.splitlines()[1].startswith("No answer: ")
     assert reason in out.splitlines()[1]
@@ -123,9 +123,10 @@ def test_a_misspelt_topic_is_found_and_its_score_told(jaxkg):
 
 
 def test_all_good_plans_can_answer(jaxkg):
-    _, out, _ = jaxkg("ask", "--json", "--mode", "union", "--threshold", "0", "frobnicate Alien")
+    lenient = ("--system", "planner", "--threshold", "0", "frobnicate Alien")
+    _, out, _ = jaxkg("ask", "--json", *lenient, "--mode", "union")
     union = Answer.from_json(out)
-    _, out, _ = jaxkg("ask", "--json", "--threshold", "0", "frobnicate Alien")
+    _, out, _ = jaxkg("ask", "--json", *lenient)
     best = Answer.from_json(out)
     assert sum(plan.used for plan in best.plan) == 1
     for answer in union, best:
@@ -293,7 +294,7 @@ def test_a_trained_planner_answers_its_graph_and_no_other(jaxkg, tmp_path):
 
 def test_a_run_is_kept_reported_and_resumed(jaxkg, eight, tmp_path, monkeypatch):
     folder = tmp_path / "run"
-    arguments = ("eval", "--questions", eight, "-o", folder, "--json")
+    arguments = ("eval", "--system", "planner", "--questions", eight, "-o", folder, "--json")
     code, out, _ = jaxkg(*arguments, "--limit", 5)
     assert code == 0
     assert json.loads(out)["counts"]["asked"] == 5
@@ -344,5 +345,6 @@ def test_linking_hides_the_given_topics(jaxkg, eight, tmp_path, monkeypatch):
 
     monkeypatch.setattr(PlannedQA, "answer", spied)
     for flags in ([], ["--link"]):
-        jaxkg("eval", "--questions", eight, "-o", tmp_path / f"run{len(flags)}", *flags)
+        run = ("eval", "--system", "planner", "--questions", eight)
+        jaxkg(*run, "-o", tmp_path / f"run{len(flags)}", *flags)
     assert seen == [True, False]

@@ -9,6 +9,7 @@ from jaxkg.answer import Answer
 from jaxkg.kg import demo_questions, write_questions
 
 ASKED = "who directed [Alien]?"
+PLANNED = ("--system", "planner")
 CHOOSE_ALL = {"answers": [], "supporting_paths": [1], "rationale": "Path 1 says so."}
 
 
@@ -40,7 +41,7 @@ def few(tmp_path):
 
 def test_one_call_decides_and_is_counted(llm, serve):
     server = serve(choose)
-    code, out, err = llm(server, "ask", "--json", ASKED)
+    code, out, err = llm(server, "ask", *PLANNED, "--json", ASKED)
     answer = Answer.from_json(out)
     assert (code, err) == (0, "")
     assert [entity.entity for entity in answer.entities] == ["Ridley Scott"]
@@ -48,9 +49,17 @@ def test_one_call_decides_and_is_counted(llm, serve):
     assert (answer.usage.calls, len(server.bodies)) == (1, 1)
     assert answer.usage.prompt_tokens > 50
     assert "adjudicate" in answer.usage.stages
-    _, told, _ = llm(server, "ask", ASKED)
+    _, told, _ = llm(server, "ask", *PLANNED, ASKED)
     assert "1 call to a model, " in told
     assert len(server.bodies) == 1, "the second time it is read from the disk"
+
+
+def test_without_a_planner_the_reader_answers_with_a_model_too(llm, serve, eight, tmp_path):
+    _, out, _ = llm(serve(choose), "ask", "--json", ASKED)
+    assert Answer.from_json(out).system == "reader+llm"
+    run = tmp_path / "run"
+    assert llm(serve(choose), "eval", "--questions", eight, "--limit", 1, "-o", run)[0] == 0
+    assert '"system": "reader"' in (run / "run.json").read_text(encoding="utf-8")
 
 
 def test_prompts_are_shown_beside_the_answer(llm, serve):
@@ -75,15 +84,80 @@ def test_what_was_never_offered_is_dropped_and_a_refusal_withholds_the_answer(ll
 @pytest.mark.parametrize(
     ("status", "why"), [(401, "authentication: 401"), (404, "not_found: 404"), (200, "unparsed")]
 )
-def test_a_failed_call_is_one_line(llm, serve, status, why):
+def test_a_failed_call_is_one_line_beside_what_was_found(llm, serve, status, why):
     server = serve(lambda body: loopback.Behaviour(status=status, text="hard to say"))
-    code, out, err = llm(server, "ask", ASKED)
-    assert (code, out) == (2, "")
+    code, out, err = llm(server, "ask", *PLANNED, ASKED)
+    assert code == 2
+    assert "1. Ridley Scott" in out
+    assert f"Error: {why}" in out
+    assert "ranked by retrieval alone" in out
+    assert err.endswith("; what is told was found without it\n")
     assert err.startswith(f"jaxkg: the model gave no answer: {why}")
     assert err.count("\n") == 1
     code, out, _ = llm(server, "ask", "--json", ASKED)
     assert code == 2
     assert Answer.from_json(out).error.startswith(why[:6])
+
+
+TEAM = """Maria Keller\tleads\tAtlas
+Anna Li\tworks in\tField Unit
+Tom Ott\tworks in\tField Unit
+Atlas\tbegan in\t2019
+Boreas\tbegan in\t2021
+"""
+
+
+@pytest.fixture
+def read_by(llm, tmp_path):
+    """Ask the reader, whose findings a model that always says the same judges."""
+    (tmp_path / "team.tsv").write_text(TEAM)
+    reader = ("--kg", tmp_path / "team.tsv", "--system", "reader", "--set", "encoder=hashing")
+
+    def run(server, question, *more):
+        return llm(server, "ask", question, *reader, *more)
+
+    return run
+
+
+def says(answers, paths):
+    return json.dumps({"answers": answers, "supporting_paths": paths, "rationale": "So."})
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "entities", "why"),
+    [
+        ("Who leads Atlas?", says([], []), [], "the model finds no path that answers"),
+        ("Who works in Field Unit?", says(["Tom Ott"], [1]), ["Tom Ott"], None),
+        ("Who works in Field Unit?", says([], [1]), ["Anna Li", "Tom Ott"], None),
+        # What is found is not what the walk ends in, a year.
+        ("Which projects began before 2020?", says(["Atlas"], [1]), ["Atlas"], None),
+    ],
+)
+def test_a_model_may_leave_out_what_a_query_graph_finds(
+    read_by, serve, question, reply, entities, why
+):
+    code, out, err = read_by(serve(lambda body: reply), question, "--json")
+    answer = Answer.from_json(out)
+    assert err == ""
+    assert code == (1 if why else 0)
+    assert [entity.entity for entity in answer.entities] == entities
+    assert answer.abstained == why
+    assert answer.reading, "how it was read stays told"
+
+
+def test_a_reply_in_prose_is_told_as_what_failed(read_by, serve):
+    code, _, err = read_by(serve(lambda body: "hard to say"), "Who leads Atlas?")
+    assert code == 2
+    assert err.startswith("jaxkg: the model gave no answer: unparsed")
+
+
+def test_no_model_chooses_a_number(read_by, serve):
+    server = serve(choose)
+    code, out, _ = read_by(server, "How many people work in Field Unit?", "--json")
+    answer = Answer.from_json(out)
+    assert (code, [entity.entity for entity in answer.entities]) == (0, ["2"])
+    assert not server.bodies
+    assert any("the model was not asked" in note for note in answer.notes)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +174,7 @@ def test_a_failed_call_is_one_line(llm, serve, status, why):
         (["--set", "width"], "write it NAME=VALUE"),
         (["--set", "widht=3"], "--set widht=3: no such setting here; there are hops,"),
         (["--system", "planner", "--set", "width=three"], "--set width=three: it is a whole"),
-        (["--set", "mode=all"], "it is one of best, union"),
+        (["--system", "planner", "--set", "mode=all"], "it is one of best, union"),
     ],
 )
 def test_options_that_cannot_be(jaxkg, tmp_path, arguments, why):
@@ -134,7 +208,7 @@ def test_a_run_counts_what_became_of_every_question(llm, serve, few, tmp_path):
 
     server = serve(answer)
     run = tmp_path / "run"
-    arguments = ("eval", "--questions", few, "-o", run, "--json", "--concurrency", 1)
+    arguments = ("eval", *PLANNED, "-o", run, "--json", "--questions", few, "--concurrency", 1)
     code, out, err = llm(server, *arguments)
     report = json.loads(out)
     assert code == 0
@@ -155,7 +229,9 @@ def test_a_run_counts_what_became_of_every_question(llm, serve, few, tmp_path):
     assert "1 calls (1 paid now, 0 from the cache)" in err
     assert len(server.bodies) == 7
     # From the kept replies alone, in another folder: no server takes part.
-    code, out, _ = llm(server, *arguments[:3], "-o", tmp_path / "again", "--json", "--replay")
+    code, out, _ = llm(
+        server, "eval", *PLANNED, "--questions", few, "-o", tmp_path / "again", "--json", "--replay"
+    )
     assert json.loads(out)["counts"] == counts
     assert len(server.bodies) == 7
     # What is readable the next time is kept, and nobody is asked after that.
@@ -170,7 +246,7 @@ def test_a_budget_stops_the_run_with_marked_answers(llm, serve, few, tmp_path):
     server = serve(choose)
     folder = tmp_path / "run"
     code, out, err = llm(
-        server, "eval", "--questions", few, "-o", folder, "--json", "--budget-calls", 2
+        server, "eval", *PLANNED, "--questions", few, "-o", folder, "--json", "--budget-calls", 2
     )
     assert code == 0
     assert len(server.bodies) == 2
@@ -181,7 +257,7 @@ def test_a_budget_stops_the_run_with_marked_answers(llm, serve, few, tmp_path):
     assert len(partial) == 4
     assert json.loads(out)["counts"]["answered"] == 6
     # Run again, it goes on with the budget it is given, and pays for no question twice.
-    again = ("eval", "--questions", few, "-o", folder, "--json")
+    again = ("eval", *PLANNED, "--questions", few, "-o", folder, "--json")
     _, out, err = llm(server, *again, "--budget-calls", 3)
     assert "failed: 1 budget" in err
     assert json.loads(out)["counts"]["partial"] == 1
@@ -191,7 +267,7 @@ def test_a_budget_stops_the_run_with_marked_answers(llm, serve, few, tmp_path):
 
 
 def test_a_run_of_which_nothing_could_be_read_is_no_success(llm, serve, few, tmp_path):
-    arguments = ("eval", "--questions", few, "-o", tmp_path / "run", "--json")
+    arguments = ("eval", *PLANNED, "--questions", few, "-o", tmp_path / "run", "--json")
     code, out, err = llm(serve(lambda body: "hard to say"), *arguments)
     assert code == 2
     assert json.loads(out)["counts"]["unparsed"] == 6
@@ -200,7 +276,7 @@ def test_a_run_of_which_nothing_could_be_read_is_no_success(llm, serve, few, tmp
 
 def test_an_outage_stops_the_run_and_keeps_nothing(llm, serve, few, tmp_path):
     server = serve(choose, key="right")
-    arguments = ("eval", "--questions", few, "-o", tmp_path / "run")
+    arguments = ("eval", *PLANNED, "--questions", few, "-o", tmp_path / "run")
     code, out, err = llm(server, *arguments)
     assert (code, out) == (2, "")
     assert "every call for 6 questions failed, so nothing is kept of them: authentication" in err

@@ -68,6 +68,14 @@ def test_a_hypergraph_is_built_from_texts(jaxkg, tmp_path):
     assert json.loads(out)["kinds"]["passage"] == 1
     assert "Charles Babbage" in out
 
+    (corpus / "blank.txt").write_text("\n")
+    code, out, err = jaxkg("hypergraph", "build", corpus, "-o", folder)
+    assert (code, err) == (0, f"{corpus / 'blank.txt'}: has no text, left out\n")
+    assert "1 chunk)" in out
+    code, _, err = jaxkg("hypergraph", "build", corpus / "blank.txt", "-o", tmp_path / "other")
+    assert code == 2
+    assert "no document has any text" in err
+
     code, _, err = jaxkg("hypergraph", "build", tmp_path / "nothing", "-o", folder)
     assert code == 2
     assert "nothing" in err

@@ -119,6 +119,7 @@ def test_a_second_interrupt_does_not_wait(tmp_path, interruptible):
         ([0.1, 0.3, 0.2], {"patience": 9}, 12, (8, 0.3)),
         ([0.3, 0.1, 0.2], {"patience": 2}, 12, (4, 0.3)),
         ([0.3, 0.1, 0.9], {"patience": 1}, 8, (4, 0.3)),
+        ([0.3, 0.1, 0.9], {"patience": 1, "warm_up": 8}, 12, (12, 0.9)),
         ([0.3, 0.35, 0.2], {"patience": 9, "margin": 0.1}, 12, (4, 0.3)),
         ([0.3, 1.0, 0.2], {"patience": 9, "enough": 1.0}, 8, (8, 1.0)),
         ([-5.0, -6.0, -7.0], {"patience": 9}, 12, (0, -1.0)),

@@ -2,6 +2,7 @@ import gc
 import json
 import random
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from starlette.testclient import TestClient
 from jaxkg.answer import Answer
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import Question, RankedEntity
-from jaxkg.serve.app import Limits, service
+from jaxkg.serve.app import QUERY, Limits, service
+from jaxkg.serve.describe import openapi
 from jaxkg.serve.examples import examples
 from jaxkg.serve.facts import Facts
 from jaxkg.serve.page import FILES
@@ -30,6 +32,14 @@ def answer(questions):
         Answer(question=q.text, question_id=q.id, entities=(RankedEntity("Mann", "Mann", 1.0, ()),))
         for q in questions
     ]
+
+
+def soon_ready(client):
+    for _ in range(500):
+        if client.get("/readyz").status_code == 200:
+            return
+        time.sleep(0.01)
+    raise AssertionError("it never gets ready")
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +89,11 @@ class TestAsking:
             (b'{"question": "x", "topics": "Heat"}', "topics is a list"),
             (b'{"question": "x", "id": 1}', "id is a text"),
             (b"\xff\xfe", "not UTF-8"),
+            (
+                b'{"question": "x", "topic": ["Heat"]}',
+                "'topic' is no member of a question; nearest",
+            ),
+            (b'{"question": "x", "zzz": 1}', "there is question, topics, id"),
         ],
     )
     def test_what_is_no_question_is_told_in_one_line(self, client, body, says):
@@ -86,6 +101,35 @@ class TestAsking:
         assert reply.status_code == 400
         assert says in reply.json()["error"]
         assert "\n" not in reply.json()["error"]
+
+    @pytest.mark.parametrize(
+        ("path", "says"),
+        [
+            ("/entities?q=Heat&limt=3", "'limt' is no parameter here; nearest: 'limit'"),
+            ("/paths?from=Heat&to=Mann&hop=2", "nearest: 'hops'"),
+            ("/entities/Heat?relation=x", "there is limit"),
+            ("/examples?limit=2", "there is none"),
+        ],
+    )
+    def test_a_parameter_that_is_none_is_told(self, client, path, says):
+        reply = client.get(path)
+        assert reply.status_code == 400
+        assert says in reply.json()["error"]
+
+    def test_a_member_of_a_claim_that_is_none_is_told(self, client):
+        claim = {"head": "Heat", "relation": "directed_by", "tail": "Mann", "tial": "x"}
+        reply = client.post("/check", json=claim)
+        assert (reply.status_code, "nearest: 'tail'" in reply.text) == (400, True)
+
+    def test_the_description_tells_the_parameters_that_are_taken(self):
+        for path, route in openapi()["paths"].items():
+            told = [
+                asked["name"]
+                for how in route.values()
+                for asked in how.get("parameters", ())
+                if asked["in"] == "query"
+            ]
+            assert tuple(told) == QUERY.get(path.replace("{id}", "{id:path}"), ())
 
     def test_too_long_is_told(self, client):
         assert client.post("/ask", content=b"x" * 70_000).status_code == 413
@@ -179,7 +223,25 @@ class TestExamples:
         with TestClient(app) as client:
             while client.get("/readyz").status_code != 200:
                 pass
-        assert sizes == [2, 1, 2, 4, 8]
+        assert sizes == [1, 1, 1, 2, 4, 8]
+
+    @pytest.mark.parametrize("queue", [1, 2])
+    def test_a_short_queue_does_not_keep_it_from_getting_ready(self, queue):
+        limits = Limits(queue=queue, batch=4)
+        with TestClient(service(FACTS, answer, examples=self.tried, limits=limits)) as client:
+            soon_ready(client)
+            assert client.get("/examples").json()["complete"]
+
+    def test_whatever_fails_it_gets_ready_and_the_log_says_what(self, caplog):
+        def only_alone(questions):
+            if len(questions) > 1:
+                raise RuntimeError("too many at once")
+            return answer(questions)
+
+        app = service(FACTS, only_alone, examples=self.tried[:1], limits=Limits(batch=4))
+        with TestClient(app) as client:
+            soon_ready(client)
+        assert "warming up: too many at once" in caplog.text
 
     def test_nothing_is_asked_that_nobody_asked_for(self):
         with TestClient(service(FACTS, answer, examples=self.tried, warm=False)) as client:

@@ -76,6 +76,19 @@ def test_another_address_wants_a_token(graph, tmp_path):
     assert "JAXKG_TOKEN" in run.stderr
 
 
+@pytest.mark.parametrize("command", [["serve"], ["mcp", "--transport", "http"]])
+def test_a_port_in_use_is_a_line_before_anything_is_read(command, tmp_path, capsys):
+    with socket.socket() as some:
+        some.bind(("127.0.0.1", 0))
+        some.listen()
+        port = some.getsockname()[1]
+        with pytest.raises(SystemExit) as stop:
+            main([*command, "--kg", str(tmp_path / "absent.tsv"), "--port", str(port)])
+    told = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert told == f"jaxkg: nothing can be served at 127.0.0.1:{port}: Address already in use\n"
+
+
 def test_nothing_is_told_of_the_start_once_it_serves(graph, tmp_path, monkeypatch):
     told = []
 

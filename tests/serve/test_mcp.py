@@ -42,6 +42,8 @@ def test_the_tools_are_listed_and_answer():
         ("schema", {}),
         ("ask", {"question": "who directed Alien?"}),
         ("entity", {"id": "Nobody"}),
+        ("ask", {"question": " "}),
+        ("ask", {"question": "x" * 4001}),
     )
     assert set(names) == {"ask", "find_entities", "entity", "schema", "paths", "check_claim"}
     found = [json.loads(reply.content[0].text) for reply in replies]
@@ -52,6 +54,8 @@ def test_the_tools_are_listed_and_answer():
     assert found[4]["relations"]
     assert found[5]["abstained"] == "no evidence"
     assert "no entity" in found[6]["error"]
+    assert "a question is" in found[7]["error"]
+    assert "at most 4,000 characters" in found[8]["error"]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -82,6 +82,41 @@ def test_names_are_found_and_what_is_not_there_is_told():
     assert PART.schema(limit=2)["left_out"] == DEMO.num_relations - 2
 
 
+@pytest.mark.parametrize("lookups", [Facts.of, lambda kg: StoredFacts(ArrayStore(kg))])
+def test_words_of_names_come_before_what_is_spelt_alike(lookups):
+    facts = lookups(
+        KnowledgeGraph.from_triples(
+            [("Accra", "in", "Ghana"), ("Maria Theresia of Austria", "in", "Accra")]
+            + [("Maria Keller", "works in", "Research Unit"), ("Tom", "works in", "Field Unit")]
+            + [("Anna", "works in", "Research Unit")]
+        )
+    )
+
+    def found(name):
+        return [entity["id"] for entity in facts.entities(name)["entities"]]
+
+    assert found("maria")[:2] == ["Maria Keller", "Maria Theresia of Austria"]
+    assert found("Unit")[:2] == ["Research Unit", "Field Unit"], "most facts first"
+    assert found("Marja Keller") == ["Maria Keller"]
+
+
+def test_the_beginnings_of_words_are_found_in_a_graph_that_is_read():
+    facts = Facts.of(
+        KnowledgeGraph.from_triples(
+            [("Mariahilf", "in", "Wien"), ("Maria Keller", "likes", "Zoë"), ("m.7", "in", "Wien")],
+            aliases={"m.7": ["Maria Hilf"]},
+        )
+    )
+
+    def found(name):
+        return [entity["id"] for entity in facts.entities(name)["entities"]]
+
+    assert found("maria")[:3] == ["Maria Keller", "m.7", "Mariahilf"], "whole words first"
+    assert found("mar kel")[0] == "Maria Keller"
+    assert found("zoe")[0] == "Zoë"
+    assert found("---") == []
+
+
 def test_hubs_are_counted_and_told(monkeypatch):
     monkeypatch.setattr(stored, "_FACTS", 30)
     facts = [(f"f{n}", "genre", "Drama") for n in range(50)]

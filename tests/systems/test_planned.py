@@ -173,6 +173,10 @@ def test_below_the_threshold_nothing_is_answered(tiny):
     # Words that training never showed count against a plan.
     strange = tiny(*plans, threshold=0.5, known=False).ask(asked())
     assert "confidence 0.00" in strange.abstained
+    assert "(its probability is 0.500; " in strange.abstained
+    assert "its probability" not in answer.abstained
+    near = tiny(((R,), 0.1483), threshold=0.15).ask(asked())
+    assert "confidence 0.148, below the threshold of 0.150" in near.abstained
 
 
 def test_why_there_is_no_answer(tiny):

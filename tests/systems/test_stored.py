@@ -2,6 +2,7 @@ import dataclasses
 
 import pytest
 
+from jaxkg.adjudicate import Scripted
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import build_system, default_system
@@ -145,6 +146,9 @@ def test_a_planner_over_a_store_as_options_name_it(store, tmp_path):
     named = parts(planner_folder=tmp_path / "planner")
     assert default_system(named) == "planner"
     assert default_system(parts()) == "reader"
+    assert default_system(parts(backend=Scripted([]))) == "reader", (
+        "a model judges either's findings"
+    )
     qa = build_system("planner", named)
     for question in ("who directed [Alien]?", "who directed [Gladiator]?"):
         answer = qa.ask(question)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, Field, model_validator
@@ -31,9 +31,12 @@ MOST_ENDS = 50
 """Entities shown of a line."""
 MOST_TOKENS = 8000
 """Tokens, as estimated, of all lines."""
+FAILED = "adjudication failed"
+"""Begins the note of an answer as it was retrieved, since the model gave none."""
 NOT_SHOWN = re.compile(r"… and [\d,]+ more not shown")
 """Stands in a line for the entities that are not."""
 
+_WORKED_OUT = "the model was not asked: this is worked out from what is cited, not chosen"
 _NO_ANSWER = frozenset(
     {"", "none", "n a", "unknown", "no answer", "not answerable", "unanswerable", "cannot answer"}
 )
@@ -110,10 +113,12 @@ def adjudicate(
     Only end entities of offered paths can be answers, and each must be the end of a path the reply
     cites. What the reply names beyond the offered is in `dropped`, what it names without citing a
     path that ends there is in `refused`; where nothing is left the answer abstains. Entities are
-    ranked in the reply's order, with the score 1/rank; paths keep their scores.
+    ranked in the reply's order, with the score 1/rank; paths keep their scores. Of an answer with a
+    query graph the model chooses among what that found, and each keeps all the paths behind it.
 
-    A question without paths costs no call: its answer comes back as an abstention. A question that
-    a budget holds back keeps the answer it came with, marked in `notes` as partial.
+    A question without paths costs no call: its answer comes back as an abstention. Nor does a
+    count, yes or no, which no path ends in: it comes back as it is, with a note. A question that a
+    budget holds back keeps the answer it came with, marked in `notes` as partial.
 
     Args:
         backend: who answers.
@@ -149,10 +154,12 @@ def offered(
     single: bool = False,
     most_ends: int | None = MOST_ENDS,
     most_tokens: int | None = MOST_TOKENS,
+    stands_for: Mapping[str, Sequence[tuple[str, str]]] | None = None,
 ) -> list[Offered]:
     """The numbered lines: best path first, paths that differ in their last entity alone as one.
 
-    With `single` each path is a line of its own.
+    With `single` each path is a line of its own. `stands_for` has ids and names of entities by the
+    ids of paths, and those alone are offered; without it a path stands for what it ends in.
 
     The first line is always there, however long it is.
 
@@ -168,6 +175,8 @@ def offered(
     for path in sorted(paths, key=lambda path: -path.score):
         if not path.citations:
             raise JaxkgError(f"path {path.id!r} has no triples, so there is nothing to offer")
+        if stands_for is not None and path.id not in stands_for:
+            continue
         starts = tuple(citation.start for citation in path.citations)
         groups[(path.id,) if single else (starts, path.relation_path)].append(path)
     lines: list[Offered] = []
@@ -176,9 +185,9 @@ def offered(
         ends: dict[str, tuple[str, ...]] = {}
         names: dict[str, str] = {}
         for path in group:
-            entity, name = path.end
-            ends[entity] = (*ends.get(entity, ()), path.id)
-            names[entity] = name
+            for entity, name in [path.end] if stands_for is None else stands_for[path.id]:
+                ends[entity] = (*ends.get(entity, ()), path.id)
+                names[entity] = name
         shown = len(ends) if most_ends is None else min(len(ends), most_ends)
         score = group[0].score if single else None
         offer = Offered(number, group[0].sentence, ends, names, shown, score)
@@ -188,6 +197,25 @@ def offered(
             break
         lines.append(offer)
     return lines
+
+
+def found_by_query(answer: Answer) -> dict[str, list[tuple[str, str]]] | None:
+    """Ids and names of the answers that each path is cited for; None without a query graph.
+
+    What a query graph finds is not always what a walk ends in: a condition's ends in a value.
+    """
+    if answer.query is None:
+        return None
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for entity in answer.entities:
+        for path in entity.paths:
+            found[path].append((entity.entity, entity.name))
+    return found
+
+
+def worked_out(answer: Answer) -> bool:
+    """Whether the answer is a count, yes or no: no entity that a model could choose."""
+    return any(entity.kind in ("count", "truth") for entity in answer.entities)
 
 
 def adjudication_prompt(question: str, offers: Sequence[Offered]) -> tuple[Message, Message]:
@@ -231,8 +259,17 @@ def _offers(
     marked: list[Answer] = []
     offers: list[list[Offered]] = []
     for answer in answers:
+        if worked_out(answer):
+            marked.append(dataclasses.replace(answer, notes=(*answer.notes, _WORKED_OUT)))
+            offers.append([])
+            continue
         lines = offered(
-            answer.paths, top_k=top_k, single=single, most_ends=most_ends, most_tokens=most_tokens
+            answer.paths,
+            top_k=top_k,
+            single=single,
+            most_ends=most_ends,
+            most_tokens=most_tokens,
+            stands_for=found_by_query(answer),
         )
         cut = [each for each in lines if each.shown < len(each.ends)]
         notes = list(answer.notes)
@@ -285,6 +322,9 @@ def _concluded(
     concluded: list[Answer] = []
     for index, answer in enumerate(answers):
         outcome = by_place.get(index)
+        if outcome is None and worked_out(answer):
+            concluded.append(answer)
+            continue
         if outcome is None:
             reason = answer.abstained or "no path was retrieved"
             concluded.append(dataclasses.replace(answer, entities=(), abstained=reason))
@@ -303,11 +343,9 @@ def _failed(answer: Answer, outcome: Outcome[Adjudication], keep: bool) -> Answe
         return dataclasses.replace(answer, notes=(*answer.notes, note))
     error = f"{outcome.error}: {outcome.detail}"
     if keep:
-        note = f"adjudication failed ({error}); ranked by retrieval alone"
+        note = f"{FAILED} ({error}); ranked by retrieval alone"
         return dataclasses.replace(answer, error=error, notes=(*answer.notes, note))
-    return dataclasses.replace(
-        answer, error=error, entities=(), abstained=f"adjudication failed ({error})"
-    )
+    return dataclasses.replace(answer, error=error, entities=(), abstained=f"{FAILED} ({error})")
 
 
 def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> Answer:
@@ -319,6 +357,7 @@ def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> 
     for offer in cited:
         for entity, paths in offer.ends.items():
             support[entity] += paths
+    came = {} if answer.query is None else {each.entity: each for each in answer.entities}
     names = {entity: name for offer in offers for entity, name in offer.names.items()}
     candidates = Candidates(names.items())
     chosen: dict[str, None] = {}
@@ -346,7 +385,10 @@ def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> 
     return dataclasses.replace(
         answer,
         entities=tuple(
-            RankedEntity(entity, names[entity], 1.0 / rank, support[entity])
+            # What a query graph found follows from all its paths, not from any one of them.
+            dataclasses.replace(came[entity], score=1.0 / rank)
+            if entity in came
+            else RankedEntity(entity, names[entity], 1.0 / rank, support[entity])
             for rank, entity in enumerate(chosen, start=1)
         ),
         abstained=abstained,

@@ -10,7 +10,15 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.training.planner import Fresh, Output, Settings, config_from, left_out, trained_into
+from jaxkg.cli.training.planner import (
+    Fresh,
+    Output,
+    Settings,
+    config_from,
+    epochs_run,
+    left_out,
+    trained_into,
+)
 from jaxkg.experiments.loading import load_graph
 
 
@@ -66,6 +74,7 @@ def distill(
         ("without a plan that holds", report.without_plan),
         ("with a plan too long", report.too_long),
     )
+    print(epochs_run(report.epochs, report.held_out_probability, config))
     kind = "held-out" if held_out else "training"
     print(f"on {found.questions:,} {kind} questions: plans as its teacher {found.same_plan:.4f}")
     if found.student_f1 is not None:

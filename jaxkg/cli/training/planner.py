@@ -20,6 +20,7 @@ from jaxkg.experiments.progress import errors, progress_bars
 
 if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
+    from jaxkg.learn.planner.train import PlannerConfig
 
 T = TypeVar("T")
 
@@ -123,6 +124,20 @@ def left_out(*counts: tuple[str, int]) -> None:
             print(f"  {count:,} {what}")
 
 
+def epochs_run(epochs: Sequence[tuple[float, float]], kept: float, config: PlannerConfig) -> str:
+    """How many epochs a planner's training ran, and why no more.
+
+    Args:
+        epochs: (loss, held-out score) of each.
+        kept: score of the one that was kept.
+        config: of the training.
+    """
+    best = 1 + [score for _, score in epochs].index(kept)
+    why = f", none of the last {config.patience} did better on what was held out"
+    ended = why if len(epochs) < config.epochs else ""
+    return f"ran {len(epochs)} of {config.epochs} epochs{ended}; kept number {best}"
+
+
 @training.command("planner")
 @spread
 def planner(
@@ -154,6 +169,7 @@ def planner(
         ("without a relation path to an answer", report.without_path),
         ("too large to search whole", report.incomplete),
     )
+    print(epochs_run(report.epochs, report.held_out_f1, config))
     print(f"mean F1 of the best mined path {report.mined_f1:.4f}")
     print(f"expected F1 on the held-out questions {report.held_out_f1:.4f}")
 

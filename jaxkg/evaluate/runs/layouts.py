@@ -82,8 +82,9 @@ def load_foreign(
         try:
             predictions.append(read(record) if read else _rog(record, layout == "subgraphrag"))
         except (KeyError, TypeError, AttributeError) as error:
+            why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
             raise JaxkgError(
-                f"{path}:{number}: no record of layout {layout!r} ({error!r}); fields are "
+                f"{path}:{number}: no record of layout {layout!r}: {why}; its fields are "
                 f"{', '.join(sorted(map(str, record)))}"
             ) from error
     return layout, predictions, broken
@@ -125,10 +126,14 @@ def _detect(path: Path, records: Sequence[Mapping[str, Any]]) -> str:
         return "pog" if "call_num" in fields else "tog"
     if {"generation", "golden_answers"} <= fields:
         return "hypergraphrag"
-    own = "; these are jaxkg's own lines, for `evaluate`" if {"answers", "gold"} <= fields else ""
+    if {"answers", "gold"} <= fields:
+        raise JaxkgError(
+            f"{path}: these are jaxkg's own predictions; score the folder they are in: "
+            f"`jaxkg score {path.parent}`"
+        )
     raise JaxkgError(
         f"{path}: no layout of {', '.join(LAYOUTS)} has the fields "
-        f"{', '.join(sorted(fields))}{own}; name it with layout=..."
+        f"{', '.join(sorted(fields))}; name it with --layout"
     )
 
 

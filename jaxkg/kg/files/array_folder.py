@@ -28,6 +28,8 @@ from jaxkg.lock import abandoned, lived_in
 
 CARD = "meta.json"
 """Says what a folder of arrays holds."""
+SMALL = 256 << 20
+"""Bytes up to which a folder is read through in a fraction of a second."""
 
 
 class Layout(NamedTuple):
@@ -129,9 +131,11 @@ class ArrayFolder:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], layout: Layout, *, verify: bool = True
+        self, folder: str | os.PathLike[str], layout: Layout, *, verify: bool | None = True
     ) -> None:
         """Open and check; without `verify`, of the arrays their sizes alone.
+
+        None verifies a folder of at most `SMALL` bytes.
 
         Raises:
             JaxkgError: no such folder, of another format or a newer version, or damaged.
@@ -145,6 +149,8 @@ class ArrayFolder:
                 f"{self.path / CARD}: damaged: its SHA-256 is not the recorded one; save it again"
             )
         try:
+            if verify is None:
+                verify = sum(each["bytes"] for each in self.meta["files"].values()) <= SMALL
             for name, recorded in self.meta["files"].items():
                 sha256 = recorded["sha256"] if verify else None
                 _check(self.path / name, layout.what, recorded["bytes"], sha256)

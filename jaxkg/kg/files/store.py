@@ -82,7 +82,7 @@ def save_graph(
 def open_graph(
     folder: str | os.PathLike[str],
     *,
-    verify: bool = True,
+    verify: bool | None = True,
     changed: bool = True,
     packed: bool = False,
 ) -> KnowledgeGraph:
@@ -91,7 +91,7 @@ def open_graph(
     Args:
         folder: as given to `save_graph`.
         verify: read every byte and compare it with the recorded SHA-256 (a second for a gigabyte).
-            False checks the files' sizes and the arrays' shapes alone.
+            False checks the files' sizes and the arrays' shapes alone; None reads small folders.
         changed: with what was added and removed since it was saved.
         packed: leave its triples on disk, too, as `PackedTriples`.
 

@@ -144,7 +144,7 @@ def sentences(text: str) -> Iterator[str]:
     held = ""
     for piece in _SENTENCE_END.split(" ".join(text.split())):
         held = f"{held} {piece}" if held else piece
-        if not _ABBREVIATION.search(held):
+        if held and not _ABBREVIATION.search(held):
             yield held
             held = ""
     if held:

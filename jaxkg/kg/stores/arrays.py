@@ -25,7 +25,7 @@ from jaxkg.kg.triples import PART, PackedTriples, offsets
 INDEX = "index"
 _SAMPLE = "sample"
 """Folder within a saved graph's."""
-_LAYOUT = Layout("jaxkg-index", 2, "index of a graph", "make it anew: `jaxkg kg index FOLDER`")
+INDEX_LAYOUT = Layout("jaxkg-index", 2, "index of a graph", "make it anew: `jaxkg kg index FOLDER`")
 _ARRAYS = ("back", "back_relation", "back_first", "keys", "owners", "words", "word_owners")
 _READ_WHOLE = 20_000
 """Facts of an entity in one direction that are read to count them; of more, the bounds of each
@@ -104,11 +104,15 @@ def save_index(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> None:
     def sampled(fresh: Path) -> None:
         # Read all over the graph: later every process would touch most of its pages to do so.
         if kg.num_triples > SAMPLED:
-            made = ArrayFolder(fresh, _LAYOUT, verify=False).load(_ARRAYS, ())
+            made = ArrayFolder(fresh, INDEX_LAYOUT, verify=False).load(_ARRAYS, ())
             save_graph(sample_graph(ArrayStore(kg, _index(made))), fresh / _SAMPLE)
 
     write_arrays(
-        Path(folder) / INDEX, _made(kg), {"fingerprint": kg.fingerprint}, _LAYOUT, beside=sampled
+        Path(folder) / INDEX,
+        _made(kg),
+        {"fingerprint": kg.fingerprint},
+        INDEX_LAYOUT,
+        beside=sampled,
     )
 
 
@@ -152,7 +156,7 @@ class ArrayStore:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> ArrayStore:
-        """A saved graph with its index; nothing is read but what is asked for.
+        """A saved graph with its index; but for small ones nothing is read but what is asked for.
 
         Raises:
             JaxkgError: no such folder, no index in it, or one of another graph; damaged.
@@ -162,13 +166,16 @@ class ArrayStore:
                 f"{os.fspath(folder)}: no saved graph with an index; `jaxkg kg build --index` "
                 "makes one, `jaxkg kg index FOLDER` adds it"
             )
-        kg = open_graph(folder, verify=False, changed=False, packed=True)
-        saved = ArrayFolder(Path(folder) / INDEX, _LAYOUT, verify=False)
-        if not isinstance(kg.triples, PackedTriples) or saved.meta["version"] < _LAYOUT.version:
-            raise JaxkgError(f"{saved.path}: of an earlier jaxkg; {_LAYOUT.works}")
+        kg = open_graph(folder, verify=None, changed=False, packed=True)
+        saved = ArrayFolder(Path(folder) / INDEX, INDEX_LAYOUT, verify=None)
+        if (
+            not isinstance(kg.triples, PackedTriples)
+            or saved.meta["version"] < INDEX_LAYOUT.version
+        ):
+            raise JaxkgError(f"{saved.path}: of an earlier jaxkg; {INDEX_LAYOUT.works}")
         index = _index(saved.load(_ARRAYS, ()))
         if saved.meta.get("fingerprint") != kg.fingerprint:
-            raise JaxkgError(f"{saved.path}: of another graph; {_LAYOUT.works}")
+            raise JaxkgError(f"{saved.path}: of another graph; {INDEX_LAYOUT.works}")
         store = cls(kg, index, str(folder))
         if kg.num_triples > SAMPLED:
             store.sample = open_graph(saved.path / _SAMPLE)
@@ -191,7 +198,7 @@ class ArrayStore:
         kg, labels = self.kg, self.index.labels
         return [
             list(kg.entity_ids.rows(name))
-            or [row for row in labels.rows(name).tolist() if kg.name(row) == name]
+            or [row for row in labels.rows(name).tolist() if self._name(row) == name]
             for name in names
         ]
 
@@ -201,11 +208,32 @@ class ArrayStore:
 
     def near(self, text: str) -> list[int]:
         """See `Store`: those that share a rarer word and most letters."""
-        return self.index.labels.near(text, self.kg.name)
+        return self.index.labels.near(text, self._name)
+
+    def worded(self, text: str) -> list[int]:
+        """See `Store`."""
+        return self.index.labels.worded(text).tolist()
+
+    def _name(self, row: int) -> str:
+        self._sound(np.array([row]), self.kg.num_entities, f"{INDEX}/owners.npy")
+        return self.kg.name(row)
+
+    def _sound(self, numbers: np.ndarray, count: int, file: str) -> np.ndarray:
+        """These numbers, which are below a count; a mapped file is not read before it is used.
+
+        Raises:
+            JaxkgError: one is not.
+        """
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < count):
+            raise JaxkgError(
+                f"{self.title}: damaged: {file} has a number past the {count:,} there are; build "
+                f"it again (`jaxkg kg stats {self.title} --verify` reads every file)"
+            )
+        return numbers
 
     def _first_few(self, rows: np.ndarray) -> list[int]:
         if len(rows) > _NAMESAKES and self.kg.num_triples:
-            spans = (_span(first, rows) for _, first in self._directions())
+            spans = (self._span(inverse, rows) for inverse in (False, True))
             degree = sum(end - start for start, end in spans)
             rows = np.sort(rows[np.argsort(-degree, kind="stable")[:_NAMESAKES]])
         return rows.tolist()
@@ -213,11 +241,11 @@ class ArrayStore:
     def runs(self, nodes: np.ndarray) -> Runs:
         """See `Store`."""
         parts = []
-        for inverse, first in self._directions():
-            start, end = _span(first, nodes)
+        for inverse in (False, True):
+            start, end = self._span(inverse, nodes)
             few = end - start <= _READ_WHOLE
             at = spread(start[few], end[few])
-            relation = np.asarray(self._relation(inverse)[at], np.int64)
+            relation = self._known(np.asarray(self._relation(inverse)[at], np.int64), inverse)
             owner = np.repeat(nodes[few], end[few] - start[few])
             parts.append(runs_of_rows(owner, relation, inverse))
             many = [
@@ -225,16 +253,17 @@ class ArrayStore:
                 for node, a, b in zip(nodes[~few], start[~few].tolist(), end[~few].tolist())
                 for relation, low, high in self._bounds(a, b, inverse)
             ]
+            self._known(np.array([relation for _, relation, _, _ in many], np.int64), inverse)
             parts.append(Runs.of(many))
         return Runs(*(np.concatenate(columns) for columns in zip(*parts)))
 
     def fetch(self, runs: Runs) -> Facts:
         """See `Store`."""
         found = [np.empty(0, np.int64)]
-        for inverse, first in self._directions():
+        for inverse in (False, True):
             some = runs.inverse == inverse
             nodes = np.unique(runs.node[some])
-            start, end = _span(first, nodes)
+            start, end = self._span(inverse, nodes)
             small = end - start <= _READ_WHOLE
             at = spread(start[small], end[small])
             owner = np.repeat(nodes[small], end[small] - start[small])
@@ -248,7 +277,7 @@ class ArrayStore:
                     low, high = self._bound(int(a), int(b), code, inverse)
                     found.append(self._rows(np.arange(low, high), inverse))
         rows = np.unique(np.concatenate(found))
-        return Facts(np.asarray(self.triples[rows], np.int64), rows)
+        return Facts(self._facts(rows), rows)
 
     @property
     def count(self) -> int:
@@ -257,17 +286,37 @@ class ArrayStore:
 
     def everything(self) -> Facts:
         """See `Store`."""
-        return Facts(np.asarray(self.triples, np.int64), np.arange(self.kg.num_triples))
+        return Facts(self._facts(slice(None)), np.arange(self.kg.num_triples))
 
     def some(self, most: int) -> np.ndarray:
         """See `Store`; evenly spaced."""
-        return np.asarray(self.triples[:: -(-self.kg.num_triples // most) or 1], np.int64)
+        return self._facts(slice(None, None, -(-self.kg.num_triples // most) or 1))
+
+    def _facts(self, rows: np.ndarray | slice) -> np.ndarray:
+        triples = np.asarray(self.triples[rows], np.int64)
+        self._known(triples[:, 1], False)
+        self._sound(triples[:, 2], self.kg.num_entities, "tail.npy")
+        return triples
+
+    def _known(self, relations: np.ndarray, inverse: bool) -> np.ndarray:
+        file = f"{INDEX}/back_relation.npy" if inverse else "relation.npy"
+        return self._sound(relations, self.kg.num_relations, file)
+
+    def _span(self, inverse: bool, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the facts of some nodes begin and end."""
+        self._sound(nodes, self.kg.num_entities, f"{INDEX}/owners.npy")
+        first = self.index.back_first if inverse else self.triples.first
+        start, end = first[nodes].astype(np.int64), first[nodes + 1].astype(np.int64)
+        file = f"{INDEX}/back_first.npy" if inverse else "first.npy"
+        self._sound(end, self.kg.num_triples + 1, file)
+        self._sound(end - start, self.kg.num_triples + 1, file)
+        return start, end
 
     def _rows(self, at: np.ndarray, inverse: bool) -> np.ndarray:
-        return np.asarray(self.index.back[at], np.int64) if inverse else at
-
-    def _directions(self) -> tuple[tuple[bool, np.ndarray], ...]:
-        return (False, self.triples.first), (True, self.index.back_first)
+        if not inverse:
+            return at
+        rows = np.asarray(self.index.back[at], np.int64)
+        return self._sound(rows, self.kg.num_triples, f"{INDEX}/back.npy")
 
     def _relation(self, inverse: bool) -> np.ndarray:
         return self.index.back_relation if inverse else self.triples.relation
@@ -293,6 +342,7 @@ class ArrayStore:
     def described(self, nodes: np.ndarray) -> Described:
         """See `Store`."""
         kg = self.kg
+        self._sound(nodes, kg.num_entities, f"{INDEX}/owners.npy")
         ids = kg.entity_ids.take(nodes).tolist()
         names = ids if kg.entity_names is kg.entity_ids else kg.entity_names.take(nodes).tolist()
         owners, sought = kg.aliases.owners, np.asarray(nodes, np.int32)
@@ -325,7 +375,7 @@ class ArrayStore:
     def stats(self) -> dict[str, Any]:
         """See `Store`; what takes a whole pass over names is left out."""
         kg = self.kg
-        forward, backward = (np.diff(first) for _, first in self._directions())
+        forward, backward = np.diff(self.triples.first), np.diff(self.index.back_first)
         degree = forward + backward
         counts = np.diff(offsets(self.triples.relation, kg.num_relations))
         hub = int(np.argmax(degree)) if len(degree) else None
@@ -348,8 +398,3 @@ class ArrayStore:
 def _keys(node: np.ndarray, relation: np.ndarray) -> np.ndarray:
     """One int64 of a node and a relation."""
     return (np.asarray(node, np.int64) << 31) | relation
-
-
-def _span(first: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the facts of some nodes begin and end."""
-    return first[nodes].astype(np.int64), first[nodes + 1].astype(np.int64)

@@ -149,6 +149,11 @@ class ChangedStore:
         mine = [self._named[at] for at in self._labels.near(text, self._surfaces.__getitem__)]
         return list(dict.fromkeys([*self.base.near(text), *mine]))
 
+    def worded(self, text: str) -> list[int]:
+        """See `Store`."""
+        mine = [self._named[at] for at in self._labels.worded(text).tolist()]
+        return list(dict.fromkeys([*self.base.worded(text), *mine]))
+
     def runs(self, nodes: np.ndarray) -> Runs:
         """See `Store`."""
         old = self.base.runs(nodes[nodes < self.base.kg.num_entities])

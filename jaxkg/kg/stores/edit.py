@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.array_folder import ArrayFolder
 from jaxkg.kg.files.changes import Changes, Triple, change_graph
 from jaxkg.kg.files.store import open_graph, save_graph
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.stores.arrays import has_index, save_index
+from jaxkg.kg.stores.arrays import INDEX, INDEX_LAYOUT, has_index, save_index
 from jaxkg.lock import FolderLock
 
 
@@ -106,6 +107,17 @@ def compact(folder: str | os.PathLike[str], *, indexed: bool = False) -> Knowled
     finally:
         lock.close()
     return graph
+
+
+def verify(folder: str | os.PathLike[str]) -> None:
+    """Read every byte of a saved graph and of its index, and compare it with what was recorded.
+
+    Raises:
+        JaxkgError: no such folder, or a file is damaged; says which.
+    """
+    open_graph(folder, packed=True)
+    if has_index(folder):
+        ArrayFolder(Path(folder) / INDEX, INDEX_LAYOUT)
 
 
 def _there(saved: KnowledgeGraph, changes: Changes, triples: Sequence[Triple]) -> list[bool]:

@@ -7,6 +7,7 @@ or the plural of words. A key leads to rows that may be meant; who looks them up
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -153,6 +154,11 @@ class LabelIndex:
             text.lower(), names, scorer=fuzz.ratio, score_cutoff=_NEAR_LEAST, limit=_NEAR
         )
         return [rows[place] for _, _, place in found]
+
+    def worded(self, text: str) -> np.ndarray:
+        """Rows whose names have every word of a text, and further ones; rarer words alone."""
+        found = [_found(self.words, self.word_owners, hash_of(w)) for w in search_words(text)]
+        return functools.reduce(np.intersect1d, found)
 
     def sharing(self, text: str) -> np.ndarray:
         """Rows whose names have one of the rarer words of a text."""

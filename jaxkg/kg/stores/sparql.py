@@ -147,6 +147,10 @@ class SparqlStore:
         """See `Store`; without labels that are kept nothing is near."""
         return [] if self.labels is None else self._kept(self.labels.near(text))
 
+    def worded(self, text: str) -> list[int]:
+        """See `Store`; without labels that are kept it cannot tell."""
+        return [] if self.labels is None else self._kept(self.labels.worded(text))
+
     def _kept(self, rows: Iterable[int]) -> list[int]:
         """Entities of the kept labels."""
         assert self.labels is not None

@@ -105,6 +105,11 @@ class Store(Protocol):
         """Entities whose names are spelt much like this; none where the store cannot tell."""
         ...
 
+    def worded(self, text: str) -> list[int]:
+        """Entities whose names have every word of this; none where the store cannot tell, nor of
+        words that thousands of names have."""
+        ...
+
     def runs(self, nodes: np.ndarray) -> Runs:
         """How many facts each of these has, by relation and direction."""
         ...

@@ -99,13 +99,7 @@ def distill(
     order = np.random.default_rng(seed).permutation(len(usable))
     first = min(len(usable) - 1, round(held_out * len(usable)))
     aside, used = order[:first], order[first:]
-    epochs: list[tuple[float, float]] = []
-
-    def on_epoch(epoch: int, loss: float, score: float) -> None:
-        epochs.append((loss, score))
-        tick("distill", epoch, config.epochs)
-
-    params, score = train_planner(
+    params, score, epochs = train_planner(
         label_table(hasher, kg.relations),
         Examples(*(part[used] for part in examples)),
         Examples(*(part[aside if first else used] for part in examples)),
@@ -113,7 +107,7 @@ def distill(
         buckets=hasher.buckets,
         seed=seed,
         folder=folder,
-        on_epoch=on_epoch,
+        on_epoch=lambda epoch, loss, score: tick("distill", epoch, config.epochs),
     )
     tick("distill", config.epochs, config.epochs)
     report = DistillReport(
@@ -121,7 +115,7 @@ def distill(
         without_plan=len(traces) - len(planned),
         too_long=len(planned) - len(usable),
         held_out_probability=score,
-        epochs=tuple(epochs),
+        epochs=epochs,
     )
     teachers = sorted({trace.model for trace in usable})
     read = [masked[i] for i in used]

@@ -111,13 +111,7 @@ def fit_planner(
     order = np.random.default_rng(seed).permutation(count)
     first = max(0, min(count - 1, round(held_out * count)))
     aside, used = order[:first], order[first:]
-    epochs: list[tuple[float, float]] = []
-
-    def on_epoch(epoch: int, loss: float, score: float) -> None:
-        epochs.append((loss, score))
-        tick("train", epoch, config.epochs)
-
-    params, score = train_planner(
+    params, score, epochs = train_planner(
         label_table(hasher, kg.relations),
         _with_wordings(
             Examples(*(part[used] for part in examples)), question_table(hasher, said), spoken
@@ -127,7 +121,7 @@ def fit_planner(
         buckets=hasher.buckets,
         seed=seed,
         folder=folder,
-        on_epoch=on_epoch,
+        on_epoch=lambda epoch, loss, score: tick("train", epoch, config.epochs),
     )
     tick("train", config.epochs, config.epochs)
     report = FitReport(
@@ -139,7 +133,7 @@ def fit_planner(
         wordings=len(said),
         mined_f1=_mean_best(mined),
         held_out_f1=score,
-        epochs=tuple(epochs),
+        epochs=epochs,
     )
     read = [*(masked[i] for i in used), *said]
     planner = Planner(

@@ -210,7 +210,7 @@ def planner_from_labels(
     )
     aside = max(1, len(texts) // 10)
     tick = on_progress or (lambda stage, done, total: None)
-    params, score = train_planner(
+    params, score, _ = train_planner(
         label_table(hasher, kg.relations),
         Examples(*(part[aside:] for part in examples)),
         Examples(*(part[:aside] for part in examples)),

@@ -41,8 +41,9 @@ class PlannerConfig(Checked):
             questions.
         batch_size: questions a step at most; a small set takes smaller steps, about 80 an epoch.
         epochs: at most.
-        patience: epochs without improvement on the held-out questions before stopping.
-        learning_rate: peak of a one-cycle cosine schedule.
+        patience: epochs without improvement on the held-out questions before stopping, once the
+            learning rate has risen to its peak.
+        learning_rate: peak of a one-cycle cosine schedule, reached after a tenth of the steps.
         temperature: how sharply a path with a lower F1 than the question's best is discounted.
         dropout: share of n-grams hidden in training, so that no single one is relied on.
         hidden_words: share of a question's words hidden in training at most, see `hide_words`.
@@ -58,6 +59,25 @@ class PlannerConfig(Checked):
     temperature: Positive = 0.05
     dropout: Share = 0.1
     hidden_words: Share = 0.5
+
+
+_WARM_UP = 0.1
+"""Share of the steps in which the learning rate rises."""
+
+
+class Trained(NamedTuple):
+    """What a training came to.
+
+    Attributes:
+        params: of the epoch that did best on the held-out questions.
+        score: its held-out expected F1.
+        epochs: (mean loss, held-out expected F1) of every epoch, those of before it was stopped
+            and went on among them.
+    """
+
+    params: PlannerParams
+    score: float
+    epochs: tuple[tuple[float, float], ...]
 
 
 def hasher_for(masked: Sequence[str], config: PlannerConfig) -> NgramHasher:
@@ -152,7 +172,9 @@ def _program(config: PlannerConfig, steps: int) -> Program:
         weight = jnp.max(f1, axis=1)
         return -jnp.sum(weight * likelihood) / jnp.sum(weight)
 
-    schedule = optax.cosine_onecycle_schedule(max(2, steps), config.learning_rate, pct_start=0.1)
+    schedule = optax.cosine_onecycle_schedule(
+        max(2, steps), config.learning_rate, pct_start=_WARM_UP
+    )
     return row_program(loss, table="ngram", schedule=schedule, steps=steps)
 
 
@@ -166,7 +188,7 @@ def train_planner(
     seed: int = 0,
     folder: str | os.PathLike[str] | None = None,
     on_epoch: Callable[[int, float, float], None] | None = None,
-) -> tuple[PlannerParams, float]:
+) -> Trained:
     """Train a planner and keep the epoch that does best on the held-out questions.
 
     Args:
@@ -177,10 +199,7 @@ def train_planner(
         buckets: n-gram buckets V that the examples were hashed into.
         seed: of weights, order and dropout.
         folder: keeps the state after every epoch; the same training goes on from there.
-        on_epoch: called with (epoch, mean loss, held-out expected F1).
-
-    Returns:
-        The best weights and their held-out expected F1.
+        on_epoch: called with (epoch, mean loss, held-out expected F1) as each ends.
 
     Raises:
         JaxkgError: no training question has a path to its answers, or the folder's state is of
@@ -237,7 +256,10 @@ def train_planner(
         steps=steps,
         per_epoch=per_epoch,
         selection=Selection(
-            lambda params: held_out_f1(params, label_ngrams, held_out), config.patience, 1e-4
+            lambda params: held_out_f1(params, label_ngrams, held_out),
+            config.patience,
+            1e-4,
+            warm_up=int(_WARM_UP * steps),
         ),
         folder=None if folder is None else Path(folder),
         mark={
@@ -250,7 +272,11 @@ def train_planner(
     )
     ngram = np.zeros((buckets, config.width), np.float32)
     ngram[named] = found.weights.ngram[: len(named)]
-    return found.weights._replace(ngram=ngram), found.best[1]
+    epochs = tuple(
+        (float(np.mean(found.losses[done - per_epoch : done])), score)
+        for done, score in found.scores
+    )
+    return Trained(found.weights._replace(ngram=ngram), found.best[1], epochs)
 
 
 def _named(size: int, *tables: np.ndarray) -> np.ndarray:

@@ -39,6 +39,7 @@ from jaxkg.systems.ranked import RankedPaths, either_way
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
+from jaxkg.words import below
 
 _SCORES = 1 << 23
 """Scores a batch of grown candidates may hold at a time."""
@@ -247,10 +248,7 @@ class PathHD(PathAnswering[Schemas]):
         if not plan:
             return "no relation of the graph leaves the topic"
         if found.confidence < self.settings.threshold:
-            return (
-                f"the planner's confidence {found.confidence:.2f} is below the threshold of "
-                f"{self.settings.threshold:.2f}"
-            )
+            return f"the planner's confidence is {below(found.confidence, self.settings.threshold)}"
         return "none of the nearest relation paths leads from the topic to another entity"
 
     def remarks(self, linked: Linked, paths: Schemas, followed: Followed) -> Sequence[Remarks]:

@@ -44,6 +44,7 @@ from jaxkg.systems.pathmind.walks import (
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
 from jaxkg.text.hashing import Encoder, HashingEncoder
+from jaxkg.words import below
 
 SYSTEM = "pathmind"
 
@@ -359,10 +360,7 @@ class PathMind(QuestionAnswering):
         if not topics.entities:
             return why_no_topic(topics)
         if 0 < confidence < self.settings.threshold:
-            return (
-                f"the best entity has confidence {confidence:.2f}, below the threshold of "
-                f"{self.settings.threshold:.2f}"
-            )
+            return f"the best entity has confidence {below(confidence, self.settings.threshold)}"
         return "nothing but the topic is within reach"
 
 

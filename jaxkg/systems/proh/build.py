@@ -7,6 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from jaxkg.adjudicate import Backend, tally
@@ -34,35 +35,54 @@ class Built:
     unread: tuple[str, ...] = ()
 
 
-def read_corpus(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
+def read_corpus(
+    path: str | os.PathLike[str], *, on_left_out: Callable[[str], None] | None = None
+) -> list[tuple[str, str]]:
     """Documents of a corpus, as (title, text).
 
     Args:
         path: a text file (one document, titled by its name), a folder of such files (searched
             through), JSON lines or one JSON list of `{"title", "text"}`.
+        on_left_out: told of every document without text, by file and place in it; None refuses it.
 
     Raises:
-        JaxkgError: no such file, or no documents of any such form.
+        JaxkgError: no such file, no documents of any such form, or none with text.
     """
-    path = existing(path)
+    found: list[tuple[str, str]] = []
+    for place, document in _documents(existing(path)):
+        if document[1].strip():
+            found.append(document)
+        elif on_left_out is None:
+            raise JaxkgError(f"{place}: has no text")
+        else:
+            on_left_out(f"{place}: has no text, left out")
+    if not found:
+        raise JaxkgError(f"{os.fspath(path)}: no document has any text")
+    return found
+
+
+def _documents(path: Path) -> list[tuple[str, tuple[str, str]]]:
+    """All documents, and where each stands."""
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.suffix.lower() in _TEXT)
         if not files:
             raise JaxkgError(f"{path}: holds no {' or '.join(sorted(_TEXT))} files")
-        return [document for file in files for document in read_corpus(file)]
+        return [document for file in files for document in _documents(file)]
     if path.suffix.lower() in _TEXT:
         text = "\n".join(line for _, lines in line_blocks(path) for line in lines)
-        return [(path.stem.replace("_", " "), text)]
+        return [(str(path), (path.stem.replace("_", " "), text))]
     documents = []
     try:
         if path.suffix.lower() == ".json":
-            documents = [_document(record) for record in json.loads(path.read_text("utf-8"))]
+            records = json.loads(path.read_text("utf-8"))
+            documents = [(f"{path}:{n}", _document(each)) for n, each in enumerate(records, 1)]
         else:
             for first, lines in line_blocks(path):
                 for number, line in enumerate(lines, start=first):
                     if line.strip():
                         try:
-                            documents.append(_document(json.loads(line)))
+                            place = f"{path}:{number}"
+                            documents.append((place, _document(json.loads(line))))
                         except (ValueError, KeyError, TypeError) as error:
                             raise JaxkgError(f"{path}:{number}: no document ({error!r})") from error
     except (ValueError, KeyError, TypeError) as error:

@@ -52,7 +52,11 @@ def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(
     assert (code, out) == (130, "")
     assert "the same command goes on from what is kept in" in err
     assert sorted(file.name for file in parts.iterdir()) == [TRAINING]
-    assert jaxkg(*train, "-o", parts)[0] == 0
+    for _ in range(2):  # the second time nothing is left to do
+        code, out, _ = jaxkg(*train, "-o", parts)
+        assert code == 0
+        assert "ran 4 of 4 epochs; kept number " in out
+        assert Planner.open(parts).about["fit"]["epochs"] == planner.about["fit"]["epochs"]
     for name, array in planner.params._asdict().items():
         np.testing.assert_array_equal(array, Planner.open(parts).params._asdict()[name])
 

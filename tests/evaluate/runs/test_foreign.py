@@ -217,15 +217,19 @@ def test_strict_names_ignore_what_readers_ignore(write):
     ("records", "options", "message"),
     [
         ([{"x": 1}], {}, "no layout of .* has the fields x; name it"),
-        ([{"answers": [], "gold": []}], {}, "jaxkg's own lines, for `evaluate`"),
-        ([rog("1", "a", "b"), {"id": "2"}], {}, r":2: no record of layout 'rog' \(KeyError"),
+        ([{"answers": [], "gold": []}], {}, "jaxkg's own predictions; .*`jaxkg score "),
+        (
+            [rog("1", "a", "b"), {"id": "2"}],
+            {},
+            r":2: no record of layout 'rog': it has no 'prediction'",
+        ),
         ([rog("1", "a", "b") | {"ground_truth": "b"}], {}, "'b' is no list of strings"),
         ([rog("1", None, "b")], {}, "None is no list of strings"),
         (["[]"], {}, "no prediction that can be read"),
         (["{", "{"], {}, r"no prediction that can be read \(2 broken lines\)"),
         (["3"], {}, ":1: a JSON int, not an object"),
         ([{"x": 1}], {"layout": "chatbot"}, "unknown layout 'chatbot'"),
-        ([{"results": "x"}], {}, "KeyError.'question'"),
+        ([{"results": "x"}], {}, "it has no 'question'; its fields are results"),
     ],
 )
 def test_what_cannot_be_read_is_named(write, records, options, message):

@@ -91,7 +91,7 @@ def split(monkeypatch):
     def train(labels, training, held_out, config, **_):
         given["training"], given["held_out"] = (part.f1[:, 0] for part in (training, held_out))
         given["training"] = given["training"][given["training"] >= 1]  # the rest are wordings
-        return None, 0.25
+        return None, 0.25, ()
 
     monkeypatch.setattr("jaxkg.learn.supervision.mine_paths", mine)
     monkeypatch.setattr(fit, "train_planner", train)

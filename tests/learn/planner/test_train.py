@@ -130,7 +130,7 @@ def train(film_task):
     labels, held_out, training, _ = film_task
     told = []
     with jax.numpy_dtype_promotion("standard"):
-        params, score = train_planner(
+        params, score, _ = train_planner(
             labels,
             training,
             held_out,
@@ -186,14 +186,16 @@ def test_training_by_rows_is_training_on_the_whole_table(film_task, monkeypatch)
     labels, held_out, training, _ = film_task
     config = PlannerConfig(hops=2, width=8, batch_size=64, epochs=2)
     buckets = 4 * BUCKETS
-    few, score = train_planner(labels, training, held_out, config, buckets=buckets, seed=1)
+    few, score, _ = train_planner(labels, training, held_out, config, buckets=buckets, seed=1)
     named = {int(n) for part in (labels, training.ngrams, held_out.ngrams) for n in np.unique(part)}
     moved = np.flatnonzero(np.asarray(few.ngram).any(axis=1))
     assert set(moved.tolist()) == named - {-1}
     make = training_of_planners._program.__wrapped__
     monkeypatch.setattr(training_of_planners, "row_program", plain)
     monkeypatch.setattr(training_of_planners, "_program", make)
-    whole, whole_score = train_planner(labels, training, held_out, config, buckets=buckets, seed=1)
+    whole, whole_score, _ = train_planner(
+        labels, training, held_out, config, buckets=buckets, seed=1
+    )
     assert score == pytest.approx(whole_score, rel=1e-4)
     for one, other in zip(few, whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5)
@@ -206,7 +208,7 @@ def test_without_improvement_training_stops_and_keeps_the_best(film_task):
         hops=2, width=8, batch_size=32, epochs=9, patience=2, learning_rate=1e-30
     )
     told = []
-    params, score = train_planner(
+    params, score, _ = train_planner(
         labels,
         training,
         held_out,
@@ -219,6 +221,16 @@ def test_without_improvement_training_stops_and_keeps_the_best(film_task):
     assert score == pytest.approx(told[0][2])
     assert held_out_f1(params, labels, held_out) == pytest.approx(score)
     assert np.abs(params.previous).max() < 1e-20  # as they were
+
+
+@pytest.mark.usefixtures("standard_promotion")
+def test_patience_does_not_count_while_the_rate_rises(film_task):
+    labels, held_out, training, _ = film_task
+    config = PlannerConfig(
+        hops=2, width=8, batch_size=64, epochs=40, patience=2, learning_rate=1e-30
+    )
+    epochs = train_planner(labels, training, held_out, config, buckets=BUCKETS).epochs
+    assert len(epochs) == 4 + 2, "a tenth of the epochs, and as many as it is patient"
 
 
 def test_held_out_f1_is_the_mean_over_all_batches(film_task):

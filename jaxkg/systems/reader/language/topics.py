@@ -11,12 +11,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
+from jaxkg.kg.link.name_search import NameSearch
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.stems import alike, is_past, singular
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
-from jaxkg.systems.reader.language.name_search import NameSearch
 from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.words import relation_words

@@ -29,32 +29,42 @@ class NameSearch:
         text, kept = _folded(np.asarray(names.blob))
         places = np.concatenate([[0], np.cumsum(kept)])
         self._offsets = places[names.offsets]
-        self._text = np.concatenate([text[kept], np.zeros(64, np.uint8)])
-        letter = (self._text >= 128) | _table(str.isalnum)[self._text]
+        self._text = np.concatenate([text[kept], np.zeros(65, np.uint8)])
+        letter = _in_word(self._text)
         begins = letter.copy()
         begins[1:] &= ~letter[:-1]
         first = self._offsets[:-1][np.diff(self._offsets) > 0]
         begins[first] = letter[first]
         self._begins = np.flatnonzero(begins)
 
-    def rows(self, beginning: str) -> np.ndarray:
+    def rows(self, beginning: str, *, whole: bool = False) -> np.ndarray:
         """[K] names that have a word with this beginning, ascending.
 
         Args:
             beginning: folded, without accents; 64 bytes at most are looked at.
+            whole: it is all of the word.
         """
         at = self._begins
         wanted = beginning.encode()[:64]
         for place, byte in enumerate(wanted):
             at = at[self._text[at + place] == byte]
         row = np.searchsorted(self._offsets, at, "right") - 1
-        return distinct(row[at + len(wanted) <= self._offsets[row + 1]])
+        past, end = at + len(wanted), self._offsets[row + 1]
+        held = past <= end
+        if whole:
+            held &= (past == end) | ~_in_word(self._text[past])
+        return distinct(row[held])
 
     def words(self, rows: np.ndarray) -> np.ndarray:
         """How many words some names have."""
         return np.searchsorted(self._begins, self._offsets[rows + 1]) - np.searchsorted(
             self._begins, self._offsets[rows]
         )
+
+
+def _in_word(text: np.ndarray) -> np.ndarray:
+    """Which bytes are of letters and digits."""
+    return (text >= 128) | _table(str.isalnum)[text]
 
 
 def _folded(blob: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
