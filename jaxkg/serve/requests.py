@@ -55,6 +55,9 @@ def question_in(body: bytes) -> Question:
 def questions_in(body: bytes) -> list[Question]:
     """Questions as a JSON array, or one JSON object a line; as `question_in` each.
 
+    A file of questions may be sent as it stands: what else its records hold, answers or kinds, is
+    not looked at, but "topic" or "Topics" for topics is refused.
+
     Raises:
         JaxkgError: one is not a question; says which.
         TooMuch: there are more than 10,000.
@@ -67,7 +70,7 @@ def questions_in(body: bytes) -> list[Question]:
         records = [read_json(line, f"line {n}") for n, line in enumerate(lines, 1)]
     if len(records) > MOST_QUESTIONS:
         raise TooMuch(f"{len(records):,} questions; {MOST_QUESTIONS:,} are taken at once")
-    return [question_of(record, f"q{n}") for n, record in enumerate(records, 1)]
+    return [question_of(record, f"q{n}", of_a_file=True) for n, record in enumerate(records, 1)]
 
 
 def claim_in(body: bytes) -> tuple[str, str, str]:
@@ -107,6 +110,10 @@ def known_only(given: Iterable[str], known: Iterable[str], what: str) -> None:
             raise JaxkgError(f"{name!r} is no {what}{nearest(name, known) or there}")
 
 
+def _stem(name: str) -> str:
+    return name.casefold().rstrip("s")
+
+
 def number_in(request: Request, name: str, default: int, least: int, most: int) -> int:
     """A whole number of the query string.
 
@@ -123,8 +130,14 @@ def number_in(request: Request, name: str, default: int, least: int, most: int) 
     return int(given)
 
 
-def question_of(record: Any, id: str) -> Question:
+def question_of(record: Any, id: str, *, of_a_file: bool = False) -> Question:
     """A question of its JSON, a text or an object; `id` where it has none.
+
+    Args:
+        record: the JSON.
+        id: where it has none.
+        of_a_file: it may have further members, but none that is one of a question's in the
+            singular, in the plural, or in capitals.
 
     Raises:
         JaxkgError: it is none, or has a member that a question has not.
@@ -136,7 +149,8 @@ def question_of(record: Any, id: str) -> Question:
     if len(text) > LONGEST_QUESTION:
         raise TooMuch(f"a question has at most {LONGEST_QUESTION:,} characters, not {len(text):,}")
     given = record if isinstance(record, dict) else {}
-    known_only(given, _QUESTION, "member of a question")
+    looked_at = [name for name in given if not of_a_file or _stem(name) in map(_stem, _QUESTION)]
+    known_only(looked_at, _QUESTION, "member of a question")
     topics = given.get("topics", [])
     if not isinstance(topics, list) or not all(isinstance(t, str) and t for t in topics):
         raise JaxkgError("topics is a list of entity ids")
