@@ -45,7 +45,8 @@ def test_no_paid_reply_is_lost_and_no_call_repeated(tmp_path):
     questions = sorted({question.text for question in demo_training_questions()})[:ASKED]
 
     def started(server):
-        command = [sys.executable, "-m", "jaxkg", "serve", "--port", str(port)]
+        command = [sys.executable, "-m", "jaxkg", "serve", "--system", "planner"]
+        command += ["--port", str(port)]
         model = ["--llm", "loopback", "--base-url", server.url, "--replies", str(replies)]
         environment = {**os.environ, **ENVIRONMENT, "JAXKG_CACHE": str(tmp_path)}
         process = subprocess.Popen([*command, *model, "--concurrency", "8"], env=environment)
