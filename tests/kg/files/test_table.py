@@ -1,6 +1,7 @@
 import pytest
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.shape import rows_are_entities
 
 
 def facts(graph):
@@ -184,3 +185,11 @@ def test_cells_that_list_several_things(read):
 def test_a_cell_that_lists_rows_by_name_joins_them(read):
     graph = read("id,name,friends\n1,Ann,Bob|Cy\n2,Bob,\n3,Cy,Ann\n", "people.csv")
     assert facts(graph) == [("1", "friends", "2"), ("1", "friends", "3"), ("3", "friends", "1")]
+
+
+def test_what_has_several_rows_is_no_table_of_three_columns():
+    header, names = ["Sensor", "Reading", "Size"], ["A", "A", "B", "B", "C"]
+    rows = [[name, told, size] for name, told, size in zip(names, ["temp", "hum"] * 3, "23456")]
+    assert rows_are_entities([header, *rows]) is False
+    alone = [[f"{row[0]}{at}", *row[1:]] for at, row in enumerate(rows)]
+    assert rows_are_entities([header, *alone]) is True
