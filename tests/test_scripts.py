@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPTS = Path(__file__).parent.parent / "scripts"
+TESTS = Path(__file__).parent
+SCRIPTS = TESTS.parent / "scripts"
+OF_TESTS = {path.stem for of in ("worlds", "twins") for path in (TESTS / of).glob("*.py")}
 STARTED = sorted(
     str(path.relative_to(SCRIPTS))
     for path in SCRIPTS.rglob("*.py")
@@ -40,3 +42,11 @@ def test_a_script_says_how_long_it_takes_and_how_it_is_started(name):
     said = ast.get_docstring(ast.parse((SCRIPTS / name).read_text("utf-8"))) or ""
     assert f"scripts/{name}" in said
     assert TIME.search(said)
+
+
+@pytest.mark.parametrize("path", sorted(SCRIPTS.rglob("*.py")), ids=lambda path: path.name)
+def test_a_script_finds_what_it_imports_when_started_alone(path):
+    text = path.read_text("utf-8")
+    imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    borrowed = {node.module for node in imports} & OF_TESTS
+    assert not borrowed or "sys.path" in text, f"tests/ is not in reach: {sorted(borrowed)}"

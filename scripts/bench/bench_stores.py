@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 from large_graph import entity_name, relation_name, write_graph
-from sparql_server import oxigraph, write_ntriples
 
 from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.programs import peak_memory
@@ -38,6 +37,9 @@ from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings
 from jaxkg.kg.stores.sparql import SparqlStore
 from jaxkg.kg.stores.store import Store
 from jaxkg.records import Question
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
+from sparql_server import oxigraph, write_ntriples
 
 PARTS = Reach(whole=0)
 

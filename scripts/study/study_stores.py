@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-
-from sparql_server import oxigraph, put_graph, virtuoso, write_ntriples
 
 from jaxkg.answer import Answer
 from jaxkg.experiments.parts import Parts
@@ -37,6 +36,9 @@ from jaxkg.kg.stores.sparql import SparqlStore
 from jaxkg.kg.stores.store import Store
 from jaxkg.records import Question
 from jaxkg.systems.stored import INCOMPLETE
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
+from sparql_server import oxigraph, put_graph, virtuoso, write_ntriples
 
 
 def told(answer: Answer) -> tuple[object, ...]:
