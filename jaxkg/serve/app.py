@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -144,7 +145,8 @@ class _Service:
             *((path, "GET", page.served) for path in page.FILES),
         ]
         routes = [Route(path, _Kept(self, path, run), methods=[how]) for path, how, run in table]
-        return Starlette(routes=routes, lifespan=self.lifespan)
+        strange = {404: _no_route, 405: _no_route}
+        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=strange)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -367,6 +369,17 @@ class _Kept:
 def _right(question: Question, answer: Answer) -> bool:
     """Whether a known answer is among those found."""
     return any(found.entity in (question.answers or ()) for found in answer.entities)
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    """A path that is none, or one that is asked otherwise."""
+    assert isinstance(error, HTTPException)
+    hows = (error.headers or {}).get("Allow")
+    about = f"it takes {hows}" if hows else "/openapi.json tells what there is"
+    refused = Refused(error.status_code, f"{request.method} {request.url.path}: {about}")
+    response = error_reply(refused)
+    response.headers.update(error.headers or {})
+    return response
 
 
 async def _disconnected(request: Request) -> None:

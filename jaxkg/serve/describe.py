@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import typing
 from typing import Any
 
+import pydantic
+
 from jaxkg import __version__
+from jaxkg.answer import Answer
 
 _QUESTION = {
     "type": "object",
@@ -20,8 +24,78 @@ _CLAIM = {
     "required": ["head", "relation", "tail"],
     "properties": {name: {"type": "string"} for name in ("head", "relation", "tail")},
 }
-_ERROR = {"type": "object", "properties": {"error": {"type": "string"}}}
-_ANY = {"type": "object"}
+_ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+
+
+def _of(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _list(each: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": each}
+
+
+def _record(*optional: str, **members: dict[str, Any]) -> dict[str, Any]:
+    needed = [name for name in members if name not in optional]
+    return {"type": "object", "required": needed, "properties": members}
+
+
+_TEXT, _NUMBER, _SCORE = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+_YES_OR_NO = {"type": "boolean"}
+_TROUBLES = _list({"type": "string", "description": "Why something may be missing."})
+_NAMED = {"id": _TEXT, "name": _TEXT, "degree": {**_NUMBER, "description": "Facts it stands in."}}
+_COUNTED = {"relation": _TEXT, "label": _TEXT, "count": _NUMBER}
+_REPLIES = {
+    "Error": _ERROR,
+    "Failed": _record(question_id=_TEXT, error=_TEXT),
+    "Entities": _record(
+        entities=_list(_record(**_NAMED, score=_SCORE)),
+        left_out=_NUMBER,
+    ),
+    "Entity": _record(
+        "incomplete",
+        **_NAMED,
+        aliases=_list(_TEXT),
+        relations=_list(_record(**_COUNTED, facts=_list(_of("Citation")), left_out=_NUMBER)),
+        incomplete=_TROUBLES,
+    ),
+    "Paths": _record(
+        "incomplete",
+        paths=_list(_of("SupportingPath")),
+        more=_YES_OR_NO,
+        complete={**_YES_OR_NO, "description": "False where the search saw too many facts."},
+        incomplete=_TROUBLES,
+    ),
+    "Checked": _record(
+        "incomplete",
+        supported=_YES_OR_NO,
+        triples=_list(_of("Citation")),
+        instead={**_list(_of("Citation")), "description": "What it says of head and relation."},
+        assumption=_TEXT,
+        incomplete=_TROUBLES,
+    ),
+    "Relations": _record(
+        entities={"type": ["integer", "null"]},
+        triples=_NUMBER,
+        relations=_list(
+            _record(**_COUNTED, example={"anyOf": [_of("Citation"), {"type": "null"}]})
+        ),
+        left_out=_NUMBER,
+    ),
+    "Examples": _record(questions=_list(_TEXT), complete=_YES_OR_NO),
+}
+"""What is replied beside answers, by name."""
+
+
+def _schemas() -> dict[str, Any]:
+    """Every record of a reply; those of an answer are read off the records themselves."""
+    hints = typing.get_type_hints(Answer)
+    members = {name: (hints[name], ...) for name in Answer("").members()}
+    told = pydantic.create_model("Answer", **members).model_json_schema(
+        mode="serialization", ref_template="#/components/schemas/{model}"
+    )
+    nested = told.pop("$defs")
+    return {"Answer": told, **nested, **_REPLIES}
 
 
 def _asks(name: str, about: str, kind: str) -> dict[str, Any]:
@@ -30,6 +104,7 @@ def _asks(name: str, about: str, kind: str) -> dict[str, Any]:
 
 def _route(
     about: str,
+    reply: dict[str, Any],
     *,
     asks: list[dict[str, Any]] | None = None,
     body: dict[str, Any] | None = None,
@@ -44,9 +119,9 @@ def _route(
         failures |= {"408": "Did not arrive in time", "413": "Too long", "504": "No answer in time"}
     route: dict[str, Any] = {
         "summary": about,
-        "responses": {"200": {"description": "Found", "content": {gives: {"schema": _ANY}}}}
+        "responses": {"200": {"description": "Found", "content": {gives: {"schema": reply}}}}
         | {
-            status: {"description": why, "content": {"application/json": {"schema": _ERROR}}}
+            status: {"description": why, "content": {"application/json": {"schema": _of("Error")}}}
             for status, why in failures.items()
         },
     }
@@ -66,12 +141,20 @@ def openapi() -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "jaxkg", "version": __version__},
         "security": [{"token": []}],
-        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": _schemas(),
+        },
         "paths": {
-            "/ask": {"post": _route("Answer a question, with its citations.", body=_QUESTION)},
+            "/ask": {
+                "post": _route(
+                    "Answer a question, with its citations.", _of("Answer"), body=_QUESTION
+                )
+            },
             "/ask/batch": {
                 "post": _route(
-                    "Answer questions, one a line, in order.",
+                    "Answer questions, one a line, in order; an error in the place of one.",
+                    {"anyOf": [_of("Answer"), _of("Failed")]},
                     body=_QUESTION,
                     takes=lines,
                     gives=lines,
@@ -79,17 +162,23 @@ def openapi() -> dict[str, Any]:
             },
             "/entities": {
                 "get": _route(
-                    "Entities by id, name or alias.", asks=[_asks("q", "Name.", "string"), limit]
+                    "Entities by id, name or alias.",
+                    _of("Entities"),
+                    asks=[_asks("q", "Name.", "string"), limit],
                 )
             },
             "/entities/{id}": {
                 "get": _route(
-                    "One entity and its facts by relation.", asks=[entity, limit], missing=True
+                    "One entity and its facts by relation.",
+                    _of("Entity"),
+                    asks=[entity, limit],
+                    missing=True,
                 )
             },
             "/paths": {
                 "get": _route(
                     "Shortest walks between two entities.",
+                    _of("Paths"),
                     asks=[
                         _asks("from", "Id or name.", "string"),
                         _asks("to", "Id or name.", "string"),
@@ -99,13 +188,21 @@ def openapi() -> dict[str, Any]:
                     missing=True,
                 )
             },
-            "/check": {"post": _route("Is this claim in the graph?", body=_CLAIM, missing=True)},
-            "/schema": {"get": _route("Relations, most frequent first.", asks=[limit])},
-            "/examples": {
-                "get": _route("Questions to try; not `complete` while the service warms up.")
+            "/check": {
+                "post": _route(
+                    "Is this claim in the graph?", _of("Checked"), body=_CLAIM, missing=True
+                )
             },
-            "/healthz": {"get": _route("Alive.", gives="text/plain")},
-            "/readyz": {"get": _route("Warm.", gives="text/plain")},
-            "/metrics": {"get": _route("Counts for Prometheus.", gives="text/plain")},
+            "/schema": {
+                "get": _route("Relations, most frequent first.", _of("Relations"), asks=[limit])
+            },
+            "/examples": {
+                "get": _route(
+                    "Questions to try; not `complete` while the service warms up.", _of("Examples")
+                )
+            },
+            "/healthz": {"get": _route("Alive.", _TEXT, gives="text/plain")},
+            "/readyz": {"get": _route("Warm.", _TEXT, gives="text/plain")},
+            "/metrics": {"get": _route("Counts for Prometheus.", _TEXT, gives="text/plain")},
         },
     }

@@ -4,6 +4,7 @@ import random
 import threading
 import time
 
+import jsonschema
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
@@ -174,6 +175,47 @@ class TestLookingUp:
         assert client.post("/check", json=claim).json()["supported"] is True
         assert client.post("/check", json={"head": "Heat"}).status_code == 400
         assert client.get("/schema").json()["relations"][0]["count"] == 2
+
+    @pytest.mark.parametrize(
+        ("path", "asked", "body"),
+        [
+            ("/ask", {}, {"question": "who directed [Heat]?"}),
+            ("/ask/batch", {}, {"question": "who directed [Heat]?"}),
+            ("/entities", {"q": "heat"}, None),
+            ("/entities/{id}", {}, None),
+            ("/paths", {"from": "Heat", "to": "Mann"}, None),
+            ("/check", {}, {"head": "Heat", "relation": "directed_by", "tail": "Mann"}),
+            ("/check", {}, {"head": "Mann", "relation": "^directed_by", "tail": "Mann"}),
+            ("/schema", {}, None),
+            ("/examples", {}, None),
+        ],
+    )
+    def test_a_reply_is_as_described(self, client, path, asked, body):
+        how = "GET" if body is None else "POST"
+        reply = client.request(how, path.replace("{id}", "Heat"), params=asked, json=body)
+        told = openapi()
+        [kind] = told["paths"][path][how.lower()]["responses"]["200"]["content"].values()
+        strict = {**told["components"]["schemas"]}
+        for name, record in strict.items():  # nothing that is not told
+            strict[name] = {**record, "additionalProperties": False}
+        schema = {**kind["schema"], "components": {"schemas": strict}}
+        jsonschema.validate(reply.json(), schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({}, schema)
+
+    @pytest.mark.parametrize(
+        ("how", "path", "status", "says"),
+        [
+            ("GET", "/asks", 404, "/openapi.json"),
+            ("GET", "/ask", 405, "POST"),
+            ("DELETE", "/schema", 405, "GET"),
+        ],
+    )
+    def test_what_is_not_served_is_told_as_json(self, client, how, path, status, says):
+        reply = client.request(how, path)
+        assert reply.status_code == status
+        assert says in reply.json()["error"]
+        assert ("allow" in reply.headers) == (status == 405)
 
     def test_every_route_is_described(self, client):
         described = set(client.get("/openapi.json").json()["paths"])
