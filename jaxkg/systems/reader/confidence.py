@@ -13,7 +13,7 @@ from collections import defaultdict
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, REASONS
+from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, AGES, IDLE, LIGHT, REASONS
 from jaxkg.systems.reader.language.lexicon.forms import written_otherwise
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -33,6 +33,7 @@ _TOLD = (
 _ASKS, _IS = ("what", "which", "wie", "was", "welche"), ("is", "are", "was", "ist", "lautet")
 _WHAT_IS = frozenset(itertools.product(_ASKS, _IS))
 _WHO = frozenset(["who", "whom", "wer", "wen", "wem"])
+_HOW_OLD = (("how", "old"), ("wie", "alt"))
 _WHY = ("why", "warum", "weshalb", "wieso")
 _OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
 _NAMED = 0.5
@@ -85,9 +86,10 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
 
     A plain question of yes or no that it answers by names; a "not" that it takes no account of; a
     sum or an average that it has the values of alone; a "who" that it answers by a number, a date,
-    true or false; a "why" that it answers by what is no reason; a phone number, a date or an
-    address of mail that it answers by what is not written so; a relation that the words exclude,
-    see `Alignment.rules_out`.
+    true or false; a "why" that it answers by what is no reason; a "how old" that it answers by
+    another date than those that tell it; all of a class where more is said of them; a phone number,
+    a date or an address of mail that it answers by what is not written so; a relation that the
+    words exclude, see `Alignment.rules_out`.
     """
     cues = asked.cues
     if cues.plainly and best.result not in ("yes", "no"):
@@ -99,6 +101,10 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if not _WHO.isdisjoint(cues.words.folded[:3]) and _valued(best, find):
         return True
     if cues.words.folded[:1] and cues.words.folded[0] in _WHY and not _reasons(best, find):
+        return True
+    if tuple(cues.words.folded[:2]) in _HOW_OLD and _valued(best, find) and not _ages(best, find):
+        return True
+    if _all_of_a_class(best, find) and _says_more(asked, best):
         return True
     if _written_otherwise(asked, best, find):
         return True
@@ -115,8 +121,39 @@ def _valued(best: Candidate, find: Candidates) -> bool:
 
 def _reasons(best: Candidate, find: Candidates) -> bool:
     """Whether a reading ends in what its relation calls reasons."""
+    return _labelled(best, REASONS, find)
+
+
+def _ages(best: Candidate, find: Candidates) -> bool:
+    """Whether a reading ends in what its relation calls an age, or a beginning."""
+    return _labelled(best, AGES, find)
+
+
+def _labelled(best: Candidate, words: frozenset[str], find: Candidates) -> bool:
+    """Whether the label of the relation that a reading ends in has one of some words."""
     labels = find.wordings(best.last) if best.last >= 0 else ()
-    return any(not REASONS.isdisjoint(split_words(label).folded) for label in labels)
+    return any(not words.isdisjoint(split_words(label).folded) for label in labels)
+
+
+def _all_of_a_class(best: Candidate, find: Candidates) -> bool:
+    """Whether a reading is all members of a class and nothing else."""
+    if best.shape == "class":
+        return True
+    count = find.kg.num_relations
+    codes = best.relations
+    alone = best.shape == "path" and len(codes) == 1 and codes[0] >= count
+    return alone and bool(find.vocabulary.relations[codes[0] % count].role)
+
+
+def _says_more(asked: Asked, best: Candidate) -> bool:
+    """Whether words of content are left beside the name of the class that a reading lists."""
+    own = {place for mention, _ in best.topics for place in asked.mentions[mention].words}
+    for some in asked.classes:
+        if some.kind in best.classes:
+            own.update(range(some.first, some.last + 1))
+    left = set(np.flatnonzero(asked.alignment.content > 0).tolist()) - own - best.explained
+    words = {asked.cues.words.folded[place] for place in left}
+    return bool(words - IDLE - (LIGHT - {"called", "named"}))
 
 
 def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:

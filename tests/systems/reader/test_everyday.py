@@ -97,6 +97,48 @@ def test_who_is_no_date_and_why_no_yes(huts, question, relations, denied):
     assert contradicted(asked, read, huts.find) == denied
 
 
+ORDERS = [
+    *((order, "type", "order") for order in ("T-1", "T-2", "T-3")),
+    *((order, "status", told) for order, told in (("T-1", "paid"), ("T-2", "cancelled"))),
+    *((who, "with us since", when) for who, when in (("Gwen", "2007-10-29"), ("Bo", "2011-01-02"))),
+    *((who, "date of birth", when) for who, when in (("Bo", "1971-01-02"), ("Al", "1988-03-04"))),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "denied"),
+    [
+        ("Which order was called off?", True),
+        ("Which orders are still open?", True),
+        ("Which orders are there?", False),
+        ("List all orders on record.", False),
+        ("How many orders do you have?", False),
+    ],
+)
+def test_what_is_said_of_a_class_is_not_said_of_all_of_it(question, denied):
+    readings = Readings(KnowledgeGraph.from_triples(ORDERS), None, ReaderSettings())
+    asked = readings.asked(question)
+    listed = [r for r in readings.of(asked) if len(r.ends) == 3 and r.shape in ("path", "class")]
+    assert listed or "How many" in question
+    assert {contradicted(asked, read, readings.find) for read in listed} <= {denied}
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "denied"),
+    [
+        ("How old is Gwen?", "with us since", True),
+        ("How old is Bo?", "date of birth", False),
+        ("How long has Gwen been with us?", "with us since", False),
+    ],
+)
+def test_how_old_is_no_other_date(question, relation, denied):
+    readings = Readings(KnowledgeGraph.from_triples(ORDERS), None, ReaderSettings())
+    asked = readings.asked(question)
+    code = readings.kg.relation_code(relation)
+    [read] = [r for r in readings.find.all(asked) if r.relations == (code,) and r.topics]
+    assert contradicted(asked, read, readings.find) == denied
+
+
 def test_a_total_is_not_the_things_that_it_is_of():
     facts = [(mill, "site", "Moor") for mill in ("M1", "M2")]
     facts += [(mill, "capacity", told) for mill, told in (("M1", "3"), ("M2", "4"))]

@@ -195,6 +195,21 @@ SHARING = re.compile(
 _REASON_WORDS = "reason reasons cause causes why because purpose motive motives grund ursache"
 REASONS = frozenset(_REASON_WORDS.split())
 """Words of relations that say why."""
+_AGE_WORDS = """
+age aged born birth birthday birthdate dob founded founding foundation established opened opening
+built erected constructed completed construction made created creation introduced installed
+installation inst launched launch started began year vintage inception alter geboren geburt
+geburtstag geburtsdatum gegründet gründung eröffnet erbaut gebaut baujahr errichtet
+"""
+AGES = frozenset(_AGE_WORDS.split())
+"""Words of relations that tell how old something is."""
+_IDLE_WORDS = """
+there exist exists available known listed recorded registered mentioned stored included contained
+file books records record list database data graph total whole complete full
+vorhanden bekannt verfügbar erfasst verzeichnet
+"""
+IDLE = frozenset(_IDLE_WORDS.split())
+"""Words of a question for all of a class that narrow nothing: "which films are on record"."""
 _MATES = (
     "colleague colleagues coworker coworkers workmate workmates teammate teammates classmate "
     "classmates flatmate flatmates roommate roommates housemate housemates kollege kollegen "
