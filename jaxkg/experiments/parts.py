@@ -94,6 +94,7 @@ class Parts:
         reach: how far to look there; None for the default.
         devices: that share the work.
         group: which group of them these parts lie on.
+        kept: what a system leaves to those that are built of other parts of the same store.
     """
 
     kg: KnowledgeGraph
@@ -115,6 +116,7 @@ class Parts:
     reach: Reach | None = None
     devices: Devices = Devices()
     group: int = 0
+    kept: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def graph(self) -> KnowledgeGraph | KnowledgeHypergraph:
@@ -128,6 +130,7 @@ class Parts:
             backend=backend,
             wishes=wishes,
             marks={},
+            kept={},
             traces=[],
             asked=None,
             hypergraph=None,

@@ -233,7 +233,7 @@ def _on_group(parts: Parts, group: int) -> Parts:
     What the host alone holds is shared. A planner and tensors that are there already are copied: an
     array that two systems share would lie on one device, and the other would fetch it each time.
     """
-    mine = dataclasses.replace(parts, group=group, wishes=dict(parts.wishes), marks={})
+    mine = dataclasses.replace(parts, group=group, wishes=dict(parts.wishes), marks={}, kept={})
     there = vars(parts)
     for name in ("linker", "encoder"):
         if name in there:

@@ -34,6 +34,7 @@ class Parts(Protocol):
     seed: int
     asked: KnowledgeHypergraph | None
     passages: tuple[tuple[str, str], ...]
+    kept: dict[str, Any]
 
     @property
     def tensors(self) -> TensorGraph:

@@ -30,8 +30,15 @@ def from_parts(parts: Parts) -> Reader:
     settings = parts.settings(ReaderSettings)
     said = kept_corrections(parts.kg) if settings.corrections else ()
     built = Reader.build(
-        parts.kg, encoder, weights=weights, settings=settings, advice=advice, corrections=said
+        parts.kg,
+        encoder,
+        weights=weights,
+        settings=settings,
+        advice=advice,
+        corrections=said,
+        texts=parts.kept.get("texts"),
     )
+    parts.kept["texts"] = built.readings.reader_texts
     parts.marks["weights"] = built.weights.version
     if said:
         parts.marks["corrections"] = repr(said)

@@ -137,7 +137,7 @@ def _labelled(best: Candidate, words: frozenset[str], find: Candidates) -> bool:
 
 def _all_of_a_class(best: Candidate, find: Candidates) -> bool:
     """Whether a reading is all members of a class and nothing else."""
-    if best.shape == "class":
+    if best.shape == "class" and not best.relations:
         return True
     count = find.kg.num_relations
     codes = best.relations

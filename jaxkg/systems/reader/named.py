@@ -11,10 +11,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.synonyms import meanings
-from jaxkg.systems.reader.sets.alignment import Alignment
+from jaxkg.systems.reader.sets.alignment import Alignment, folded_words
 
 _LOOKED_AT = 60
 """Labels that are compared with a question, those first that share the most words with it."""
@@ -30,7 +29,7 @@ class LabelIndex:
     def __init__(self, labels: Iterable[tuple[str, ...]]) -> None:
         self._by_meaning: dict[str | int, set[tuple[str, ...]]] = defaultdict(set)
         for wordings in labels:
-            for word in {w for text in wordings for w in split_words(text).folded}:
+            for word in {w for text in wordings for w in folded_words(text)}:
                 if word not in STOP and word not in LIGHT:
                     for meaning in meanings(word):
                         self._by_meaning[meaning].add(wordings)

@@ -12,7 +12,6 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
@@ -24,7 +23,7 @@ from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.linking.relations import RelationLinking
 from jaxkg.systems.reader.named import LabelIndex
-from jaxkg.systems.reader.sets.alignment import Alignment
+from jaxkg.systems.reader.sets.alignment import Alignment, folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
 from jaxkg.systems.reader.sets.direction import is_verb
@@ -33,9 +32,7 @@ from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.sides.types import ANCHORS
-from jaxkg.systems.reader.vectors import TextVectors
-from jaxkg.text import TextEncoder
-from jaxkg.text.encoder import Change, encoder_changed
+from jaxkg.systems.reader.vectors import ReaderTexts
 
 _NUMBERED = re.compile(
     r"^(?:order|job|visit|match|game|booking|delivery|trip|invoice|ticket|claim|case|session|lesson|"
@@ -57,24 +54,21 @@ class Readings:
 
     Args:
         kg: the graph.
-        encoder: of texts; None for letters alone.
+        texts: their vectors; None for letters alone.
         settings: how much is looked at.
-        maps: of phrases and labels, see `TextVectors`.
-        change: of the encoder, that links relations; None links none.
     """
 
     def __init__(
         self,
         kg: KnowledgeGraph,
-        encoder: TextEncoder | None,
+        texts: ReaderTexts | None,
         settings: ReaderSettings,
-        maps: tuple[np.ndarray, np.ndarray] | None = None,
-        change: Change | None = None,
     ) -> None:
         self.kg = kg
         self.vocabulary = Vocabulary(kg)
         self.finder = TopicFinder(self.vocabulary)
-        self.vectors = TextVectors(encoder, maps)
+        self.reader_texts = ReaderTexts.of(None) if texts is None else texts
+        self.vectors = self.reader_texts.vectors
         self.senses = Senses(self.vocabulary, self.vectors)
         self.find = Candidates(
             self.vocabulary,
@@ -87,12 +81,11 @@ class Readings:
         self.wanting = Wanting(self.find)
         self.settings = settings
         self.linking: RelationLinking | None = None
-        tuned = encoder_changed(encoder, change) if encoder is not None and change else None
-        if tuned is not None:
+        if self.reader_texts.linked is not None:
             relations = self.vocabulary.relations
             ordinary = np.array([not relation.role for relation in relations], bool)
             wordings = [relation.wordings for relation in relations]
-            self.linking = RelationLinking(TextVectors(tuned), wordings, ordinary)
+            self.linking = RelationLinking(self.reader_texts.linked, wordings, ordinary)
 
     def asked(self, text: str, topics: Sequence[str] = ()) -> Asked:
         """A question with its cues, mentions and classes.
@@ -155,13 +148,13 @@ class Readings:
     def _said(self) -> set[tuple[str, ...]]:
         """Labels of relations that are nouns, word by word."""
         told = (w for wordings in self.vocabulary.labels for w in wordings if not is_verb(w))
-        return {tuple(split_words(label).folded) for label in told}
+        return set(map(folded_words, told))
 
     @functools.cached_property
     def _verbs(self) -> set[str]:
         """Stems of the verbs that labels of relations start with."""
         told = [wordings[0] for wordings in self.vocabulary.labels if is_verb(wordings[0])]
-        return {stem(words[0]) for label in told if (words := split_words(label).folded)}
+        return {stem(words[0]) for label in told if (words := folded_words(label))}
 
     def _as_labelled(self, cues: Cues) -> Cues:
         """A superlative that stands so in a relation's label is a part of it: "first described";
@@ -185,12 +178,12 @@ class Readings:
     @functools.cached_property
     def _label_words(self) -> set[str]:
         """Words that tell in labels of who shares something with whom."""
-        told = {singular(word) for label in self._labels for word in split_words(label).folded}
+        told = {singular(word) for label in self._labels for word in folded_words(label)}
         return told & {*map(singular, MATES), "with", "alongside", "together"}
 
     @functools.cached_property
     def _label_stems(self) -> set[str]:
-        return {stem(word) for label in self._labels for word in split_words(label).folded}
+        return {stem(word) for label in self._labels for word in folded_words(label)}
 
     @functools.cached_property
     def _labels(self) -> list[str]:

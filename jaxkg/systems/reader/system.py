@@ -25,6 +25,7 @@ from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import kept_views, views
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text import TextEncoder
@@ -133,6 +134,7 @@ class Reader(QuestionAnswering):
         settings: ReaderSettings = ReaderSettings(),
         advice: tuple[str, ...] = (),
         corrections: tuple[Correction, ...] = (),
+        texts: ReaderTexts | None = None,
     ) -> Reader:
         """Make a reader of a graph.
 
@@ -143,13 +145,17 @@ class Reader(QuestionAnswering):
             settings: how much is looked at, how sure it must be.
             advice: notes that every answer carries.
             corrections: what users said of earlier questions.
+            texts: of another reader, with the same encoder, weights and settings; None makes all
+                vectors anew.
 
         Raises:
             JaxkgError: an ablation that there is none of, or no weights for the encoder.
         """
         found = weights or shipped_weights(encoder.name)
         used = None if "vectors" in settings.without else encoder
-        readings = Readings(kg, used, settings, found.phrases, found.change_of(used))
+        if texts is None:
+            texts = ReaderTexts.of(used, found.phrases, found.change_of(used))
+        readings = Readings(kg, texts, settings)
         return cls(readings, found, settings, advice, corrections)
 
     def understand(self, text: str, topics: Sequence[str] = ()) -> Understood:

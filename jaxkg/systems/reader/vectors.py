@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from jaxkg.systems.reader.language.lexicon.german import in_english
 from jaxkg.text import TextEncoder
+from jaxkg.text.encoder import Change, encoder_changed
 
 _KEPT = 20_000
 """Texts whose vectors are kept at least, 30 MB of MiniLM's; those asked for last."""
@@ -63,6 +65,36 @@ class TextVectors:
     def _map_labels(self, labels: list[str]) -> np.ndarray:
         assert self._maps is not None
         return _unit(self(labels) @ self._maps[1])
+
+
+@dataclasses.dataclass(frozen=True)
+class ReaderTexts:
+    """All vectors that a reader compares, which readers of several graphs may share.
+
+    Attributes:
+        vectors: of phrases, labels and questions.
+        linked: by the encoder that was tuned to link relations; None links none.
+    """
+
+    vectors: TextVectors
+    linked: TextVectors | None = None
+
+    @classmethod
+    def of(
+        cls,
+        encoder: TextEncoder | None,
+        maps: tuple[np.ndarray, np.ndarray] | None = None,
+        change: Change | None = None,
+    ) -> ReaderTexts:
+        """None of them made yet.
+
+        Args:
+            encoder: of texts; None for letters alone.
+            maps: of phrases and labels, see `TextVectors`.
+            change: of the encoder, that links relations; None links none.
+        """
+        tuned = encoder_changed(encoder, change) if encoder is not None and change else None
+        return cls(TextVectors(encoder, maps), None if tuned is None else TextVectors(tuned))
 
 
 class RecentVectors:

@@ -10,6 +10,7 @@ from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.sides.words import word_views
+from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.text import HashingEncoder
 
 FARM = KnowledgeGraph.from_triples(
@@ -41,7 +42,7 @@ QUESTIONS = (
 
 @pytest.fixture(scope="module")
 def readings():
-    return Readings(FARM, HashingEncoder(), ReaderSettings())
+    return Readings(FARM, ReaderTexts.of(HashingEncoder()), ReaderSettings())
 
 
 def elements(asked, candidate, find, quick):

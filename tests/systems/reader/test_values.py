@@ -50,7 +50,7 @@ def test_a_sum_is_not_worked_out_but_a_label_may_say_it(farm):
         contradicted(asked, c, farm.find) for c in farm.of(asked) if len(c.ends) == 1
     )  # fmt: skip
     plain = farm.asked("What is the milk yield of the cows?")
-    assert not any(contradicted(plain, c, farm.find) for c in farm.of(plain))
+    assert not any(contradicted(plain, c, farm.find) for c in farm.of(plain) if c.last >= 0)
     assert not read_cues("How many cows are there altogether?").adds_up
     facts = [("Shop", "Total sales", "3"), ("Shop", "Total sales", "5")]
     shop = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())

@@ -8,6 +8,7 @@ and Moerkotte, "Characteristic Sets", ICDE 2011). A sort is named by labels, nam
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -136,11 +137,11 @@ def inferred_sorts(
     had = csr_array(_one_hot(_of_entity(table, group), group.max() + 1).T @ table)
     all_had = np.maximum(table.sum(axis=0), 1)
     found = []
-    for at in range(group.max() + 1):
-        row = had[[at]]
-        share = row.data / all_had[row.indices]
-        places = np.sort(row.indices[share >= 0.5])
-        pure = [kept[place] for place in np.sort(row.indices[share >= _PURE])]
+    for start, end in itertools.pairwise(np.asarray(had.indptr).tolist()):
+        near = had.indices[start:end]
+        share = had.data[start:end] / all_had[near]
+        places = np.sort(near[share >= 0.5])
+        pure = [kept[place] for place in np.sort(near[share >= _PURE])]
         if not pure:
             continue
         codes_of = _covering(pure, bare)

@@ -110,6 +110,8 @@ class Candidates:
         if not some:
             return []
         kinds = [self.end_classes(candidate) for candidate in some]
+        loose = {kind for one, ends in zip(some, kinds) for kind in (*ends, *one.between)}
+        asked.alignment.prepare(map(self.vocabulary.class_words, loose))
         scores = quick_scores(asked, some, kinds, self.vocabulary).tolist()
         return [dataclasses.replace(one, quick=score) for one, score in zip(some, scores)]
 
@@ -162,15 +164,15 @@ class Candidates:
         topics = start.ends if alone else np.full(1, -1)
         for hop in range(hops):
             longer: list[Candidate] = []
-            for path in level[: self._expanded if hop < 3 else _FURTHEST]:
-                if around.degree(path.ends) > self._edges:
-                    asked.cut = True
-                    continue
-                reached = self.reached(path.ends)
+            some = level[: self._expanded if hop < 3 else _FURTHEST]
+            walked = [path for path in some if around.degree(path.ends) <= self._edges]
+            asked.cut |= len(walked) < len(some)
+            reaching = [self.reached(path.ends) for path in walked]
+            asked.alignment.prepare(map(self.wordings, {c for some in reaching for c in some}))
+            for path, reached in zip(walked, reaching):
                 named = path.relations or path.classes or path.measure >= 0
                 between = self.ends_classes(path.ends) if named else ()
                 nameless = bool(path.relations) and not self.kg.has_name(int(path.ends[0]))
-                asked.alignment.prepare([self.wordings(code) for code in reached])
                 for code, ends in reached.items():
                     if self._aside(code, path):
                         continue

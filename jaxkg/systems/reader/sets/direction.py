@@ -18,6 +18,7 @@ _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "wurde", "wu
 _ARTICLES = ("the", "a", "an", "my", "our", "der", "des", "die", "das")
 
 
+@functools.lru_cache(100_000)
 def is_verb(label: str) -> bool:
     """Whether a label tells what its head does, or what is done to it, as far as forms tell.
 

@@ -15,6 +15,7 @@ from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.maker import Asked
+from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import NAMES, views
 from jaxkg.text import TextEncoder
 from jaxkg.text.encoder import Change
@@ -156,9 +157,9 @@ def make_examples(
         encoder: of texts; asked once for all questions.
         settings: of the reader.
         maps: of phrases and labels, see `TextVectors`.
-        change: of the encoder, see `Readings`.
+        change: of the encoder, see `ReaderTexts`.
     """
-    readings = Readings(kg, encoder, settings, maps, change)
+    readings = Readings(kg, ReaderTexts.of(encoder, maps, change), settings)
     if encoder is not None:
         blank = Readings(kg, None, settings)
         seen = [blank.asked(one.text, topics) for one, topics in questions]
