@@ -153,6 +153,22 @@ def test_what_is_read_whole_is_told(tmp_path, name, text, told):
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("firms.csv", "name,town,founded,boss\nA,Bern,1999,Bo\nB,Biel,2001,Al\n"),
+        ("firms.tsv", "id\ttown\tboss\n1\tBern\tBo\n2\tBiel\tAl\n"),
+    ],
+)
+def test_a_table_is_not_taken_for_triples(tmp_path, name, text):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(JaxkgError, match=r"looks like a table, .*without --big"):
+        build_big(tmp_path / name, tmp_path / "big")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    told = build_big(tmp_path / name, tmp_path / "big", format=name[-3:])
+    assert told.num_triples == 3  # the first line too: it is no header of triples
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [("a\tb\n", "2 fields"), ("", "no triples|blank"), ("a\t^b\tc\n", "starts with")],
 )

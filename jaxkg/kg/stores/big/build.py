@@ -24,6 +24,7 @@ from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_n
 from jaxkg.kg.files.parquet import parquet_parts, read_parquet
 from jaxkg.kg.files.rdf import RDF_FORMATS, bare_name, tail_of
 from jaxkg.kg.files.read import graph_format
+from jaxkg.kg.files.shape import first_rows, is_header, rows_are_entities
 from jaxkg.kg.files.store import save_graph
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
@@ -77,10 +78,13 @@ def build_big(
         The graph, on disk, its triples packed.
 
     Raises:
-        JaxkgError: as `read_graph` and `save_graph`; or the extra is missing.
+        JaxkgError: as `read_graph` and `save_graph`; or the extra is missing, or the file looks
+            like a table with a row an entity and no format says otherwise.
     """
     duckdb, pyarrow = libraries()
     path, folder = existing(path), Path(folder)
+    if format is None and columns is None:
+        _refuse_table(path, encoding)
     format = graph_format(path, format, encoding)
     named = None if names is None else existing(names)
     say = on_stage or (lambda stage: None)
@@ -171,6 +175,18 @@ def _interruptions(work: WorkFolder, say: Callable[[str], None]) -> Iterator[Non
         if work.reading is not None:
             say("interrupted; building it again goes on from here")
         raise KeyboardInterrupt from error
+
+
+def _refuse_table(path: Path, encoding: str) -> None:
+    """Refuse what `read_graph` would take as a table: its columns are no head, relation, tail."""
+    format = graph_format(path, None, encoding)
+    rows = first_rows(path, format, encoding) if format in ("csv", "tsv") else []
+    if rows and (is_header(rows[0]) or rows_are_entities(rows)):
+        raise JaxkgError(
+            f"{path} looks like a table, a row an entity, and graphs built on disk are read as "
+            f"triples: build it in memory (without --big), or, if its rows are triples, name the "
+            f"format ({format!r}) or the columns"
+        )
 
 
 def _quoted(path: Path) -> str:
