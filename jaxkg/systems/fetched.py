@@ -6,6 +6,8 @@ import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.stores.around import (
@@ -17,8 +19,13 @@ from jaxkg.kg.stores.around import (
     surroundings,
     topic_graph,
 )
+from jaxkg.kg.stores.cuts import counted_rows
 from jaxkg.kg.stores.store import Store
 from jaxkg.systems.answering import QuestionAnswering
+
+_KEPT = 2
+"""Facts that are kept, as a multiple of those looked at together: asked in batches, a set of
+questions comes round to the same parts again."""
 
 
 class FetchedPart:
@@ -44,6 +51,11 @@ class FetchedPart:
     def system(self) -> QuestionAnswering:
         """Made once for all questions that are asked here."""
         return self._build(self.graph)
+
+    @functools.cached_property
+    def counted(self) -> np.ndarray:
+        """[N] bool: entities of the part whose facts were counted."""
+        return counted_rows(self.graph, self.around)
 
     @functools.cached_property
     def sets(self) -> QuerySets:
@@ -112,7 +124,7 @@ class FetchedParts:
             return None
         part = self._part(found)
         self._kept[part.topics] = part
-        while len(self._kept) > 1 and self._facts > self.reach.together:
+        while len(self._kept) > 1 and self._facts > _KEPT * self.reach.together:
             self._kept.popitem(last=False)
             self.forgotten += 1
         return part

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.cite import check
@@ -211,11 +214,7 @@ class StoredQA(QuestionAnswering):
             rows = part.graph.rows
             paths = tuple(
                 dataclasses.replace(
-                    path,
-                    citations=tuple(
-                        dataclasses.replace(cited, triple=int(rows[cited.triple]))
-                        for cited in path.citations
-                    ),
+                    path, citations=tuple(_numbered(cited, rows) for cited in path.citations)
                 )
                 for path in paths
             )
@@ -232,7 +231,7 @@ class StoredQA(QuestionAnswering):
             topics = tuple(link.entity for link in answer.topics if link.chosen)
             queries = [_walked(topics, plan.relations) for plan in answer.plan if plan.used]
         relations = self.store.schema.relations
-        return cuts_met(part.graph, part.sets, queries, part.around, relations)
+        return cuts_met(part.graph, part.sets, queries, cuts, part.counted, relations)
 
     def graph_of(self, answer: Answer) -> TopicGraph | None:
         """What an answer just given was looked for in."""
@@ -276,6 +275,12 @@ def _walked(topics: tuple[str, ...], hops: Sequence[str]) -> Node:
     for hop in hops:
         node = Step(node, tuple(hop.split("|")))
     return node
+
+
+def _numbered(cited: Citation, rows: np.ndarray) -> Citation:
+    """With the number that its triple has among these rows."""
+    told: dict[str, Any] = {**vars(cited), "triple": int(rows[cited.triple])}
+    return Citation(**told)
 
 
 def _key(answer: Answer) -> str:

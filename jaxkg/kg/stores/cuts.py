@@ -23,11 +23,23 @@ from jaxkg.query import (
 )
 
 
+def counted_rows(graph: TopicGraph, around: Surroundings) -> np.ndarray:
+    """[N] bool: entities of a part whose facts were counted.
+
+    Args:
+        graph: the part.
+        around: what it was made of.
+    """
+    assert graph.node_of is not None
+    return np.isin(graph.node_of, around.counted)
+
+
 def cuts_met(
     graph: TopicGraph,
     sets: QuerySets,
     queries: Sequence[Query],
-    around: Surroundings,
+    cuts: Runs,
+    counted: np.ndarray,
     names: Sequence[str],
 ) -> tuple[Runs, tuple[str, ...]]:
     """What executing these query graphs would have run into that was not fetched.
@@ -36,8 +48,9 @@ def cuts_met(
         graph: what was fetched.
         sets: executes query graphs over it.
         queries: what an answer rests on.
-        around: what was fetched and what was left out.
-        names: of the relations that `around` has rows of.
+        cuts: what was counted and not fetched.
+        counted: see `counted_rows`.
+        names: of the relations that `cuts` has rows of.
 
     Returns:
         Facts of entities, of size -1 where they were not even counted; and relations of which all
@@ -45,7 +58,6 @@ def cuts_met(
     """
     assert graph.node_of is not None
     row = {name: at for at, name in enumerate(names)}
-    cuts = around.cuts
     met = np.zeros(len(cuts.node), bool)
     beyond: list[Runs] = []
     everywhere: dict[str, None] = {}
@@ -58,8 +70,9 @@ def cuts_met(
                 inverse = relation.startswith("^")
                 code, there = row[relation[inverse:]], graph.node_of[nodes]
                 mine = (cuts.relation == code) & (cuts.inverse == inverse)
-                met |= mine & np.isin(cuts.node, there)
-                far = there[~np.isin(there, around.counted)].astype(np.int64)
+                if mine.any():
+                    met |= mine & np.isin(cuts.node, there)
+                far = there[~counted[nodes]].astype(np.int64)
                 size = np.ones(len(far), np.int64)
                 beyond.append(Runs(far, code * size, np.full(len(far), inverse), -size))
     parts = [cuts.take(np.flatnonzero(met)), *beyond]

@@ -17,7 +17,7 @@ from jaxkg.kg.stores.around import (
     topic_graph,
 )
 from jaxkg.kg.stores.arrays import ArrayStore
-from jaxkg.kg.stores.cuts import cuts_met
+from jaxkg.kg.stores.cuts import counted_rows, cuts_met
 from jaxkg.query import Count, Domain, Entities, Step
 from jaxkg.settings import SettingError
 
@@ -104,14 +104,14 @@ def test_a_hub_costs_a_count_and_is_told():
     graph = topic_graph(store, found)
     assert graph.num_triples == 4
     assert cut_words(store, found.cuts) == "^genre of Drama (50 facts)"
-    sets = QuerySets(graph)
+    sets, left_out = QuerySets(graph), (found.cuts, counted_rows(graph, found))
     by = Step(Entities(("Mann",)), ("^by",))
     genre = Step(by, ("genre",))
     again = Count(Step(genre, ("^genre",)))
     for query, met in ((by, 0), (genre, 0), (again, 1)):
-        cuts, everywhere = cuts_met(graph, sets, [query], found, graph.relations)
+        cuts, everywhere = cuts_met(graph, sets, [query], *left_out, graph.relations)
         assert (len(cuts.node), everywhere) == (met, ())
-    assert cuts_met(graph, sets, [Domain(("genre",))], found, graph.relations)[1] == ("genre",)
+    assert cuts_met(graph, sets, [Domain(("genre",))], *left_out, graph.relations)[1] == ("genre",)
     assert not len(surroundings(store, store.named(["Mann"])[0], Reach(fan=50)).cuts.node)
     # From the topic itself a hub is fetched.
     mine = surroundings(store, store.named(["Drama"])[0], Reach(hops=1, fan=10))
@@ -129,11 +129,12 @@ def test_what_was_not_even_counted_is_told():
     store = ArrayStore(kg)
     found = surroundings(store, store.named(["a"])[0], Reach(hops=2))
     graph = topic_graph(store, found)
+    left_out = found.cuts, counted_rows(graph, found)
     steps = [Entities(("a",))]
     for _ in range(3):
         steps.append(Step(steps[-1], ("r",)))
     for hops, told in ((1, ""), (2, ""), (3, "r of c (too far away to be counted)")):
-        cuts, _ = cuts_met(graph, QuerySets(graph), [steps[hops]], found, kg.relations)
+        cuts, _ = cuts_met(graph, QuerySets(graph), [steps[hops]], *left_out, kg.relations)
         assert cut_words(store, cuts) == told
 
 
