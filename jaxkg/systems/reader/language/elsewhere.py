@@ -130,7 +130,9 @@ class Elsewhere:
         found = []
         for sort in self.told.sorts.values():
             every = here(sort.every)
-            members = distinct(np.concatenate([np.empty(0, int), *map(domain, every)]))
+            if not every:  # most of a large schema are not here
+                continue
+            members = distinct(np.concatenate(list(map(domain, every))))
             if len(members):
                 codes = here(sort.codes) or every
                 found.append(dataclasses.replace(sort, codes=codes, members=members, every=every))
