@@ -13,7 +13,14 @@ from collections import defaultdict
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, AGES, IDLE, LIGHT, REASONS
+from jaxkg.systems.reader.language.lexicon.cue_words import (
+    ADDING,
+    AGES,
+    EVERY,
+    IDLE,
+    LIGHT,
+    REASONS,
+)
 from jaxkg.systems.reader.language.lexicon.forms import written_otherwise
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -146,7 +153,12 @@ def _all_of_a_class(best: Candidate, find: Candidates) -> bool:
 
 
 def _says_more(asked: Asked, best: Candidate) -> bool:
-    """Whether words of content are left beside the name of the class that a reading lists."""
+    """Whether words of content are left beside the name of the class that a reading lists.
+
+    Not where all are asked for: "list all the cottages we let".
+    """
+    if not EVERY.isdisjoint(asked.cues.words.folded):
+        return False
     own = {place for mention, _ in best.topics for place in asked.mentions[mention].words}
     for some in asked.classes:
         if some.kind in best.classes:

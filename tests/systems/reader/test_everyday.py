@@ -112,6 +112,8 @@ ORDERS = [
         ("Which orders are still open?", True),
         ("Which orders are there?", False),
         ("List all orders on record.", False),
+        ("List all the orders we took.", False),
+        ("Which orders do you offer?", False),
         ("How many orders do you have?", False),
     ],
 )

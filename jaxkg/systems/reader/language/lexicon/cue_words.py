@@ -203,9 +203,11 @@ geburtstag geburtsdatum gegründet gründung eröffnet erbaut gebaut baujahr err
 """
 AGES = frozenset(_AGE_WORDS.split())
 """Words of relations that tell how old something is."""
+EVERY = frozenset(["all", "every", "list", "name", "show", "alle", "liste", "nenne", "zeige"])
+"""Words of a question for all there are."""
 _IDLE_WORDS = """
-there exist exists available known listed recorded registered mentioned stored included contained
-file books records record list database data graph total whole complete full
+there exist exists available offer known listed recorded registered mentioned stored included
+contained file books records record list database data graph total whole complete full
 vorhanden bekannt verfügbar erfasst verzeichnet
 """
 IDLE = frozenset(_IDLE_WORDS.split())
