@@ -90,7 +90,7 @@ _REPLIES = {
 def _schemas() -> dict[str, Any]:
     """Every record of a reply; those of an answer are read off the records themselves."""
     hints = typing.get_type_hints(Answer)
-    members = {name: (hints[name], ...) for name in Answer("").members()}
+    members: dict[str, Any] = {name: (hints[name], ...) for name in Answer("").members()}
     told = pydantic.create_model("Answer", **members).model_json_schema(
         mode="serialization", ref_template="#/components/schemas/{model}"
     )
