@@ -266,9 +266,9 @@ def _stored(entry: Entry, parts: Parts) -> System:
         raise JaxkgError(
             f"--system {name} over a store needs a planner of the same relations: --planner FOLDER"
         )
-    if name == "proh":
-        raise JaxkgError("--system proh wants its graph whole; a store has it in parts")
-    reach = parts.reach or Reach()
+    # PRoH compares a question with every fact and every name of its graph.
+    near = Reach(hops=2, facts=5_000, together=20_000)
+    reach = parts.reach or (near if name == "proh" else Reach())
 
     def build(kg: KnowledgeGraph) -> Any:
         some = parts.around(kg)

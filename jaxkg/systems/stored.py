@@ -11,8 +11,6 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from jaxkg.answer import Answer
 from jaxkg.cite import check
 from jaxkg.kg.link.folding import split_words
@@ -21,7 +19,7 @@ from jaxkg.kg.stores.cuts import cuts_met
 from jaxkg.kg.stores.labels import spans
 from jaxkg.kg.stores.store import Runs, Store
 from jaxkg.query import Entities, Node, Step, query_from_dict
-from jaxkg.records import Citation, Question, TraceNode
+from jaxkg.records import Citation, Question, SupportingPath, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 from jaxkg.systems.fetched import FetchedPart, FetchedParts
 
@@ -212,19 +210,14 @@ class StoredQA(QuestionAnswering):
         paths = answer.paths
         if self.store.numbered and part.graph.rows is not None:
             rows = part.graph.rows
-            paths = tuple(
-                dataclasses.replace(
-                    path, citations=tuple(_numbered(cited, rows) for cited in path.citations)
-                )
-                for path in paths
-            )
+            paths = tuple(_renumbered(path, lambda row: int(rows[row])) for path in paths)
         return dataclasses.replace(answer, notes=tuple(notes), paths=paths)
 
     def _concerned(self, answer: Answer, part: FetchedPart) -> tuple[Runs, tuple[str, ...]]:
         """What the answer rests on and runs into; all cuts where there is no answer."""
         cuts = part.around.cuts
-        if part.whole or not answer.entities:
-            return cuts, ()
+        if part.whole or not answer.entities or any(path.hyperedges for path in answer.paths):
+            return cuts, ()  # what is retrieved rests on all there is
         if answer.query is not None:
             queries = [query_from_dict(answer.query)]
         else:
@@ -240,32 +233,30 @@ class StoredQA(QuestionAnswering):
 
     def check(self, answer: Answer) -> tuple[str, ...]:
         """Faults of an answer just given: as `jaxkg.cite.check`, and the store is asked again."""
-        graph = self.graph_of(answer)
-        if graph is None:
+        part = self._last.get(_key(answer))
+        if part is None:
             return () if not (answer.entities or answer.paths) else ("nothing was fetched for it",)
+        graph, fetched = part.graph, self._as_fetched(answer, part.graph)
         cited = list(dict.fromkeys(c for path in answer.paths for c in path.citations))
         facts = [(c.head, c.relation, c.tail) for c in cited]
+        edges = (edge.hyperedge for path in fetched.paths for edge in path.hyperedges)
+        known = (row for row in dict.fromkeys(edges) if 0 <= row < graph.num_triples)
+        facts += [_fact(graph, row) for row in known]
         held = self.store.holds(facts)
         lost = tuple(
             f"{self.store.title} has no fact {fact!r}"
             for fact, holds in zip(facts, held)
             if not holds
         )
-        return lost or check(graph, self._as_fetched(answer, graph))
+        own = getattr(part.system, "check", None)
+        return lost or (check(graph, fetched) if own is None else own(fetched))
 
     def _as_fetched(self, answer: Answer, graph: TopicGraph) -> Answer:
         """The answer with rows of the graph it was looked for in."""
         if not self.store.numbered or graph.rows is None:
             return answer
         local = {row: place for place, row in enumerate(graph.rows.tolist())}
-
-        def row(cited: Citation) -> Citation:
-            return dataclasses.replace(cited, triple=local.get(cited.triple, -1))
-
-        paths = tuple(
-            dataclasses.replace(path, citations=tuple(map(row, path.citations)))
-            for path in answer.paths
-        )
+        paths = tuple(_renumbered(path, lambda row: local.get(row, -1)) for path in answer.paths)
         return dataclasses.replace(answer, paths=paths)
 
 
@@ -277,10 +268,21 @@ def _walked(topics: tuple[str, ...], hops: Sequence[str]) -> Node:
     return node
 
 
-def _numbered(cited: Citation, rows: np.ndarray) -> Citation:
-    """With the number that its triple has among these rows."""
-    told: dict[str, Any] = {**vars(cited), "triple": int(rows[cited.triple])}
-    return Citation(**told)
+def _renumbered(path: SupportingPath, number: Callable[[int], int]) -> SupportingPath:
+    """With other numbers of its facts, which are hyperedges to a system that reads them so."""
+
+    def cited(one: Citation) -> Citation:
+        told: dict[str, Any] = {**vars(one), "triple": number(one.triple)}
+        return Citation(**told)
+
+    edges = (dataclasses.replace(e, hyperedge=number(e.hyperedge)) for e in path.hyperedges)
+    citations = tuple(map(cited, path.citations))
+    return dataclasses.replace(path, citations=citations, hyperedges=tuple(edges))
+
+
+def _fact(graph: TopicGraph, row: int) -> tuple[str, str, str]:
+    head, code, tail = graph.triples[row].tolist()
+    return graph.entity_ids[head], graph.relations[code], graph.entity_ids[tail]
 
 
 def _key(answer: Answer) -> str:

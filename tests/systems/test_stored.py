@@ -12,6 +12,7 @@ from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.learn.planner.kept import planner_for
 from jaxkg.records import Question
 from jaxkg.systems.planned import PlannedQA
+from jaxkg.systems.proh.system import ProhQA
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.stored import INCOMPLETE, StoredQA
 from jaxkg.tensors import tensor_graph
@@ -133,6 +134,34 @@ def test_a_planner_over_a_store(store, reach):
     assert sum(bool(answer.entities) for answer in parts) > len(asked) // 2
 
 
+@pytest.mark.parametrize("reach", [None, PARTS])
+def test_proh_over_a_store(store, reach):
+    asked = demo_questions()[:6]
+    parts = Parts(
+        store.schema,
+        lambda *told: None,
+        wishes={"encoder": "hashing"},
+        store=store,
+        reach=reach,
+    )
+    qa = build_system("proh", parts)
+    answers = qa.answer(asked)
+    assert all(answer.entities for answer in answers)
+    assert [qa.check(answer) for answer in answers] == [()] * len(asked)
+    if reach is None:  # small, and fetched whole
+        whole = [e.entity for e in ProhQA.build(store.kg, ENCODER).ask(asked[0]).entities]
+        assert [e.entity for e in answers[0].entities] == whole
+    cited = [edge for path in answers[0].paths for edge in path.hyperedges]
+    for edge in cited:
+        [(head, _), (tail, _)] = edge.entities
+        if store.numbered:
+            known = store.kg.triples[edge.hyperedge, [0, 2]].tolist()
+            assert [store.kg.entity_ids[row] for row in known] == [head, tail]
+    forged = dataclasses.replace(cited[0], entities=(("Nobody", "Nobody"), ("Alien", "Alien")))
+    path = dataclasses.replace(answers[0].paths[0], hyperedges=(forged,))
+    assert qa.check(dataclasses.replace(answers[0], paths=(path,)))
+
+
 def test_a_planner_over_a_store_as_options_name_it(store, tmp_path):
     planner_for(store.kg, tensor_graph(store.kg)).save(tmp_path / "planner")
 
@@ -141,8 +170,6 @@ def test_a_planner_over_a_store_as_options_name_it(store, tmp_path):
 
     with pytest.raises(JaxkgError, match="--planner FOLDER"):
         build_system("planner", parts())
-    with pytest.raises(JaxkgError, match="wants its graph whole"):
-        build_system("proh", parts())
     named = parts(planner_folder=tmp_path / "planner")
     assert default_system(named) == "planner"
     assert default_system(parts()) == "reader"
