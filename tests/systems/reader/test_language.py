@@ -343,6 +343,9 @@ def test_numbers_in_words_that_are_compared_with():
         ("less than a thousand pounds", ("<", "1000")),
         ("longer than half an hour", (">", "0.5")),
         ("since the start of 2020", (">=", "2020")),
+        ("sessions from March 2025 on?", (">=", "2025-03")),
+        ("films from 1990 onwards", (">=", "1990")),
+        ("trips from 2019 on Sundays", ("in", "2019")),
     ]:
         assert [(b.comparison, b.low) for b in read_cues(text).bounds] == [told], text
 

@@ -153,6 +153,7 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
     (rf"\b(?:no less than|no fewer than|not less than|at least|mindestens){_GAP}{_NUMBER}", ">="),
     (rf"\b(?:exactly|precisely|only|genau|nur){_GAP}{_NUMBER}", "="),
     (rf"\b(?:since|seit|ab){_GAP}{_NUMBER}", ">="),
+    (rf"\b(?:from|von){_GAP}{_NUMBER}\s+(?:onwards?|on|an)(?=\W*(?:$|and\b|or\b|und\b))", ">="),
     (rf"\b(?:until|till|by){_GAP}{_NUMBER}", "<="),
     (rf"\b(?:before|earlier than|prior to|vor|older than){_GAP}{_NUMBER}", "<"),
     (rf"\b(?:after|later than|nach|younger than|newer than){_GAP}{_NUMBER}", ">"),
