@@ -16,6 +16,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.lexicon.cue_words import (
     ADDING,
     AGES,
+    BIRTHS,
     EVERY,
     IDLE,
     LIGHT,
@@ -40,6 +41,7 @@ _TOLD = (
 _ASKS, _IS = ("what", "which", "wie", "was", "welche"), ("is", "are", "was", "ist", "lautet")
 _WHAT_IS = frozenset(itertools.product(_ASKS, _IS))
 _WHO = frozenset(["who", "whom", "wer", "wen", "wem"])
+_BORN = frozenset(["born", "geboren"])
 _HOW_OLD = (("how", "old"), ("wie", "alt"))
 _WHY = ("why", "warum", "weshalb", "wieso")
 _OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
@@ -94,9 +96,9 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     A plain question of yes or no that it answers by names; a "not" that it takes no account of; a
     sum or an average that it has the values of alone; a "who" that it answers by a number, a date,
     true or false; a "why" that it answers by what is no reason; a "how old" that it answers by
-    another date than those that tell it; all of a class where more is said of them; a phone number,
-    a date or an address of mail that it answers by what is not written so; a relation that the
-    words exclude, see `Alignment.rules_out`.
+    another date than those that tell it; a "born" that no relation of it speaks of; all of a class
+    where more is said of them; a phone number, a date or an address of mail that it answers by what
+    is not written so; a relation that the words exclude, see `Alignment.rules_out`.
     """
     cues = asked.cues
     if cues.plainly and best.result not in ("yes", "no"):
@@ -110,6 +112,9 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if cues.words.folded[:1] and cues.words.folded[0] in _WHY and not _reasons(best, find):
         return True
     if tuple(cues.words.folded[:2]) in _HOW_OLD and _valued(best, find) and not _ages(best, find):
+        return True
+    plain = (w for at, w in enumerate(cues.words.folded) if at not in asked.alignment.masked)
+    if not _BORN.isdisjoint(plain) and not _births(best, find):
         return True
     if _all_of_a_class(best, find) and _says_more(asked, best):
         return True
@@ -134,6 +139,13 @@ def _reasons(best: Candidate, find: Candidates) -> bool:
 def _ages(best: Candidate, find: Candidates) -> bool:
     """Whether a reading ends in what its relation calls an age, or a beginning."""
     return _labelled(best, AGES, find)
+
+
+def _births(best: Candidate, find: Candidates) -> bool:
+    """Whether a reading walks, or compares by, what tells of a birth; or leads nowhere."""
+    codes = [*best.relations, *([best.measure] if best.measure >= 0 else [])]
+    labels = (split_words(label).folded for code in codes for label in find.wordings(code))
+    return bool(best.wanting) or any(not BIRTHS.isdisjoint(words) for words in labels)
 
 
 def _labelled(best: Candidate, words: frozenset[str], find: Candidates) -> bool:

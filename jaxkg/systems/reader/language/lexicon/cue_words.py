@@ -204,6 +204,12 @@ geburtstag geburtsdatum gegründet gründung eröffnet erbaut gebaut baujahr err
 """
 AGES = frozenset(_AGE_WORDS.split())
 """Words of relations that tell how old something is."""
+_BIRTH_WORDS = """
+born birth birthday birthdate birthplace dob pob b native origin hometown home from year date
+geboren geburt geburtstag geburtsort geburtsdatum geburtsjahr geb heimat herkunft
+"""
+BIRTHS = frozenset(_BIRTH_WORDS.split())
+"""Words of relations that tell when or where somebody was born."""
 EVERY = frozenset(["all", "every", "list", "name", "show", "alle", "liste", "nenne", "zeige"])
 """Words of a question for all there are."""
 _IDLE_WORDS = """
