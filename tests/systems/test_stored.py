@@ -157,9 +157,24 @@ def test_proh_over_a_store(store, reach):
         if store.numbered:
             known = store.kg.triples[edge.hyperedge, [0, 2]].tolist()
             assert [store.kg.entity_ids[row] for row in known] == [head, tail]
+    lost = [False] * 1000
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(store), "holds", lambda self, facts: lost[: len(facts)])
+        assert "has no fact" in qa.check(answers[0])[0]
     forged = dataclasses.replace(cited[0], entities=(("Nobody", "Nobody"), ("Alien", "Alien")))
     path = dataclasses.replace(answers[0].paths[0], hyperedges=(forged,))
     assert qa.check(dataclasses.replace(answers[0], paths=(path,)))
+
+
+def test_readers_of_a_stores_parts_share_their_vectors(store):
+    wishes = {"encoder": "hashing"}
+    parts = Parts(store.schema, lambda *told: None, wishes=wishes, store=store, reach=PARTS)
+    qa = build_system("reader", parts)
+    qa.ask("who directed [Alien]?")
+    qa.ask("who directed [Gladiator]?")
+    first, second = (part.system.readings for part in qa.parts._kept.values())
+    assert first is not second
+    assert first.reader_texts is second.reader_texts
 
 
 def test_a_planner_over_a_store_as_options_name_it(store, tmp_path):

@@ -142,10 +142,10 @@ def _ages(best: Candidate, find: Candidates) -> bool:
 
 
 def _births(best: Candidate, find: Candidates) -> bool:
-    """Whether a reading walks, or compares by, what tells of a birth; or leads nowhere."""
+    """Whether a reading walks, or compares by, what tells of a birth."""
     codes = [*best.relations, *([best.measure] if best.measure >= 0 else [])]
     labels = (split_words(label).folded for code in codes for label in find.wordings(code))
-    return bool(best.wanting) or any(not BIRTHS.isdisjoint(words) for words in labels)
+    return any(not BIRTHS.isdisjoint(words) for words in labels)
 
 
 def _labelled(best: Candidate, words: frozenset[str], find: Candidates) -> bool:

@@ -152,6 +152,15 @@ def test_who_is_born_is_told_by_a_birth(relation, denied):
     assert contradicted(asked, read, readings.find) == denied
 
 
+def test_a_born_in_a_name_is_nobodys_birth():
+    facts = [("Born Free", "director", "Ann"), ("Ash", "director", "Bo"), *ORDERS]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked = readings.asked("Who is the director of Born Free?")
+    code = readings.kg.relation_code("director")
+    [read] = [r for r in readings.find.all(asked) if r.relations == (code,) and r.topics]
+    assert not contradicted(asked, read, readings.find)
+
+
 def test_a_total_is_not_the_things_that_it_is_of():
     facts = [(mill, "site", "Moor") for mill in ("M1", "M2")]
     facts += [(mill, "capacity", told) for mill, told in (("M1", "3"), ("M2", "4"))]
