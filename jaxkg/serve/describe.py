@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import typing
 from typing import Any
 
@@ -87,6 +88,7 @@ _REPLIES = {
 """What is replied beside answers, by name."""
 
 
+@functools.cache
 def _schemas() -> dict[str, Any]:
     """Every record of a reply; those of an answer are read off the records themselves."""
     hints = typing.get_type_hints(Answer)

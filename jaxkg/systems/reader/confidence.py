@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -109,12 +110,14 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if not _WHO.isdisjoint(cues.words.folded[:3]) and _valued(best, find):
         return True
-    if cues.words.folded[:1] and cues.words.folded[0] in _WHY and not _reasons(best, find):
+    asks, ends = tuple(cues.words.folded[:2]), (best.last,)
+    if asks[:1] and asks[0] in _WHY and not _labelled(ends, REASONS, find):
         return True
-    if tuple(cues.words.folded[:2]) in _HOW_OLD and _valued(best, find) and not _ages(best, find):
+    if asks in _HOW_OLD and _valued(best, find) and not _labelled(ends, AGES, find):
         return True
     plain = (w for at, w in enumerate(cues.words.folded) if at not in asked.alignment.masked)
-    if not _BORN.isdisjoint(plain) and not _births(best, find):
+    walked = (*best.relations, best.measure)
+    if not _BORN.isdisjoint(plain) and not _labelled(walked, BIRTHS, find):
         return True
     if _all_of_a_class(best, find) and _says_more(asked, best):
         return True
@@ -131,26 +134,9 @@ def _valued(best: Candidate, find: Candidates) -> bool:
     return valued or find.vocabulary.truths(best.last) is not None
 
 
-def _reasons(best: Candidate, find: Candidates) -> bool:
-    """Whether a reading ends in what its relation calls reasons."""
-    return _labelled(best, REASONS, find)
-
-
-def _ages(best: Candidate, find: Candidates) -> bool:
-    """Whether a reading ends in what its relation calls an age, or a beginning."""
-    return _labelled(best, AGES, find)
-
-
-def _births(best: Candidate, find: Candidates) -> bool:
-    """Whether a reading walks, or compares by, what tells of a birth."""
-    codes = [*best.relations, *([best.measure] if best.measure >= 0 else [])]
-    labels = (split_words(label).folded for code in codes for label in find.wordings(code))
-    return any(not BIRTHS.isdisjoint(words) for words in labels)
-
-
-def _labelled(best: Candidate, words: frozenset[str], find: Candidates) -> bool:
-    """Whether the label of the relation that a reading ends in has one of some words."""
-    labels = find.wordings(best.last) if best.last >= 0 else ()
+def _labelled(codes: Iterable[int], words: frozenset[str], find: Candidates) -> bool:
+    """Whether the label of one of some relations, -1 for none, has one of some words."""
+    labels = (label for code in codes if code >= 0 for label in find.wordings(code))
     return any(not words.isdisjoint(split_words(label).folded) for label in labels)
 
 
@@ -158,10 +144,9 @@ def _all_of_a_class(best: Candidate, find: Candidates) -> bool:
     """Whether a reading is all members of a class and nothing else."""
     if best.shape == "class" and not best.relations:
         return True
-    count = find.kg.num_relations
     codes = best.relations
-    alone = best.shape == "path" and len(codes) == 1 and codes[0] >= count
-    return alone and bool(find.vocabulary.relations[codes[0] % count].role)
+    alone = best.shape == "path" and len(codes) == 1 and codes[0] >= find.kg.num_relations
+    return alone and bool(find.vocabulary.role(codes[0]))
 
 
 def _says_more(asked: Asked, best: Candidate) -> bool:

@@ -121,7 +121,7 @@ def test_what_is_said_of_a_class_is_not_said_of_all_of_it(question, denied):
     readings = Readings(KnowledgeGraph.from_triples(ORDERS), None, ReaderSettings())
     asked = readings.asked(question)
     listed = [r for r in readings.of(asked) if len(r.ends) == 3 and r.shape in ("path", "class")]
-    assert listed or "How many" in question
+    assert listed
     assert {contradicted(asked, read, readings.find) for read in listed} <= {denied}
 
 

@@ -83,9 +83,10 @@ def build_big(
     """
     duckdb, pyarrow = libraries()
     path, folder = existing(path), Path(folder)
-    if format is None and columns is None:
-        _refuse_table(path, encoding)
+    guess = format is None and columns is None
     format = graph_format(path, format, encoding)
+    if guess and format in ("csv", "tsv"):
+        _refuse_table(path, format, encoding)
     named = None if names is None else existing(names)
     say = on_stage or (lambda stage: None)
 
@@ -177,10 +178,9 @@ def _interruptions(work: WorkFolder, say: Callable[[str], None]) -> Iterator[Non
         raise KeyboardInterrupt from error
 
 
-def _refuse_table(path: Path, encoding: str) -> None:
+def _refuse_table(path: Path, format: str, encoding: str) -> None:
     """Refuse what `read_graph` would take as a table: its columns are no head, relation, tail."""
-    format = graph_format(path, None, encoding)
-    rows = first_rows(path, format, encoding) if format in ("csv", "tsv") else []
+    rows = first_rows(path, format, encoding)
     if rows and (is_header(rows[0]) or rows_are_entities(rows)):
         raise JaxkgError(
             f"{path} looks like a table, a row an entity, and graphs built on disk are read as "

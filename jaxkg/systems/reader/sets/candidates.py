@@ -164,11 +164,11 @@ class Candidates:
         topics = start.ends if alone else np.full(1, -1)
         for hop in range(hops):
             longer: list[Candidate] = []
-            some = level[: self._expanded if hop < 3 else _FURTHEST]
-            walked = [path for path in some if around.degree(path.ends) <= self._edges]
-            asked.cut |= len(walked) < len(some)
+            best = level[: self._expanded if hop < 3 else _FURTHEST]
+            walked = [path for path in best if around.degree(path.ends) <= self._edges]
+            asked.cut |= len(walked) < len(best)
             reaching = [self.reached(path.ends) for path in walked]
-            asked.alignment.prepare(map(self.wordings, {c for some in reaching for c in some}))
+            asked.alignment.prepare(map(self.wordings, set().union(*reaching)))
             for path, reached in zip(walked, reaching):
                 named = path.relations or path.classes or path.measure >= 0
                 between = self.ends_classes(path.ends) if named else ()
