@@ -15,7 +15,8 @@ from jaxkg.text.weights import why_no_weights
 
 def from_parts(parts: Parts) -> Reader:
     """With sentence vectors where their weights are on this machine, else by letters alone."""
-    advice, weights = (), None
+    advice, weights = parts.kept.get("advice", ()), None
+    given = parts.wishes.keys() | vars(parts).keys()  # of a store, there from the first part on
     if folder := parts.wishes.get("weights"):
         weights = open_folder(Path(folder))
         made = str(weights.about.get("encoder"))
@@ -23,7 +24,7 @@ def from_parts(parts: Parts) -> Reader:
             raise JaxkgError(
                 f"--set weights={folder}: made with the encoder {made}: --set encoder={made}"
             )
-    elif "encoder" not in parts.wishes and (why := why_no_weights()):
+    elif "encoder" not in given and (why := why_no_weights()):
         parts.wishes["encoder"] = "hashing"
         advice = (f"read by letters alone, which understands fewer words: {why}",)
     encoder = parts.encoder
@@ -38,7 +39,7 @@ def from_parts(parts: Parts) -> Reader:
         corrections=said,
         texts=parts.kept.get("texts"),
     )
-    parts.kept["texts"] = built.readings.reader_texts
+    parts.kept |= {"texts": built.readings.reader_texts, "advice": advice}
     parts.marks["weights"] = built.weights.version
     if said:
         parts.marks["corrections"] = repr(said)
