@@ -29,6 +29,9 @@ _WIDTHS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256, 384, 51
 _ROWS = (1, 8)
 """Texts of a batch that is short."""
 
+_ALONE = 12
+"""Tokens of a text alone at least: four more cost less than a program for them."""
+
 _MANY, _TOKENS = 64, 1024
 """Texts of a full batch at least, and tokens where texts are short."""
 
@@ -195,6 +198,8 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
             size = many
         elif similar * (width + _CALL) > few * width + _CALL:
             size = few
+        if size == one:
+            width = max(width, min(_ALONE, longest))
         yield order[first : first + size], size, width
         first += size
 

@@ -162,6 +162,7 @@ class KeptVectors:
         self.path: Path | None = path
         self.name, self.revision = encoder.name, encoder.revision
         self.dimension = encoder.dimension
+        self._kept: CachedEncoder | None = None
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """Encode texts; [Q, D] float32."""
@@ -169,7 +170,8 @@ class KeptVectors:
             if self.path is None:
                 break
             try:
-                return CachedEncoder(self.encoder, self.path)(texts)
+                self._kept = self._kept or CachedEncoder(self.encoder, self.path)
+                return self._kept(texts)
             except VectorFileError as error:
                 self._start_anew(error)
         self.path = None
@@ -184,8 +186,9 @@ class KeptVectors:
 
     def _start_anew(self, error: VectorFileError) -> None:
         assert self.path is not None
+        self._kept = None
         try:
-            self.path.unlink()
+            self.path.unlink(missing_ok=True)
         except OSError:
             nothing_kept(error)
             self.path = None

@@ -8,12 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jaxkg.experiments.loading import load_graph
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.linking.phrasebook import Domain, Phrase
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.training.fit_phrases import Spoke
@@ -23,6 +25,7 @@ from jaxkg.systems.reader.training.sources import grailqa, lcquad, simple_questi
 from jaxkg.systems.reader.training.spoken import spoken_world
 from jaxkg.systems.reader.training.spoken_sets import set_questions
 from jaxkg.systems.reader.training.worlds import grouped, make_world
+from jaxkg.words import relation_words
 
 SOURCES = {
     "spoken": (80, 60),
@@ -36,6 +39,8 @@ SOURCES = {
 ENCODERS = ("minilm", "hashing")
 BARE = "-bare"
 """Ends the name of an own graph whose classes are taken away."""
+_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
+"""A thing or a relation in an own graph's `gold`."""
 
 
 def groups_of(source: str, data: Path) -> list[list[Mapping[str, Any]]]:
@@ -68,6 +73,41 @@ def own_choose(
             for name, graph in ((folder.name, kg), (folder.name + BARE, without_classes(kg))):
                 if graph is not None:
                     yield name, graph, [own_question(graph, json.loads(line)) for line in lines]
+
+
+def own_domains(args: argparse.Namespace) -> Iterator[Domain]:
+    """The own graphs' questions with the relations that their `gold` names, as a phrasebook."""
+    for folder in sorted(args.own.iterdir()):
+        if (folder / "choose.jsonl").exists() and folder.name not in args.unfitted:
+            lines = (folder / "choose.jsonl").read_text(encoding="utf-8").splitlines()
+            kg = load_graph(next(folder.glob("facts.*")))
+            yield own_domain(folder.name, kg, [json.loads(line) for line in lines])
+
+
+def own_domain(title: str, kg: KnowledgeGraph, questions: Sequence[Mapping[str, Any]]) -> Domain:
+    """Questions about one own graph; those left out that name no relation or have no answer."""
+    readings = Readings(kg, None, ReaderSettings())
+    told = readings.vocabulary.relations
+    ordinary = [code for code, relation in enumerate(told) if not relation.role]
+    place: dict[str, int] = {}
+    for row, code in enumerate(ordinary):
+        name = kg.relations[code]
+        for label in (name, re.split("[/#]", name)[-1], *told[code].wordings):
+            place.setdefault(relation_words(label).lower(), row)
+    phrases = []
+    for one in questions:
+        ahead, back = set(), set()
+        for found in _QUOTED.finditer(one["gold"] or ""):
+            text = found[1] or found[2] or ""
+            row = place.get(relation_words(text.lstrip("-~")).lower())
+            if row is not None:
+                (back if text.startswith("-") else ahead).add(row)
+                back |= {row} if text.startswith("~") else set()
+        if one["answers"] and ahead | back:
+            text = readings.asked(one["question"]).alignment.masked_text()
+            phrases.append(Phrase(text, frozenset(ahead), frozenset(back)))
+    labels = tuple(told[code].wordings for code in ordinary)
+    return Domain(title, labels, (("", ""),) * len(labels), tuple(phrases))
 
 
 def own_question(kg: KnowledgeGraph, one: Mapping[str, Any]) -> Asked:

@@ -2,17 +2,20 @@
 
     python scripts/reader/train_reader.py phrases --encoder minilm -o FOLDER
     python scripts/reader/train_reader.py linking -o FOLDER
+    python scripts/reader/train_reader.py own-linking --own scripts/own_graphs -o FOLDER
     python scripts/reader/train_reader.py examples --encoder minilm --source lcquad -o FOLDER
     python scripts/reader/train_reader.py fit --encoder minilm -o FOLDER
 
 `phrases` trains the maps of phrases and labels, on questions of their own; `linking` tunes the
-encoder that tells which relations a question asks for, on the phrasebook alone; `examples` reads
+encoder that tells which relations a question asks for, on the phrasebook alone; `own-linking` goes
+on with that on own graphs, once for each half of them without it and once on all; `examples` reads
 the questions of one source (grailqa, lcquad, simple, made-up, spoken, sets, own), builds
 worlds around them and keeps the views of all readings; `fit` trains the ranker on what
 was kept, fits the confidence on graphs that they were not trained on (`--own`, `--held`),
 and writes the weights. Own graphs (`--own`, after `examples --source own`) are learnt from, too;
-the confidence then reads what rankers say of those that they did not learn from. Keeping the views
-takes a minute or two a source, `linking` a quarter of an hour or two, the others some minutes.
+the confidence then reads what rankers say of those that they did not learn from, linked by what did
+not learn from them either. Keeping the views takes a minute or two a source, `linking` and
+`own-linking` a quarter of an hour or two, the others some minutes.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import argparse
 import dataclasses
 import random
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +37,7 @@ from reader_questions import (
     foreign,
     groups_of,
     own_choose,
+    own_domains,
     spoke_of,
     worlds_of,
 )
@@ -41,7 +46,7 @@ from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES
 from jaxkg.systems.reader.linking.made_up import with_long_labels, with_made_up
-from jaxkg.systems.reader.linking.phrasebook import read_phrasebook
+from jaxkg.systems.reader.linking.phrasebook import Domain, read_phrasebook
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.examples import (
@@ -62,7 +67,7 @@ from jaxkg.systems.reader.weights import ReaderWeights, change_arrays, change_in
 from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.text.encoder import Change
 
-VERSION = "2026.11-13"
+VERSION = "2026.11-14"
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
 
 
@@ -110,7 +115,7 @@ def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Ex
             print(name, len(asked), flush=True)
             part = make_examples(
                 kg, [(one, ()) for one in asked], encoder, ReaderSettings(),
-                maps_of(args), change_of(args),
+                maps_of(args), change_of(args, name),
             )  # fmt: skip
             part.save(own_file(args, name))
             yield part
@@ -147,10 +152,7 @@ def linking(args: argparse.Namespace) -> None:
     from jaxkg.text.minilm import default_encoder
 
     args.output.mkdir(parents=True, exist_ok=True)
-    book = [
-        with_long_labels(with_made_up(domain, args.made_up, args.seed))
-        for domain in read_phrasebook(args.phrasebook)
-    ]
+    book = book_of(args)
     questions = sum(len(domain.phrases) for domain in book)
     print("domains", len(book), "questions", questions, flush=True)
     config = LinkingConfig(epochs=args.linked, seed=args.seed)
@@ -158,10 +160,54 @@ def linking(args: argparse.Namespace) -> None:
     np.savez(args.output / "linking.npz", **change_arrays(change))
 
 
-def change_of(args: argparse.Namespace) -> Change | None:
-    """What `linking` made, if it did; hashed words are not linked."""
-    path = args.output / "linking.npz"
-    if args.encoder == "hashing" or not path.exists():
+def book_of(args: argparse.Namespace) -> list[Domain]:
+    """The phrasebook with questions and labels made beside its own."""
+    return [
+        with_long_labels(with_made_up(domain, args.made_up, args.seed))
+        for domain in read_phrasebook(args.phrasebook)
+    ]
+
+
+def own_linking(args: argparse.Namespace) -> None:
+    """Goes on tuning on own graphs, beside some of the phrasebook's questions.
+
+    What is told of an own graph afterwards, to a ranker or to the confidence, comes from the
+    tuning without its half, so it is as good as it will be on a graph of somebody else.
+    """
+    from jaxkg.systems.reader.linking.fit import LinkingConfig, fit_linking
+    from jaxkg.text.minilm import default_encoder
+
+    with np.load(args.output / "linking.npz") as file:
+        start = change_in(file)
+    drawn = random.Random(args.seed)
+    beside = [
+        dataclasses.replace(domain, phrases=tuple(drawn.sample(domain.phrases, args.beside)))
+        for domain in book_of(args)
+    ]
+    own = list(own_domains(args))
+    config = LinkingConfig(epochs=3, batch=16, rate=5e-4, seed=args.seed)
+    for half in ("", "-0", "-1"):
+        some = [domain for domain in own if half != half_of(domain.title)]
+        print(half, "graphs", len(some), "questions", sum(len(d.phrases) for d in some), flush=True)
+        change = fit_linking(default_encoder(), [*some, *beside], config, start=start, told=print)
+        np.savez(args.output / f"own-linking{half}.npz", **change_arrays(change))
+
+
+def half_of(name: str) -> str:
+    """Which half of the own graphs one is in, by its name alone."""
+    return f"-{zlib.crc32(name.removesuffix(BARE).encode()) % 2}"
+
+
+def change_of(args: argparse.Namespace, own: str = "") -> Change | None:
+    """What `own-linking` made, else `linking`, if it did; hashed words are not linked.
+
+    Args:
+        args: of the command.
+        own: a graph that it must not have learnt from.
+    """
+    names = (f"own-linking{half_of(own) if own else ''}.npz", "linking.npz")
+    path = next((p for name in names if (p := args.output / name).exists()), None)
+    if args.encoder == "hashing" or path is None:
         return None
     with np.load(path) as file:
         return change_in(file)
@@ -267,6 +313,7 @@ def fit(args: argparse.Namespace) -> None:
         trained = learned(args, encoder, others, seeds[:1])
         for name, kg, asked in own:
             if name.removesuffix(BARE) in left:
+                trained = dataclasses.replace(trained, change=change_of(args, name))
                 ask(trained, ("bare-" if name.endswith(BARE) else "own-") + name, kg, asked)
     told, good = np.concatenate(cues), np.concatenate(right)
     np.savez(args.output / f"{args.encoder}-told.npz", cues=told, right=good, names=sources)
@@ -288,17 +335,29 @@ def fit(args: argparse.Namespace) -> None:
     )
 
 
+PARTS = {
+    "phrases": phrases,
+    "linking": linking,
+    "own-linking": own_linking,
+    "examples": make,
+    "fit": fit,
+}
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["phrases", "linking", "examples", "fit"])
+    parser.add_argument("what", choices=list(PARTS))
     parser.add_argument("--encoder", choices=ENCODERS, default="minilm")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--phrasebook", type=Path, default=Path(__file__).parent / "phrasebook")
     parser.add_argument("--linked", type=int, default=4, help="epochs over the phrasebook")
     parser.add_argument(
         "--made-up", type=int, default=48, help="questions made of the labels of each schema"
+    )
+    parser.add_argument(
+        "--beside", type=int, default=16, help="questions of each schema beside own graphs"
     )
     parser.add_argument("--source", default="grailqa", choices=[*SOURCES, *HELD])
     parser.add_argument("--sources", default=",".join(SOURCES))
@@ -321,7 +380,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of examples")
     parser.add_argument("--weights", type=Path, default=Path("reader.npz"))
     args = parser.parse_args(argv)
-    {"phrases": phrases, "linking": linking, "examples": make, "fit": fit}[args.what](args)
+    PARTS[args.what](args)
 
 
 if __name__ == "__main__":

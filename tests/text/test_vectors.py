@@ -1,3 +1,4 @@
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -92,6 +93,27 @@ def test_in_the_cache_damage_is_made_good(tmp_path):
     np.testing.assert_array_equal(KeptVectors(Counting(revision="r2"), path)(["director"]), right)
     assert plain.asked == ["director"] * 3
     assert (encode.name, encode.revision, encode.dimension) == ("counting", "r1", 64)
+
+
+def test_in_the_cache_a_file_is_looked_at_once_and_made_again_where_it_is_gone(
+    tmp_path, monkeypatch, recwarn
+):
+    opened = []
+    inner = CachedEncoder.__init__
+    monkeypatch.setattr(
+        CachedEncoder, "__init__", lambda self, *args: (opened.append(args), inner(self, *args))[1]
+    )
+    plain, path = Counting(), tmp_path / "kept" / "labels.vectors"
+    encode = KeptVectors(plain, path)
+    right = encode(["director"])
+    np.testing.assert_array_equal(encode(["director"]), right)
+    assert len(opened) == 1
+    shutil.rmtree(path.parent)
+    np.testing.assert_array_equal(encode(["director"]), right)
+    np.testing.assert_array_equal(encode(["director"]), right)
+    assert path.exists()
+    assert plain.asked == ["director"] * 2
+    assert not recwarn.list
 
 
 def test_where_no_file_can_be_made_texts_are_encoded_all_the_same(tmp_path):

@@ -37,7 +37,7 @@ _TOLD = (
     "three steps", "mean whole", "noun fit", "log size", "answers itself", "there and back",
     "named aside", "named aside by letters", "both missed", "asked class missed",
     "graded missed", "class named", "wanting", "linked in all", "linked least", "linked ahead",
-    "linked missed", "linked best", "linked spread",
+    "linked missed", "linked best", "linked spread", "all asked",
 )  # fmt: skip
 _ASKS, _IS = ("what", "which", "wie", "was", "welche"), ("is", "are", "was", "ist", "lautet")
 _WHAT_IS = frozenset(itertools.product(_ASKS, _IS))

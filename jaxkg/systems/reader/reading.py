@@ -108,9 +108,10 @@ class Readings:
         words = cues.words
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
-        return Asked(
-            cues, mentions, classes, alignment, named, self.senses.of(" ".join(alignment.noun))
-        )
+        sorts, denied = self.senses.of(" ".join(alignment.noun)), frozenset[int]()
+        if self.linking is not None and (cues.negated, cues.except_at) != (None, None):
+            denied = self.linking.likely(alignment.masked_text())
+        return Asked(cues, mentions, classes, alignment, named, sorts, denied)
 
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
         """Whether words are a name and nothing else; not the "director" of an award's long name,

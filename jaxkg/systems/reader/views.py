@@ -41,7 +41,7 @@ NAMES = (
     "negated", "wanting", "share wanting",
     "named aside", "named aside in all", "named aside by letters",
     "possessed", "measure direction", "noun sem relations", "noun sem names", "noun sem behind",
-    "twice met", "twice missed",
+    "twice met", "twice missed", "all asked",
     *TURNS,
     *LINKING,
 )  # fmt: skip

@@ -252,6 +252,8 @@ def test_other_names_are_told_by_sentences_too():
 def test_what_a_question_denies():
     for text in ("Which cakes don't need eggs?", "cakes with no eggs", "nothing", "neither"):
         assert read_cues(text).negated is not None, text
+    for text in ("Which cakes still need eggs?", "orders still waiting for a driver"):
+        assert read_cues(text).negated is not None, text
     assert read_cues("cakes with nuts but no eggs").except_at == 3
     for text in ("no more than 3 eggs", "Which note has a knot?"):
         assert read_cues(text).negated is None, text
@@ -280,6 +282,9 @@ def test_what_is_but_polite_asks_for_nothing():
         ("I wonder which of them is old", "which of them is old"),
         ("Which boat, I gather, is hers?", "Which boat is hers?"),
         ("Can I ask what it costs, if you please?", "what it costs ?"),
+        ("List the boats on record, please.", "List the boats , please."),
+        ("Which boats are in our database?", "Which boats are ?"),
+        ("Which songs are on record number 3?", "Which songs are on record number 3?"),
         ("Can the Tern sail?", "Can the Tern sail?"),
         ("May I?", "May I?"),
     ]:

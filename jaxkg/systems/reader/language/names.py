@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -15,6 +16,7 @@ ARTICLES = frozenset(_ARTICLE_WORDS.split())
 _ROMAN: dict[str, str] = dict(zip(("ii", "iii", "iv", "vi", "vii", "viii", "ix"), "2346789"))
 
 
+@functools.lru_cache(100_000)
 def key_of(text: str) -> str:
     """Key of a name: articles and a bracketed end left out; see `key_of_words`.
 

@@ -136,6 +136,7 @@ def fit_linking(
     book: Sequence[Domain],
     config: LinkingConfig = LinkingConfig(),
     *,
+    start: Change | None = None,
     told: Callable[[int, float], None] | None = None,
 ) -> Change:
     """Tune an encoder.
@@ -144,6 +145,7 @@ def fit_linking(
         encoder: as it is.
         book: schemas and questions.
         config: of the training.
+        start: a change to go on from, of as many layers and of that rank; else none yet.
         told: called with (epoch, loss).
 
     Returns:
@@ -160,7 +162,7 @@ def fit_linking(
     steps = config.epochs * per_epoch
     made = _tuning(encoder.graph, config.layers, steps, config.rate)
     key = jax.random.key(config.seed)
-    change = init_change(encoder.weights, layers=config.layers, rank=config.rank, key=key)
+    change = start or init_change(encoder.weights, layers=config.layers, rank=config.rank, key=key)
     found = run(
         made.step,
         made.init(change),

@@ -73,6 +73,7 @@ class Asked:
     Attributes:
         named: [words] how surely each belongs to the label of a relation, see `LabelIndex`.
         sorts: what is asked for against each sort of the graph, see `Senses`.
+        denied: relations that a question with a "not" asks for as a whole, likelier than not.
         cut: whether too much lies around the topics to walk on from all of it.
     """
 
@@ -82,4 +83,5 @@ class Asked:
     alignment: Alignment
     named: np.ndarray
     sorts: Mapping[int, np.ndarray] = dataclasses.field(default_factory=dict)
+    denied: frozenset[int] = frozenset()
     cut: bool = False

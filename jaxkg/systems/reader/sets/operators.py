@@ -267,15 +267,18 @@ class Operators:
         spoken = {}
         for having in havings:
             code = self.kg.relation_code(_domain_of(having).relations[0])
-            spoken[code] = max(self.measured.fit(asked, code, ""), self._led_to(asked, code, of))
+            fits = self.measured.fit(asked, code, ""), self._led_to(asked, code, of)
+            spoken[code] = max(*fits, _SPOKEN_OF if code % total in asked.denied else 0.0)
         # "Who led a trial but did not discover anything": of those that a relation picks out.
         picked = asked.cues.except_at is not None and not (of and lacked)
         leaders = [h for h, fit in zip(havings, spoken.values()) if fit >= _SPOKEN_OF]
         bases = [*bases[:10], *(leaders[:_LEADERS] if picked else ())]
         for having, (code, fit) in zip(havings, spoken.items()):
             if fit >= _SPOKEN_OF and all(other.measure != code % total for other in made):
-                own = self._own_sort(having) if lacked and not of else ()
-                made += self._left(own or bases, having, code % total, fit)
+                sort = not of and (lacked or code % total in asked.denied)
+                own = self._own_sort(having) if sort else []
+                whole = own or bases if lacked else [*own, *bases]
+                made += self._left(whole, having, code % total, fit)
         if not made:  # those of its own sort: "what was never amended"
             for having in havings:
                 code = self.kg.relation_code(_domain_of(having).relations[0])
@@ -307,9 +310,9 @@ class Operators:
         total = self.kg.num_relations
         for code in range(2 * total) if total <= _FEW else ():
             name = self.kg.relation_name(code)
-            if name in found or self.vocabulary.role(code) or not self._led_to(asked, code, of):
-                continue
-            found[name] = self.find.having(code)
+            meant = code % total in asked.denied or self._led_to(asked, code, of)
+            if name not in found and meant and not self.vocabulary.role(code):
+                found[name] = self.find.having(code)
         return list(found.values())
 
     def _left(
@@ -317,7 +320,8 @@ class Operators:
     ) -> list[Candidate]:
         """What of some sets has nothing of a relation, where some have."""
         made = []
-        for base in bases if fit >= _SPOKEN_OF else ():
+        others = (base for base in bases if base.query != having.query)
+        for base in others if fit >= _SPOKEN_OF else ():
             left = np.setdiff1d(base.ends, having.ends)
             if len(left) < len(base.ends) and (len(left) or not base.relations):
                 without = Difference(base.node, _domain_of(having))

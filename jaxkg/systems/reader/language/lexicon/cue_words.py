@@ -233,6 +233,7 @@ TOGETHER = re.compile(
 """The same in other words."""
 NOT = re.compile(
     r"\b(?:out of (?:order|stock|service|use|action|print)|"
+    r"still (?:needs?|lacks?|awaits?|awaiting|waiting)|"
     r"not|never|none|nothing|neither|nor|nobody|\w+n['’]t|lack(?:s|ing)?|nichts?|"
     r"nie(?:mals|mand)?|weder|kein(?:e[nmr]?)?|no(?!\s+(?:more|less|fewer|later|earlier|one)\b))\b",
     re.IGNORECASE,
@@ -268,6 +269,10 @@ MANNERS = re.compile(
             # "if I may ask", "if you please"
             r",? if (?:i|you|we) (?:may|might|could|would|can|please|don't mind|do not mind)\b"
             r"(?: \w+){0,2}?(?=\W*$|,)",
+            # "list the courses on record", "in our database, please"
+            r"\bon (?:record|file|(?:the|our|your) books)(?=\W*(?:$|please\b))"
+            r"|\bin (?:the|our|your|this) (?:books|records|files|database|graph)"
+            r"(?=\W*(?:$|please\b))",
             # "Am I right in believing that", of which the "am I" is left to ask yes or no.
             r"(?<=am i )(?:right|correct)(?: (?:in|to) \w+)?(?: that)?\b",
         )
