@@ -92,7 +92,7 @@ def own_domain(title: str, kg: KnowledgeGraph, questions: Sequence[Mapping[str, 
     place: dict[str, int] = {}
     for row, code in enumerate(ordinary):
         name = kg.relations[code]
-        for label in (name, re.split("[/#]", name)[-1], *told[code].wordings):
+        for label in (name, *told[code].wordings):
             place.setdefault(relation_words(label).lower(), row)
     phrases = []
     for one in questions:

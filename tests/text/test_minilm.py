@@ -140,9 +140,8 @@ def test_batches_hold_every_text_once_and_little_else() -> None:
 
 
 def test_a_text_alone_shares_a_program_with_longer_ones() -> None:
-    widths = {
-        width for length in range(3, 13) for _, _, width in text_batches([length], 256)
-    }  # fmt: skip
+    alone = (list(text_batches([length], 256)) for length in range(3, 13))
+    widths = {width for batches in alone for _, _, width in batches}
     assert widths == {12}
     assert [(size, width) for _, size, width in text_batches([3] * 8, 256)] == [(8, 8)]
     assert [width for _, _, width in text_batches([3], 10)] == [10]  # no longer than the model

@@ -142,7 +142,7 @@ def _labelled(codes: Iterable[int], words: frozenset[str], find: Candidates) -> 
 
 def _all_of_a_class(best: Candidate, find: Candidates) -> bool:
     """Whether a reading is all members of a class and nothing else."""
-    if best.shape == "class" and not best.relations:
+    if best.whole_class:
         return True
     codes = best.relations
     alone = best.shape == "path" and len(codes) == 1 and codes[0] >= find.kg.num_relations

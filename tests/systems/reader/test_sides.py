@@ -204,4 +204,5 @@ def test_all_of_a_class_are_asked_for_by_naming_it(firm):
         of = views(asked, found, readings.find)[:, NAMES.index("all asked")]
         assert max(of, default=0.0) == wanted, question
         whole = [one.shape == "class" and not one.relations for one in found]
+        assert whole == [one.whole_class for one in found], question
         assert not of[~np.array(whole, bool)].any(), question

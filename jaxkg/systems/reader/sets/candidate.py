@@ -65,6 +65,11 @@ class Candidate:
         assert not isinstance(self.query, Count | Exists | Compared)
         return self.query
 
+    @property
+    def whole_class(self) -> bool:
+        """Whether it is all of a class, or of what has a relation, and nothing is walked."""
+        return self.shape == "class" and not self.relations
+
 
 @dataclasses.dataclass
 class Asked:

@@ -138,7 +138,7 @@ class Operators:
     def _bases(self, found: list[Candidate]) -> list[Candidate]:
         things = [c for c in found if c.last < 0 or self.vocabulary.ends_kind(c.last) == "thing"]
         classes = [c for c in things if c.shape == "class"]
-        whole = [c for c in classes if not c.relations]
+        whole = [c for c in classes if c.whole_class]
         walked = [c for c in classes if c.relations]
         return [*whole, *walked, *[c for c in things if c.shape != "class"][:_BASES]]
 
@@ -277,8 +277,8 @@ class Operators:
             if fit >= _SPOKEN_OF and all(other.measure != code % total for other in made):
                 sort = not of and (lacked or code % total in asked.denied)
                 own = self._own_sort(having) if sort else []
-                whole = own or bases if lacked else [*own, *bases]
-                made += self._left(whole, having, code % total, fit)
+                sets = own or bases if lacked else [*own, *bases]
+                made += self._left(sets, having, code % total, fit)
         if not made:  # those of its own sort: "what was never amended"
             for having in havings:
                 code = self.kg.relation_code(_domain_of(having).relations[0])
@@ -346,7 +346,7 @@ class Operators:
             base,
             query=Difference(base.node, query),
             ends=left,
-            wanting=float(base.shape == "class" and not base.relations and not len(left)),
+            wanting=float(base.whole_class and not len(left)),
             topics=(*base.topics, *topics),
             relations=(*base.relations, *(r for r in relations if r not in base.relations)),
             shape="except",

@@ -100,7 +100,7 @@ def shape_views(asked: Asked, candidate: Candidate, find: Candidates) -> dict[st
 def _all_asked(asked: Asked, candidate: Candidate) -> bool:
     """Whether a reading is all of a class that the question names and asks for all of: "list the
     courses", "who are our drivers"."""
-    if candidate.shape != "class" or candidate.relations:
+    if not candidate.whole_class:
         return False
     words = asked.cues.words.folded
     every = not EVERY.isdisjoint(words) or tuple(words[:2]) in _WHO_ARE
