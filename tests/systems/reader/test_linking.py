@@ -111,7 +111,8 @@ FLEET = [
 def test_what_a_not_denies_is_told_by_the_whole_question(cosine, lacking):
     kg = KnowledgeGraph.from_triples(FLEET)
     question = "Which boats have nobody to help out?"
-    told = Told({question[:-1].lower(): np.eye(4)[0], "mate": cosine * np.eye(4)[0]})
+    said = (question[:-1].lower(), "which boats have a mate")
+    told = Told(dict.fromkeys(said, np.eye(4)[0]) | {"mate": cosine * np.eye(4)[0]})
     texts = ReaderTexts(TextVectors(None), TextVectors(told))
     readings = Readings(kg, texts, ReaderSettings())
     asked = readings.asked(question)
@@ -221,6 +222,13 @@ def test_a_tuned_encoder_tells_the_relations_asked_for_and_leaves_the_other_as_i
         wanted = {*phrase.ahead, *(3 + r for r in phrase.backwards)}
         assert set(np.argsort(-cosines)[: len(wanted)].tolist()) == wanted
     again = fit_linking(encoder, [domain], config)
+    assert digest_of(again) == digest_of(change)
+    further = []
+    brief = dataclasses.replace(config, epochs=1, rate=1e-6)
+    fit_linking(
+        encoder, [domain], brief, start=change, told=lambda epoch, loss: further.append(loss)
+    )
+    assert further[0] < 0.5 * told[0]  # it went on from there
     assert digest_of(again) == digest_of(change)
     assert tuned.revision == f"{encoder.revision}-{digest_of(change)}"
 
