@@ -14,7 +14,7 @@ from pyarrow import parquet
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import open_graph, read_graph, triples
 from jaxkg.kg.stores.arrays import ArrayStore
-from jaxkg.kg.stores.big import build, spill
+from jaxkg.kg.stores.big import sort, spill
 from jaxkg.kg.stores.big.build import build_big
 from jaxkg.lock import FolderLock
 
@@ -100,7 +100,7 @@ def test_parquet_that_is_not_plain_strings(tmp_path, heads):
 
 def test_many_batches(rng, tmp_path, monkeypatch):
     monkeypatch.setattr(spill, "_BATCH", 50)
-    monkeypatch.setattr(build, "_ROWS", 30)
+    monkeypatch.setattr(sort, "_ROWS", 30)
     monkeypatch.setattr(triples, "PART", 16)
     path, names = tmp_path / "facts.tsv", tmp_path / "names.tsv"
     path.write_text(lines(rng, "\t"), encoding="utf-8")

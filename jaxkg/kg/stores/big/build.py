@@ -3,7 +3,8 @@
 Needs the extra `big`. What is in memory at a time: a batch of lines, the relations, and as much as
 DuckDB is allowed; the arrays are mapped files. A build that was killed is gone on with by the next
 one: what was read stays read, and what DuckDB has sorted, table by table, stays sorted. Reading
-that had not ended starts anew.
+that had not ended starts anew. Where DuckDB finds its memory too little, it goes on with fewer
+threads.
 """
 
 from __future__ import annotations
@@ -11,37 +12,22 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
-
-import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.encode import refuse_inverses
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
 from jaxkg.kg.files.parquet import parquet_parts, read_parquet
-from jaxkg.kg.files.rdf import RDF_FORMATS, bare_name, tail_of
+from jaxkg.kg.files.rdf import RDF_FORMATS
 from jaxkg.kg.files.read import graph_format
 from jaxkg.kg.files.shape import first_rows, is_header, rows_are_entities
 from jaxkg.kg.files.store import save_graph
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.arrays import save_index
+from jaxkg.kg.stores.big.sort import SORTED, quoted, sorted_graph
 from jaxkg.kg.stores.big.spill import SpilledNames, SpilledTriples, libraries, spill_rdf
 from jaxkg.kg.stores.big.work_folder import Reading, WorkFolder, code_digest, signature
-from jaxkg.kg.triples import PackedTriples, offset_width, relation_width
-from jaxkg.words import relation_words
-
-_ROWS = 1 << 20
-_SORTED = {
-    "entities": "numbering entities",
-    "triples": "sorting facts",
-    "others": "sorting names",
-}
-"""What has ended once DuckDB has a table, in order."""
 
 
 def build_big(
@@ -61,16 +47,16 @@ def build_big(
 
     The same graph as `read_graph` and `save_graph` make, but that it is not told where its facts
     were read. What is on the way lies beside `folder` and needs several times the graph's room. It
-    stays there where the process is killed, or interrupted after reading: the next build of the
-    same files to the same folder, with the same arguments (`memory` aside), DuckDB and code of
-    jaxkg, goes on from there; any other removes it.
+    stays there where the process is killed, or interrupted or out of `memory` after reading: the
+    next build of the same files to the same folder, with the same arguments (`memory` aside),
+    DuckDB and code of jaxkg, goes on from there; any other removes it.
 
     Args:
         path: TSV, CSV, `a|b|c`, Parquet, or RDF but JSON-LD, without statements about statements;
             gzip or zstd may pack all but Parquet.
         folder: to save it to.
         format, columns, names, encoding, skip_bad: see `read_graph`.
-        memory: that sorting may take, as "2GB".
+        memory: that sorting may take, as "2GB". Too little for all threads, fewer go on.
         on_progress: told of the bytes that are read.
         on_stage: told what is done now, and what need not be done again.
 
@@ -107,27 +93,37 @@ def build_big(
     try:
         with duckdb.connect() as trial:
             trial.execute(f"SET memory_limit = '{memory}'")
+            threads = trial.execute("SELECT current_setting('threads')").fetchone()[0]
         folder.parent.mkdir(parents=True, exist_ok=True)
         about = format, columns and tuple(columns), encoding, skip_bad
         files = [*parquet_parts(path), *([] if named is None else [named])]
         told = signature(files, *about, duckdb.__version__, code_digest())
         with WorkFolder(folder, told) as work, _interruptions(work, say):
             going_on = work.reading is not None
-            try:
-                kg = _graph(work, read, memory, format in RDF_FORMATS, say)
-            except duckdb.OutOfMemoryException:
-                raise
-            except duckdb.Error:
-                if not going_on:
-                    raise
-                say("what the last build left is damaged; starting anew")
-                work.empty()
-                kg = _graph(work, read, memory, format in RDF_FORMATS, say)
+            while True:
+                try:
+                    kg = _graph(work, read, memory, threads, format in RDF_FORMATS, say)
+                    break
+                except duckdb.OutOfMemoryException as error:
+                    if threads == 1:
+                        work.stays = True
+                        raise JaxkgError(
+                            f"{path}: {memory} is too little to sort in, with one thread too "
+                            f"({_first_line(error)}); with more (--memory) the same build goes on"
+                        ) from error
+                    threads //= 2
+                    say(f"{memory} is too little; going on with fewer threads ({threads})")
+                except duckdb.Error:
+                    if not going_on:
+                        raise
+                    going_on = False
+                    say("what the last build left is damaged; starting anew")
+                    work.empty()
             pyarrow.default_memory_pool().release_unused()
             say("saving")
             save_graph(kg, folder, beside=lambda fresh: save_index(fresh, kg))
     except duckdb.Error as error:
-        raise JaxkgError(f"{path}: cannot be sorted: {str(error).splitlines()[0]}") from error
+        raise JaxkgError(f"{path}: cannot be sorted: {_first_line(error)}") from error
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else error
         raise JaxkgError(f"{folder}: cannot be built ({why})") from error
@@ -138,6 +134,7 @@ def _graph(
     work: WorkFolder,
     read: Callable[[WorkFolder], Reading],
     memory: str,
+    threads: int,
     rdf: bool,
     say: Callable[[str], None],
 ) -> KnowledgeGraph:
@@ -150,19 +147,20 @@ def _graph(
         temporary = work.path / "sorting"
         shutil.rmtree(temporary, ignore_errors=True)
         run(f"SET memory_limit = '{memory}'")
-        run(f"SET temp_directory = {_quoted(temporary)}")
+        run(f"SET threads = {threads}")
+        run(f"SET temp_directory = {quoted(temporary)}")
         rows = {name: getattr(reading, name) for name in ("facts", "names")}
         for name in filter(rows.get, rows):
             # File by file: a folder may be called like a pattern.
-            files = ", ".join(map(_quoted, sorted(work.path.glob(f"{name}-*.parquet"))))
+            files = ", ".join(map(quoted, sorted(work.path.glob(f"{name}-*.parquet"))))
             run(f"CREATE TEMP VIEW {name} AS SELECT * FROM read_parquet([{files}])")
             if kept and run(f"SELECT count(*) FROM {name}").fetchone() != (rows[name],):
                 raise duckdb.DataError(f"{name} that were read are not there")
         done = {name for (name,) in run("SELECT table_name FROM duckdb_tables()").fetchall()}
         if kept:
-            ended = [stage for name, stage in _SORTED.items() if name in done]
+            ended = [stage for name, stage in SORTED.items() if name in done]
             say(f"going on after {ended[-1] if ended else 'reading'}")
-        return _sorted(database, work.path, reading, rdf, done, say)
+        return sorted_graph(database, work.path, reading, rdf, done, say)
 
 
 @contextlib.contextmanager
@@ -178,6 +176,10 @@ def _interruptions(work: WorkFolder, say: Callable[[str], None]) -> Iterator[Non
         raise KeyboardInterrupt from error
 
 
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
 def _refuse_table(path: Path, format: str, encoding: str) -> None:
     """Refuse what `read_graph` would take as a table: its columns are no head, relation, tail."""
     rows = first_rows(path, format, encoding)
@@ -187,10 +189,6 @@ def _refuse_table(path: Path, format: str, encoding: str) -> None:
             f"triples: build it in memory (without --big), or, if its rows are triples, name the "
             f"format ({format!r}) or the columns"
         )
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _read(
@@ -223,176 +221,3 @@ def _read(
         raise JaxkgError(
             f"{path}: {format} is read whole, not on disk; write it as TSV, Parquet or N-Triples"
         )
-
-
-def _sorted(
-    database: Any,
-    work: Path,
-    reading: Reading,
-    rdf: bool,
-    done: Collection[str],
-    say: Callable[[str], None],
-) -> KnowledgeGraph:
-    """Spilled facts and names as a graph of mapped arrays; tables that are done are taken."""
-    run = database.execute
-    if "entities" not in done:
-        say("numbering entities")
-    run(
-        "CREATE TABLE IF NOT EXISTS entities AS SELECT id FROM "
-        "(SELECT DISTINCT head AS id FROM facts UNION SELECT DISTINCT tail FROM facts) ORDER BY id"
-    )
-    relations, called = _relations(run, rdf)
-    run("CREATE TEMP TABLE relations (relation VARCHAR, code INTEGER)")
-    code = {name: row for row, name in enumerate(relations)}
-    database.executemany(
-        "INSERT INTO relations VALUES (?, ?)", [[iri, code[name]] for iri, name in called.items()]
-    )
-    if "triples" not in done:
-        say("sorting facts")
-    run(
-        "CREATE TABLE IF NOT EXISTS triples AS SELECT DISTINCT h.rowid::INTEGER AS h, r.code AS r, "
-        "t.rowid::INTEGER AS t FROM facts f JOIN entities h ON f.head = h.id "
-        "JOIN entities t ON f.tail = t.id JOIN relations r ON f.relation = r.relation "
-        "ORDER BY 1, 2, 3"
-    )
-    count, entities = (
-        run(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("triples", "entities")
-    )
-    relation = _mapped(work / "relation.npy", relation_width(len(relations)), (count,))
-    tail = _mapped(work / "tail.npy", np.int32, (count,))
-    first, place = np.zeros(entities + 1, offset_width(count)), 0
-    for batch in _batches(run, work, "SELECT h, r, t FROM triples ORDER BY rowid"):
-        head, *columns = (column.to_numpy() for column in batch.columns)
-        for column, read in zip((relation, tail), columns):
-            column[place : place + len(batch)] = read
-        first[head[0] + 1 : head[-1] + 2] += np.bincount(head - head[0]).astype(first.dtype)
-        place += len(batch)
-    triples = PackedTriples(np.cumsum(first, out=first), relation, tail)
-    say("naming")
-    rows = _batches(run, work, "SELECT id FROM entities ORDER BY rowid")
-    ids = _packed(work / "ids", (batch.column(0) for batch in rows), ascending=True)
-    names, aliases = ids, AliasTable.from_mapping({})
-    labels: dict[str, list[str]] = {}
-    if reading.names:
-        names, aliases = _names(run, work, rdf)
-        labels = _relation_names(run, called)
-    elif rdf:
-        parts = (ids[start : start + _ROWS] for start in range(0, len(ids), _ROWS))
-        names = _packed(work / "names", (map(bare_name, part) for part in parts))
-    return KnowledgeGraph(
-        entity_ids=ids,
-        entity_names=names,
-        relations=relations,
-        triples=cast(np.ndarray, triples),
-        aliases=aliases,
-        duplicates=reading.facts - count,
-        skipped=tuple(reading.skipped),
-        relation_labels=tuple(labels.get(r, [relation_words(r)])[0] for r in relations),
-        relation_aliases=AliasTable.from_mapping(
-            {row: labels[name][1:] for row, name in enumerate(relations) if name in labels}
-        ),
-    )
-
-
-def _relations(run: Callable[..., Any], rdf: bool) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The names of relations, ascending, and that of each as it was read."""
-    read = [row[0] for row in run("SELECT DISTINCT relation FROM facts").fetchall()]
-    refuse_inverses(read)
-    called = {name: name for name in read}
-    if rdf:
-        tails = Counter(map(tail_of, read))
-        called = {iri: tail_of(iri) if tails[tail_of(iri)] == 1 else iri for iri in read}
-    return tuple(sorted(called.values())), called
-
-
-def _names(run: Callable[..., Any], work: Path, rdf: bool) -> tuple[NameTable, AliasTable]:
-    """Display names and other names of the entities."""
-    run(
-        "CREATE TABLE IF NOT EXISTS named AS SELECT e.rowid::INTEGER AS entity, n.name AS name, "
-        "min(n.rank::BIGINT * 1000000000000 + n.number) AS place, "
-        "min((n.rank % 9)::BIGINT * 1000000000000 + n.number) AS turn "
-        "FROM names n JOIN entities e ON n.id = e.id "
-        "GROUP BY 1, 2"
-    )
-    run(
-        "CREATE TABLE IF NOT EXISTS shown AS "
-        "SELECT entity, arg_min(name, place) AS name, min(place) AS place "
-        "FROM named WHERE place < 9000000000000 GROUP BY entity"
-    )
-    shown = "s.name" if rdf else "coalesce(s.name, e.id)"
-    rows = (
-        f"SELECT e.id, {shown} FROM entities e LEFT JOIN shown s ON s.entity = e.rowid "
-        "ORDER BY e.rowid"
-    )
-    names = (
-        batch.column(1)
-        if not batch.column(1).null_count
-        else [
-            bare_name(id) if name is None else name
-            for id, name in zip(*(column.to_pylist() for column in batch.columns))
-        ]
-        for batch in _batches(run, work, rows)
-    )
-    table = _packed(work / "names", names)
-    run(
-        "CREATE TABLE IF NOT EXISTS others AS "
-        "SELECT n.entity, n.name FROM named n LEFT JOIN shown s USING (entity) "
-        "WHERE s.name IS NULL OR s.name <> n.name ORDER BY n.entity, n.turn"
-    )
-    count = run("SELECT count(*) FROM others").fetchone()[0]
-    owners = _mapped(work / "owners.npy", np.int32, (count,))
-    place = 0
-    for batch in _batches(run, work, "SELECT entity FROM others ORDER BY rowid"):
-        owners[place : place + len(batch)] = batch.column(0).to_numpy()
-        place += len(batch)
-    rows = _batches(run, work, "SELECT name FROM others ORDER BY rowid")
-    others = _packed(work / "aliases", (batch.column(0) for batch in rows))
-    return table, AliasTable(owners, others)
-
-
-def _relation_names(run: Callable[..., Any], called: dict[str, str]) -> dict[str, list[str]]:
-    rows = run(
-        "SELECT r.relation, n.name FROM names n JOIN relations r ON n.id = r.relation "
-        "ORDER BY n.rank, n.number"
-    ).fetchall()
-    found: dict[str, dict[str, None]] = {}
-    for iri, name in rows:
-        found.setdefault(called[iri], {})[name] = None
-    return {name: list(told) for name, told in found.items()}
-
-
-def _batches(run: Callable[..., Any], work: Path, query: str) -> Iterator[Any]:
-    """The rows of a query in order, some at a time."""
-    from pyarrow import parquet
-
-    path = work / "rows.parquet"
-    run(f"COPY ({query}) TO {_quoted(path)} (FORMAT parquet, COMPRESSION lz4)")
-    with parquet.ParquetFile(path) as file:
-        yield from file.iter_batches(_ROWS)
-    path.unlink()
-
-
-def _packed(path: Path, parts: Iterable[Any], *, ascending: bool = False) -> NameTable:
-    """Strings, in parts of any kind that Arrow takes, as a table of names on disk."""
-    import pyarrow
-
-    lengths: list[np.ndarray] = [np.zeros(1, np.int64)]
-    with open(path.with_suffix(".blob"), "wb") as file:
-        for part in parts:
-            if not isinstance(part, pyarrow.Array):
-                part = pyarrow.array(part, pyarrow.string())
-            _, places, letters = part.buffers()
-            bounds = np.frombuffer(places, np.int32)[part.offset : part.offset + len(part) + 1]
-            if letters is not None:
-                file.write(letters.slice(int(bounds[0]), int(bounds[-1] - bounds[0])))
-            lengths.append(np.diff(bounds))
-    offsets = np.cumsum(np.concatenate(lengths))
-    empty = np.zeros(0, np.uint8)
-    blob = np.memmap(path.with_suffix(".blob"), np.uint8, "r") if offsets[-1] else empty
-    return NameTable(np.asarray(blob), offsets, ascending=ascending)
-
-
-def _mapped(path: Path, kind: Any, shape: tuple[int, ...]) -> np.ndarray:
-    if not shape[0]:
-        return np.zeros(shape, kind)
-    return np.asarray(np.lib.format.open_memmap(path, "w+", kind, shape))

@@ -69,7 +69,10 @@ class WorkFolder:
         path: of the folder.
         reading: what a build of the same signature found that was stopped later; None where there
             was none, until `keep`.
+        stays: whether an error leaves it too, where reading has ended.
     """
+
+    stays = False
 
     def __init__(self, target: Path, signature: str) -> None:
         """Take over what was left of a build of this signature, or begin anew.
@@ -121,7 +124,8 @@ class WorkFolder:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Remove the folder; after an interruption it stays where reading has ended."""
-        if kind is not None and not issubclass(kind, Exception) and self.reading is not None:
+        stays = kind is not None and (self.stays or not issubclass(kind, Exception))
+        if stays and self.reading is not None:
             self._lock.close()
         else:
             _remove(self.path, self._lock)
