@@ -101,6 +101,7 @@ def test_parquet_that_is_not_plain_strings(tmp_path, heads):
 def test_many_batches(rng, tmp_path, monkeypatch):
     monkeypatch.setattr(spill, "_BATCH", 50)
     monkeypatch.setattr(sort, "_ROWS", 30)
+    monkeypatch.setattr(sort, "_BYTES_A_FACT", 20 << 20)
     monkeypatch.setattr(triples, "PART", 16)
     path, names = tmp_path / "facts.tsv", tmp_path / "names.tsv"
     path.write_text(lines(rng, "\t"), encoding="utf-8")

@@ -3,8 +3,7 @@
 Needs the extra `big`. What is in memory at a time: a batch of lines, the relations, and as much as
 DuckDB is allowed; the arrays are mapped files. A build that was killed is gone on with by the next
 one: what was read stays read, and what DuckDB has sorted, table by table, stays sorted. Reading
-that had not ended starts anew. Where DuckDB finds its memory too little, it goes on with fewer
-threads.
+that had not ended starts anew.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def build_big(
             gzip or zstd may pack all but Parquet.
         folder: to save it to.
         format, columns, names, encoding, skip_bad: see `read_graph`.
-        memory: that sorting may take, as "2GB". Too little for all threads, fewer go on.
+        memory: that sorting may take, as "2GB".
         on_progress: told of the bytes that are read.
         on_stage: told what is done now, and what need not be done again.
 
@@ -93,32 +92,26 @@ def build_big(
     try:
         with duckdb.connect() as trial:
             trial.execute(f"SET memory_limit = '{memory}'")
-            threads = trial.execute("SELECT current_setting('threads')").fetchone()[0]
         folder.parent.mkdir(parents=True, exist_ok=True)
         about = format, columns and tuple(columns), encoding, skip_bad
         files = [*parquet_parts(path), *([] if named is None else [named])]
         told = signature(files, *about, duckdb.__version__, code_digest())
         with WorkFolder(folder, told) as work, _interruptions(work, say):
             going_on = work.reading is not None
-            while True:
-                try:
-                    kg = _graph(work, read, memory, threads, format in RDF_FORMATS, say)
-                    break
-                except duckdb.OutOfMemoryException as error:
-                    if threads == 1:
-                        work.stays = True
-                        raise JaxkgError(
-                            f"{path}: {memory} is too little to sort in, with one thread too "
-                            f"({_first_line(error)}); with more (--memory) the same build goes on"
-                        ) from error
-                    threads //= 2
-                    say(f"{memory} is too little; going on with fewer threads ({threads})")
-                except duckdb.Error:
-                    if not going_on:
-                        raise
-                    going_on = False
-                    say("what the last build left is damaged; starting anew")
-                    work.empty()
+            try:
+                kg = _graph(work, read, memory, format in RDF_FORMATS, say)
+            except duckdb.OutOfMemoryException as error:
+                work.stays = True
+                raise JaxkgError(
+                    f"{path}: {memory} is too little to sort in ({_first_line(error)}); with more "
+                    "(--memory) the same build goes on"
+                ) from error
+            except duckdb.Error:
+                if not going_on:
+                    raise
+                say("what the last build left is damaged; starting anew")
+                work.empty()
+                kg = _graph(work, read, memory, format in RDF_FORMATS, say)
             pyarrow.default_memory_pool().release_unused()
             say("saving")
             save_graph(kg, folder, beside=lambda fresh: save_index(fresh, kg))
@@ -134,7 +127,6 @@ def _graph(
     work: WorkFolder,
     read: Callable[[WorkFolder], Reading],
     memory: str,
-    threads: int,
     rdf: bool,
     say: Callable[[str], None],
 ) -> KnowledgeGraph:
@@ -147,7 +139,6 @@ def _graph(
         temporary = work.path / "sorting"
         shutil.rmtree(temporary, ignore_errors=True)
         run(f"SET memory_limit = '{memory}'")
-        run(f"SET threads = {threads}")
         run(f"SET temp_directory = {quoted(temporary)}")
         rows = {name: getattr(reading, name) for name in ("facts", "names")}
         for name in filter(rows.get, rows):
