@@ -90,14 +90,22 @@ def programs_counted() -> Iterator[Programs]:
 
 def peak_memory() -> int:
     """Most bytes that this process has held at once."""
-    status = Path("/proc/self/status")  # where there is none, what started this process counts too
-    for line in status.read_text().splitlines() if status.exists() else ():
-        if line.startswith("VmHWM:"):
-            return 1024 * int(line.split()[1])
-    import resource  # not on every system
+    if most := peak_memory_of("self"):
+        return most
+    import resource  # not on every system; what started this process counts, too
 
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most
+
+
+def peak_memory_of(process: int | str) -> int:
+    """Most bytes that a process has held at once; 0: it has ended, or the system has no /proc."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0
+    told = (line.split() for line in status.splitlines() if line.startswith("VmHWM:"))
+    return next((1024 * int(kib) for _, kib, _ in told), 0)
 
 
 @contextmanager

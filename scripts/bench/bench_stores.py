@@ -13,6 +13,7 @@ count where others use the machine. Room for 100 bytes a triple. Ten minutes for
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ import numpy as np
 from large_graph import entity_name, relation_name, write_graph
 
 from jaxkg.experiments.parts import Parts
-from jaxkg.experiments.programs import peak_memory
+from jaxkg.experiments.programs import peak_memory, peak_memory_of
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.registry import build_system
 from jaxkg.experiments.rows import Table
@@ -52,22 +53,31 @@ def timed(run: Callable[[], Any]) -> tuple[Any, float, float]:
 
 
 def command(words: Sequence[str], **environment: str) -> tuple[str, float, float, float]:
-    """What a command prints, its seconds, its CPU seconds and its largest resident GB."""
-    begun = time.perf_counter()
-    with subprocess.Popen(
-        [sys.executable, "-m", "jaxkg", "--quiet", *words],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **environment},
-    ) as process:
-        assert process.stdout is not None
-        said = process.stdout.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    """What a command prints, its seconds, its CPU seconds and its largest resident GB.
+
+    The system's own account of a child's memory begins with what its parent holds.
+    """
+    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    most = 0
+    with (
+        tempfile.TemporaryFile("w+") as printed,
+        subprocess.Popen(
+            [sys.executable, "-m", "jaxkg", "--quiet", *words],
+            stdout=printed,
+            env={**os.environ, **environment},
+        ) as process,
+    ):
+        while process.poll() is None:
+            most = max(most, peak_memory_of(process.pid))
+            time.sleep(0.01)
+        seconds = time.perf_counter() - begun
+        printed.seek(0)
+        said = printed.read()
     if process.returncode:
         raise SystemExit(f"jaxkg {' '.join(words)} ended with {process.returncode}: {said}")
-    seconds = time.perf_counter() - begun
-    return said, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    return said, seconds, cpu, most / 2**30
 
 
 def questions(kg: KnowledgeGraph, count: int, seed: int) -> list[Question]:
