@@ -1,17 +1,15 @@
-"""BERT in Flax: what a sentence encoder runs on the device."""
+"""BERT: what a sentence encoder runs on the device."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import nnx
 from jax.typing import DTypeLike
 
 from jaxkg.errors import JaxkgError
@@ -62,134 +60,142 @@ class BertConfig:
             raise JaxkgError(f"sizes of the model are missing: {error}") from error
 
 
-class Dense(nnx.Module):
-    """A matrix product in the kernel's dtype, summed in float32, and a bias.
-
-    `nnx.Linear` rounds the sum as well, which costs accuracy and, on CPUs with matrix units, two
-    thirds of the speed.
-    """
-
-    def __init__(self, inputs: int, outputs: int, *, dtype: DTypeLike, rngs: nnx.Rngs) -> None:
-        kernel = jax.random.normal(rngs.params(), (inputs, outputs)) * inputs**-0.5
-        self.kernel = nnx.Param(kernel.astype(dtype))
-        self.bias = nnx.Param(jnp.zeros(outputs))
-
-    def __call__(self, states: jax.Array) -> jax.Array:
-        """[..., inputs] float32 to [..., outputs] float32."""
-        kernel = self.kernel[...]
-        product = jnp.einsum(
-            "...d,de->...e", states.astype(kernel.dtype), kernel, preferred_element_type=jnp.float32
-        )
-        return product + self.bias[...].reshape((1,) * (product.ndim - 1) + (-1,))
+# The fields of these stand in the order of their names: saved models hold a layer's arrays so.
 
 
-class Layer(nnx.Module):
+class Dense(NamedTuple):
+    """A matrix, whose product is summed in float32, and a bias."""
+
+    bias: jax.Array  # [outputs] float32
+    kernel: jax.Array  # [inputs, outputs], products are taken in its dtype
+
+
+class Norm(NamedTuple):
+    """What a normalised state is scaled and moved by."""
+
+    bias: jax.Array  # [D] float32
+    scale: jax.Array  # [D] float32
+
+
+class Layer(NamedTuple):
     """Self-attention and a feed-forward network, each followed by a normalised sum."""
 
-    def __init__(self, config: BertConfig, *, dtype: DTypeLike, rngs: nnx.Rngs) -> None:
-        width, inner = config.hidden_size, config.intermediate_size
-        self.heads = config.num_attention_heads
-        dense = functools.partial(Dense, dtype=dtype, rngs=rngs)
-        # Queries, keys and values in one product: a third of the calls.
-        self.qkv = dense(width, 3 * width)
-        self.attended = dense(width, width)
-        self.after_attention = nnx.LayerNorm(width, epsilon=config.layer_norm_eps, rngs=rngs)
-        self.inner = dense(width, inner)
-        self.outer = dense(inner, width)
-        self.after_outer = nnx.LayerNorm(width, epsilon=config.layer_norm_eps, rngs=rngs)
-
-    def __call__(self, states: jax.Array, bias: jax.Array) -> jax.Array:
-        """[B, T, D] float32 states and [B, 1, 1, T] float32 attention bias to [B, T, D]."""
-        batch, tokens, width = states.shape
-        shape = (batch, tokens, 3, self.heads, width // self.heads)
-        query, key, value = jnp.unstack(self.qkv(states).reshape(shape), axis=2)
-        scale = float(shape[-1]) ** -0.5
-        logits = jnp.einsum("bthd,bshd->bhts", query * scale, key)
-        weights = jax.nn.softmax(logits + bias, axis=-1)
-        mixed = jnp.einsum("bhts,bshd->bthd", weights, value).reshape(states.shape)
-        states = self.after_attention(states + self.attended(mixed))
-        inner = jax.nn.gelu(self.inner(states), approximate=False)
-        return self.after_outer(states + self.outer(inner))
+    after_attention: Norm
+    after_outer: Norm
+    attended: Dense
+    inner: Dense
+    outer: Dense
+    qkv: Dense  # queries, keys and values in one product: a third of the calls
 
 
-class Bert(nnx.Module):
-    """A BERT encoder. Matrix products run in `dtype`, norms and sums in float32.
+class Bert(NamedTuple):
+    """Weights of a BERT encoder.
 
     Reference: Devlin, Chang, Lee and Toutanova, "BERT: pre-training of deep bidirectional
     transformers for language understanding", 2019.
     """
 
-    def __init__(
-        self, config: BertConfig, *, dtype: DTypeLike = jnp.float32, rngs: nnx.Rngs
-    ) -> None:
-        width = config.hidden_size
-        self.words = nnx.Embed(config.vocab_size, width, rngs=rngs)
-        self.positions = nnx.Embed(config.max_position_embeddings, width, rngs=rngs)
-        self.types = nnx.Embed(config.type_vocab_size, width, rngs=rngs)
-        self.norm = nnx.LayerNorm(width, epsilon=config.layer_norm_eps, rngs=rngs)
-        self.layers = nnx.List(
-            Layer(config, dtype=dtype, rngs=rngs) for _ in range(config.num_hidden_layers)
-        )
-
-    def __call__(self, ids: jax.Array, lengths: jax.Array) -> jax.Array:
-        """Contextual vectors of every token.
-
-        Args:
-            ids: [B, T] int32 word pieces.
-            lengths: [B] int32, tokens of each row; what stands behind them takes no part.
-
-        Returns:
-            [B, T, D] float32; rows past a length are meaningless.
-        """
-        chex.assert_rank([ids, lengths], [2, 1])
-        return self.through(self.embed(ids), lengths)
-
-    def embed(self, ids: jax.Array) -> jax.Array:
-        """[B, T] int32 word pieces to [B, T, D] float32, what the first layer is given."""
-        places = jnp.arange(ids.shape[1], dtype=jnp.int32)
-        added = self.positions(places) + self.types(jnp.zeros(1, jnp.int32))
-        return self.norm(self.words(ids) + added[None])
-
-    def through(
-        self, states: jax.Array, lengths: jax.Array, *, first: int = 0, last: int | None = None
-    ) -> jax.Array:
-        """[B, T, D] float32 states, through layers `first` to `last` alone."""
-        places = jnp.arange(states.shape[1], dtype=jnp.int32)
-        there = places[None, :] < lengths[:, None]
-        bias = jnp.where(there, 0.0, -jnp.inf)[:, None, None, :]
-        for layer in list(self.layers)[first:last]:
-            states = layer(states, bias)
-        return states
+    words: jax.Array  # [V, D] float32
+    positions: jax.Array  # [P, D] float32
+    types: jax.Array  # [S, D] float32
+    norm: Norm
+    layers: tuple[Layer, ...]
 
 
-def init_change(weights: nnx.State, *, layers: int, rank: int, key: jax.Array) -> Change:
+def states_of(bert: Bert, ids: jax.Array, lengths: jax.Array, *, config: BertConfig) -> jax.Array:
+    """Contextual vectors of every token; pure.
+
+    Args:
+        bert: weights. Matrix products run in their kernels' dtype, norms and sums in float32.
+        ids: [B, T] int32 word pieces.
+        lengths: [B] int32, tokens of each row; what stands behind them takes no part.
+        config: of the weights; static.
+
+    Returns:
+        [B, T, D] float32; rows past a length are meaningless.
+    """
+    chex.assert_rank([ids, lengths], [2, 1])
+    return through(bert.layers, embed(bert, ids, config=config), lengths, config=config)
+
+
+def embed(bert: Bert, ids: jax.Array, *, config: BertConfig) -> jax.Array:
+    """[B, T] int32 word pieces to [B, T, D] float32, what the first layer is given."""
+    added = bert.positions[: ids.shape[1]] + bert.types[:1]
+    return _normed(bert.norm, jnp.take(bert.words, ids, axis=0) + added[None], config)
+
+
+def through(
+    layers: Sequence[Layer], states: jax.Array, lengths: jax.Array, *, config: BertConfig
+) -> jax.Array:
+    """[B, T, D] float32 states of [B] int32 lengths, through layers one after another."""
+    there = jnp.arange(states.shape[1], dtype=jnp.int32)[None, :] < lengths[:, None]
+    bias = jnp.where(there, 0.0, -jnp.inf)[:, None, None, :]
+    for layer in layers:
+        states = _layer(layer, states, bias, config)
+    return states
+
+
+def _layer(layer: Layer, states: jax.Array, bias: jax.Array, config: BertConfig) -> jax.Array:
+    batch, tokens, width = states.shape
+    heads = config.num_attention_heads
+    shape = (batch, tokens, 3, heads, width // heads)
+    query, key, value = jnp.unstack(_product(layer.qkv, states).reshape(shape), axis=2)
+    logits = jnp.einsum("bthd,bshd->bhts", query * float(shape[-1]) ** -0.5, key)
+    weights = jax.nn.softmax(logits + bias, axis=-1)
+    mixed = jnp.einsum("bhts,bshd->bthd", weights, value).reshape(states.shape)
+    added = states + _product(layer.attended, mixed)
+    states = _normed(layer.after_attention, added, config)
+    inner = jax.nn.gelu(_product(layer.inner, states), approximate=False)
+    return _normed(layer.after_outer, states + _product(layer.outer, inner), config)
+
+
+def _product(dense: Dense, states: jax.Array) -> jax.Array:
+    """[..., inputs] float32 to [..., outputs] float32."""
+    states = states.astype(dense.kernel.dtype)
+    product = jnp.einsum("...d,de->...e", states, dense.kernel, preferred_element_type=jnp.float32)
+    return product + _along(dense.bias, product)
+
+
+def _normed(norm: Norm, states: jax.Array, config: BertConfig) -> jax.Array:
+    mean = jnp.mean(states, axis=-1, keepdims=True)
+    # One pass over the states: their square's mean less the mean's square.
+    variance = jnp.mean(jnp.square(states), axis=-1, keepdims=True) - jnp.square(mean)
+    scale = jax.lax.rsqrt(jnp.maximum(variance, 0.0) + config.layer_norm_eps)
+    return (states - mean) * (scale * _along(norm.scale, states)) + _along(norm.bias, states)
+
+
+def _along(vector: jax.Array, states: jax.Array) -> jax.Array:
+    """[D] as the last axis of states, the others 1."""
+    return vector.reshape((1,) * (states.ndim - 1) + (-1,))
+
+
+def init_change(weights: Bert, *, layers: int, rank: int, key: jax.Array) -> Change:
     """A change of the last layers' kernels that changes nothing yet.
 
     Args:
-        weights: of a `Bert`, from `nnx.split`.
+        weights: to be changed.
         layers: how many of the last.
         rank: of the change of each kernel.
         key: of the first factors; the second are 0.
     """
-    flat = dict(nnx.to_flat_state(weights))
     change = {}
     for name, part in zip(KERNELS, jax.random.split(key, len(KERNELS))):
-        inputs, outputs = flat["layers", 0, name, "kernel"].shape
+        inputs, outputs = getattr(weights.layers[0], name).kernel.shape
         first = jax.random.normal(part, (layers, inputs, rank)) * inputs**-0.5
         change[name] = LowRank(first, jnp.zeros((layers, rank, outputs)))
     return change
 
 
-def changed(weights: nnx.State, change: Change, *, alpha: float = ALPHA) -> nnx.State:
+def changed(weights: Bert, change: Change, *, alpha: float = ALPHA) -> Bert:
     """The weights with a low-rank change of the last layers' kernels added; alpha / r times."""
-    flat = dict(nnx.to_flat_state(weights))
-    count = len({path[1] for path in flat if path[0] == "layers"})
+    layers = list(weights.layers)
     for name, (first, second) in change.items():
         for place in range(len(first)):
-            path = ("layers", count - len(first) + place, name, "kernel")
-            one = LowRank(first[place], second[place])
-            flat[path] = flat[path].copy(low_rank_sum(flat[path][...], one, alpha=alpha))
-    return nnx.from_flat_state(flat)
+            at = len(layers) - len(first) + place
+            one, dense = LowRank(first[place], second[place]), getattr(layers[at], name)
+            dense = dense._replace(kernel=low_rank_sum(dense.kernel, one, alpha=alpha))
+            layers[at] = layers[at]._replace(**{name: dense})
+    return weights._replace(layers=tuple(layers))
 
 
 def mean_pool(states: jax.Array, lengths: jax.Array) -> jax.Array:
@@ -225,46 +231,50 @@ def load_bert(
         JaxkgError: a tensor is missing, left over or of another shape.
     """
     left = {name.removeprefix("bert."): array for name, array in tensors.items()}
-    model = nnx.eval_shape(lambda: Bert(config, dtype=dtype, rngs=nnx.Rngs(0)))
+    width, inner = config.hidden_size, config.intermediate_size
 
-    def put(param: Any, array: np.ndarray, name: str) -> None:
-        if array.shape != param.shape:
-            raise JaxkgError(
-                f"tensor {name!r} has shape {array.shape}; the configuration says {param.shape}"
-            )
-        param.set_value(jnp.asarray(array, param.dtype))
-
-    def take(name: str) -> np.ndarray:
+    def take(name: str, *shape: int) -> np.ndarray:
         if name not in left:
             raise JaxkgError(f"the checkpoint has no tensor {name!r}")
-        return np.asarray(left.pop(name), np.float32)
+        array = np.asarray(left.pop(name), np.float32)
+        if array.shape != shape:
+            raise JaxkgError(
+                f"tensor {name!r} has shape {array.shape}; the configuration says {shape}"
+            )
+        return array
 
-    def dense(module: Dense, *names: str) -> None:
-        kernels = [take(f"{name}.weight").T for name in names]
-        put(module.kernel, np.concatenate(kernels, axis=1), names[0])
-        put(module.bias, np.concatenate([take(f"{name}.bias") for name in names]), names[0])
+    def dense(inputs: int, outputs: int, *names: str) -> Dense:
+        kernels = [take(f"{name}.weight", outputs, inputs).T for name in names]
+        biases = [take(f"{name}.bias", outputs) for name in names]
+        kernel = jnp.asarray(np.concatenate(kernels, axis=1), dtype)
+        return Dense(bias=jnp.asarray(np.concatenate(biases)), kernel=kernel)
 
-    def norm(module: nnx.LayerNorm, name: str) -> None:
-        put(module.scale, take(f"{name}.weight"), name)
-        put(module.bias, take(f"{name}.bias"), name)
+    def norm(name: str) -> Norm:
+        bias, scale = (jnp.asarray(take(f"{name}.{part}", width)) for part in ("bias", "weight"))
+        return Norm(bias=bias, scale=scale)
 
-    for kind, table in (
-        ("word", model.words),
-        ("position", model.positions),
-        ("token_type", model.types),
-    ):
-        name = f"embeddings.{kind}_embeddings.weight"
-        put(table.embedding, take(name), name)
-    norm(model.norm, "embeddings.LayerNorm")
-    for place, layer in enumerate(model.layers):
-        at = f"encoder.layer.{place}"
-        dense(layer.qkv, *(f"{at}.attention.self.{part}" for part in ("query", "key", "value")))
-        dense(layer.attended, f"{at}.attention.output.dense")
-        norm(layer.after_attention, f"{at}.attention.output.LayerNorm")
-        dense(layer.inner, f"{at}.intermediate.dense")
-        dense(layer.outer, f"{at}.output.dense")
-        norm(layer.after_outer, f"{at}.output.LayerNorm")
+    def table(kind: str, rows: int) -> jax.Array:
+        return jnp.asarray(take(f"embeddings.{kind}_embeddings.weight", rows, width))
+
+    def layer(at: str) -> Layer:
+        parts = (f"{at}.attention.self.{part}" for part in ("query", "key", "value"))
+        return Layer(
+            after_attention=norm(f"{at}.attention.output.LayerNorm"),
+            after_outer=norm(f"{at}.output.LayerNorm"),
+            attended=dense(width, width, f"{at}.attention.output.dense"),
+            inner=dense(width, inner, f"{at}.intermediate.dense"),
+            outer=dense(inner, width, f"{at}.output.dense"),
+            qkv=dense(width, width, *parts),
+        )
+
+    bert = Bert(
+        words=table("word", config.vocab_size),
+        positions=table("position", config.max_position_embeddings),
+        types=table("token_type", config.type_vocab_size),
+        norm=norm("embeddings.LayerNorm"),
+        layers=tuple(layer(f"encoder.layer.{at}") for at in range(config.num_hidden_layers)),
+    )
     extra = sorted(name for name in left if not name.startswith(tuple(_UNREAD)))
     if extra:
         raise JaxkgError(f"the checkpoint has {len(extra)} tensors no BERT has, e.g. {extra[0]!r}")
-    return model
+    return bert

@@ -1,4 +1,4 @@
-"""Sentence vectors from a small BERT (all-MiniLM-L6-v2 by default), in Flax."""
+"""Sentence vectors from a small BERT (all-MiniLM-L6-v2 by default)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import copy
 import functools
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import nnx
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.text.bert import Bert, BertConfig, changed, load_bert, mean_pool
+from jaxkg.text.bert import Bert, BertConfig, changed, load_bert, mean_pool, states_of
 from jaxkg.text.encoder import Change
 from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 
@@ -53,7 +53,7 @@ class MiniLM:
         revision: digest of weights and tokenizer, and the dtype of the matrix products; vectors of
             two revisions must not be mixed.
         dimension: of the vectors.
-        graph, weights: of the `Bert`.
+        config, weights: of the BERT.
         longest: tokens of a text that are read, the two marks included; the rest is cut off, as
             the model was trained.
 
@@ -65,7 +65,8 @@ class MiniLM:
 
     def __init__(
         self,
-        model: Bert,
+        config: BertConfig,
+        weights: Bert,
         tokenizer: Tokenizer,
         *,
         name: str,
@@ -75,12 +76,11 @@ class MiniLM:
         self.name = name
         self.revision = revision
         self.longest = longest
-        self.dimension: int = model.words.features
+        self.dimension = config.hidden_size
         self._tokenizer = tokenizer
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest)
-        self.graph, self.weights = nnx.split(model)
-        self._forward = _compiled(self.graph)
+        self.config, self.weights = config, weights
         self._made: dict[str, MiniLM] = {}
 
     @classmethod
@@ -101,21 +101,24 @@ class MiniLM:
             JaxkgError: no weights are found, a library is missing, or the model is another kind.
         """
         folder = find_weights(source)
-        tokenizer, revision = tokenizer_of(folder)
-        config = BertConfig.from_dict(read_json(folder / "config.json"))
-        _check_pooling(folder)
-        tensors = read_tensors(folder / "model.safetensors")
-        limits = folder / "sentence_bert_config.json"
-        longest = config.max_position_embeddings
-        if limits.exists():
-            longest = min(longest, int(read_json(limits).get("max_seq_length") or longest))
-        return cls(
-            load_bert(config, tensors, dtype=jnp.dtype(dtype)),
-            tokenizer,
-            name=MINILM if source is None else os.fspath(source),
-            revision=f"{revision}-{dtype}",
-            longest=longest,
-        )
+        with ThreadPoolExecutor(1) as beside:  # a second core has nothing to do yet
+            revision = beside.submit(revision_of, folder)
+            tokenizer = tokenizer_of(folder)
+            config = BertConfig.from_dict(read_json(folder / "config.json"))
+            _check_pooling(folder)
+            tensors = read_tensors(folder / "model.safetensors")
+            limits = folder / "sentence_bert_config.json"
+            longest = config.max_position_embeddings
+            if limits.exists():
+                longest = min(longest, int(read_json(limits).get("max_seq_length") or longest))
+            return cls(
+                config,
+                load_bert(config, tensors, dtype=jnp.dtype(dtype)),
+                tokenizer,
+                name=MINILM if source is None else os.fspath(source),
+                revision=f"{revision.result()}-{dtype}",
+                longest=longest,
+            )
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """Encode texts.
@@ -133,7 +136,7 @@ class MiniLM:
             for place, row in enumerate(rows):
                 table[place, : len(ids[row])] = ids[row]
                 lengths[place] = len(ids[row])
-            flying.append((rows, self._forward(self.weights, table, lengths)))
+            flying.append((rows, _vectors(self.weights, table, lengths, config=self.config)))
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for rows, found in flying:
             vectors[rows] = np.asarray(found)[: len(rows)]
@@ -169,12 +172,9 @@ def digest_of(change: Change) -> str:
     return digest.hexdigest()[:16]
 
 
-def _compiled(graph: nnx.GraphDef[Bert]) -> Callable[..., jax.Array]:
-    @jax.jit
-    def forward(weights: nnx.State, ids: jax.Array, lengths: jax.Array) -> jax.Array:
-        return mean_pool(nnx.merge(graph, weights)(ids, lengths), lengths)
-
-    return forward
+@functools.partial(jax.jit, static_argnames="config")
+def _vectors(weights: Bert, ids: jax.Array, lengths: jax.Array, *, config: BertConfig) -> jax.Array:
+    return mean_pool(states_of(weights, ids, lengths, config=config), lengths)
 
 
 def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray, int, int]]:
@@ -204,25 +204,27 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
         first += size
 
 
-def tokenizer_of(folder: Path) -> tuple[Tokenizer, str]:
-    """The tokenizer of a folder of weights, and a digest of both.
+def revision_of(folder: Path) -> str:
+    """Digest of the weights and the tokenizer of a folder."""
+    digest = hashlib.sha256()
+    for file in ("tokenizer.json", "model.safetensors"):
+        digest.update((folder / file).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def tokenizer_of(folder: Path) -> Tokenizer:
+    """The tokenizer of a folder of weights.
 
     Raises:
         JaxkgError: the library is missing, or the file is damaged.
     """
-    digest = hashlib.sha256()
-    for file in ("tokenizer.json", "model.safetensors"):
-        digest.update((folder / file).read_bytes())
-    return _read_tokenizer(folder / "tokenizer.json"), digest.hexdigest()[:16]
-
-
-def _read_tokenizer(path: Path) -> Tokenizer:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise JaxkgError(
             f"a sentence encoder needs tokenizers: {how_to_install('text')}"
         ) from error
+    path = folder / "tokenizer.json"
     text = path.read_text(encoding="utf-8")
     try:
         return Tokenizer.from_str(text)

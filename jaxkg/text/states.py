@@ -8,16 +8,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import nnx
 
-from jaxkg.text.bert import Bert, BertConfig, Layer, load_bert
-from jaxkg.text.minilm import text_batches, tokenizer_of
+from jaxkg.text.bert import Bert, BertConfig, Dense, Layer, Norm, load_bert, states_of, through
+from jaxkg.text.minilm import revision_of, text_batches, tokenizer_of
 from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 
 if TYPE_CHECKING:
@@ -86,17 +85,16 @@ class TokenReader:
             JaxkgError: no weights are found, a library is missing, or the model is another kind.
         """
         folder = find_weights(source)
-        tokenizer, revision = tokenizer_of(folder)
+        tokenizer, revision = tokenizer_of(folder), revision_of(folder)
         config = BertConfig.from_dict(read_json(folder / "config.json"))
-        model = load_bert(config, read_tensors(folder / "model.safetensors"))
-        layers = list(model.layers)
-        model.layers = nnx.List(layers[:-upper])
-        leaves = tuple(jax.tree.leaves(nnx.split(nnx.List(layers[-upper:]))[1]))
+        bert = load_bert(config, read_tensors(folder / "model.safetensors"))
+        lower = bert._replace(layers=bert.layers[:-upper])
+        leaves = tuple(jax.tree.leaves(bert.layers[-upper:]))
         name = MINILM if source is None else os.fspath(source)
         longest = min(256, config.max_position_embeddings)
         tokenizer.no_padding()
         tokenizer.enable_truncation(longest)
-        return cls(name, revision, config, leaves, longest, model, tokenizer)
+        return cls(name, revision, config, leaves, longest, lower, tokenizer)
 
     def read(self, texts: Sequence[str]) -> TokenStates:
         """Texts through the lower layers."""
@@ -104,37 +102,31 @@ class TokenReader:
         lengths = [len(some.ids) for some in found]
         offsets = np.r_[0, np.cumsum(lengths)].astype(np.int64)
         states = np.zeros((offsets[-1], self.config.hidden_size), np.float16)
-        graph, weights = nnx.split(self.lower)
         for rows, count, width in text_batches(lengths, self.longest):
             ids = np.zeros((count, width), np.int32)
             sizes = np.ones(count, np.int32)
             for place, row in enumerate(rows.tolist()):
                 ids[place, : lengths[row]] = found[row].ids
                 sizes[place] = lengths[row]
-            read = np.asarray(_lower(graph, weights, ids, sizes))
+            read = np.asarray(_lower(self.lower, ids, sizes, config=self.config))
             for place, row in enumerate(rows.tolist()):
                 states[offsets[row] : offsets[row + 1]] = read[place, : lengths[row]]
         spans = [np.array(some.offsets, np.int32).reshape(-1, 2) for some in found]
         return TokenStates(states, np.concatenate(spans or [np.zeros((0, 2), np.int32)]), offsets)
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _lower(graph: nnx.GraphDef[Bert], weights: nnx.State, ids: jax.Array, lengths: jax.Array):
-    return nnx.merge(graph, weights)(ids, lengths).astype(jnp.float16)
+@functools.partial(jax.jit, static_argnames="config")
+def _lower(bert: Bert, ids: jax.Array, lengths: jax.Array, *, config: BertConfig) -> jax.Array:
+    return states_of(bert, ids, lengths, config=config).astype(jnp.float16)
 
 
-@functools.cache
-def _upper(config: BertConfig, count: int) -> tuple[Any, Any]:
-    def layers() -> nnx.List[Layer]:
-        made = (Layer(config, dtype=jnp.float32, rngs=nnx.Rngs(0)) for _ in range(count))
-        return nnx.List(made)
-
-    graph, state = nnx.split(nnx.eval_shape(layers))
-    return graph, jax.tree.structure(state)
-
-
-_LEAVES = 12
-"""Arrays of a layer."""
+def _layers(leaves: Sequence[jax.Array]) -> Iterator[Layer]:
+    """Layers of their arrays, two a part."""
+    each = 2 * len(Layer._fields)
+    for first in range(0, len(leaves), each):
+        pairs = zip(leaves[first : first + each : 2], leaves[first + 1 : first + each : 2])
+        one, other, *products = pairs
+        yield Layer(Norm(*one), Norm(*other), *(Dense(*pair) for pair in products))
 
 
 def reread(
@@ -151,9 +143,4 @@ def reread(
     Returns:
         [B, T, D] float32; rows past a length are meaningless.
     """
-    graph, structure = _upper(config, len(upper) // _LEAVES)
-    there = jnp.arange(states.shape[1], dtype=jnp.int32)[None, :] < lengths[:, None]
-    bias = jnp.where(there, 0.0, -jnp.inf)[:, None, None, :]
-    for layer in nnx.merge(graph, jax.tree.unflatten(structure, upper)):
-        states = layer(states, bias)
-    return states
+    return through(tuple(_layers(upper)), states, lengths, config=config)

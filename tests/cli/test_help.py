@@ -66,6 +66,14 @@ def test_the_command_starts_without_its_heavy_parts():
     assert done.stdout.split() == []
 
 
+def test_a_reader_and_its_encoder_load_nothing_that_trains():
+    heavy = {"flax", "optax", "openai", "IPython", "jaxkg.learn.loop"}
+    parts = "jaxkg.systems.reader.build, jaxkg.systems.reader.system, jaxkg.text.minilm"
+    code = f"import {parts}, sys; print(*({heavy!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 @pytest.mark.parametrize(
     ("typed", "offered"), [("jaxkg ex", {"explain"}), ("jaxkg ask --sys", {"--system"})]
 )

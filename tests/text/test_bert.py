@@ -5,12 +5,12 @@ import pytest
 from bert_twin import CONFIG, checkpoint, twin
 
 from jaxkg.errors import JaxkgError
-from jaxkg.text.bert import BertConfig, load_bert, mean_pool
+from jaxkg.text.bert import BertConfig, load_bert, mean_pool, states_of
 
 
 def test_bert_equals_its_twin_and_padding_takes_no_part():
     tensors = checkpoint(CONFIG)
-    model = load_bert(CONFIG, tensors)
+    weights = load_bert(CONFIG, tensors)
     texts = [[3, 9, 1, 22, 5], [7], [31, 2, 2, 30, 11, 8, 0, 39]]
     lengths = np.asarray([len(text) for text in texts], np.int32)
     expected = np.stack([twin(CONFIG, tensors, text) for text in texts])
@@ -18,18 +18,16 @@ def test_bert_equals_its_twin_and_padding_takes_no_part():
         ids = np.full((3, 8), filler, np.int32)
         for row, text in enumerate(texts):
             ids[row, : len(text)] = text
-        found = mean_pool(model(ids, lengths), lengths)
+        found = mean_pool(states_of(weights, ids, lengths, config=CONFIG), lengths)
         np.testing.assert_allclose(found, expected, atol=2e-6)
 
 
 @pytest.mark.slow
 def test_bfloat16_products_stay_near():
     tensors = checkpoint(CONFIG)
-    model = load_bert(CONFIG, tensors, dtype="bfloat16")
-    found = mean_pool(
-        model(np.asarray([[3, 9, 1, 22]], np.int32), np.asarray([4], np.int32)),
-        4 * np.ones(1, np.int32),
-    )
+    weights = load_bert(CONFIG, tensors, dtype="bfloat16")
+    ids, lengths = np.asarray([[3, 9, 1, 22]], np.int32), np.asarray([4], np.int32)
+    found = mean_pool(states_of(weights, ids, lengths, config=CONFIG), lengths)
     cosine = float(np.asarray(found[0]) @ twin(CONFIG, tensors, [3, 9, 1, 22]))
     assert 0.995 < cosine < 0.9999999
 

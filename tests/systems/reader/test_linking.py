@@ -281,10 +281,8 @@ def test_a_step_has_the_chance_of_its_own_direction_alone():
 
 def test_a_change_of_one_layer_is_of_the_last(encoder):
     change = {"inner": (np.ones((1, 24, 2), np.float32), np.ones((1, 2, 40), np.float32))}
-    before, after = (one.weights["layers"] for one in (encoder, encoder.changed(change)))
-    kernels = [
-        (before[n]["inner"]["kernel"][...], after[n]["inner"]["kernel"][...]) for n in (0, 1)
-    ]
+    before, after = (one.weights.layers for one in (encoder, encoder.changed(change)))
+    kernels = [(before[n].inner.kernel, after[n].inner.kernel) for n in (0, 1)]
     np.testing.assert_array_equal(*kernels[0])
     assert np.abs(kernels[1][1] - kernels[1][0]).min() > 1
 

@@ -17,13 +17,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from flax import nnx
 
 from jaxkg.learn.loop import Program, program, run
 from jaxkg.ops import LowRank
 from jaxkg.systems.reader.linking.phrasebook import Domain
 from jaxkg.systems.reader.linking.relations import BACKWARDS, SHARP
-from jaxkg.text.bert import changed, init_change, mean_pool
+from jaxkg.text.bert import (
+    Bert,
+    BertConfig,
+    changed,
+    embed,
+    init_change,
+    mean_pool,
+    through,
+)
 from jaxkg.text.encoder import Change
 from jaxkg.text.minilm import MiniLM
 
@@ -93,14 +100,10 @@ class _Below:
             self.lengths[row] = len(some)
         self.states = np.zeros((padded, width, encoder.dimension), np.float16)
 
-        @jax.jit
-        def below(weights: nnx.State, ids: jax.Array, lengths: jax.Array) -> jax.Array:
-            model = nnx.merge(encoder.graph, weights)
-            return model.through(model.embed(ids), lengths, last=len(model.layers) - layers)
-
+        lower = encoder.weights._replace(layers=encoder.weights.layers[:-layers])
         for first in range(0, padded, _ENCODED):
             some = slice(first, first + _ENCODED)
-            self.states[some] = below(encoder.weights, ids[some], self.lengths[some])
+            self.states[some] = _below(lower, ids[some], self.lengths[some], config=encoder.config)
 
     def of(self, texts: Sequence[str], count: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """States and lengths of texts; filled up to a count by the first text of all."""
@@ -109,20 +112,24 @@ class _Below:
         return self.states[rows].astype(np.float32), self.lengths[rows]
 
 
+@functools.partial(jax.jit, static_argnames="config")
+def _below(bert: Bert, ids: jax.Array, lengths: jax.Array, *, config: BertConfig) -> jax.Array:
+    return through(bert.layers, embed(bert, ids, config=config), lengths, config=config)
+
+
 @functools.lru_cache
-def _tuning(graph: nnx.GraphDef, layers: int, steps: int, rate: float) -> Program:
+def _tuning(text: BertConfig, layers: int, steps: int, rate: float) -> Program:
     def loss(
         change: Change,
-        weights: nnx.State,
+        weights: Bert,
         questions: tuple[jax.Array, jax.Array],
         labels: tuple[jax.Array, jax.Array],
         valid: jax.Array,
         asked: jax.Array,
     ) -> jax.Array:
-        model = nnx.merge(graph, changed(weights, change))
-        first = len(model.layers) - layers
+        upper = changed(weights, change).layers[-layers:]
         one, other = (
-            mean_pool(model.through(states, lengths, first=first), lengths)
+            mean_pool(through(upper, states, lengths, config=text), lengths)
             for states, lengths in (questions, labels)
         )
         return linking_loss(one, other, valid, asked)
@@ -160,7 +167,7 @@ def fit_linking(
     )
     per_epoch = sum(len(domain.phrases) // config.batch for domain in book)
     steps = config.epochs * per_epoch
-    made = _tuning(encoder.graph, config.layers, steps, config.rate)
+    made = _tuning(encoder.config, config.layers, steps, config.rate)
     key = jax.random.key(config.seed)
     change = start or init_change(encoder.weights, layers=config.layers, rank=config.rank, key=key)
     found = run(
