@@ -26,9 +26,9 @@ from jaxkg.text.bert import (
     Bert,
     BertConfig,
     changed,
-    embed,
     init_change,
     mean_pool,
+    states_of,
     through,
 )
 from jaxkg.text.encoder import Change
@@ -39,6 +39,8 @@ _TOKENS = (20, 8)
 
 _ENCODED = 128
 """Texts that the lower layers see at a time."""
+
+_states = jax.jit(states_of, static_argnames="config")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,18 +105,13 @@ class _Below:
         lower = encoder.weights._replace(layers=encoder.weights.layers[:-layers])
         for first in range(0, padded, _ENCODED):
             some = slice(first, first + _ENCODED)
-            self.states[some] = _below(lower, ids[some], self.lengths[some], config=encoder.config)
+            self.states[some] = _states(lower, ids[some], self.lengths[some], config=encoder.config)
 
     def of(self, texts: Sequence[str], count: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """States and lengths of texts; filled up to a count by the first text of all."""
         rows = np.zeros(max(count, len(texts)), np.intp)
         rows[: len(texts)] = [self.rows[text] for text in texts]
         return self.states[rows].astype(np.float32), self.lengths[rows]
-
-
-@functools.partial(jax.jit, static_argnames="config")
-def _below(bert: Bert, ids: jax.Array, lengths: jax.Array, *, config: BertConfig) -> jax.Array:
-    return through(bert.layers, embed(bert, ids, config=config), lengths, config=config)
 
 
 @functools.lru_cache
