@@ -14,8 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
@@ -27,6 +25,8 @@ _LOOKED_AT = 6_000
 """Entities that are looked at to tell sorts apart."""
 _LABELS, _NAMES = 16, 5
 """Labels and names that tell what a sort is like."""
+_DENSE = 1_000
+"""Relation codes up to which all pairs of them fit in a table."""
 _TOGETHER = 0.4
 _PURE = 0.9
 _SHARED = 0.6
@@ -132,14 +132,14 @@ def inferred_sorts(
     if not bare:
         return []
     kept = sorted(bare)
-    table = _incidence(kg, kept, bare)
-    group = _together(table)
-    had = csr_array(_one_hot(_of_entity(table, group), group.max() + 1).T @ table)
-    all_had = np.maximum(table.sum(axis=0), 1)
+    having, had = _incidence(kg, kept, bare)
+    group = _together(having, had, len(kept))
+    sorts, codes_had, times = _counted(_of_entity(having, group[had])[having], had)
+    all_had = np.bincount(had, minlength=len(kept))
     found = []
-    for start, end in itertools.pairwise(np.asarray(had.indptr).tolist()):
-        near = had.indices[start:end]
-        share = had.data[start:end] / all_had[near]
+    for start, end in itertools.pairwise([*np.flatnonzero(np.diff(sorts, prepend=-1)), len(sorts)]):
+        near = codes_had[start:end]
+        share = times[start:end] / all_had[near]
         places = np.sort(near[share >= 0.5])
         pure = [kept[place] for place in np.sort(near[share >= _PURE])]
         if not pure:
@@ -162,16 +162,15 @@ def inferred_sorts(
 
 def _incidence(
     kg: KnowledgeGraph, kept: Sequence[int], of_code: dict[int, np.ndarray]
-) -> csr_array:
-    """[E, C], 1 where an entity has a relation code, of some entities."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which relation codes some entities have: places of the entities, and of the codes."""
     each = max(5, _LOOKED_AT // len(kept))
     some = [rows[:: max(1, len(rows) // each)] for rows in of_code.values()]
     if kg.num_entities <= _LOOKED_AT:
         some = list(of_code.values())
     rows = distinct(np.concatenate(some))
     having = [np.searchsorted(rows, of_code[code][_among(of_code[code], rows)]) for code in kept]
-    places = np.repeat(np.arange(len(kept)), [len(some) for some in having])
-    return _ones(np.concatenate(having), places, (len(rows), len(kept)))
+    return np.concatenate(having), np.repeat(np.arange(len(kept)), [len(some) for some in having])
 
 
 def _among(rows: np.ndarray, there: np.ndarray) -> np.ndarray:
@@ -179,37 +178,53 @@ def _among(rows: np.ndarray, there: np.ndarray) -> np.ndarray:
     return there[np.minimum(np.searchsorted(there, rows), len(there) - 1)] == rows
 
 
-def _together(table: csr_array) -> np.ndarray:
-    """[C] group of each relation code; groups are counted as they come."""
-    shared = coo_array(table.T @ table)
-    size = np.sqrt(np.maximum(shared.diagonal(), 1))
-    near = shared.data / size[shared.row] / size[shared.col] >= _TOGETHER
-    joined = _ones(shared.row[near], shared.col[near], (len(size), len(size)))
-    _, group = connected_components(joined)
-    _, first, which = np.unique(group, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[which]
+def _together(having: np.ndarray, had: np.ndarray, count: int) -> np.ndarray:
+    """[C] group of each of `count` relation codes; groups are counted as they come."""
+    one, other, shared = _shared(having, had, count)
+    size = np.sqrt(np.maximum(np.bincount(had, minlength=count), 1))
+    near = shared / size[one] / size[other] >= _TOGETHER
+    first = np.arange(count)
+    while True:
+        least = first.copy()
+        np.minimum.at(least, one[near], first[other[near]])
+        least = least[least]
+        if (least == first).all():
+            return np.unique(first, return_inverse=True)[1]
+        first = least
 
 
-def _of_entity(table: csr_array, group: np.ndarray) -> np.ndarray:
+def _shared(
+    having: np.ndarray, had: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of relation codes that some entity has both of, and how many have both."""
+    if count <= _DENSE:
+        table = np.zeros((having.max() + 1, count), np.float32)
+        table[having, had] = 1
+        product = table.T @ table
+        one, other = np.nonzero(product)
+        return one, other, product[one, other]
+    # Not needed by small graphs, for which importing it would be a tenth of a first answer.
+    from scipy.sparse import coo_array, csr_array
+
+    sparse = csr_array((np.ones(len(had), np.float32), (having, had)))
+    both = coo_array(sparse.T @ sparse)
+    return both.row, both.col, both.data
+
+
+def _of_entity(having: np.ndarray, group: np.ndarray) -> np.ndarray:
     """[E] the group that most of an entity's relations are in; of equals, the rarer one."""
-    votes = coo_array(table @ _one_hot(group, group.max() + 1))
-    size = np.bincount(votes.col, minlength=group.max() + 1)
-    told = votes.data - size[votes.col] / (1 + size.max()) / 2
-    best = np.lexsort((votes.col, -told, votes.row))
-    entities, first = np.unique(votes.row[best], return_index=True)
-    found = np.full(len(table.indptr) - 1, -1)
-    found[entities] = votes.col[best][first]
-    return found
+    entity, groups, votes = _counted(having, group)
+    size = np.bincount(groups)
+    told = votes - size[groups] / (1 + size.max()) / 2
+    best = np.lexsort((groups, -told, entity))
+    return groups[best][np.unique(entity[best], return_index=True)[1]]
 
 
-def _one_hot(of: np.ndarray, width: int) -> csr_array:
-    """[K, width], 1 at each one's place; -1 is at none."""
-    rows = np.flatnonzero(of >= 0)
-    return _ones(rows, of[rows], (len(of), width))
-
-
-def _ones(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> csr_array:
-    return csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape)
+def _counted(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pairs that there are, ascending, and how often each is there."""
+    width = int(other.max()) + 1
+    pairs, times = np.unique(one.astype(np.int64) * width + other, return_counts=True)
+    return pairs // width, pairs % width, times
 
 
 def _covering(codes: Sequence[int], of_code: dict[int, np.ndarray]) -> tuple[int, ...]:
