@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from jaxkg.records import Question
     from jaxkg.search.plans import execute_paths, plan_paths
     from jaxkg.systems.planned import PlannedQA, PlannedSettings
+    from jaxkg.systems.reader.system import Reader
     from jaxkg.tensors import tensor_graph
 
 _HOME = {
@@ -67,6 +68,7 @@ _HOME = {
     "PlannedSettings": "jaxkg.systems.planned",
     "Planner": "jaxkg.learn.planner.model",
     "Question": "jaxkg.records",
+    "Reader": "jaxkg.systems.reader.system",
     "check": "jaxkg.cite",
     "demo_graph": "jaxkg.kg",
     "demo_questions": "jaxkg.kg",
@@ -94,6 +96,7 @@ __all__ = [
     "PlannedSettings",
     "Planner",
     "Question",
+    "Reader",
     "check",
     "demo_graph",
     "demo_questions",

@@ -100,7 +100,9 @@ class PlannedQA(PathAnswering[RelationPaths]):
         """Put the parts together.
 
         Args:
-            kg, planner, tensors, linker, settings: the parts; None makes one.
+            kg, planner: the graph, and a planner of it, as `planner_for` or `fit_planner` makes.
+            tensors, linker: of the graph; None makes one.
+            settings: how many paths are tried, how sure they must be.
             encoder: opens an encoder of texts, called at the first question with words that the
                 planner never read; None plans those as they are.
 

@@ -10,6 +10,7 @@ from jaxkg.systems.reader.corrections import kept_corrections
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.weights import open_folder
+from jaxkg.text.best import letters_alone
 from jaxkg.text.weights import why_no_weights
 
 
@@ -26,7 +27,7 @@ def from_parts(parts: Parts) -> Reader:
             )
     elif "encoder" not in given and (why := why_no_weights()):
         parts.wishes["encoder"] = "hashing"
-        advice = (f"read by letters alone, which understands fewer words: {why}",)
+        advice = (letters_alone(why),)
     encoder = parts.encoder
     settings = parts.settings(ReaderSettings)
     said = kept_corrections(parts.kg) if settings.corrections else ()

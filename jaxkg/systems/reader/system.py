@@ -29,6 +29,7 @@ from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import kept_views, views
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text import TextEncoder
+from jaxkg.text.best import best_encoder
 
 _CITED = 200
 """Answers whose walks are spelt out."""
@@ -101,9 +102,8 @@ class Reader(QuestionAnswering):
     """Answers questions about any graph with shipped weights.
 
     Example:
-        >>> from jaxkg.text import HashingEncoder
         >>> kg = KnowledgeGraph.from_triples([("Alien", "directed_by", "Ridley Scott")])
-        >>> reader = Reader.build(kg, HashingEncoder())
+        >>> reader = Reader.build(kg)
         >>> reader.understand("Who directed Alien?").readings[0].answers
         ('Ridley Scott',)
     """
@@ -128,7 +128,7 @@ class Reader(QuestionAnswering):
     def build(
         cls,
         kg: KnowledgeGraph,
-        encoder: TextEncoder,
+        encoder: TextEncoder | None = None,
         *,
         weights: ReaderWeights | None = None,
         settings: ReaderSettings = ReaderSettings(),
@@ -140,7 +140,7 @@ class Reader(QuestionAnswering):
 
         Args:
             kg: any graph.
-            encoder: of texts.
+            encoder: of texts; None takes the best that this machine has.
             weights: None takes those shipped for the encoder.
             settings: how much is looked at, how sure it must be.
             advice: notes that every answer carries.
@@ -151,6 +151,9 @@ class Reader(QuestionAnswering):
         Raises:
             JaxkgError: an ablation that there is none of, or no weights for the encoder.
         """
+        if encoder is None:
+            encoder, better = best_encoder()
+            advice = (*advice, *filter(None, [better]))
         found = weights or shipped_weights(encoder.name)
         used = None if "vectors" in settings.without else encoder
         if texts is None:

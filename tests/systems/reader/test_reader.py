@@ -175,3 +175,11 @@ def test_what_a_question_excludes_is_no_answer_to_it():
     both = reader.look("Whose phone number goes with the email ida@x.org?").asked.alignment
     assert not both.rules_out(("email",))
     assert reader.understand("What is Ida's email?").sure
+
+
+def test_without_an_encoder_it_takes_the_best_and_says_so_where_that_is_letters(monkeypatch):
+    monkeypatch.setattr("jaxkg.text.best.why_no_weights", lambda: "there is none here")
+    built = Reader.build(transit())
+    assert built.weights.about["encoder"] == "hashing"
+    assert "by letters alone" in built.advice[0]
+    assert "there is none here" in built.advice[0]

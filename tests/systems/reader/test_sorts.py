@@ -21,7 +21,7 @@ def brute_groups(having, had, count):
     return [sorted(set(group)).index(one) for one in group]
 
 
-@pytest.mark.parametrize("dense", (0, 1_000))
+@pytest.mark.parametrize("dense", [0, 1_000])
 @pytest.mark.parametrize("seed", range(5))
 def test_relations_that_the_same_things_have_are_together(monkeypatch, dense, seed):
     monkeypatch.setattr(sorts, "_DENSE", dense)
@@ -39,10 +39,11 @@ def test_a_thing_is_of_the_sort_that_most_of_its_relations_are_in_and_of_equals_
     assert sorts._of_entity(having, group[had]).tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize("dense", (0, 1_000))
+@pytest.mark.parametrize("dense", [0, 1_000])
 def test_sorts_are_the_same_by_a_table_and_by_sparse_products(monkeypatch, dense):
     monkeypatch.setattr(sorts, "_DENSE", dense)
-    people = [(f"p{n}", name, f"{name}{n}") for n in range(6) for name in ("boss", "salary", "desk")]
+    names = ("boss", "salary", "desk")
+    people = [(f"p{n}", name, f"{name}{n}") for n in range(6) for name in names]
     boats = [(f"b{n}", name, f"{name}{n}") for n in range(6) for name in ("crew", "length")]
     kg = KnowledgeGraph.from_triples(people + boats)
     found = Readings(kg, None, ReaderSettings()).vocabulary.every_sort
