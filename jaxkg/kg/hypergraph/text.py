@@ -36,6 +36,7 @@ _DATE = re.compile(
 _JOINED = re.compile(r"\s+(?:and|&|in|on|at|for)\s+(?:the\s+)?")
 """What two names in capitals are written into one phrase by, where no name has it."""
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
+_FILE_NAME = re.compile(r"\.(txt|md)$", re.IGNORECASE)
 _MOST_WORDS = 8
 
 
@@ -66,7 +67,7 @@ def hypergraph_of_text(
         ['Alien (film)', 'Ridley Scott', '1979']
     """
     chunks = chunked(documents, longest=longest)
-    titles = list(dict.fromkeys(chunk.title for chunk in chunks if chunk.title.strip()))
+    titles = list(dict.fromkeys(chunk.title for chunk in chunks if subject_of(chunk.title)))
     # A title is found under its name with and without the words in brackets.
     named = [
         (name, title) for title in titles for name in dict.fromkeys((title, unqualified(title)))
@@ -84,7 +85,7 @@ def hypergraph_of_text(
     spellings: dict[str, str] = {}
     edges: list[Hyperedge] = []
     for chunk, said in zip(chunks, told):
-        subject = [entity_id(chunk.title)] if entity_id(chunk.title) else []
+        subject = [subject_of(chunk.title)] if subject_of(chunk.title) else []
         if subject:
             spellings.setdefault(subject[0], chunk.title)
         everyone = dict.fromkeys(subject)
@@ -185,6 +186,15 @@ def mentions(
 def entity_id(name: str) -> str:
     """The folded words of a name; what differs in case and punctuation is one entity."""
     return " ".join(split_words(name).folded)
+
+
+def subject_of(title: str) -> str:
+    """What a document is about by its title, as an entity; "" where that is but a file's name.
+
+    >>> subject_of("Ridley Scott"), subject_of("notes_2023.txt")
+    ('ridley scott', '')
+    """
+    return "" if _FILE_NAME.search(title) else entity_id(title)
 
 
 def unqualified(title: str) -> str:

@@ -15,7 +15,8 @@ from jaxkg.adjudicate.calls.extraction import Extraction, Source, extract
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.textfile import existing, line_blocks
 from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
-from jaxkg.kg.hypergraph.text import chunked, entity_id, hypergraph_of_text
+from jaxkg.kg.hypergraph.text import chunked, entity_id, hypergraph_of_text, subject_of
+from jaxkg.kg.link.folding import split_words
 
 _TEXT = {".txt", ".md"}
 
@@ -41,8 +42,10 @@ def read_corpus(
     """Documents of a corpus, as (title, text).
 
     Args:
-        path: a text file (one document, titled by its name), a folder of such files (searched
-            through), JSON lines or one JSON list of `{"title", "text"}`.
+        path: a text file (one document, titled by its name: "Ridley_Scott.txt" is about Ridley
+            Scott where the text says these words, else it keeps the name of a file, which is no
+            entity), a folder of such files (searched through), JSON lines or one JSON list of
+            `{"title", "text"}`.
         on_left_out: told of every document without text, by file and place in it; None refuses it.
 
     Raises:
@@ -70,7 +73,7 @@ def _documents(path: Path) -> list[tuple[str, tuple[str, str]]]:
         return [document for file in files for document in _documents(file)]
     if path.suffix.lower() in _TEXT:
         text = "\n".join(line for _, lines in line_blocks(path) for line in lines)
-        return [(str(path), (path.stem.replace("_", " "), text))]
+        return [(str(path), (_title(path, text), text))]
     documents = []
     try:
         if path.suffix.lower() == ".json":
@@ -90,6 +93,13 @@ def _documents(path: Path) -> list[tuple[str, tuple[str, str]]]:
             raise
         raise JaxkgError(f'{path}: not a list of {{"title", "text"}} ({error!r})') from error
     return documents
+
+
+def _title(path: Path, text: str) -> str:
+    """What a file is about, if its text speaks of that, else its name."""
+    words = split_words(path.stem.replace("_", " ")).folded
+    about = bool(words) and set(words) <= set(split_words(text).folded)
+    return path.stem.replace("_", " ") if about else path.name
 
 
 def build_hypergraph(
@@ -150,7 +160,7 @@ def _edges(
     """The facts of one chunk, and the passage they make; entities are noted."""
     edges = []
     everyone: dict[str, None] = {}
-    if title := entity_id(chunk.title):
+    if title := subject_of(chunk.title):
         spellings.setdefault(title, Counter())[chunk.title] += 1
         everyone[title] = None
     for fact in read.facts:
