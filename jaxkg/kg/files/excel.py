@@ -99,7 +99,8 @@ def read_excel(
         ids, otherwise = set[str](), ""
         batches = _batches(place, (first[0], words), rows, kept, bad, ids)
         if tables or (plain and (is_header(words) or looks)):
-            how = take_table(place, batches, encoder, names, bad, lines=lines or provenance is True)
+            told = lines or provenance is True
+            how = take_table(place, sheet.title, batches, encoder, names, bad, lines=told)
             if not tables and not is_header(words):
                 otherwise = "; if rows are triples, the format 'excel' takes three columns so"
             shared |= known & ids
@@ -121,20 +122,20 @@ def read_excel(
         read.setdefault(how + above + otherwise, []).append(repr(sheet.title))
     if refused and not read:
         raise JaxkgError(f"{path}: {refused[0]}")
-    told = [f"{', '.join(titles)} {how}" for how, titles in read.items()]
-    told += [f"left out: {why}" for why in refused]
+    said = [f"{', '.join(titles)} {how}" for how, titles in read.items()]
+    said += [f"left out: {why}" for why in refused]
     if shared:
         some = ", ".join(sorted(shared)[:3])
-        told.append(f"{len(shared)} ids are on several sheets ({some}): each taken as one thing")
+        said.append(f"{len(shared)} ids are on several sheets ({some}): each taken as one thing")
     if cells.errors:
         some = ", ".join(sorted(cells.errors))
-        told.append(f"{cells.errors.total()} cells of errors ({some}) left out")
+        said.append(f"{cells.errors.total()} cells of errors ({some}) left out")
     if lost := _guarded(path, lambda: _without_value(data)):
-        told.append(
+        said.append(
             f"{lost} formulas without a value left out: a spreadsheet program that opens and saves "
             "the file writes them"
         )
-    return "; ".join(told)
+    return "; ".join(said)
 
 
 def _opened(path: Path, data: bytes) -> tuple[Any, Collection[str]]:

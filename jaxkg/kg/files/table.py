@@ -12,10 +12,20 @@ from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import is_nothing, likely_column
+from jaxkg.words import relation_words
 
 _NAMES = ("name", "label", "title")
 _WORDS = 6
 """Words up to which a part of a cell is taken for one of several things."""
+_ANY_WORDS = (
+    "id ids no nr num number key code uid uuid guid ref identifier uri iri url index row line "
+    "entity subject object head node vertex source from thing name names label title"
+)
+_ANY = frozenset(_ANY_WORDS.split())
+"""Words of a first column's header that do not say what its rows are."""
+_SORT = ("is a", "type")
+"""Relations by which a row is told to be of a sort, the first that no column is called."""
+_SEVERAL = re.compile(r"people|staff|[^\W\d]*[^\W\daius]s")
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
 
 
@@ -32,7 +42,8 @@ def read_table(
 ) -> str:
     """Read a CSV or TSV table into `encoder`.
 
-    The header names the relations. Where the first column is an id, one called name, label or
+    The header names the relations, and what every row is where its first column does, see
+    `row_sort`. Where the first column is an id, one called name, label or
     title gives display names instead of facts; empty cells say nothing. Cells that hold the name
     of one row stand for it, see `join_by_name`; for `n/a` and the like see `drop_nothing`.
 
@@ -48,7 +59,30 @@ def read_table(
     separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else format, encoding)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     rows = csv_rows(path, blocks, bad, encoding, separator)
-    return take_table(path, rows, encoder, names, bad, separator=separator, lines=lines)
+    title = path.name.split(".")[0]
+    return take_table(path, title, rows, encoder, names, bad, separator=separator, lines=lines)
+
+
+def row_sort(header: str, title: str) -> str:
+    """What each row of a table is, as its first column is called; else as the table is.
+
+    Args:
+        header: of the first column.
+        title: of the table, a file's or a sheet's name: it says so in the plural alone.
+
+    Returns:
+        "" where neither says it.
+
+    >>> row_sort("Park", "2023"), row_sort("employee_id", "team"), row_sort("id", "old_projects")
+    ('park', 'employee', 'old projects')
+    >>> row_sort("id", "team"), row_sort("Name", "data.2023"), row_sort("#", "Boss")
+    ('', '', '')
+    """
+    words = relation_words(header).lower().split()
+    if all(word.isalpha() for word in words) and (sort := [w for w in words if w not in _ANY]):
+        return " ".join(sort)
+    words = title.replace("_", " ").replace("-", " ").lower().split()
+    return " ".join(words) if words and _SEVERAL.fullmatch(words[-1]) else ""
 
 
 def drop_nothing(encoder: TripleEncoder) -> str:
@@ -134,6 +168,7 @@ def join_by_name(encoder: TripleEncoder, names: NameCollector) -> str:
 
 def take_table(
     path: Path,
+    title: str,
     batches: Iterable[list[Row]],
     encoder: TripleEncoder,
     names: NameCollector,
@@ -146,10 +181,11 @@ def take_table(
 
     Args:
         path: what the rows are of, in messages and sources.
+        title: of the table.
         separator: between cells that a message shows.
     """
     header: list[str] = []
-    shown = -1
+    shown, sort, told = -1, "", ""
     ids, again = set[str](), 0
     for rows in batches:
         facts: list[tuple[str, str, str]] = []
@@ -172,12 +208,17 @@ def take_table(
                     )
                 words = [word.casefold() for word in header]
                 shown = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
+                told = next((some for some in _SORT if some not in map(relation_words, words)), "")
+                sort = row_sort(header[0], title) if told else ""
                 continue
             if len(cells) != len(header) or not cells[0]:
                 why = f"{len(cells)} cells for {len(header)} columns" if cells[0] else "no id"
                 bad.note(path, number, separator.join(row), why, separator.join(header))
                 continue
             again += cells[0] in ids
+            if sort and cells[0] not in ids:
+                facts.append((cells[0], told, sort))
+                sources.append(f"{path.name}:{number}")
             ids.add(cells[0])
             for at, cell in enumerate(cells[1:], start=1):
                 if cell and at == shown:
@@ -190,4 +231,5 @@ def take_table(
         return ""  # nothing was read, which the caller tells
     called = f", {header[shown]} its name" if shown > 0 else ""
     how = f"taken as a table: a row an entity, {header[0]} its id{called}, other columns relations"
+    how += f", its sort {sort!r}" if sort else ""
     return f"{how}; {again:,} rows are of an id that is above them, too" if again else how

@@ -46,6 +46,8 @@ _BORN = frozenset(["born", "geboren"])
 _HOW_OLD = (("how", "old"), ("wie", "alt"))
 _WHY = ("why", "warum", "weshalb", "wieso")
 _OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
+_SAID_OF = 0.5
+"""Cover from which on a word speaks of a relation."""
 _NAMED = 0.5
 """Share of a relation's words from which on a question names it."""
 _SOME = 20
@@ -94,19 +96,23 @@ def confidence(line: np.ndarray, cues: np.ndarray) -> float:
 def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading, however likely, leaves out what the question says beyond doubt.
 
-    A plain question of yes or no that it answers by names; a "not" that it takes no account of; a
-    sum or an average that it has the values of alone; a "who" that it answers by a number, a date,
-    true or false; a "why" that it answers by what is no reason; a "how old" that it answers by
-    another date than those that tell it; a "born" that no relation of it speaks of; all of a class
-    where more is said of them; a phone number, a date or an address of mail that it answers by what
-    is not written so; a relation that the words exclude, see `Alignment.rules_out`.
+    A plain question of yes or no that it answers by names; a "not" that it takes no account of;
+    "the most" of some things by a number that is not said of them; a sum or an average that it has
+    the values of alone; a "who" that it answers by a number, a date, true or false; a "why" that it
+    answers by what is no reason; a "how old" that it answers by another date than those that tell
+    it; a "born" that no relation of it speaks of; all of a class where more is said of them; a
+    phone number, a date or an address of mail that it answers by what is not written so; a relation
+    that the words exclude, see `Alignment.rules_out`.
     """
     cues = asked.cues
     if cues.plainly and best.result not in ("yes", "no"):
         return True
-    if cues.denies and best.shape in ("path", "class", "join") and not best.wanting:
+    denies = cues.denies and cues.negated not in asked.alignment.masked
+    if denies and best.shape in ("path", "class", "join") and not best.wanting:
         return True
     if cues.adds_up and _only_values(best, find):
+        return True
+    if _counts_by_a_value(asked, best, find):
         return True
     if not _WHO.isdisjoint(cues.words.folded[:3]) and _valued(best, find):
         return True
@@ -124,6 +130,19 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if _written_otherwise(asked, best, find):
         return True
     return any(asked.alignment.rules_out(find.wordings(code)) for code in best.relations)
+
+
+def _counts_by_a_value(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether "the most parks" is told by the largest of a number that says nothing of parks."""
+    grade = asked.cues.extreme
+    if best.shape != "extreme" or best.measure < 0 or grade is None or not grade.counts:
+        return False
+    if find.vocabulary.ends_kind(best.measure) == "thing":
+        return False
+    cover = aligned(asked, best.measure, find.vocabulary).cover
+    after = max(grade.words, default=-1) + 1
+    counted = [kind for kind in asked.classes if kind.first == after]
+    return any(cover[kind.first : kind.last + 1].max() < _SAID_OF for kind in counted)
 
 
 def _valued(best: Candidate, find: Candidates) -> bool:

@@ -54,11 +54,17 @@ def test_the_sheets_of_a_workbook_are_one_graph(book):
         ("D1", "head", "E1"),
         ("D2", "head", "E2"),
         ("7", "floor", "2"),
+        ("E1", "is a", "people"),
+        ("E2", "is a", "people"),
+        ("D1", "is a", "departments"),
+        ("D2", "is a", "departments"),
+        ("7", "is a", "rooms"),
     }
     assert [graph.name(graph.entity(id)) for id in ("E1", "D2")] == ["Ann Berg", "Sales"]
     assert graph.provenance is None
-    assert "'People', 'Departments' taken as a table" in heard[0]
-    assert heard[0].endswith("6 facts")
+    assert "'People' taken as a table" in heard[0]
+    assert "its sort 'departments'" in heard[0]
+    assert heard[0].endswith("11 facts")
 
 
 @pytest.mark.parametrize("told", [{"lines": True}, {"provenance": True}])
@@ -112,7 +118,7 @@ def test_sheets_that_are_neither_are_told(book):
     odd = {"Odd": [("Machine", "Maker", "Weight", 2001), ("Lathe", "Hob", 3, 2001)]}
     heard = []
     graph = read_graph(book({**STAFF, **odd, "N": [("a note",)]}), on_reading=heard.append)
-    assert graph.num_triples == 6
+    assert graph.num_triples == 11
     assert "left out: 'Odd' starts with 'Machine, Maker, Weight, 2001', which is no" in heard[0]
     assert "left out: 'N' has but one column" in heard[0]
     with pytest.raises(JaxkgError, match=r"'Odd' starts with .* the format 'table' takes every"):
@@ -243,4 +249,5 @@ def test_names_of_rows_join_sheets(book):
     people = [("id", "name", "department"), ("E1", "Ann Berg", "Research")]
     departments = [("id", "name", "head"), ("D1", "Research", "Ann Berg")]
     graph = read_graph(book({"People": people, "Departments": departments}))
-    assert facts(graph) == {("D1", "head", "E1"), ("E1", "department", "D1")}
+    told = {("D1", "head", "E1"), ("E1", "department", "D1")}
+    assert facts(graph) == told | {("D1", "is a", "departments"), ("E1", "is a", "people")}

@@ -13,17 +13,33 @@ def test_a_wide_table_is_an_entity_a_row(read):
     graph = read(text, "staff.csv", skip_bad=1, lines=True)
     assert facts(graph) == [
         ("E1", "department", "Sales"),
+        ("E1", "is a", "staff"),
         ("E2", "boss", "E1"),
         ("E2", "department", "Sales"),
+        ("E2", "is a", "staff"),
     ]
     assert [graph.name(graph.entity(id)) for id in ("E1", "E2")] == ["Ann", "Bob; Jr"]
-    assert graph.source(1) == "staff.csv:3"
+    assert graph.source(2) == "staff.csv:3"
     assert "3 cells for 4 columns" in graph.skipped[0]
     assert facts(read("person,boss\nAnn,Bob\n", "kb.csv", format="table")) == [
-        ("Ann", "boss", "Bob")
+        ("Ann", "boss", "Bob"),
+        ("Ann", "is a", "person"),
     ]
     with pytest.raises(JaxkgError, match="is no header of a table"):
         read("a,a,b\nc,d,e\n", "kb.csv", format="table")
+
+
+def test_what_a_row_is_stands_beside_what_columns_say(read):
+    graph = read("employee_id,name,is a\nE1,Ann,baker\n", "t.csv", lines=True, format="table")
+    assert facts(graph) == [("E1", "is a", "baker"), ("E1", "type", "employee")]
+    assert graph.source(1) == "t.csv:2"
+    both = read("dog,type,is_a,age\nRex,pet,friend,4\n", "t.csv", format="table")
+    assert {relation for _, relation, _ in facts(both)} == {"type", "is_a", "age"}
+    twice = read("park,has,age\nA,pond,4\nA,swing,4\nB,pond,5\n", "t.csv", format="table")
+    assert facts(twice).count(("A", "is a", "park")) == 1
+    plain = read("id,has,age\nA,pond,4\nB,pond,5\n", "old-parks.2023.csv")
+    assert ("B", "is a", "old parks") in facts(plain)
+    assert len(facts(read("id,has,age\nA,pond,4\nB,pond,5\n", "kb.csv"))) == 4
 
 
 def test_a_cell_with_the_name_of_a_row_is_that_row(read):
@@ -31,7 +47,7 @@ def test_a_cell_with_the_name_of_a_row_is_that_row(read):
     table = (
         "id,name,boss,desk,friend\nE1,Ann,Bob,7,Cy\nE2,Bob,,7,\nE3,Cy,Bob,8,Ann\nE4,Cy,E2,7,Bob\n"
     )
-    graph = read(table, "staff.csv", lines=True, on_reading=told.append)
+    graph = read(table, "desk.csv", lines=True, on_reading=told.append)
     assert facts(graph) == [
         ("E1", "boss", "E2"), ("E1", "desk", "7"), ("E1", "friend", "Cy"), ("E2", "desk", "7"),
         ("E3", "boss", "E2"), ("E3", "desk", "8"), ("E3", "friend", "E1"), ("E4", "boss", "E2"),
@@ -39,9 +55,9 @@ def test_a_cell_with_the_name_of_a_row_is_that_row(read):
     ]  # fmt: skip
     assert "2 names in cells taken for the rows called so" in told[0]
     assert "'Cy' left as they are: several rows are called so" in told[0]
-    assert graph.source(0) == "staff.csv:2"
+    assert graph.source(0) == "desk.csv:2"
     # A number is no name of a row, and an id stays what it is.
-    graph = read("id,name,next\nA,7,B\nB,A,7\n", "rows.csv")
+    graph = read("id,name,next\nA,7,B\nB,A,7\n", "kb.csv")
     assert facts(graph) == [("A", "next", "B"), ("B", "next", "7")]
 
 
@@ -56,25 +72,28 @@ TURBINES = (
 @pytest.mark.parametrize(
     ("text", "fact", "count"),
     [
-        (FIRMS, ("Beta AG", "City", "Bonn"), 6),
-        (FIRMS.replace(",", ";"), ("Beta AG", "City", "Bonn"), 6),
-        (PEOPLE, ("p7", "boss", "b7"), 60),
-        (TURBINES, ("T1", "Maker", "Vestas"), 8),
+        (FIRMS, ("Beta AG", "City", "Bonn"), 9),
+        (FIRMS.replace(",", ";"), ("Beta AG", "City", "Bonn"), 9),
+        (PEOPLE, ("p7", "boss", "b7"), 90),
+        (TURBINES, ("T1", "Maker", "Vestas"), 10),
         ("machine,maker,weight,bought\nLathe,Hobart,1200,2011-03-04\n",
-         ("Lathe", "weight", "1200"), 3),
-        ("Firm,Founded,City\nAcme,1999,Köln\nBeta,2004,Bonn\n", ("Acme", "Founded", "1999"), 4),
-        ("Firm;Sales\nAcme;32,50 €\nBeta;7 €\n", ("Acme", "Sales", "32,50 €"), 2),
-        ("Firm,Price,Place\nA,CHF 1'200,Ayr\nB,CHF 900,Ely\n", ("B", "Price", "CHF 900"), 4),
+         ("Lathe", "weight", "1200"), 4),
+        ("Firm,Founded,City\nAcme,1999,Köln\nBeta,2004,Bonn\n", ("Acme", "Founded", "1999"), 6),
+        ("Firm;Sales\nAcme;32,50 €\nBeta;7 €\n", ("Acme", "Sales", "32,50 €"), 4),
+        ("Firm,Price,Place\nA,CHF 1'200,Ayr\nB,CHF 900,Ely\n", ("B", "Price", "CHF 900"), 6),
         ("Runner,100 m,200 m,Club\nAnn,12.1,25.0,Hare\nBea,12.4,26.1,Hare\n",
-         ("Ann", "100 m", "12.1"), 6),
+         ("Ann", "100 m", "12.1"), 8),
     ],
 )  # fmt: skip
 def test_rows_that_are_entities_are_known_without_a_word(read, text, fact, count):
     heard = []
     graph = read(text, "kb.csv", on_reading=heard.append)
     assert fact in facts(graph)
+    of = {tail for _, relation, tail in facts(graph) if relation == "is a"}
+    assert of == {text.replace(";", ",").split(",")[0].lower()}
     assert graph.num_triples == count
     assert "taken as a table: a row an entity" in heard[0]
+    assert f"its sort {of.pop()!r}" in heard[0]
     assert "if rows are triples, the format is 'csv'" in heard[0]
     assert ("person", "department", "boss") in facts(read(PEOPLE, "kb.csv", format="csv"))
     tabs = read(FIRMS.replace(",", "\t"), "kb.txt")
@@ -136,7 +155,7 @@ def test_rows_of_one_id_are_told(read):
     heard = []
     text = "Day,Site,Output,Crew\nMon,Hill,7,Ann\nMon,Dale,9,Ben\nTue,Hill,8,Cy\n"
     read(text, "kb.csv", on_reading=heard.append)
-    assert "other columns relations; 1 rows are of an id that is above them, too" in heard[0]
+    assert "1 rows are of an id that is above them, too" in heard[0]
 
 
 def test_cells_that_say_nothing_are_no_facts(read):
@@ -166,7 +185,7 @@ def test_cells_that_list_several_things(read):
         'title,runs on,seen in,tags,size\nA,PC; Mac,"Rome, Italy","red, old","1,200"\n'
         'B,Mac,"Oslo, Norway","old","1,300"\nC,PC|Mac,Rome,"red","5"\n'
     )
-    graph = read(table, "games.csv", lines=True, on_reading=told.append)
+    graph = read(table, "kb.csv", lines=True, on_reading=told.append)
     assert facts(graph) == [
         ("A", "runs on", "Mac"), ("A", "runs on", "PC"), ("A", "seen in", "Rome, Italy"),
         ("A", "size", "1,200"), ("A", "tags", "old"), ("A", "tags", "red"), ("B", "runs on", "Mac"),
@@ -177,13 +196,13 @@ def test_cells_that_list_several_things(read):
     assert "runs on: several in a cell, told apart at ';'" in told[0]
     assert "tags: several in a cell, told apart at ','" in told[0]
     assert "seen in" not in told[0]
-    assert {graph.source(row) for row in range(4)} == {"games.csv:2"}
+    assert {graph.source(row) for row in range(4)} == {"kb.csv:2"}
     long = "title,note\nA,it was late; nobody had thought of that at all\n"
-    assert len(facts(read(long, "games.csv"))) == 1
+    assert len(facts(read(long, "kb.csv"))) == 1
 
 
 def test_a_cell_that_lists_rows_by_name_joins_them(read):
-    graph = read("id,name,friends\n1,Ann,Bob|Cy\n2,Bob,\n3,Cy,Ann\n", "people.csv")
+    graph = read("id,name,friends\n1,Ann,Bob|Cy\n2,Bob,\n3,Cy,Ann\n", "kb.csv")
     assert facts(graph) == [("1", "friends", "2"), ("1", "friends", "3"), ("3", "friends", "1")]
 
 

@@ -101,12 +101,15 @@ class Cues:
 
     @property
     def denies(self) -> bool:
-        """Whether its verb is denied, "don't contain"; "finished or not" denies nothing."""
+        """Whether its verb or a thing is denied, "don't contain", "has no pond"; "finished or not"
+        denies nothing, nor does a number, "bus no 7"."""
         if self.negated is None:
             return False
         before = self.words.folded[self.negated - 1] if self.negated else ""
         word = self.words.folded[self.negated]
         after = self.words.folded[self.negated + 1 : self.negated + 2]
+        if word == "no" or word.startswith("kein"):
+            return bool(after) and not after[0][0].isdigit()
         return (word in ("not", "nicht") and before not in ("or", "oder")) or (
             word.endswith("n") and after == ["t"]
         )

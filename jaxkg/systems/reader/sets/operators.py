@@ -192,6 +192,13 @@ class Operators:
             apart = [c for c in found if not c.result and all(m != i for m, _ in c.topics)]
             own = [path for path in paths if path.topics[0][0] == i][:10]
             longer = {p.relations: p for p in found if p.shape == "path" and _alone(p, i)}
+            # "Which warden has no park with a pond": of all wardens, not those of such a park.
+            denied = longer.values() if cues.except_at is None else ()
+            for path in itertools.islice(denied, _HELD):
+                for base in self._alike([path]):
+                    made.append(
+                        self._without(base, path.topics, path.node, path.ends, path.relations)
+                    )
             classes = [*(c for c in apart if c.shape == "class"), *self._alike(own)]
             bases = [*classes, *(c for c in apart if c.shape != "class")][:_LEFT_OF]
             for base in bases if cues.except_at is not None else ():

@@ -235,7 +235,7 @@ NOT = re.compile(
     r"\b(?:out of (?:order|stock|service|use|action|print)|"
     r"still (?:needs?|lacks?|awaits?|awaiting|waiting)|"
     r"not|never|none|nothing|neither|nor|nobody|\w+n['’]t|lack(?:s|ing)?|nichts?|"
-    r"nie(?:mals|mand)?|weder|kein(?:e[nmr]?)?|no(?!\s+(?:more|less|fewer|later|earlier|one)\b))\b",
+    r"nie(?:mals|mand)?|weder|kein(?:e[nmr]?)?|no(?!\.|\s+(?:of|more|less|fewer|later|earlier|one)\b))\b",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,85 @@
+"""A table as people have it: what is denied of things two steps away, and "the most" of things."""
+
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.confidence import contradicted
+from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
+
+ROWS = [
+    ("Elm Green", "Harrow", "playground", "Sue Lowe", "12"),
+    ("Mill Field", "Harrow", "pond", "Tom Reed", "30"),
+    ("Castle Moor", "Wickby", "pond", "Sue Lowe", "75"),
+    ("Dene Wood", "Wickby", "bandstand", "Ana Cole", "8"),
+    ("Long Meadow", "Sefton", "skate ramp", "Ana Cole", "5"),
+]
+COLUMNS = ("is a", "town", "feature", "warden", "area")
+
+
+@pytest.fixture(scope="module")
+def parks() -> Readings:
+    facts = [
+        (park, column, cell)
+        for park, *cells in ROWS
+        for column, cell in zip(COLUMNS, ["park", *cells])
+    ]
+    return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+
+
+def told(readings, question):
+    """Readings by what they answer."""
+    found = readings.of(readings.asked(question))
+    return [(c, frozenset(readings.kg.name(end) for end in c.ends.tolist())) for c in found]
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Which warden looks after no park with a pond?", {"Ana Cole"}),
+        ("Which wardens have no park in Wickby?", {"Tom Reed"}),
+        ("Which town has no park with a playground?", {"Wickby", "Sefton"}),
+    ],
+)
+def test_those_are_left_who_have_no_such_thing(parks, question, wanted):
+    assert any(c.shape == "except" and ends == wanted for c, ends in told(parks, question))
+
+
+def test_a_reading_that_leaves_a_no_out_is_contradicted(parks):
+    asked = parks.asked("Which warden looks after no park with a pond?")
+    found = parks.of(asked)
+    paths = [c for c in found if c.shape == "path" and len(c.relations) == 2]
+    assert paths
+    assert all(contradicted(asked, c, parks.find) for c in paths)
+    assert not any(contradicted(asked, c, parks.find) for c in found if c.shape == "except")
+    plain = parks.asked("Which warden looks after a park with a pond?")
+    assert not any(contradicted(plain, c, parks.find) for c in parks.of(plain) if c.shape == "path")
+
+
+def test_a_number_or_a_name_denies_nothing():
+    facts = [("No Road", "warden", "Sue"), ("Bus", "route", "7")]
+    named = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked = named.asked("Who is the warden of No Road?")
+    assert not contradicted(asked, named.of(asked)[0], named.find)
+    assert read_cues("Which park has no pond?").denies
+    assert read_cues("Welcher Park hat keinen Teich?").denies
+    for question in ("What is the no. of parks?", "the no of parks", "Who drives bus no 7?"):
+        assert not read_cues(question).denies, question
+
+
+def test_the_most_of_some_things_is_no_largest_of_another_number(parks):
+    asked = parks.asked("Which town has the most parks?")
+    found = parks.of(asked)
+    area = parks.kg.relation_code("area")
+    sizes = [c for c in found if c.shape == "extreme" and c.measure == area]
+    assert sizes
+    assert all(contradicted(asked, c, parks.find) for c in sizes)
+    counted = [
+        c for c in found if c.shape == "extreme" and c.measure != area and c.measure >= 0
+    ]  # fmt: skip
+    assert counted
+    assert not any(contradicted(asked, c, parks.find) for c in counted)
+    asked = parks.asked("Which park has the most area?")
+    sizes = [c for c in parks.of(asked) if c.shape == "extreme" and c.measure == area]
+    assert not any(contradicted(asked, c, parks.find) for c in sizes)
