@@ -7,6 +7,7 @@ from jaxkg.systems.reader.confidence import contradicted
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.views import NAMES, views
 
 ROWS = [
     ("Elm Green", "Harrow", "playground", "Sue Lowe", "12"),
@@ -83,3 +84,58 @@ def test_the_most_of_some_things_is_no_largest_of_another_number(parks):
     asked = parks.asked("Which park has the most area?")
     sizes = [c for c in parks.of(asked) if c.shape == "extreme" and c.measure == area]
     assert not any(contradicted(asked, c, parks.find) for c in sizes)
+
+
+STAFF = [
+    ("Ann", "salary", "180,000"), ("Bob", "salary", "120,000"), ("Cy", "salary", "70,000"),
+    ("Di", "salary", "72,000"), ("Di", "boss", "Bob"), ("Cy", "boss", "Bob"),
+    ("Bob", "boss", "Ann"),
+    ("Ann", "started", "2009-05-01"), ("Bob", "started", "2012-09-15"),
+    ("Cy", "started", "2018-01-08"), ("Di", "started", "2021-03-22"), ("Di", "desk", "7"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def staff() -> Readings:
+    return Readings(KnowledgeGraph.from_triples(STAFF), None, ReaderSettings())
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Who earns less than Di?", {"Cy"}),
+        ("Who has a higher salary than Di?", {"Ann", "Bob"}),
+        ("Who started before Cy?", {"Ann", "Bob"}),
+        ("Who started later than Bob?", {"Cy", "Di"}),
+    ],
+)
+def test_those_are_found_who_have_more_than_one_that_is_named(staff, question, wanted):
+    found = [(c, ends) for c, ends in told(staff, question) if c.shape == "filter"]
+    best = max(found, key=lambda one: (one[0].fit, -len(one[0].relations)))
+    assert best[1] == wanted
+    assert len(best[0].topics) == 1
+
+
+def test_a_set_is_compared_with_one_that_it_does_not_start_from(staff):
+    found = told(staff, "Who under Bob earns less than Di?")
+    both = [(c, ends) for c, ends in found if c.shape == "filter" and len(c.topics) == 2]
+    assert any(ends == {"Cy"} for _, ends in both)
+    assert all(len(dict(c.topics)) == 2 for c, _ in both)
+
+
+@pytest.mark.parametrize(
+    "question", ["Does Bob earn more than Di?", "Who earns more, Bob or Di?", "Who earns the most?"]
+)
+def test_two_that_are_named_are_compared_with_each_other_alone(staff, question):
+    asked = staff.asked(question)
+    assert not list(staff.operators.pairs.beyond(asked, []))
+
+
+def test_a_number_whose_label_is_said_is_asked_for(staff):
+    asked = staff.asked("What is the salary of Bob?")
+    found = [c for c in staff.of(asked) if c.shape == "path" and len(c.relations) == 1]
+    column = NAMES.index("number for thing")
+    seen = views(asked, found, staff.find)[:, column]
+    of = {staff.kg.relation_name(c.last): told for c, told in zip(found, seen.tolist())}
+    assert of["salary"] == 0
+    assert of["started"] == 1

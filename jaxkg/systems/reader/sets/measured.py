@@ -224,7 +224,7 @@ class Measured:
         for code in self._own(base) or self._codes(base.ends):
             if self._beside(asked, base, code):
                 continue
-            kept = self._kept(base, code, bound)
+            kept = self.kept(base, code, bound)
             if kept is None or not (len(kept[1]) or empty):
                 continue
             where, ends = kept
@@ -239,7 +239,7 @@ class Measured:
             if base.shape == "filter":
                 fit = min(fit, base.fit)
             explained = base.explained | frozenset(bound.words)
-            yield self._those(base, where, ends, code, fit=fit, explained=explained)
+            yield self.those(base, where, ends, code, fit=fit, explained=explained)
 
     def _beside(self, asked: Asked, base: Candidate, code: int) -> bool:
         """Whether a set leaves out some of those that have a value for no reason that is said."""
@@ -267,7 +267,7 @@ class Measured:
             kept = base.ends[_COMPARES[bound.comparison](counts, int(bound.low))]
             if 0 < len(kept) < len(base.ends):
                 name = self.kg.relation_name(code)
-                yield self._those(
+                yield self.those(
                     base,
                     Where(base.node, (name,), bound.comparison, value, by="count"),
                     kept,
@@ -302,7 +302,7 @@ class Measured:
             nodes, ends = self.vocabulary.around.pairs(base.ends, code)
             kept = np.unique(nodes[ends == told[denied]])
             name, value = self.kg.relation_name(code), self.kg.entity_ids[told[denied]]
-            yield self._those(base, Where(base.node, (name,), "=", value), kept, code, fit=fit)
+            yield self.those(base, Where(base.node, (name,), "=", value), kept, code, fit=fit)
 
     def having_some(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
         """Those of a set that have anything of a relation that is named, or more than none."""
@@ -317,13 +317,13 @@ class Measured:
             query: Node = Intersection((base.node, Domain((name,))))
             kept = np.intersect1d(base.ends, domain)
             if self.vocabulary.ends_kind(code) == "number":
-                above = self._kept(base, code, Bound(">", "0"))
+                above = self.kept(base, code, Bound(">", "0"))
                 if above is not None:
                     query, kept = above
             if 0 < len(kept) < len(base.ends):
-                yield self._those(base, query, kept, code, fit=fit)
+                yield self.those(base, query, kept, code, fit=fit)
 
-    def _those(
+    def those(
         self, base: Candidate, query: Node, ends: np.ndarray, code: int, **told: Any
     ) -> Candidate:
         """Those of a set that a relation picks out."""
@@ -332,7 +332,7 @@ class Measured:
             base, query=query, ends=ends, shape="filter", picked=picked, measure=measure, **told
         )
 
-    def _kept(self, base: Candidate, code: int, bound: Bound) -> tuple[Where, np.ndarray] | None:
+    def kept(self, base: Candidate, code: int, bound: Bound) -> tuple[Where, np.ndarray] | None:
         """The condition and who fulfils it; None where the bound does not compare with these."""
         name, kind = self.kg.relation_name(code), self.vocabulary.ends_kind(code)
         values = self.vocabulary.values

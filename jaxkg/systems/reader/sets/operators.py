@@ -70,7 +70,7 @@ class Operators:
         if cues.some and openly and grade is None and len({m.kind for m in asked.classes}) < 2:
             made += self._having_some(asked, bases)
         if grade is not None:
-            made += self.pairs.all(asked)
+            made += [*self.pairs.all(asked), *self.pairs.beyond(asked, bases)]
         having: list[Candidate] = []
         if openly and (grade is not None or cues.bounds):
             having = measured.having(asked, ordered=True, measure=grade.measured if grade else "")

@@ -1,20 +1,24 @@
-"""Which of two things has more of something."""
+"""Which of two things has more of something, and which have more of it than one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from jaxkg.kg.queries.sets import compared
 from jaxkg.query import Compared, Count, Entities, Extreme
+from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.measured import Measured
 
+_SETS = 10
+"""Sets that are looked in for those with more than one thing has, the best first."""
+
 
 class Pairs:
-    """Readings that compare two topics.
+    """Readings that compare two topics, or a set with one.
 
     Args:
         measured: what compares values.
@@ -92,3 +96,39 @@ class Pairs:
                 fit=self.measured.fit(asked, code, grade.measured),
                 explained=grade.words,
             )
+
+    def beyond(self, asked: Asked, bases: Sequence[Candidate]) -> Iterator[Candidate]:
+        """Those with more of something than a thing that is named: "who earns less than Ann".
+
+        Args:
+            asked: the question.
+            bases: sets to look in, beside everything that has such a value.
+        """
+        cues, grade = asked.cues, asked.cues.comparative
+        if grade is None or cues.either or cues.yesno:
+            return
+        later = (i for i, m in enumerate(asked.mentions) if m.first > max(grade.words))
+        first = next(later, None)
+        if first is None:
+            return
+        apart = [base for base in bases if all(m != first for m, _ in base.topics)][:_SETS]
+        for o, option in enumerate(asked.mentions[first].options):
+            around = self.vocabulary.around.ends(np.array([option.entity]))
+            for code, ends in around.items():
+                dated = self.vocabulary.ends_kind(code) == "date"
+                if not self.vocabulary.orders(code) or (dated and grade.counts):
+                    continue
+                largest = self.measured.largest(grade, code)
+                keys = self.vocabulary.order_keys(self.vocabulary.ends_kind(code))[ends]
+                own = self.kg.name(int(ends[keys.argmax() if largest else keys.argmin()]))
+                for base in (self.find.having(code), *apart):
+                    kept = self.measured.kept(base, code, Bound(">" if largest else "<", own))
+                    if kept is not None and len(kept[1]):
+                        yield self.measured.those(
+                            base,
+                            *kept,
+                            code,
+                            fit=self.measured.fit(asked, code, grade.measured),
+                            explained=base.explained | grade.words,
+                            topics=(*base.topics, (first, o)),
+                        )

@@ -54,7 +54,8 @@ def shape_views(asked: Asked, candidate: Candidate, find: Candidates) -> dict[st
     bounded = candidate.shape == "filter" or any(
         b.words[0] in candidate.explained for b in cues.bounds
     )
-    found["filter met"] = bool(cues.bounds) and bounded
+    beyond = cues.comparative is not None and not (cues.either or cues.yesno)
+    found["filter met"] = (bool(cues.bounds) or beyond) and bounded
     found["filter missed"] = bool(cues.bounds) and not bounded
     found["either met"] = cues.either and shape in ("union", "compare")
     found["either missed"] = cues.either and shape not in ("union", "compare")

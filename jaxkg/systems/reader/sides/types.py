@@ -9,6 +9,7 @@ import numpy as np
 from jaxkg.systems.reader.language.topics import soft_class
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.quick import aligned
 
 ANCHORS = {
     "person": "person",
@@ -18,6 +19,8 @@ ANCHORS = {
     "thing": "thing",
 }
 """Kinds of things in words, for telling what a label speaks of."""
+_SAID = 0.8
+"""Share of a label's words from which on the question says it."""
 _OLD = {"old", "alt"}
 
 
@@ -100,7 +103,9 @@ class TypeViews:
                 met = kind == "date" or soft_class(["age"], label) > 0
             found[f"wants {wants}"] = 1.0 if met else -1.0
         elif kind != "thing" and not candidate.result:
-            found["number for thing"] = 1.0
+            # "What is the salary of Ann" asks for one.
+            said = aligned(self.asked, candidate.last, self.vocabulary).best_lex
+            found["number for thing"] = float(said < _SAID)
         return found
 
     def _by_vectors(self, told: tuple[str, ...]) -> float:

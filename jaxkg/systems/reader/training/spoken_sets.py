@@ -46,6 +46,7 @@ class _Sets:
             self.but_not, self.but_not, self.none_of, self.lacking, self.extreme, self.extreme,
             self.extreme_of, self.asked_of_extreme, self.asked_of_extreme, self.asked_of_extreme,
             self.most, self.most, self.compared, self.bounded, self.listed, self.asked_of_most,
+            self.beyond,
         ]  # fmt: skip
 
     def _one(self, some: list[Spoken]) -> Spoken:
@@ -328,6 +329,18 @@ class _Sets:
                                    else f"what is {more}: {a} or {b}",
                                    f"which of {a} and {b} is the {most}"])  # fmt: skip
         return text, frozenset({best}), relation
+
+    def beyond(self):
+        """Those with more of something than one that is named."""
+        relation = self._one(self.graded)
+        more, _, largest = self.random.choice(relation.grades)
+        values = {head: float(tail) for head, tail in self.world.facts[relation]}
+        one, heads = self.random.choice(sorted(values)), many(relation.heads)
+        least = values[one]
+        ends = {h for h, v in values.items() if (v > least if largest else v < least)}
+        told = [f"which {heads} are {more} than {one}", f"{heads} {more} than {one}"]
+        told += [f"who is {more} than {one}"] if relation.heads == "person" else []
+        return self.random.choice(told), frozenset(ends), relation
 
     def bounded(self):
         relation = self._one(self.valued)
