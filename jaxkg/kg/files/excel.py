@@ -83,18 +83,26 @@ def read_excel(
     refused: list[str] = []
     known, shared = set[str](), set[str]()
     plain = columns is None and (provenance is None or isinstance(provenance, bool))
-    for sheet in book.worksheets:
+    begun = [
+        (sheet, rows, *_first(rows))
+        for sheet in book.worksheets
+        for rows in [cells.rows(path, sheet)]
+    ]
+    headers = [_header(first) for *_, first in begun]
+    for number, (sheet, rows, titles, first) in enumerate(begun):
         place = path.with_name(f"{path.name}:{sheet.title.replace('/', ' ')}")
-        rows = cells.rows(path, sheet)
-        titles, first = _first(rows)
         if first is None:
             refused += [f"{sheet.title!r} has but one column"] if titles else []
             continue
-        header = [" ".join(cell.split()) for cell in first[1]]
+        header = headers[number]
         kept = [at for at, cell in enumerate(header) if cell or columns is not None]
         words = [header[at] for at in kept]
         some = list(itertools.islice(rows, SAMPLE)) if plain and guess else []
         looks = _looks_like_table(words, some, kept)
+        if guess and len(words) == 2 and not header_columns(words):
+            # What another sheet has a column of: "supplier, country", beside products with one.
+            others = [*headers[:number], *headers[number + 1 :]]
+            looks = looks or any(_same(words[0], word) for some in others for word in some[1:])
         rows = itertools.chain(some, rows)
         ids, otherwise = set[str](), ""
         batches = _batches(place, (first[0], words), rows, kept, bad, ids)
@@ -217,6 +225,14 @@ def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None]:
             return titles, (number, cells)
         titles += filled
     return titles, None
+
+
+def _header(first: Row | None) -> list[str]:
+    return [" ".join(cell.split()) for cell in first[1]] if first is not None else []
+
+
+def _same(one: str, other: str) -> bool:
+    return bool(one) and one.casefold() == other.casefold()
 
 
 def _looks_like_table(words: list[str], rows: list[Row], kept: list[int]) -> bool | None:

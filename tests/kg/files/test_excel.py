@@ -251,3 +251,17 @@ def test_names_of_rows_join_sheets(book):
     graph = read_graph(book({"People": people, "Departments": departments}))
     told = {("D1", "head", "E1"), ("E1", "department", "D1")}
     assert facts(graph) == told | {("D1", "is a", "departments"), ("E1", "is a", "people")}
+
+
+def test_a_sheet_of_two_columns_is_a_table_where_another_has_a_column_of_its_rows(book):
+    products = [("product", "origin", "price", "supplier")]
+    products += [("Kenya AA", "Kenya", 24, "Afri"), ("Blend", "Brazil", 14, "Santos")]
+    suppliers = [("Supplier", "country"), ("Afri", "Kenya"), ("Santos", "Brazil")]
+    graph = read_graph(book({"Suppliers": suppliers, "Products": products}))
+    assert ("Santos", "country", "Brazil") in facts(graph)
+    assert ("Santos", "is a", "supplier") in facts(graph)
+    heard = []
+    other = [("maker", "country"), *suppliers[1:]]
+    graph = read_graph(book({"Makers": other, "Products": products}), on_reading=heard.append)
+    assert not any(relation == "country" for _, relation, _ in facts(graph))
+    assert "left out: 'Makers' starts with 'maker, country'" in heard[0]

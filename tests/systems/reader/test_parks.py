@@ -139,3 +139,14 @@ def test_a_number_whose_label_is_said_is_asked_for(staff):
     of = {staff.kg.relation_name(c.last): told for c, told in zip(found, seen.tolist())}
     assert of["salary"] == 0
     assert of["started"] == 1
+
+
+def test_of_a_class_that_is_called_as_a_relation_is_all_are_meant():
+    facts = [(f"o{n}", "product", name) for n, name in enumerate(("Blend", "Decaf"))]
+    facts += [(name, "is a", "product") for name in ("Blend", "Decaf", "Owl")]
+    prices = {"Blend": "14", "Decaf": "18", "Owl": "21"}
+    facts += [(name, "price", cost) for name, cost in prices.items()]
+    shop = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    found = told(shop, "Which products cost more than 15?")
+    assert any(c.shape == "filter" and ends == {"Decaf", "Owl"} for c, ends in found)
+    assert not any(c.shape == "filter" and ends == {"Decaf"} for c, ends in found)

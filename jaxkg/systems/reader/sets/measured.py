@@ -120,7 +120,14 @@ class Measured:
         near = self._near(asked, codes, measure)
         if not ordered:
             near = [c for c in near if self.fit(asked, c, measure) >= _NEAR]
-            near += [c + total for c in near if self.vocabulary.ends_kind(c) == "thing"]
+            # Of a class that is called as a relation is, all are meant, not those that it leads to.
+            classes = {w for kind in asked.classes for w in self.vocabulary.class_words(kind.kind)}
+            near += [
+                c + total
+                for c in near
+                if self.vocabulary.ends_kind(c) == "thing"
+                and classes.isdisjoint(self.find.wordings(c))
+            ]
         found = map(self.find.having, near)
         return [some for some in found if 0 < len(some.ends) <= _LARGEST]
 
