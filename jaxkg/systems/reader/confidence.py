@@ -112,6 +112,8 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if cues.adds_up and _only_values(best, find):
         return True
+    if cues.count and len(best.ends) > 1 and _valued(best, find):
+        return True
     if _counts_by_a_value(asked, best, find):
         return True
     if not _WHO.isdisjoint(cues.words.folded[:3]) and _valued(best, find):

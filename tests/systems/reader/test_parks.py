@@ -151,3 +151,14 @@ def test_of_a_class_that_is_called_as_a_relation_is_all_are_meant():
     found = told(shop, "Which products cost more than 15?")
     assert any(c.shape == "filter" and ends == {"Decaf", "Owl"} for c, ends in found)
     assert Domain(("^product",)) not in [c.query.source for c, _ in found if c.shape == "filter"]
+
+
+def test_how_many_is_no_list_of_numbers(parks):
+    asked = parks.asked("How many areas do the parks in Harrow have?")
+    area = parks.kg.relation_code("area")
+    several = [c for c in parks.of(asked) if c.last == area and len(c.ends) > 1 and not c.result]
+    assert several
+    assert all(contradicted(asked, c, parks.find) for c in several)
+    asked = parks.asked("What areas do the parks in Harrow have?")
+    several = [c for c in parks.of(asked) if c.last == area and len(c.ends) > 1 and not c.result]
+    assert not all(contradicted(asked, c, parks.find) for c in several)
