@@ -125,9 +125,16 @@ def test_a_set_is_compared_with_one_that_it_does_not_start_from(staff):
 
 
 @pytest.mark.parametrize(
-    "question", ["Does Bob earn more than Di?", "Who earns more, Bob or Di?", "Who earns the most?"]
+    "question",
+    [
+        "Does Bob earn more than Di?",
+        "Who earns more, Bob or Di?",
+        "Who earns the most?",
+        "Who looks after Di?",
+        "Which room is named after Bob?",
+    ],
 )
-def test_two_that_are_named_are_compared_with_each_other_alone(staff, question):
+def test_no_others_are_compared_with_two_or_where_no_time_is_told(staff, question):
     asked = staff.asked(question)
     assert not list(staff.operators.pairs.beyond(asked, []))
 

@@ -67,6 +67,11 @@ class Grade:
         return self.measure.replace("!", "")
 
 
+_AFTER_VERBS = "look looks looked looking named called takes took comes came asks asked goes went"
+_AFTER_WHICH = frozenset(_AFTER_VERBS.split())
+"""Words before an "after" that tells no time."""
+
+
 def read_grades(
     folded: Sequence[str], taken: Collection[int], used: set[int]
 ) -> tuple[Grade | None, Grade | None, int | None]:
@@ -124,7 +129,8 @@ def read_grades(
     if comparative is None and extreme is None:
         # "Was A founded after B?"
         for place, word in enumerate(folded[1:], start=1):
-            if word in ("before", "after", "vor", "nach") and place not in taken:
+            looks_after = word == "after" and folded[place - 1] in _AFTER_WHICH
+            if word in ("before", "after", "vor", "nach") and not (looks_after or place in taken):
                 later = word in ("after", "nach")
                 comparative = Grade(later, "date year", frozenset({place}))
                 used.add(place)
