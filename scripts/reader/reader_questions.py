@@ -16,7 +16,6 @@ from typing import Any
 from jaxkg.experiments.loading import load_graph
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.linking.phrasebook import Domain, Phrase
-from jaxkg.systems.reader.linking.public import public_domains
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.training.fit_phrases import Spoke
@@ -44,38 +43,18 @@ _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 """A thing or a relation in an own graph's `gold`."""
 
 
-def samples_of(source: str, data: Path) -> list[Mapping[str, Any]]:
-    """All questions of a public set that the weights may learn from."""
-    folder = data / "question_graphs"
-    if source == "simple":
-        file = folder / "simplequestions_train.jsonl"
-        return [*simple_questions(file, count=1_500, seed=0)]
-    if source == "lcquad":
-        return [*lcquad(folder / "lcquad1_train.jsonl")]
-    return [*grailqa(folder / "grailqa_dev_5763.jsonl")]
-
-
 def groups_of(source: str, data: Path) -> list[list[Mapping[str, Any]]]:
-    groups = [list(some) for some in grouped(samples_of(source, data), size=20, seed=0)]
+    files = {
+        "made-up": lambda: grailqa(data / "question_graphs/grailqa_dev_5763.jsonl"),
+        "grailqa": lambda: grailqa(data / "question_graphs/grailqa_dev_5763.jsonl"),
+        "lcquad": lambda: lcquad(data / "question_graphs/lcquad1_train.jsonl"),
+        "simple": lambda: simple_questions(
+            data / "question_graphs/simplequestions_train.jsonl", count=1_500, seed=0
+        ),
+    }
+    groups = [list(some) for some in grouped(files[source](), size=20, seed=0)]
     random.Random(3).shuffle(groups)
     return groups
-
-
-def public_book(args: argparse.Namespace) -> list[Domain]:
-    """Public questions that neither rankers nor the confidence read, as a phrasebook."""
-    large = args.data / "question_graphs/simplequestions_train.jsonl"
-    seen: set[str] = set()
-    for source in ("grailqa", "lcquad", "simple"):
-        groups = groups_of(source, args.data)
-        some = [*groups[: max(SOURCES[source])], *groups[-args.held :]]
-        seen |= {one["question"] for group in some for one in group}
-    freebase = [*samples_of("grailqa", args.data), *simple_questions(large, count=14_000, seed=2)]
-    schemas = (freebase, samples_of("lcquad", args.data))
-    return [
-        part
-        for some in schemas
-        for part in public_domains(one for one in some if one["question"] not in seen)
-    ]
 
 
 def worlds_of(args: argparse.Namespace) -> int:

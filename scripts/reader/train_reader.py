@@ -38,7 +38,6 @@ from reader_questions import (
     groups_of,
     own_choose,
     own_domains,
-    public_book,
     spoke_of,
     worlds_of,
 )
@@ -148,7 +147,7 @@ def phrases(args: argparse.Namespace) -> None:
 
 
 def linking(args: argparse.Namespace) -> None:
-    """Tunes the encoder that links relations, on the phrasebook and on public questions."""
+    """Tunes the encoder that links relations, on the phrasebook alone."""
     from jaxkg.systems.reader.linking.fit import LinkingConfig, fit_linking
     from jaxkg.text.minilm import default_encoder
 
@@ -162,12 +161,11 @@ def linking(args: argparse.Namespace) -> None:
 
 
 def book_of(args: argparse.Namespace) -> list[Domain]:
-    """The phrasebook with questions and labels made beside its own, and public questions."""
-    own = [
+    """The phrasebook with questions and labels made beside its own."""
+    return [
         with_long_labels(with_made_up(domain, args.made_up, args.seed))
         for domain in read_phrasebook(args.phrasebook)
     ]
-    return own + (public_book(args) if args.public else [])
 
 
 def own_linking(args: argparse.Namespace) -> None:
@@ -185,7 +183,6 @@ def own_linking(args: argparse.Namespace) -> None:
     beside = [
         dataclasses.replace(domain, phrases=tuple(drawn.sample(domain.phrases, args.beside)))
         for domain in book_of(args)
-        if len(domain.phrases) >= args.beside
     ]
     own = list(own_domains(args))
     config = LinkingConfig(epochs=3, batch=16, rate=5e-4, seed=args.seed)
@@ -367,9 +364,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--held", type=int, default=6, help="worlds a source for the confidence")
     parser.add_argument("--groups", type=int, help="worlds to build, of about 20 questions each")
     parser.add_argument("--gone", type=float, default=0.05, help="share without an answer")
-    parser.add_argument(
-        "--public", type=int, default=1, help="1: relations are linked from public questions, too"
-    )
     parser.add_argument("--longer", type=float, default=0.5, help="share of longer questions")
     parser.add_argument(
         "--own", type=Path, help="own graphs: their `choose` halves are learnt, too"
