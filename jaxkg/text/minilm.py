@@ -207,8 +207,9 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
 def revision_of(folder: Path) -> str:
     """Digest of the weights and the tokenizer of a folder."""
     digest = hashlib.sha256()
-    for file in ("tokenizer.json", "model.safetensors"):
-        digest.update((folder / file).read_bytes())
+    for name in ("tokenizer.json", "model.safetensors"):
+        with (folder / name).open("rb") as file:
+            hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()[:16]
 
 
