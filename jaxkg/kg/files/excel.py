@@ -102,7 +102,7 @@ def read_excel(
         if guess and len(words) == 2 and not header_columns(words):
             # What another sheet has a column of: "supplier, country", beside products with one.
             others = [*headers[:number], *headers[number + 1 :]]
-            looks = looks or any(_same(words[0], word) for some in others for word in some[1:])
+            looks = looks or any(_same(words[0], word) for some in others for word in some)
         rows = itertools.chain(some, rows)
         ids, otherwise = set[str](), ""
         batches = _batches(place, (first[0], words), rows, kept, bad, ids)

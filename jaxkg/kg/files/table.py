@@ -216,7 +216,7 @@ def take_table(
                 bad.note(path, number, separator.join(row), why, separator.join(header))
                 continue
             again += cells[0] in ids
-            if sort and cells[0] not in ids:
+            if sort:
                 facts.append((cells[0], told, sort))
                 sources.append(f"{path.name}:{number}")
             ids.add(cells[0])
