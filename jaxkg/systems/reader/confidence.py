@@ -26,7 +26,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
 from jaxkg.systems.reader.language.lexicon.forms import written_otherwise
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned, class_aligned
 from jaxkg.systems.reader.views import NAMES
 
 _TOLD = (
@@ -46,6 +46,11 @@ _BORN = frozenset(["born", "geboren"])
 _HOW_OLD = (("how", "old"), ("wie", "alt"))
 _WHY = ("why", "warum", "weshalb", "wieso")
 _OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
+_WHAT_IS_THE = {("what", verb, "the") for verb in ("is", "are", "was", "were", "s")}
+_NOUN = 3
+"""Words of a noun at most: "the phone number of"."""
+_HINTED = 0.3
+"""Cover up to which a word says nothing of a relation or a class."""
 _SAID_OF = 0.5
 """Cover from which on a word speaks of a relation."""
 _NAMED = 0.5
@@ -114,7 +119,7 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if cues.count and len(best.ends) > 1 and _valued(best, find):
         return True
-    if _counts_by_a_value(asked, best, find):
+    if _counts_by_a_value(asked, best, find) or _asks_for_another(asked, best, find):
         return True
     if not _WHO.isdisjoint(cues.words.folded[:3]) and _valued(best, find):
         return True
@@ -145,6 +150,22 @@ def _counts_by_a_value(asked: Asked, best: Candidate, find: Candidates) -> bool:
     after = max(grade.words, default=-1) + 1
     counted = [kind for kind in asked.classes if kind.first == after]
     return any(cover[kind.first : kind.last + 1].max() < _SAID_OF for kind in counted)
+
+
+def _asks_for_another(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether "what is the area of the bed" is answered by what lies in it: by a step back to the
+    bed, of which, and of whose ends, "area" says nothing."""
+    words = asked.cues.words.folded
+    if best.shape != "path" or len(best.relations) != 1 or best.last < find.kg.num_relations:
+        return False
+    asks, start = tuple(words[:3]), 3
+    end = next((at for at, word in enumerate(words) if at > start and word == "of"), -1)
+    noun = [at for at in range(start, end) if at not in asked.alignment.masked]
+    if asks not in _WHAT_IS_THE or not noun or len(noun) != end - start or len(noun) > _NOUN:
+        return False
+    told = [aligned(asked, best.last, find.vocabulary)]
+    told += [class_aligned(asked, kind, find.vocabulary) for kind in find.ends_classes(best.ends)]
+    return max(float(one.cover[noun].max()) for one in told) < _HINTED
 
 
 def _valued(best: Candidate, find: Candidates) -> bool:
