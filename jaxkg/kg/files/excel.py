@@ -83,11 +83,10 @@ def read_excel(
     refused: list[str] = []
     known, shared = set[str](), set[str]()
     plain = columns is None and (provenance is None or isinstance(provenance, bool))
-    begun = [
-        (sheet, rows, *_first(rows))
-        for sheet in book.worksheets
-        for rows in [cells.rows(path, sheet)]
-    ]
+    begun = []
+    for sheet in book.worksheets:
+        rows = cells.rows(path, sheet)
+        begun.append((sheet, rows, *_first(rows)))
     headers = [_header(first) for *_, first in begun]
     for number, (sheet, rows, titles, first) in enumerate(begun):
         place = path.with_name(f"{path.name}:{sheet.title.replace('/', ' ')}")
@@ -101,8 +100,8 @@ def read_excel(
         looks = _looks_like_table(words, some, kept)
         if guess and len(words) == 2 and not header_columns(words):
             # What another sheet has a column of: "supplier, country", beside products with one.
-            others = [*headers[:number], *headers[number + 1 :]]
-            looks = looks or any(_same(words[0], word) for some in others for word in some)
+            others = itertools.chain(*headers[:number], *headers[number + 1 :])
+            looks = looks or words[0].casefold() in map(str.casefold, others)
         rows = itertools.chain(some, rows)
         ids, otherwise = set[str](), ""
         batches = _batches(place, (first[0], words), rows, kept, bad, ids)
@@ -229,10 +228,6 @@ def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None]:
 
 def _header(first: Row | None) -> list[str]:
     return [" ".join(cell.split()) for cell in first[1]] if first is not None else []
-
-
-def _same(one: str, other: str) -> bool:
-    return bool(one) and one.casefold() == other.casefold()
 
 
 def _looks_like_table(words: list[str], rows: list[Row], kept: list[int]) -> bool | None:

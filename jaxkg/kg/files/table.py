@@ -26,6 +26,7 @@ _ANY = frozenset(_ANY_WORDS.split())
 _SORT = ("is a", "type")
 """Relations by which a row is told to be of a sort, the first that no column is called."""
 _SEVERAL = re.compile(r"people|staff|[^\W\d]*[^\W\daius]s")
+"""The last word of a title that says what several rows are."""
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
 
 
@@ -42,10 +43,10 @@ def read_table(
 ) -> str:
     """Read a CSV or TSV table into `encoder`.
 
-    The header names the relations, and what every row is where its first column does, see
-    `row_sort`. Where the first column is an id, one called name, label or
-    title gives display names instead of facts; empty cells say nothing. Cells that hold the name
-    of one row stand for it, see `join_by_name`; for `n/a` and the like see `drop_nothing`.
+    The header names the relations; what every row is, its first column or the file's name may
+    say, see `row_sort`. Where the first column is an id, one called name, label or title gives
+    display names instead of facts; empty cells say nothing. Cells that hold the name of one row
+    stand for it, see `join_by_name`; for `n/a` and the like see `drop_nothing`.
 
     Args:
         format: "tsv" or "csv" as its name tells; "table" where the first line has to.

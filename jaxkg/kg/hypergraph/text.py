@@ -35,8 +35,9 @@ _DATE = re.compile(
 )
 _JOINED = re.compile(r"\s+(?:and|&|in|on|at|for)\s+(?:the\s+)?")
 """What two names in capitals are written into one phrase by, where no name has it."""
+TEXT_FILES = (".md", ".txt")
+"""How the names of files of text end; a title that ends so is a file's name."""
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
-_FILE_NAME = re.compile(r"\.(txt|md)$", re.IGNORECASE)
 _MOST_WORDS = 8
 
 
@@ -85,7 +86,7 @@ def hypergraph_of_text(
     spellings: dict[str, str] = {}
     edges: list[Hyperedge] = []
     for chunk, said in zip(chunks, told):
-        subject = [subject_of(chunk.title)] if subject_of(chunk.title) else []
+        subject = [*filter(None, [subject_of(chunk.title)])]
         if subject:
             spellings.setdefault(subject[0], chunk.title)
         everyone = dict.fromkeys(subject)
@@ -194,7 +195,7 @@ def subject_of(title: str) -> str:
     >>> subject_of("Ridley Scott"), subject_of("notes_2023.txt")
     ('ridley scott', '')
     """
-    return "" if _FILE_NAME.search(title) else entity_id(title)
+    return "" if title.lower().endswith(TEXT_FILES) else entity_id(title)
 
 
 def unqualified(title: str) -> str:

@@ -15,10 +15,8 @@ from jaxkg.adjudicate.calls.extraction import Extraction, Source, extract
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.textfile import existing, line_blocks
 from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
-from jaxkg.kg.hypergraph.text import chunked, entity_id, hypergraph_of_text, subject_of
+from jaxkg.kg.hypergraph.text import TEXT_FILES, chunked, entity_id, hypergraph_of_text, subject_of
 from jaxkg.kg.link.folding import split_words
-
-_TEXT = {".txt", ".md"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,11 +65,11 @@ def read_corpus(
 def _documents(path: Path) -> list[tuple[str, tuple[str, str]]]:
     """All documents, and where each stands."""
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.suffix.lower() in _TEXT)
+        files = sorted(file for file in path.rglob("*") if file.suffix.lower() in TEXT_FILES)
         if not files:
-            raise JaxkgError(f"{path}: holds no {' or '.join(sorted(_TEXT))} files")
+            raise JaxkgError(f"{path}: holds no {' or '.join(TEXT_FILES)} files")
         return [document for file in files for document in _documents(file)]
-    if path.suffix.lower() in _TEXT:
+    if path.suffix.lower() in TEXT_FILES:
         text = "\n".join(line for _, lines in line_blocks(path) for line in lines)
         return [(str(path), (_title(path, text), text))]
     documents = []

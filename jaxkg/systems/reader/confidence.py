@@ -102,12 +102,13 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading, however likely, leaves out what the question says beyond doubt.
 
     A plain question of yes or no that it answers by names; a "not" that it takes no account of;
-    "the most" of some things by a number that is not said of them; a sum or an average that it has
-    the values of alone; a "who" that it answers by a number, a date, true or false; a "why" that it
-    answers by what is no reason; a "how old" that it answers by another date than those that tell
-    it; a "born" that no relation of it speaks of; all of a class where more is said of them; a
-    phone number, a date or an address of mail that it answers by what is not written so; a relation
-    that the words exclude, see `Alignment.rules_out`.
+    "the most" of some things by a number that is not said of them; a sum, an average or a "how
+    many" that it has the values of alone; "the area of" a thing by what lies in it; a "who" that it
+    answers by a number, a date, true or false; a "why" that it answers by what is no reason; a "how
+    old" that it answers by another date than those that tell it; a "born" that no relation of it
+    speaks of; all of a class where more is said of them; a phone number, a date or an address of
+    mail that it answers by what is not written so; a relation that the words exclude, see
+    `Alignment.rules_out`.
     """
     cues = asked.cues
     if cues.plainly and best.result not in ("yes", "no"):
@@ -147,7 +148,7 @@ def _counts_by_a_value(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if find.vocabulary.ends_kind(best.measure) == "thing":
         return False
     cover = aligned(asked, best.measure, find.vocabulary).cover
-    after = max(grade.words, default=-1) + 1
+    after = max(grade.words) + 1
     counted = [kind for kind in asked.classes if kind.first == after]
     return any(cover[kind.first : kind.last + 1].max() < _SAID_OF for kind in counted)
 

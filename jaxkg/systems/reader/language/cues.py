@@ -115,6 +115,11 @@ class Cues:
         )
 
     @property
+    def beyond(self) -> bool:
+        """Whether it may ask for those with more of something than one: "taller than Ann"."""
+        return self.comparative is not None and not (self.either or self.yesno)
+
+    @property
     def adds_up(self) -> bool:
         """Whether it seems to ask for a sum or an average of values."""
         return not self.count and not ADDING.isdisjoint(self.words.folded)

@@ -193,12 +193,12 @@ class Operators:
             own = [path for path in paths if path.topics[0][0] == i][:10]
             longer = {p.relations: p for p in found if p.shape == "path" and _alone(p, i)}
             # "Which warden has no park with a pond": of all wardens, not those of such a park.
-            denied = longer.values() if cues.except_at is None else ()
-            for path in itertools.islice(denied, _HELD):
-                for base in self._alike([path]):
-                    made.append(
-                        self._without(base, path.topics, path.node, path.ends, path.relations)
-                    )
+            denied = [*longer.values()][:_HELD] if cues.except_at is None else []
+            made += [
+                self._without(base, path.topics, path.node, path.ends, path.relations)
+                for path in denied
+                for base in self._alike([path])
+            ]
             classes = [*(c for c in apart if c.shape == "class"), *self._alike(own)]
             bases = [*classes, *(c for c in apart if c.shape != "class")][:_LEFT_OF]
             for base in bases if cues.except_at is not None else ():

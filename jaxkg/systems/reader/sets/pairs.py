@@ -104,8 +104,8 @@ class Pairs:
             asked: the question.
             bases: sets to look in, beside everything that has such a value.
         """
-        cues, grade = asked.cues, asked.cues.comparative
-        if grade is None or cues.either or cues.yesno:
+        grade = asked.cues.comparative
+        if grade is None or not asked.cues.beyond:
             return
         later = (i for i, m in enumerate(asked.mentions) if m.first > max(grade.words))
         first = next(later, None)
@@ -113,13 +113,13 @@ class Pairs:
             return
         apart = [base for base in bases if all(m != first for m, _ in base.topics)][:_SETS]
         for o, option in enumerate(asked.mentions[first].options):
-            around = self.vocabulary.around.ends(np.array([option.entity]))
-            for code, ends in around.items():
-                dated = self.vocabulary.ends_kind(code) == "date"
-                if not self.vocabulary.orders(code) or (dated and grade.counts):
+            node = np.array([option.entity])
+            for code, ends in self.vocabulary.around.ends(node).items():
+                kind = self.vocabulary.ends_kind(code)
+                if not self.vocabulary.orders(code) or (kind == "date" and grade.counts):
                     continue
                 largest = self.measured.largest(grade, code)
-                keys = self.vocabulary.order_keys(self.vocabulary.ends_kind(code))[ends]
+                keys = self.vocabulary.order_keys(kind)[ends]
                 own = self.kg.name(int(ends[keys.argmax() if largest else keys.argmin()]))
                 for base in (self.find.having(code), *apart):
                     kept = self.measured.kept(base, code, Bound(">" if largest else "<", own))

@@ -54,8 +54,7 @@ def shape_views(asked: Asked, candidate: Candidate, find: Candidates) -> dict[st
     bounded = candidate.shape == "filter" or any(
         b.words[0] in candidate.explained for b in cues.bounds
     )
-    beyond = cues.comparative is not None and not (cues.either or cues.yesno)
-    found["filter met"] = (bool(cues.bounds) or beyond) and bounded
+    found["filter met"] = (bool(cues.bounds) or cues.beyond) and bounded
     found["filter missed"] = bool(cues.bounds) and not bounded
     found["either met"] = cues.either and shape in ("union", "compare")
     found["either missed"] = cues.either and shape not in ("union", "compare")
