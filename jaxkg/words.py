@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections import Counter
@@ -18,6 +19,14 @@ _DASHES = re.compile(r"[_-]+")
 _JOINERS = "\u200c\u200d"
 _OPAQUE_ID = re.compile(r"/?(?:m[./]0|g[./]1)[0-9a-z_]+|_:.+")
 """Freebase machine ids (m.0..., g.1...) and RDF blank nodes: ids that tell a reader nothing."""
+_PLURAL_FORMS = """
+children:child men:man women:woman people:person mice:mouse geese:goose feet:foot teeth:tooth
+loaves:loaf leaves:leaf shelves:shelf knives:knife wolves:wolf halves:half wives:wife lives:life
+thieves:thief calves:calf species:species series:series
+"""
+_PLURALS: dict[str, str] = {
+    many: one for many, _, one in (pair.partition(":") for pair in _PLURAL_FORMS.split())
+}
 _NO_CHARACTERS = "\ufffe\uffff"  # XML has no way to write them
 
 
@@ -59,6 +68,15 @@ def is_name(text: str) -> bool:
     (True, False, False)
     """
     return not _OPAQUE_ID.fullmatch(text)
+
+
+def is_blank(entity: str) -> bool:
+    """Whether an id is a blank node's: it stands for no thing of its own, whatever it is called.
+
+    >>> is_blank("_:order_17"), is_blank("order 17")
+    (True, False)
+    """
+    return entity.startswith("_:")
 
 
 def relation_words(relation: str) -> str:
@@ -116,6 +134,26 @@ def told_apart(nodes: Sequence[tuple[str, str]]) -> list[str]:
         one_line(name) if bearers[one_line(name)] == 1 else f"{one_line(name)} [{one_line(entity)}]"
         for entity, name in nodes
     ]
+
+
+@functools.lru_cache(65_536)
+def singular(word: str) -> str:
+    """A folded word without accents and without a plural's ending.
+
+    >>> singular("mysteries"), singular("boxes"), singular("stops"), singular("bus")
+    ('mystery', 'box', 'stop', 'bus')
+    """
+    if not word.isascii():
+        word = "".join(c for c in unicodedata.normalize("NFKD", word) if c.isascii()) or word
+    if word in _PLURALS:
+        return _PLURALS[word]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses", "zes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
 
 
 def mask_mentions(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -5,7 +5,8 @@ that opens at once, `KnowledgeGraph` is what every later stage reads. Nothing he
 """
 
 from jaxkg.kg.builtin import demo_graph, demo_questions, demo_training_questions
-from jaxkg.kg.files.read import FORMATS, read_graph
+from jaxkg.kg.files.formats import FORMATS
+from jaxkg.kg.files.read import read_graph
 from jaxkg.kg.files.store import open_graph, save_graph
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.link.linker import Linker

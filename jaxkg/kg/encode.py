@@ -73,16 +73,31 @@ class TripleEncoder:
         for chunk in self._chunks:
             chunk[:, ::2] = codes[chunk[:, ::2]]
 
-    def tails(self) -> Iterator[tuple[str, list[str]]]:
-        """Each relation taken so far with the distinct tails that it has."""
-        names, pairs = list(self._entities), np.unique(_pairs(np.concatenate(self._chunks)))
+    def tails(self, first: int = 0, last: int | None = None) -> Iterator[tuple[str, list[str]]]:
+        """Each relation taken so far with the distinct tails that it has.
+
+        Args:
+            first, last: only in the triples from `first` up to `last`, as they were taken.
+        """
+        table = np.concatenate(self._chunks)[first:last]
+        names, pairs = list(self._entities), np.unique(_pairs(table))
         codes, ends = pairs >> 32, pairs & 0xFFFFFFFF
         for relation, code in self._relations.items():
-            first, last = np.searchsorted(codes, [code, code + 1])
-            yield relation, [names[end] for end in ends[first:last].tolist()]
+            start, end = np.searchsorted(codes, [code, code + 1])
+            if start < end:
+                yield relation, [names[tail] for tail in ends[start:end].tolist()]
 
-    def split(self, parts: Mapping[tuple[str, str], Sequence[str]]) -> None:
-        """Take (relation, tail) for several tails each, or none, in the places of the one."""
+    def split(
+        self,
+        parts: Mapping[tuple[str, str], Sequence[str]],
+        first: int = 0,
+        last: int | None = None,
+    ) -> None:
+        """Take (relation, tail) for several tails each, or none, in the places of the one.
+
+        Args:
+            first, last: only in the triples from `first` up to `last`, as they were taken.
+        """
         table = np.concatenate(self._chunks)
         keys = np.array([
             self._relations[relation] << 32 | self._entities[tail] for relation, tail in parts
@@ -94,6 +109,8 @@ class TripleEncoder:
         own = _pairs(table)
         place = order[np.minimum(np.searchsorted(keys[order], own), len(keys) - 1)]
         parted = keys[place] == own
+        parted[:first] = False
+        parted[len(parted) if last is None else last :] = False
         counts = np.where(parted, sizes[place], 1)
         rows = np.repeat(np.arange(len(table)), counts)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -97,7 +97,7 @@ def own_domain(title: str, kg: KnowledgeGraph, questions: Sequence[Mapping[str, 
     phrases = []
     for one in questions:
         ahead, back = set(), set()
-        for found in _QUOTED.finditer(one["gold"] or ""):
+        for found in _QUOTED.finditer(one.get("gold") or ""):
             text = found[1] or found[2] or ""
             row = place.get(relation_words(text.lstrip("-~")).lower())
             if row is not None:

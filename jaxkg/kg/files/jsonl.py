@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import header_columns
+from jaxkg.kg.files.tables.keys import (
+    TakenTable,
+    numbered,
+    row_id,
+    row_names,
+)
+from jaxkg.kg.files.tables.table import SORT, row_sort
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
+from jaxkg.words import relation_words
 
 _EXPECTED = (
     '{{"{}": ..., "{}": ..., "{}": ...}}, each a string or, for the ends, '
@@ -28,6 +36,7 @@ def read_jsonl(
     encoder: TripleEncoder,
     names: NameCollector,
     bad: BadLines,
+    tables: list[TakenTable],
     *,
     keys: tuple[str, str, str] | None = None,
     provenance: bool | str | None = None,
@@ -40,13 +49,17 @@ def read_jsonl(
     Keys that are not told are those of a header line, as "subject", "predicate", "object" or
     "source", "relation", "target". Numbers and true or false are taken as they are written. Where
     the first record has none of these keys, each is an entity: called by its id, name or label,
-    else by its first key, and every other key is a relation.
+    else by its first key, and every other key is a relation; what they are the file's name may say,
+    and what a number calls is `order 17`, as in `jaxkg.kg.files.tables`.
+
+    Args:
+        tables: takes what was read of entities.
 
     Returns:
         How records that are no triples were taken, in words; else "".
     """
-    asked = keys
-    key: str | None = None  # of what records are called by; "" of triples
+    asked, start, rows = keys, len(encoder), set[str]()
+    kind: _Kind | None = None  # told by the first record
     expected = _EXPECTED.format(*(keys or ("head", "relation", "tail")))
     source_key = provenance if isinstance(provenance, str) else "source"
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
@@ -58,11 +71,12 @@ def read_jsonl(
                 continue
             try:
                 record = _read(line)
-                if key is None:
-                    key = "" if asked else _entity_key(record)
-                    expected = f"an object with {key!r}" if key else expected
-                if key:
-                    triples, source = _entity(record, key, provenance)
+                if kind is None:
+                    kind = _kind(record, path.name.split(".")[0], triples=asked is not None)
+                    expected = f"an object with {kind.key!r}" if kind.key else expected
+                if kind.key:
+                    triples, source = _entity(record, kind, provenance)
+                    rows.add(str(record[kind.key]).strip())
                 else:
                     triple, source = _record(record, asked, source_key)
                     triples = [triple]
@@ -80,9 +94,12 @@ def read_jsonl(
                 sources.append(source)
         told = sources if provenance is not False and any(sources) else None
         encoder.add(*columns, sources=told)
-    return (
-        f"taken as a table: a record an entity, {key} its id, other keys relations" if key else ""
-    )
+    if kind is None or not kind.key:
+        return ""
+    tables.append(TakenTable(kind.one, kind.named, kind.others, start, len(encoder), rows))
+    how = f"taken as a table: a record an entity, {kind.key} its id, other keys relations"
+    how += f", its sort {kind.sort!r}" if kind.sort else ""
+    return how + (f", called {kind.one} and its number" if kind.one else "")
 
 
 class _Malformed(Exception):
@@ -134,28 +151,55 @@ def _record(
     return named, source.strip()
 
 
-def _entity_key(record: Any) -> str:
-    """What calls a record that is an entity; "" where it is, or is meant as, a triple."""
+class _Kind(NamedTuple):
+    """What records are.
+
+    Attributes:
+        key: what they are called by; "" of triples.
+        sort: what every entity is; "" where nothing says it.
+        one, named, others: see `TakenTable`.
+    """
+
+    key: str
+    sort: str = ""
+    one: str = ""
+    named: bool = False
+    others: frozenset[str] = frozenset()
+
+
+def _kind(record: Any, title: str, *, triples: bool) -> _Kind:
+    if triples:
+        return _Kind("")
     if not isinstance(record, dict):
         raise _Malformed("not a JSON object")
     if not record or header_columns(list(record)) or record.keys() & _OF_TRIPLES:
-        return ""
-    return next((key for key in _CALLED if key in record), next(iter(record)))
+        return _Kind("")  # it is, or is meant as, a triple
+    key = next((key for key in _CALLED if key in record), next(iter(record)))
+    sort = row_sort(key, title)
+    one, others = row_names(sort, title)
+    told = any(relation_words(name).lower() in SORT for name in record)
+    keyed = numbered(key, [str(record[key])])
+    named = key == "id" and any(name in record for name in _CALLED[1:])
+    return _Kind(key, "" if told else sort, one if keyed else "", named, others)
 
 
-def _entity(record: Any, key: str, provenance: bool | str | None) -> tuple[list[_Triple], str]:
+def _entity(record: Any, kind: _Kind, provenance: bool | str | None) -> tuple[list[_Triple], str]:
     """The facts of a record that is an entity."""
     if not isinstance(record, dict):
         raise _Malformed("not a JSON object")
+    key = kind.key
     if key not in record:
         raise _Malformed(f"no {key!r}")
-    called = next((name for name in _CALLED if name in record and name != key), None)
-    label = record[called] if called and key == "id" else None
-    head = _text(record[key], key), None if label is None else _text(label, str(called)), []
+    shown = next((name for name in _CALLED if name in record and name != key), None)
+    label = _text(record[shown], str(shown)) if shown and key == "id" else None
+    number = _text(record[key], key)
+    head = row_id(kind.one, number), label, []
     triples: list[_Triple] = []
+    if kind.sort:
+        triples.append((head, (SORT[0], None, []), (kind.sort, None, [])))
     source = ""
     for relation, value in record.items():
-        if relation == key or (relation == called and label is not None):
+        if relation == key or (relation == shown and label is not None):
             continue
         if relation == provenance:
             source = _text(value, relation)

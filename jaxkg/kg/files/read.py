@@ -3,46 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.array_folder import CARD
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
-from jaxkg.kg.files.excel import EXCEL_ENDS, read_excel
+from jaxkg.kg.files.formats import files_of, graph_format, suffix_of
 from jaxkg.kg.files.jsonl import read_jsonl
-from jaxkg.kg.files.jsonld import is_jsonld
-from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_parts, read_parquet
-from jaxkg.kg.files.rdf import RDF_FORMATS, read_rdf
-from jaxkg.kg.files.shape import MAYBE_TABLE, first_rows, is_header, rows_are_entities
+from jaxkg.kg.files.parquet import read_parquet
+from jaxkg.kg.files.rdf import read_rdf
 from jaxkg.kg.files.store import open_graph
-from jaxkg.kg.files.table import drop_nothing, join_by_name, read_table, split_cells
-from jaxkg.kg.files.textfile import BadLines, Progress, existing, line_blocks
+from jaxkg.kg.files.tables.cells import drop_nothing, join_by_name, split_cells
+from jaxkg.kg.files.tables.excel import EXCEL_ENDS, read_excel
+from jaxkg.kg.files.tables.keys import TakenTable, join_by_number
+from jaxkg.kg.files.tables.shape import (
+    MAYBE_TABLE,
+    first_rows,
+    heads_rows,
+    is_header,
+    rows_are_entities,
+)
+from jaxkg.kg.files.tables.table import read_table
+from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import likely_column
-
-SUFFIXES = {
-    ".tsv": "tsv",
-    ".csv": "csv",
-    ".json": "jsonl",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    **dict.fromkeys(EXCEL_ENDS, "excel"),
-    **dict.fromkeys(PARQUET_ENDS, "parquet"),
-    ".nt": "ntriples",
-    ".ttl": "turtle",
-    ".rdf": "rdfxml",
-    ".owl": "rdfxml",
-    ".xml": "rdfxml",
-    ".nq": "nquads",
-    ".trig": "trig",
-    ".jsonld": "jsonld",
-}
-"""Format by the end of a file's name, a final `.gz` aside."""
-
-FORMATS = (*SEPARATORS, "table", "excel", "jsonl", "parquet", *RDF_FORMATS, "saved")
 
 
 def read_graph(
@@ -58,32 +45,34 @@ def read_graph(
     on_progress: Progress | None = None,
     on_reading: Callable[[str], None] | None = None,
 ) -> KnowledgeGraph:
-    """Read a knowledge graph from a file, or from a folder `save_graph` wrote.
+    """Read a knowledge graph from a file, a folder of files, or one that `save_graph` wrote.
 
     | format | what it is |
     |---|---|
     | `metaqa` | `head|relation|tail` lines |
     | `tsv` | tab-separated lines; quotes are plain characters |
     | `csv` | comma-separated (or by semicolons), with quotes |
-    | `table` | CSV or TSV with a row an entity, see `jaxkg.kg.files.table.read_table`; of a |
-    | | workbook every sheet is one |
+    | `table` | CSV or TSV with a row an entity, see `jaxkg.kg.files.tables.table.read_table`; |
+    | | of a workbook every sheet is one |
     | `excel` | the sheets of a workbook, each a table or triples (needs the extra `excel`); see |
-    | | `jaxkg.kg.files.excel.read_excel` |
+    | | `jaxkg.kg.files.tables.excel.read_excel` |
     | `jsonl` | `{"head": ..., "relation": ..., "tail": ...}` lines; an end is a string or |
     | | `{"id": ..., "name": ..., "aliases": [...]}`; `source` may be added. Other records are |
     | | entities: keys are relations, a list several values |
     | `parquet` | a table, or a folder of its partitions (needs the extra `parquet`) |
     | `ntriples`, `turtle`, `rdfxml`, | RDF (needs the extra `rdf`); for ids, names and |
     | `nquads`, `trig`, `jsonld` | statements about statements, see `jaxkg.kg.files.rdf.read_rdf` |
-    | `saved` | a folder |
+    | `saved` | a folder that `save_graph` or `kg build` wrote |
+    | `folder` | all CSV, TSV, Excel and JSON files of a folder as one graph, whose tables refer |
+    | | to one another by names or numbers, see `jaxkg.kg.files.tables.keys` |
 
     Text may be gzip-packed. Blank lines are passed over, blanks around names are cut off. The
     first line of a TSV or CSV file is a header where it names head (or subject, source, from,
     entity), relation (or predicate, property, type) and tail (or object, target, to, value), or is
     `h r t` or `s p o`; the columns are then taken by these names. It is a table's header where the
     first of its columns is called id, key, name or the like, or where no format is named and the
-    rows look like a table, see `jaxkg.kg.files.shape.rows_are_entities`. A `.json` file is JSON-LD
-    where it starts with keys such as `@context`, else JSON lines.
+    rows look like a table, see `jaxkg.kg.files.tables.shape.rows_are_entities`. A `.json` file is
+    JSON-LD where it starts with keys such as `@context`, else JSON lines.
 
     Args:
         path: the file or folder.
@@ -115,111 +104,49 @@ def read_graph(
     if format == "saved":
         _refuse(path, format, columns=columns, names=names, provenance=provenance)
         return open_graph(path)
-    if path.is_dir() and format != "parquet":
+    if path.is_dir() and format not in ("parquet", "folder"):
         raise JaxkgError(f"{path}: a folder, but format={format!r} is a file")
     if columns is not None and (len(columns) != 3 or len(set(columns)) != 3):
         raise JaxkgError(f"columns must name three different columns, got {columns!r}")
     if any(isinstance(at, int) and at < 0 for at in (*(columns or ()), provenance)):
         raise JaxkgError("columns are counted from 0; a negative position is none")
-    encoder, found, bad = TripleEncoder(), NameCollector(), BadLines(skip_bad)
-    given = NameCollector()
+    bad, given = BadLines(skip_bad), NameCollector()
     if isinstance(names, Mapping):
         given.display.update(names)
     elif names is not None:
         read_names(existing(names), given, bad, encoding=encoding)
-    reading = ""
-    plain = columns is None and (provenance is None or isinstance(provenance, bool))
-    excel = format == "excel" or (format == "table" and _suffix(path) in EXCEL_ENDS)
-    rows = first_rows(path, format, encoding) if format in ("csv", "tsv") and plain else []
-    looks = guess and rows_are_entities(rows)
-    headed = bool(rows) and is_header(rows[0])
-    table = format == "table" or headed or bool(looks)
-    if excel:
-        reading = read_excel(
-            path,
-            encoder,
-            found,
-            bad,
-            tables=format == "table",
-            guess=guess,
-            columns=columns,
-            provenance=provenance,
-            lines=lines,
-            on_progress=on_progress,
-        )
-    elif table:
-        _refuse(path, "table", columns=columns)
-        reading = read_table(
-            path,
-            encoder,
-            found,
-            bad,
-            format=format,
-            lines=lines or provenance is True,
-            encoding=encoding,
-            on_progress=on_progress,
-        )
-        if looks and not headed:
-            reading += f"; if rows are triples, the format is {format!r}"
-    elif format in SEPARATORS:
-        reading = read_delimited(
-            path,
-            format,
-            encoder,
-            bad,
-            columns=columns,
-            provenance=provenance,
-            lines=lines,
-            encoding=encoding,
-            on_progress=on_progress,
-        )
-        if looks is None:
-            reading = f"taken as triples{MAYBE_TABLE}"
-    elif format == "parquet":
-        read_parquet(
-            path, encoder, bad, columns=columns, provenance=provenance, on_progress=on_progress
-        )
-    elif format == "jsonl":
-        reading = read_jsonl(
-            path,
-            encoder,
-            found,
-            bad,
-            keys=_keys(path, columns),
-            provenance=_no_position(path, provenance),
-            lines=lines,
-            encoding=encoding,
-            on_progress=on_progress,
-        )
-    else:
-        if not isinstance(provenance, bool):
-            _refuse(path, format, provenance=provenance)
+    options = _Options(guess, columns, provenance, encoding, lines, on_progress)
+    into = _Into(TripleEncoder(), NameCollector(), bad, [])
+    readings: list[str] = []
+    rows_taken = False
+    if format == "folder":
         _refuse(path, format, columns=columns)
-        reading = read_rdf(
-            path, format, encoder, found, bad, provenance=bool(provenance), on_progress=on_progress
-        )
-    if excel or table or (format == "jsonl" and reading):
-        nothing = drop_nothing(encoder)
-        several = split_cells(encoder, found) if format != "jsonl" else ""
-        for told in (nothing, several, join_by_name(encoder, found)):
-            reading += told and f"; {told}"
-    if on_reading and (excel or table or format in SEPARATORS or format == "jsonl"):
-        reading = "; ".join(filter(None, (reading, _values_taken(encoder))))
+        if not (isinstance(provenance, bool) or provenance is None):
+            _refuse(path, format, provenance=provenance)
+        files, unread = files_of(path)
+        formats = [graph_format(file, None, encoding) for file in files]
+        firsts = [_first_words(*one, encoding) for one in zip(files, formats)]
+        for at, (file, its_format) in enumerate(zip(files, formats)):
+            others = set[str]().union(*firsts[:at], *firsts[at + 1 :])
+            reading, rows = _take(file, its_format, options, into, others)
+            readings.append(f"{file.name} {reading}" if reading else "")
+            rows_taken |= rows
+        readings += [f"left out: {', '.join(unread)}"] if unread else []
+    else:
+        reading, rows_taken = _take(path, format, options, into)
+        readings.append(reading)
+    encoder, found = into.encoder, into.names
+    if rows_taken:
+        readings += [join_by_number(encoder, found, into.tables), drop_nothing(encoder)]
+        readings += [split_cells(encoder, found, into.tables)] if format != "jsonl" else []
+        readings.append(join_by_name(encoder, found))
+    if on_reading and (rows_taken or format in (*SEPARATORS, "jsonl", "folder")):
+        readings.append(_values_taken(encoder))
+    reading = "; ".join(filter(None, readings))
     if not len(encoder):
         why = f"; {reading}" if reading else ""
         raise JaxkgError(f"{path}: no triples in it (read as {format}{why})")
-    for entity, label in given.display.items():
-        if found.display.get(entity, label) != label:
-            found.alias(entity, found.display[entity])
-        found.display[entity] = label
-    for entity, others in given.aliases.items():
-        for other in others:
-            found.alias(entity, other)
-    for relation in encoder.relations:
-        if relation in given.display:
-            told = [given.display[relation], *given.aliases.get(relation, ())]
-            told += found.relations.get(relation, [])
-            found.relations[relation] = list(dict.fromkeys(told))
+    _name(found, given, encoder.relations)
     graph = KnowledgeGraph.from_encoded(
         encoder.finish(),
         names=found.display,
@@ -237,45 +164,153 @@ def read_graph(
     return graph
 
 
+class _Options(NamedTuple):
+    """How every file is to be read; see `read_graph`.
+
+    Attributes:
+        guess: no format was named.
+    """
+
+    guess: bool
+    columns: Columns | None
+    provenance: bool | int | str | None
+    encoding: str
+    lines: bool
+    on_progress: Progress | None
+
+
+class _Into(NamedTuple):
+    """What takes what is read."""
+
+    encoder: TripleEncoder
+    names: NameCollector
+    bad: BadLines
+    tables: list[TakenTable]
+
+
+def _take(
+    path: Path,
+    format: str,
+    options: _Options,
+    into: _Into,
+    others: Collection[str] | None = None,
+) -> tuple[str, bool]:
+    """Read one file.
+
+    Args:
+        others: first words of columns in files that are read with it, without case.
+
+    Returns:
+        How, in words, and whether its rows are entities.
+    """
+    guess, columns, provenance, encoding, lines, on_progress = options
+    encoder, found, bad, tables = into
+    plain = columns is None and (provenance is None or isinstance(provenance, bool))
+    rows = first_rows(path, format, encoding) if format in ("csv", "tsv") and plain else []
+    looks = guess and rows_are_entities(rows)
+    headed = bool(rows) and is_header(rows[0])
+    # Two columns beside other files are no triples, and rather a table than names.
+    beside = others is not None and (all(len(row) == 2 for row in rows) or heads_rows(rows, others))
+    if format == "excel" or (format == "table" and suffix_of(path) in EXCEL_ENDS):
+        reading = read_excel(
+            path,
+            encoder,
+            found,
+            bad,
+            tables,
+            every=format == "table",
+            guess=guess,
+            columns=columns,
+            provenance=provenance,
+            lines=lines,
+            on_progress=on_progress,
+        )
+        return reading, True
+    if format == "table" or headed or looks or (rows and beside):
+        _refuse(path, "table", columns=columns)
+        reading = read_table(
+            path,
+            encoder,
+            found,
+            bad,
+            tables,
+            format=format,
+            lines=lines or provenance is True,
+            encoding=encoding,
+            on_progress=on_progress,
+        )
+        if looks and not headed:
+            reading += f"; if rows are triples, the format is {format!r}"
+        return reading, True
+    if format in SEPARATORS:
+        reading = read_delimited(
+            path,
+            format,
+            encoder,
+            bad,
+            columns=columns,
+            provenance=provenance,
+            lines=lines,
+            encoding=encoding,
+            on_progress=on_progress,
+        )
+        return (f"taken as triples{MAYBE_TABLE}" if looks is None else reading), False
+    if format == "parquet":
+        read_parquet(
+            path, encoder, bad, columns=columns, provenance=provenance, on_progress=on_progress
+        )
+        return "", False
+    if format == "jsonl":
+        reading = read_jsonl(
+            path,
+            encoder,
+            found,
+            bad,
+            tables,
+            keys=_keys(path, columns),
+            provenance=_no_position(path, provenance),
+            lines=lines,
+            encoding=encoding,
+            on_progress=on_progress,
+        )
+        return reading, bool(reading)
+    if not isinstance(provenance, bool):
+        _refuse(path, format, provenance=provenance)
+    _refuse(path, format, columns=columns)
+    reading = read_rdf(
+        path, format, encoder, found, bad, provenance=bool(provenance), on_progress=on_progress
+    )
+    return reading, False
+
+
+def _first_words(path: Path, format: str, encoding: str) -> set[str]:
+    """What the first row of a CSV or TSV file holds, without case."""
+    rows = first_rows(path, format, encoding) if format in ("csv", "tsv") else []
+    return {cell.casefold() for row in rows[:1] for cell in row}
+
+
+def _name(found: NameCollector, given: NameCollector, relations: Iterable[str]) -> None:
+    """Let names that were given win over those of the file, which stay as others."""
+    for entity, label in given.display.items():
+        if found.display.get(entity, label) != label:
+            found.alias(entity, found.display[entity])
+        found.display[entity] = label
+    for entity, others in given.aliases.items():
+        for other in others:
+            found.alias(entity, other)
+    for relation in relations:
+        if relation in given.display:
+            told = [given.display[relation], *given.aliases.get(relation, ())]
+            told += found.relations.get(relation, [])
+            found.relations[relation] = list(dict.fromkeys(told))
+
+
 def _values_taken(encoder: TripleEncoder) -> str:
     """Numbers and dates that could be others, in words."""
     columns = ((relation, likely_column(cells)) for relation, cells in encoder.tails())
     return "; ".join(
         f"{relation}: {column.told}" for relation, column in columns if column and column.told
     )
-
-
-def graph_format(path: Path, format: str | None, encoding: str) -> str:
-    """The format of a file: as named, else by its name, else by its first line."""
-    if format is not None:
-        if format not in FORMATS:
-            raise JaxkgError(f"no format {format!r}; there are {', '.join(FORMATS)}")
-        return format
-    if path.is_dir():
-        return "saved" if (path / CARD).exists() or not parquet_parts(path) else "parquet"
-    suffix = _suffix(path)
-    if suffix == ".json" and is_jsonld(path):
-        return "jsonld"
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
-    for first, lines in line_blocks(path, encoding=encoding):
-        for number, line in enumerate(lines, start=first):
-            if not line.strip():
-                continue
-            for guess in ("tsv", "metaqa"):
-                if line.count(SEPARATORS[guess]) >= 2:
-                    return guess
-            raise JaxkgError(
-                f"{path}:{number}: neither its name nor its first line {line[:120]!r} tells the "
-                f"format; name the format, one of {', '.join(FORMATS)}"
-            )
-    raise JaxkgError(f"{path}: no triples in it; the file is blank")
-
-
-def _suffix(path: Path) -> str:
-    """The end of a file's name that tells its format."""
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
-    return suffixes[-1] if suffixes else ""
 
 
 def _refuse(path: Path, format: str, **options: object) -> None:

@@ -101,20 +101,22 @@ def confidence(line: np.ndarray, cues: np.ndarray) -> float:
 def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading, however likely, leaves out what the question says beyond doubt.
 
-    A plain question of yes or no that it answers by names; a "not" that it takes no account of;
-    "the most" of some things by a number that is not said of them; a sum, an average or a "how
-    many" that it has the values of alone; "the area of" a thing by what lies in it; a "who" that it
-    answers by a number, a date, true or false; a "why" that it answers by what is no reason; a "how
-    old" that it answers by another date than those that tell it; a "born" that no relation of it
-    speaks of; all of a class where more is said of them; a phone number, a date or an address of
-    mail that it answers by what is not written so; a relation that the words exclude, see
-    `Alignment.rules_out`.
+    A plain question of yes or no that it answers by names; a "not" that it takes no account of; an
+    "either" of which it knows one thing alone; "the most" of some things by a number that is not
+    said of them; a sum, an average or a "how many" that it has the values of alone; "the area of" a
+    thing by what lies in it; a "who" that it answers by a number, a date, true or false; a "why"
+    that it answers by what is no reason; a "how old" that it answers by another date than those
+    that tell it; a "born" that no relation of it speaks of; all of a class where more is said of
+    them; a phone number, a date or an address of mail that it answers by what is not written so; a
+    relation that the words exclude, see `Alignment.rules_out`.
     """
     cues = asked.cues
     if cues.plainly and best.result not in ("yes", "no"):
         return True
     denies = cues.denies and cues.negated not in asked.alignment.masked
     if denies and best.shape in ("path", "class", "join") and not best.wanting:
+        return True
+    if "either" in cues.words.folded and len(best.topics) < 2 and not (cues.yesno or cues.bounds):
         return True
     if cues.adds_up and _only_values(best, find):
         return True

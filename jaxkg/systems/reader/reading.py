@@ -17,9 +17,9 @@ from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
 from jaxkg.systems.reader.language.lexicon.cue_words import MATES, SHARING
-from jaxkg.systems.reader.language.lexicon.stems import singular, stem
+from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.names import key_of
-from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
+from jaxkg.systems.reader.language.topics import ClassMention, Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.linking.relations import RelationLinking
 from jaxkg.systems.reader.named import LabelIndex
@@ -33,7 +33,10 @@ from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.sides.types import ANCHORS
 from jaxkg.systems.reader.vectors import ReaderTexts
+from jaxkg.words import singular
 
+_DO = frozenset(("do", "does", "did"))
+_SUBJECTS = frozenset(("i", "we", "you", "they", "he", "she", "it"))
 _NUMBERED = re.compile(
     r"^(?:order|job|visit|match|game|booking|delivery|trip|invoice|ticket|claim|case|session|lesson|"
     r"flight|contract|payment|shipment|event|meeting|appointment|loan|deal|sale|purchase|request|"
@@ -104,7 +107,7 @@ class Readings:
         cues = up_to_verb(cues, self._verbs)
         alignment = Alignment(cues, masked, self.vectors)
         named = self.labels_by_word.named(alignment)
-        classes = self.finder.classes(cues)
+        classes = [c for c in self.finder.classes(cues) if not _done(cues, c, mentions)]
         words = cues.words
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
@@ -253,6 +256,7 @@ class Readings:
         made = self.operators.all(asked, plain)
         found = self.find.scored(asked, made)[: self.settings.looked_at]
         found += plain[: self.settings.looked_at] + self.wanting.all(asked)
+        found = [c for c in found if c.wanting or self.find.answers(asked, c)]
         if asked.cues.plainly:
             found = [c for c in found if c.result or c.wanting] or found
         if asked.cues.wants == "person":
@@ -263,6 +267,18 @@ class Readings:
         """Whether a reading leads to what happened, told by a number, "Order 501": to nobody."""
         names = [self.kg.name(end) for end in candidate.ends[:_SOME].tolist()]
         return bool(names) and not candidate.result and all(map(_NUMBERED.search, names))
+
+
+def _done(cues: Cues, named: ClassMention, mentions: Sequence[Mention]) -> bool:
+    """Whether the word of a class is a verb: "what did Ann order"."""
+    words, at = cues.words.folded, named.first
+    if (
+        named.last > at
+        or _DO.isdisjoint(words[: max(at - 1, 0)])
+        or singular(words[at]) != words[at]
+    ):
+        return False
+    return words[at - 1] in _SUBJECTS or any(mention.last == at - 1 for mention in mentions)
 
 
 def _place(cues: Cues, name: str) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph
-from jaxkg.kg.files import excel
+from jaxkg.kg.files.tables import excel
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -50,15 +50,15 @@ def test_the_sheets_of_a_workbook_are_one_graph(book):
     assert facts(graph) == {
         ("E1", "department", "D1"),
         ("E2", "department", "D2"),
-        ("E1", "room", "7"),
+        ("E1", "room", "room 7"),
         ("D1", "head", "E1"),
         ("D2", "head", "E2"),
-        ("7", "floor", "2"),
+        ("room 7", "floor", "2"),
         ("E1", "is a", "people"),
         ("E2", "is a", "people"),
         ("D1", "is a", "departments"),
         ("D2", "is a", "departments"),
-        ("7", "is a", "rooms"),
+        ("room 7", "is a", "rooms"),
     }
     assert [graph.name(graph.entity(id)) for id in ("E1", "D2")] == ["Ann Berg", "Sales"]
     assert graph.provenance is None
@@ -151,10 +151,15 @@ def test_sheets_are_tables_whatever_their_first_column_is_called(book):
 
 def test_ids_on_several_sheets_are_told(book):
     heard = []
-    path = book({"A": [("id", "name"), (1, "Ann")], "B": [("id", "room", "floor"), (1, "R", 2)]})
+    path = book({"A": [("id", "x"), ("k", 2)], "B": [("id", "room", "floor"), ("k", "R", 2)]})
     graph = read_graph(path, on_reading=heard.append)
-    assert facts(graph) == {("1", "room", "R"), ("1", "floor", "2")}
-    assert "1 ids are on several sheets (1): each taken as one thing" in heard[0]
+    assert facts(graph) == {("k", "x", "2"), ("k", "room", "R"), ("k", "floor", "2")}
+    assert "1 ids are on several sheets (k): each taken as one thing" in heard[0]
+    # Numbers count the rows of either sheet.
+    path = book({"A": [("id", "name"), (1, "Ann")], "B": [("id", "name", "floor"), (1, "R", 2)]})
+    graph = read_graph(path, on_reading=heard.append)
+    assert facts(graph) == {("b 1", "floor", "2")}
+    assert "several sheets" not in heard[1]
 
 
 @pytest.mark.parametrize("chunk", [7, 1 << 20])

@@ -137,10 +137,11 @@ def test_plain_records_are_entities(tmp_path, read):
 
 def test_records_with_an_id_are_joined_by_name(read):
     graph = read([{"id": 1, "name": "Ann", "boss": "Bob"}, {"id": 2, "name": "Bob", "at": "n/a"}])
-    assert [graph.triple(row) for row in range(graph.num_triples)] == [("1", "boss", "2")]
-    assert graph.name(graph.entity("2")) == "Bob"
+    assert [graph.triple(row) for row in range(graph.num_triples)] == [("kb 1", "boss", "kb 2")]
+    assert graph.name(graph.entity("kb 2")) == "Bob"
     graph = read([{"horse": "Bracken", "sire": "Northwind"}])
-    assert graph.triple(0) == ("Bracken", "sire", "Northwind")
+    assert graph.triple(0) == ("Bracken", "is a", "horse")
+    assert graph.triple(1) == ("Bracken", "sire", "Northwind")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ _FRONTED = re.compile(
 _OWNED = re.compile(
     rf"\b(?:their|his|its|her(?=\s+(?!(?:{_LINKS}|and|or|{_OPENERS})\b)\w))\b", re.IGNORECASE
 )
+_LIVING = re.compile(r"\bdo for (?:a|her|his|their) living\b", re.IGNORECASE)
 _STANDS_FOR = re.compile(
     r"\b(?:he|him|she|her|they|them|it|this one|that one|(?:that|this|those|these)(?=\W*$))\b",
     re.IGNORECASE,
@@ -91,10 +92,12 @@ def without_manners(text: str) -> str:
 def without_asides(text: str) -> str:
     """The sentences that ask, as long as the whole: what is beside them is blank.
 
+    What one does for a living is said plainly, for "living" would be taken for where one lives.
+
     >>> without_asides("I need it soon: who made Alien? Thanks a lot")
     '                who made Alien?             '
-    >>> without_asides("Who wrote St. Mira?")
-    'Who wrote St. Mira?'
+    >>> without_asides("Who wrote St. Mira?"), without_asides("What does she do for a living?")
+    ('Who wrote St. Mira?', 'What does she have as a job  ?')
     """
     cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     parts = [text[a:b] for a, b in itertools.pairwise(cuts)]
@@ -103,4 +106,4 @@ def without_asides(text: str) -> str:
         asking = [bool(_ASKING & set(part.lower().split()[:3])) for part in parts]
     if any(asking):
         text = "".join(part if asks else " " * len(part) for part, asks in zip(parts, asking))
-    return without_manners(text)
+    return _LIVING.sub(lambda match: "have as a job".ljust(len(match[0])), without_manners(text))

@@ -7,7 +7,7 @@ import re
 
 from jaxkg.kg.link.folding import Words
 from jaxkg.query import Comparison
-from jaxkg.systems.reader.language.grades import NUMERALS
+from jaxkg.systems.reader.language.grades import NUMERALS, PLACES
 from jaxkg.systems.reader.language.lexicon.cue_words import MONTHS, VALUE_CUES
 from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS, UNITS
 
@@ -42,6 +42,12 @@ _COUNTED = re.compile(
 )
 _A_SCALE = re.compile(rf"\b((?:{_BEFORE_COUNTS}) (?:£|\$|€)?)a ({'|'.join(_SCALES)})\b")
 _A_UNIT = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )({'|'.join(_PARTS)}) (?={_UNIT_NAMES}\b)")
+_NUMBERED_WORDS = (
+    "floor storey level row week round stage chapter volume year class grade shelf gate platform "
+    "division tier etage stock stockwerk reihe woche runde band klasse gleis"
+)
+_NUMBERED = frozenset(_NUMBERED_WORDS.split())
+"""What is numbered rather than ranked: "the fourth floor" is floor 4."""
 _ORDINAL_WORDS = "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
 _ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), start=16)}
 _DECADE_WORDS = "twenties thirties forties fifties sixties seventies eighties nineties"
@@ -111,12 +117,18 @@ def bare_numbers(words: Words) -> list[tuple[str, tuple[int, ...]]]:
     """Every number, as a graph would have it, with its words: "205,000" is 205000.
 
     >>> from jaxkg.kg.link.folding import split_words
-    >>> bare_numbers(split_words("the 90 year old who paid 1,250.50"))
-    [('90', (1,)), ('1250.50', (6, 7, 8))]
+    >>> bare_numbers(split_words("the 90 year old who paid 1,250.50 on the fourth floor"))
+    [('90', (1,)), ('1250.50', (6, 7, 8)), ('4', (11,))]
     """
-    return [
+    numbers = [
         (match[0].replace(",", ""), tuple(words_in(words, *match.span())))
         for match in _NUMBER.finditer(words.text)
+    ]
+    ordinals = {"first": 1, **PLACES}
+    return numbers + [
+        (str(ordinals[word]), (place,))
+        for place, word in enumerate(words.folded[:-1])
+        if word in ordinals and words.folded[place + 1] in _NUMBERED
     ]
 
 

@@ -25,7 +25,8 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     STOP,
     TOGETHER,
 )
-from jaxkg.systems.reader.language.lexicon.stems import is_past, singular, stem
+from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
+from jaxkg.words import singular
 
 _DATES = {"year", "date", "day", "jahr", "datum"}
 _DETERMINER_WORDS = "the a an every each all any some der die das alle jeder jede"
@@ -33,6 +34,7 @@ _DETERMINERS = frozenset(_DETERMINER_WORDS.split())
 _PREPOSITIONS = "on onto in into at to by for from with of under auf zu von mit bei"
 _BEFORE_WHICH = frozenset(_PREPOSITIONS.split())
 _CLAUSE = re.compile(r"[:;,.?!]")
+_IN_ORDER = {"first", "last", "zuerst"}
 _COUNTS = {("how", "many"), ("number", "of"), ("wie", "viele"), ("wie", "oft")}
 _IMPERATIVE = {"list", "name", "give", "show", "tell", "find", "count", "nenne", "zeige"}
 _OFFERS = {"have", "know", "stock", "sell", "offer", "carry", "serve", "help", "got"}
@@ -151,8 +153,9 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     in_bounds = {place for bound in bounds for place in bound.words}
     comparative, extreme, measured = read_grades(folded, in_bounds | named, used)
     two = {"than", "als", "or", "oder", "before", "after", "vor", "nach"} & set(folded)
-    if extreme is None and comparative is not None and not two and not bounds:
-        # "The larger budget", "the first to be born": of all.
+    in_order = comparative is not None and any(folded[p] in _IN_ORDER for p in comparative.words)
+    if extreme is None and comparative is not None and not two and (in_order or not bounds):
+        # "The larger budget", "the first to be born", "who came last in 2021": of all.
         comparative, extreme = None, comparative
     if measured is not None:
         wants, noun = "number", (measured,)

@@ -19,9 +19,10 @@ _ORDINALS = ["second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
 _ORDNUNG = ["zweit", "dritt", "viert", "fünft", "sechst", "siebt", "acht", "neunt", "zehnt"]
 NUMERALS = {word: n for words in (_NUMERALS, _ZAHLEN) for n, word in enumerate(words, start=2)}
 """Small numbers in words."""
-_PLACES = {word: n for n, word in enumerate(_ORDINALS, start=2)} | {
+PLACES = {word: n for n, word in enumerate(_ORDINALS, start=2)} | {
     stem + end: n for n, stem in enumerate(_ORDNUNG, start=2) for end in ("e", "er", "es", "en")
 }
+"""Ordinals from the second on."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,7 +148,7 @@ def _counted(grade: Grade, folded: Sequence[str], first: int) -> Grade:
         # "The largest 2 rooms", but "the oldest of two".
         if number > 1 and (place < first or folded[first] in ("top", "first", "last")):
             return dataclasses.replace(grade, words=grade.words | {place}, most=number)
-    if before in _PLACES:
+    if before in PLACES:
         words = grade.words | {first - 1}
-        return dataclasses.replace(grade, words=words, most=_PLACES[before], nth=True)
+        return dataclasses.replace(grade, words=words, most=PLACES[before], nth=True)
     return grade

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxkg.systems.reader.language.lexicon.stems import singular
+from jaxkg.words import singular
 
 _FATHER, _MOTHER = ("father", "vater"), ("mother", "mutter")
 _PARENT = (*_FATHER, *_MOTHER, "parent", "elternteil")

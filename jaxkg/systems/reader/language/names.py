@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.reader.language.lexicon.stems import singular
+from jaxkg.words import singular
 
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
 _ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs ms"

@@ -19,7 +19,8 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.stems import is_past, singular
+from jaxkg.systems.reader.language.lexicon.stems import is_past
+from jaxkg.words import singular
 
 _LOOKED_AT = 6_000
 """Entities that are looked at to tell sorts apart."""

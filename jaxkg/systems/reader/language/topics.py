@@ -15,11 +15,11 @@ from jaxkg.kg.link.name_search import NameSearch
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.stems import alike, is_past, singular
+from jaxkg.systems.reader.language.lexicon.stems import alike, is_past
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
-from jaxkg.words import relation_words
+from jaxkg.words import relation_words, singular
 
 _LONGEST = 9
 _ASKING = {word for word, kind in ASKS.items() if kind == "thing"} | {"many", "viele"}
@@ -207,11 +207,12 @@ class TopicFinder:
             names = (split_words(self.vocabulary.kg.name(row)).folded for row, _ in rows)
             if all(len(told) > 1 for told in names):
                 return False  # "A Hut"
-        if any(word not in STOP and len(word) > 1 for word in words):
-            return not (first == last and words[0] in LIGHT)
         text = " ".join(written[first : last + 1])
         capital = text != text.lower() and first > 0
         names = {self.vocabulary.kg.name(row) for row, _ in rows}
+        if any(word not in STOP and len(word) > 1 for word in words):
+            light = first == last and words[0] in LIGHT
+            return not light or (capital and text in names)  # "the People department"
         digit = words[0].isdigit()
         if digit:
             return not any(first in bound.words for bound in cues.bounds)

@@ -18,10 +18,9 @@ from jaxkg.systems.reader.language.class_words import classes_below, role_of, wi
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, kin_codes
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
-from jaxkg.systems.reader.language.lexicon.stems import singular
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.types import inverse_code
-from jaxkg.words import relation_words
+from jaxkg.words import relation_words, singular
 
 _BOTH_WAYS = re.compile(
     r"\b(married|spouse|wife|husband|sibling|brother|sister|twin|cousin|next to|"
@@ -32,7 +31,9 @@ _BOTH_WAYS = re.compile(
 )
 """Labels of relations that hold both ways whichever way they are written."""
 _META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
-_TRUE, _FALSE = ("true", "yes", "ja", "y"), ("false", "no", "nein", "n")
+_TRUE, _FALSE = ("true", "yes", "ja", "y", "x", "✓", "✔"), ("false", "no", "nein", "n")
+_BITS = {"1", "0"}
+"""What stands for true and false where a relation leads to both, and to nothing else."""
 _HAVING, _MEMBERS = 2_000, 100
 _SAMPLE = 400
 """Ends of a relation that are looked at to tell what they are."""
@@ -348,7 +349,9 @@ class Vocabulary:
             if code < self.kg.num_relations and self._first[code] < self._first[code + 1]:
                 ends = np.unique(self.kg.triples[self._rows(code), 2])
                 names = {self.kg.name(end).lower(): end for end in ends[:3].tolist()}
-                if len(ends) < 3 and names.keys() <= {*_TRUE, *_FALSE}:
+                if len(ends) < 3 and names.keys() == _BITS:
+                    found = names["1"], names["0"]
+                elif len(ends) < 3 and names.keys() <= {*_TRUE, *_FALSE}:
                     true, false = (
                         next((names[word] for word in some if word in names), -1)
                         for some in (_TRUE, _FALSE)

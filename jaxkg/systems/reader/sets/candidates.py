@@ -3,121 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
-from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from jaxkg.query import (
-    Domain,
-    Entities,
-    Intersection,
-    Node,
-    Step,
-    Where,
-)
-from jaxkg.systems.reader.language.kin import kin_steps
-from jaxkg.systems.reader.language.vocabulary import Vocabulary
+from jaxkg.query import Domain, Entities, Intersection, Step, Where
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.quick import class_aligned, quick_scores
+from jaxkg.systems.reader.sets.quick import class_aligned
+from jaxkg.systems.reader.sets.walks import FURTHEST, Walks, named_classes, ranked
 
-_FURTHEST = 30
-"""Paths of three relations that are walked on from."""
 _CLASSES = 2_000
 """Classes up to which all are compared with the words of a question."""
 _MEANT = 0.5
 """Likeness from which on a class keeps what is found to its own: "apartments", flats."""
-_TELLING = 20
-"""Ends that tell which classes all have."""
-_NODES, _DEGREE = 4, 500
-"""Sets of nodes up to which, with their edges, it is kept what lies around them."""
-_KEPT = 10_000
-"""Sets of nodes of which something is kept: questions of one graph meet the same ones."""
+_MET = 15
+"""Joins of two topics that are walked on from, the best first."""
 _LIKELY = 0.45
 """Likeness from which on a sort may be meant that the question does not name."""
 
 
-class Candidates:
-    """Finds readings; see `Candidate`.
-
-    Args:
-        vocabulary: of the graph.
-        hops, edges, expanded, looked_at: see `ReaderSettings`.
-    """
-
-    def __init__(
-        self, vocabulary: Vocabulary, *, hops: int, edges: int, expanded: int, looked_at: int
-    ) -> None:
-        self.vocabulary = vocabulary
-        self.kg = vocabulary.kg
-        self._hops, self._edges = hops, edges
-        self._expanded, self._looked_at = expanded, looked_at
-        self._known_ends = functools.lru_cache(_KEPT)(self._ends)
-        self._shared_classes = functools.lru_cache(_KEPT)(self._classes_of_all)
-
-    def wordings(self, code: int) -> tuple[str, ...]:
-        """A relation code in words; its direction is told elsewhere."""
-        return self.vocabulary.wordings(code)
-
-    def told(self, code: int) -> str:
-        """A relation code by its name, or by the word for several."""
-        named = code < 2 * self.kg.num_relations
-        return self.kg.relation_name(code) if named else self.wordings(code)[0]
-
-    def ends_classes(self, ends: np.ndarray) -> tuple[int, ...]:
-        """Classes that all of the ends have, as far as the first of them tell."""
-        if not self.vocabulary.classes or not len(ends):
-            return ()
-        return self._shared_classes(tuple(ends[:_TELLING].tolist()))
-
-    def _classes_of_all(self, ends: tuple[int, ...]) -> tuple[int, ...]:
-        of = [set(self.vocabulary.kinds_of(end)) for end in ends]
-        return tuple(set.intersection(*of))
-
-    def end_classes(self, candidate: Candidate) -> tuple[int, ...]:
-        """Classes of what a reading leads to, or would lead to."""
-        if candidate.wanting and candidate.last >= 0:
-            return self.ends_classes(
-                self.vocabulary.domain(self.vocabulary.inverse(candidate.last))
-            )
-        return self.ends_classes(candidate.ends)
-
-    def step(self, node: Node, code: int, *, returns: bool = True) -> Step:
-        """One more relation; one that holds both ways is walked both ways."""
-        name = self.kg.relation_name(code)
-        both = (name, f"^{name}") if code in self.vocabulary.symmetric else (name,)
-        return Step(node, both, returns)
-
-    def reached(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
-        """Where each relation code leads to; one that holds both ways has one code."""
-        around = self.vocabulary.around
-        if len(nodes) <= _NODES and around.degree(nodes) <= _DEGREE:
-            return self._known_ends(tuple(nodes.tolist()))
-        return self._ends(nodes)
-
-    def _ends(self, nodes: Sequence[int] | np.ndarray) -> dict[int, np.ndarray]:
-        found = self.vocabulary.around.ends(np.asarray(nodes, np.int64))
-        for code in self.vocabulary.symmetric:
-            back = found.pop(code + self.kg.num_relations, None)
-            if back is not None:
-                found[code] = np.union1d(found.get(code, back), back)
-        return found
-
-    def marked(self, asked: Asked, found: Iterable[Candidate]) -> list[Candidate]:
-        """With quick scores, in the same order."""
-        some = list(found)
-        if not some:
-            return []
-        kinds = [self.end_classes(candidate) for candidate in some]
-        loose = {kind for one, ends in zip(some, kinds) for kind in (*ends, *one.between)}
-        asked.alignment.prepare(map(self.vocabulary.class_words, loose))
-        scores = quick_scores(asked, some, kinds, self.vocabulary).tolist()
-        return [dataclasses.replace(one, quick=score) for one, score in zip(some, scores)]
-
-    def scored(self, asked: Asked, found: Iterable[Candidate]) -> list[Candidate]:
-        """With quick scores, best first."""
-        return ranked(self.marked(asked, found))
+class Candidates(Walks):
+    """Finds readings; see `Candidate`."""
 
     def all(self, asked: Asked) -> list[Candidate]:
         """Paths, classes and joins; operators are put around them by `Operators`."""
@@ -140,110 +46,52 @@ class Candidates:
             if asked.cues.same:
                 some = [path for path in some if self._there_and_back(path)] or some
             paths.append(ranked(some))
-        joins = self.joins(asked, paths)
+        joins = [*self.joins(asked, paths), *self._met(asked)]
         singles = [c for some in paths for c in some]
-        near = self._near(asked)
-        classes = [self.class_set(kind) for kind in sorted({*_named(asked), *near})]
+        alike = self._near(asked)
+        classes = [self.class_set(kind) for kind in sorted({*named_classes(asked), *alike})]
         best = ranked([*joins, *singles])
-        kinds = _named(asked) or {kind for kind in near if near[kind] >= _MEANT}
+        kinds = named_classes(asked) or {kind for kind in alike if alike[kind] >= _MEANT}
         kept = self.scored(asked, self.with_classes(kinds, best[:120]))
         # "How high is the wooden church?": a step on from what a topic and a class pick out.
-        kept += [path for one in kept[:_FURTHEST] for path in self.paths(asked, one, 1)]
+        kept += [path for one in kept[:FURTHEST] for path in self.paths(asked, one, 1)]
         from_classes = self.from_classes(asked, classes)
         every = self.marked(asked, classes)
         return ranked([*best[: self._looked_at], *kept, *every, *from_classes])
 
-    def paths(self, asked: Asked, start: Candidate, hops: int) -> list[Candidate]:
-        """Relation paths from a start, which is an answer only where a walk leads to nothing else.
-
-        The best of each length are walked on from, so that the whole stays small.
-        """
-        level, found = [start], []
-        around = self.vocabulary.around
-        alone = isinstance(start.query, Entities)
-        topics = start.ends if alone else np.full(1, -1)
-        for hop in range(hops):
-            longer: list[Candidate] = []
-            best = level[: self._expanded if hop < 3 else _FURTHEST]
-            walked = [path for path in best if around.degree(path.ends) <= self._edges]
-            asked.cut |= len(walked) < len(best)
-            reaching = [self.reached(path.ends) for path in walked]
-            asked.alignment.prepare(map(self.wordings, set().union(*reaching)))
-            for path, reached in zip(walked, reaching):
-                named = path.relations or path.classes or path.measure >= 0
-                between = self.ends_classes(path.ends) if named else ()
-                nameless = bool(path.relations) and not self.kg.has_name(int(path.ends[0]))
-                for code, ends in reached.items():
-                    if self._aside(code, path):
-                        continue
-                    left = ends[~np.isin(ends, topics)] if len(topics) > 1 else ends[ends != topics]
-                    home = not len(left) and self._leads_home(path, code)
-                    if not len(left) and not home:
-                        continue
-                    left = ends if home else left
-                    query = self.step(path.node, code, returns=not alone or home)
-                    longer.append(
-                        dataclasses.replace(
-                            path,
-                            query=query,
-                            ends=left,
-                            relations=(*path.relations, code),
+    def rows(self, asked: Asked, place: int) -> list[Candidate]:
+        """What joins a topic to others, by its place: the rows of sales that a customer is in."""
+        found = []
+        for at, option in enumerate(asked.mentions[place].options):
+            topic = Entities((self.kg.entity_ids[option.entity],))
+            for code, ends in self.reached(np.array([option.entity])).items():
+                rows = ends[[self.joins_others(end) for end in ends.tolist()]]
+                if len(rows) and not self.vocabulary.role(code):
+                    found.append(
+                        Candidate(
+                            self.step(topic, code),
+                            rows,
+                            relations=(code,),
+                            topics=((place, at),),
+                            explained=frozenset(asked.mentions[place].beside),
+                            legs=((place, (code,)),),
                             last=code,
-                            between=(*path.between, *between),
-                            through=path.through + nameless,
-                            legs=tuple((m, (*codes, code)) for m, codes in path.legs[:1])
-                            + path.legs[1:],
                         )
                     )
-            longer = self.marked(asked, longer)
-            found += [c for c in longer if self.kg.has_name(int(c.ends[0]))]
-            level = ranked(c for c in longer if self.vocabulary.ends_kind(c.last) == "thing")
-        return found
+        return self.marked(asked, found)
 
-    def kin(self, asked: Asked, start: Candidate) -> list[Candidate]:
-        """The kin that the question names by a word of its own: "parents", "grandchildren"."""
-        found = []
-        for place, word in enumerate(asked.cues.words.folded):
-            steps = kin_steps(word) if self.vocabulary.kin else ""
-            told = all(self.vocabulary.kin[step] for step in steps)
-            if not steps or not told or place in asked.alignment.masked:
-                continue
-            node, ends = start.node, start.ends
-            for step in steps:
-                codes = self.vocabulary.kin[step]
-                node = Step(node, tuple(map(self.kg.relation_name, codes)), returns=False)
-                reached = self.vocabulary.around.ends(ends)
-                ends = np.unique(np.concatenate([reached.get(code, ends[:0]) for code in codes]))
-                ends = np.setdiff1d(ends, start.ends)
-            code = self.vocabulary.kin_code(steps)
-            if len(ends):
-                legs = tuple((mention, (code,)) for mention, _ in start.legs)
-                found.append(
-                    dataclasses.replace(
-                        start, query=node, ends=ends, relations=(code,), last=code, legs=legs
-                    )
-                )
-        return found
-
-    def _leads_home(self, path: Candidate, code: int) -> bool:
-        """Whether a walk that ends where it started may be asked for: "her son's mother"."""
-        turned = bool(path.relations) and abs(code - path.last) == self.kg.num_relations
-        return not turned and code not in self.vocabulary.symmetric
+    def _met(self, asked: Asked) -> list[Candidate]:
+        """What is said where two topics are joined: what one of them played in the other."""
+        places = range(len(asked.mentions))
+        rows = [self.rows(asked, place) for place in places] if len(places) > 1 else []
+        pairs = itertools.combinations(rows, 2)
+        met = ranked(self.scored(asked, [m for a, b in pairs for m in self._meet(a, b)]))
+        return [path for one in met[:_MET] for path in self.paths(asked, one, 1)]
 
     def _there_and_back(self, path: Candidate) -> bool:
         """Whether a path goes on to what shares something with where it came from."""
         turned = self.kg.num_relations
         return any(abs(a - b) == turned for a, b in itertools.pairwise(path.relations))
-
-    def _aside(self, code: int, path: Candidate) -> bool:
-        """Steps no question means: over a class to all of its kind, over another name."""
-        role = self.vocabulary.role(code)
-        if role == "alias" or (
-            role == "type" and (code >= self.kg.num_relations or path.relations)
-        ):
-            return True
-        # There and back over a number or date: "things of the same year" is too much to guess.
-        return bool(path.relations) and self.vocabulary.ends_kind(path.last) != "thing"
 
     def joins(self, asked: Asked, paths: list[list[Candidate]]) -> list[Candidate]:
         """Sets that two or three topics share, and what one or two steps on from them is."""
@@ -347,19 +195,9 @@ class Candidates:
         """What a step from everything of a class leads to: "the languages of the doctors"."""
         if asked.mentions:
             return []
-        named = _named(asked)
+        named = named_classes(asked)
         hops = [1 + (some.classes[0] in named) for some in classes]
         return [p for some, most in zip(classes, hops) for p in self.paths(asked, some, most)]
-
-
-def ranked(found: Iterable[Candidate]) -> list[Candidate]:
-    """By their quick scores, best first."""
-    return sorted(found, key=lambda candidate: -candidate.quick)
-
-
-def _named(asked: Asked) -> set[int]:
-    """Classes that the question names."""
-    return {mention.kind for mention in asked.classes}
 
 
 def _within(ends: np.ndarray, members: np.ndarray) -> np.ndarray:

@@ -21,10 +21,10 @@ from jaxkg.query import (
 )
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.language.lexicon.stems import singular
 from jaxkg.systems.reader.language.lexicon.units import in_unit, measures, unit_of
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.words import singular
 
 _COMPARES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "=": np.equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,

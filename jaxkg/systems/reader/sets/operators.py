@@ -76,6 +76,8 @@ class Operators:
             having = measured.having(asked, ordered=True, measure=grade.measured if grade else "")
             if cues.bounds or (grade is not None and not grade.measure):
                 having += measured.having(asked)
+        if grade is not None or cues.bounds:
+            having += [r for at in range(len(asked.mentions)) for r in self.find.rows(asked, at)]
         if cues.bounds:
             filtered = [
                 f for base in (*having, *bases) for b in cues.bounds

@@ -34,6 +34,9 @@ language | population | currency
 latitude | longitude
 driver driven drove | passenger
 plaintiff | defendant
+metre metres meter meters m | kilometre kilometres kilometer kilometers km
+  | centimetre centimetres cm | mile miles
+gram grams g | kilo kilos kilogram kilograms kg | tonne tonnes
 """
 
 

@@ -58,36 +58,6 @@ _PAST = frozenset(_PAST_FORMS.split())
 _NO_PLURAL = ("ss", "us", "is", "as", "os", "news", "lens")
 
 
-_PLURAL_FORMS = """
-children:child men:man women:woman people:person mice:mouse geese:goose feet:foot teeth:tooth
-loaves:loaf leaves:leaf shelves:shelf knives:knife wolves:wolf halves:half wives:wife lives:life
-thieves:thief calves:calf species:species series:series
-"""
-_PLURALS: dict[str, str] = {
-    many: one for many, _, one in (pair.partition(":") for pair in _PLURAL_FORMS.split())
-}
-
-
-@functools.lru_cache(65_536)
-def singular(word: str) -> str:
-    """A folded word without accents and without a plural's ending.
-
-    >>> singular("mysteries"), singular("boxes"), singular("stops"), singular("bus")
-    ('mystery', 'box', 'stop', 'bus')
-    """
-    if not word.isascii():
-        word = "".join(c for c in unicodedata.normalize("NFKD", word) if c.isascii()) or word
-    if word in _PLURALS:
-        return _PLURALS[word]
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("xes", "ches", "shes", "sses", "zes")):
-        return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
-
-
 def is_past(word: str) -> bool:
     """Whether a folded word looks like what was done: "bought", "directed".
 

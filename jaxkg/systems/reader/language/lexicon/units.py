@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from jaxkg.systems.reader.language.lexicon.stems import singular
+from jaxkg.words import singular
 
 _TABLE = """
 time: s sec secs second seconds sekunde sekunden = 1; min mins minute minutes minuten = 60;

@@ -19,8 +19,9 @@ from typing import Any, TypeVar
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Columns, Intake, Row, header_columns
-from jaxkg.kg.files.shape import MAYBE_TABLE, SAMPLE, is_header, rows_are_entities
-from jaxkg.kg.files.table import take_table
+from jaxkg.kg.files.tables.keys import TakenTable, row_id
+from jaxkg.kg.files.tables.shape import MAYBE_TABLE, SAMPLE, is_header, rows_are_entities
+from jaxkg.kg.files.tables.table import take_table
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 from jaxkg.kg.names import NameCollector
 
@@ -48,8 +49,9 @@ def read_excel(
     encoder: TripleEncoder,
     names: NameCollector,
     bad: BadLines,
+    tables: list[TakenTable],
     *,
-    tables: bool = False,
+    every: bool = False,
     guess: bool = True,
     columns: Columns | None = None,
     provenance: bool | int | str | None = None,
@@ -66,7 +68,8 @@ def read_excel(
     the sheet, and its number there.
 
     Args:
-        tables: every sheet is a table, whatever the first column is called.
+        tables: takes what was read of tables.
+        every: every sheet is a table, whatever the first column is called.
         guess: take for a table what looks like one, see `rows_are_entities`.
 
     Returns:
@@ -105,13 +108,14 @@ def read_excel(
         rows = itertools.chain(some, rows)
         ids, otherwise = set[str](), ""
         batches = _batches(place, (first[0], words), rows, kept, bad, ids)
-        if tables or (plain and (is_header(words) or looks)):
+        if every or (plain and (is_header(words) or looks)):
             told = lines or provenance is True
-            how = take_table(place, sheet.title, batches, encoder, names, bad, lines=told)
-            if not tables and not is_header(words):
+            how = take_table(place, sheet.title, batches, encoder, names, bad, tables, lines=told)
+            if not every and not is_header(words):
                 otherwise = "; if rows are triples, the format 'excel' takes three columns so"
-            shared |= known & ids
-            known |= ids
+            rows_called = {row_id(tables[-1].one, id) for id in ids}
+            shared |= known & rows_called
+            known |= rows_called
         elif not plain or header_columns(words) or len(words) == 3:
             intake = Intake(place, "csv", ",", encoder, bad, columns, provenance, lines)
             for batch in batches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from jaxkg.kg.files.delimited import HEADER, header_columns, separator_of
@@ -52,6 +52,24 @@ def is_header(words: Sequence[str]) -> bool:
         return False
     triples = names[0] in HEADER[0] and header_columns(names) is not None
     return names[0] in _KEYS and not triples
+
+
+def heads_rows(rows: Sequence[Sequence[str]], others: Collection[str]) -> bool:
+    """Whether the first of some rows names columns as those of other files are named.
+
+    Args:
+        others: names of their columns, without case.
+
+    >>> heads_rows([["Play", "Role"], ["Lear", "Cordelia"]], {"play", "venue"})
+    True
+    >>> heads_rows([["Lear", "has part"], ["Lear", "is by"]], {"lear"})
+    False
+    """
+    names = [word.casefold() for word in rows[0]] if rows else []
+    if not _names_columns(names) or header_columns(names) is not None:
+        return False
+    below = [{row[at].casefold() for row in rows[1:] if at < len(row)} for at in range(len(names))]
+    return any(name in others and name not in cells for name, cells in zip(names, below))
 
 
 def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:

@@ -1,0 +1,96 @@
+"""What cells of tables hold: nothing, several things, the name of a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.tables.keys import TakenTable
+from jaxkg.kg.names import NameCollector
+from jaxkg.kg.queries.columns import is_nothing, likely_column
+
+_WORDS = 6
+"""Words up to which a part of a cell is taken for one of several things."""
+_AMOUNT = re.compile(r"[\d.,:/ -]+")
+
+
+def drop_nothing(encoder: TripleEncoder) -> str:
+    """Drop cells that say that nothing is known: `n/a`, `-`; beside values `null`, too.
+
+    Returns:
+        How many, in words; "" where there were none.
+    """
+    empty: dict[tuple[str, str], list[str]] = {}
+    for relation, cells in list(encoder.tails()):
+        values = likely_column(cells) is not None
+        empty |= {(relation, cell): [] for cell in cells if is_nothing(cell, among_values=values)}
+    if not empty:
+        return ""
+    before = len(encoder)
+    encoder.split(empty)
+    some = ", ".join(sorted({repr(cell) for _, cell in empty})[:3])
+    return f"{before - len(encoder):,} cells that say nothing ({some}) left out"
+
+
+def split_cells(encoder: TripleEncoder, names: NameCollector, tables: Sequence[TakenTable]) -> str:
+    """Take cells that hold several things for each of them: "PC; Switch".
+
+    A semicolon or a bar parts whatever is short; a comma only what mostly stands by itself in
+    other cells, too, or is a row of `tables`.
+
+    Returns:
+        Which columns were taken so, in words; "" where none was.
+    """
+    parts: dict[tuple[str, str], list[str]] = {}
+    told = []
+    known = set(names.display.values()).union(*(table.rows for table in tables))
+    for relation, cells in list(encoder.tails()):
+        for separator in (";", "|", ","):
+            lists = {cell: _parts(cell, separator) for cell in cells if separator in cell}
+            short = all(
+                part and len(part.split()) <= _WORDS for some in lists.values() for part in some
+            )
+            if not lists or not short or (separator == "," and not _alone(lists, cells, known)):
+                continue
+            parts |= {(relation, cell): some for cell, some in lists.items()}
+            told.append(f"{relation}: several in a cell, told apart at {separator!r}")
+            break
+    if parts:
+        encoder.split(parts)
+    return "; ".join(told)
+
+
+def _parts(cell: str, separator: str) -> list[str]:
+    """What a cell lists; one separator at its end parts nothing."""
+    found = [part.strip() for part in cell.removesuffix(separator).split(separator)]
+    return list(dict.fromkeys(found))
+
+
+def _alone(lists: Mapping[str, Sequence[str]], cells: Iterable[str], known: Set[str]) -> bool:
+    """Whether most of what is listed stands alone elsewhere, and is no amount."""
+    listed = {part for some in lists.values() for part in some}
+    alone = {*cells, *known}
+    return not any(map(_AMOUNT.fullmatch, listed)) and 2 * len(listed & alone) > len(listed)
+
+
+def join_by_name(encoder: TripleEncoder, names: NameCollector) -> str:
+    """Take cells that hold a row's name for that row, where one row alone is called so.
+
+    Returns:
+        What was taken so, in words; "" where nothing was.
+    """
+    rows: dict[str, list[str]] = {}
+    for row, name in names.display.items():
+        if name not in names.display and not _AMOUNT.fullmatch(name):
+            rows.setdefault(name, []).append(row)
+    cells = {name: rows[name] for name in encoder.entities if name in rows}
+    same = {name: found[0] for name, found in cells.items() if len(found) == 1}
+    if same:
+        encoder.merge(same)
+    told = [f"{len(same)} names in cells taken for the rows called so"] if same else []
+    if shared := sorted(name for name, found in cells.items() if len(found) > 1):
+        told.append(
+            f"{', '.join(map(repr, shared[:3]))} left as they are: several rows are called so"
+        )
+    return "; ".join(told)

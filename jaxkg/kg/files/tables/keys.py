@@ -1,0 +1,201 @@
+"""Rows that are called by a number, and the columns that refer to them by it.
+
+Row 3 of staff, row 3 of orders and a quantity of 3 are three things. A row that a number calls is
+`order 3` in the graph, and so is a cell of a column that means orders: one called as the table is
+(`order_id`, `billing_order`), or by a part that people play (`manager_id`) where a table of people
+has all of its numbers. Other numbers stay what they are. A row without a name that refers to
+several others, as one of sales, is a blank node: questions mean what it joins rather than itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Sequence
+
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.names import NameCollector
+from jaxkg.kg.queries.columns import is_nothing
+from jaxkg.words import relation_words, singular
+
+_NUMBER = re.compile(r"(\d+)(?:\.0+)?", re.ASCII)
+_LIST = re.compile(r"\s*[;,|]\s*")
+_KEY_WORDS = "id ids no nr num number key code uid fk ref identifier index"
+_KEY = frozenset(_KEY_WORDS.split())
+"""Words of a header that say that a number is a key."""
+_TIME_WORDS = "year date season day month time hour week century decade"
+_TIME = frozenset(_TIME_WORDS.split())
+"""What a number may be by itself, so that `year 1987` is no row's name."""
+_PARTS_WORDS = (
+    "manager boss supervisor superior lead leader head chief owner author editor writer director "
+    "driver teacher tutor coach captain mentor organiser organizer assignee reporter reviewer "
+    "approver representative rep handler creator host chair secretary treasurer spouse partner "
+    "mother father successor predecessor"
+)
+_PARTS = frozenset(_PARTS_WORDS.split())
+"""What people are to something: the last word of a column that refers to people."""
+_PEOPLE_WORDS = (
+    "person people staff employee member user player student teacher worker volunteer colleague "
+    "contact"
+)
+_PEOPLE = frozenset(_PEOPLE_WORDS.split())
+_SAME = frozenset(("parent", "previous", "next", "original", "reply to", "duplicate of"))
+"""What a row is to another of its table."""
+
+
+@dataclasses.dataclass
+class TakenTable:
+    """A table as it was taken.
+
+    Attributes:
+        one: what a row is called before its number; "" where no number calls rows.
+        named: whether its rows have names, too.
+        others: names by which a column may mean it.
+        first, last: its facts among those of the encoder.
+        rows: what its first column calls them.
+    """
+
+    one: str
+    named: bool
+    others: frozenset[str]
+    first: int
+    last: int
+    rows: set[str]
+
+
+def numbered(header: str, ids: Iterable[str]) -> bool:
+    """Whether ids are numbers that mean nothing by themselves, as years would.
+
+    >>> numbered("id", ["1", "2"]), numbered("room", ["12"]), numbered("year", ["1987"])
+    (True, True, False)
+    >>> numbered("id", ["1", "A2"]), numbered("champion of", ["1987", "1988"])
+    (False, False)
+    """
+    words = set(relation_words(header).lower().split())
+    numbers = list(ids)
+    if not numbers or words & _TIME or not all(map(_whole, numbers)):
+        return False
+    return not words.isdisjoint(_KEY) or not all(
+        len(n) == 4 and "1000" <= n < "2100" for n in numbers
+    )
+
+
+def row_id(one: str, written: str) -> str:
+    """The id of a row by what its table calls it: what it is and that, where that is a number.
+
+    >>> row_id("order", "17"), row_id("order", "A17"), row_id("", "17")
+    ('order 17', 'A17', '17')
+    """
+    return f"{one} {written}" if one and _whole(written) else written
+
+
+def one_of(several: str) -> str:
+    """One of several things: "old project" of "old projects"."""
+    before, blank, last = several.rpartition(" ")
+    return f"{before}{blank}{singular(last)}"
+
+
+def row_names(sort: str, title: str) -> tuple[str, frozenset[str]]:
+    """What a row is called before its number, and what else a column may call it.
+
+    >>> row_names("staff id", "Old-Orders")[0], row_names("", "data")[0], row_names("", "2023")[0]
+    ('staff id', 'data', 'row')
+    """
+    titled = " ".join(re.findall(r"[^\W\d_]+", title.lower()))
+    one = one_of(sort or titled) or "row"
+    return one, frozenset(filter(None, (one, one_of(titled), one_of(titled.rpartition(" ")[2]))))
+
+
+def join_by_number(
+    encoder: TripleEncoder, names: NameCollector, tables: Sequence[TakenTable]
+) -> str:
+    """Take numbers in columns that mean rows of a table for these rows.
+
+    Returns:
+        Which columns were taken so, and which could not be, in words; "" where there is none.
+    """
+    keyed = [table for table in tables if table.one]
+    called = set(names.display.values()).union(*(t.rows for t in tables if not t.one))
+    told: dict[str, None] = {}
+    joining: list[TakenTable] = []
+    for table in reversed(tables if keyed else ()):  # backwards: facts before keep their places
+        parts: dict[tuple[str, str], list[str]] = {}
+        references = 0
+        for relation, cells in encoder.tails(table.first, table.last):
+            references += 2 * len(called.intersection(cells)) > len(cells)
+            listed = {cell: _listed(cell) for cell in cells if not is_nothing(cell)}
+            numbers = {number for some in listed.values() for number in some}
+            if not numbers or not all(listed.values()):
+                continue
+            meant = _meant(relation, numbers, table, keyed)
+            if len(meant) == 1:
+                references += 1
+                parts |= {
+                    (relation, cell): [row_id(meant[0].one, number) for number in some]
+                    for cell, some in listed.items()
+                }
+                told[f"{relation} means rows called {meant[0].one} and a number"] = None
+            elif meant:
+                rows = " or ".join(table.one for table in meant)
+                told[f"{relation} left as numbers: may mean rows called {rows} and a number"] = None
+        if parts:
+            encoder.split(parts, table.first, table.last)
+        if table.one and not table.named and references > 1:
+            joining.append(table)
+    _name_rows(encoder, names, [table for table in keyed if not table.named], joining)
+    return "; ".join(reversed(told))
+
+
+def _name_rows(
+    encoder: TripleEncoder,
+    names: NameCollector,
+    tables: Sequence[TakenTable],
+    joining: Sequence[TakenTable],
+) -> None:
+    """Let a number alone name a row, where it is no value; what but joins others is blank."""
+    entities = set(encoder.entities)
+    blank: dict[str, str] = {}
+    for table in tables:
+        for number in filter(_whole, table.rows):
+            row = name = row_id(table.one, number)
+            if table in joining:
+                row = blank[name] = f"_:{name.replace(' ', '_')}"
+                names.label(row, name)
+            if number not in entities:
+                names.alias(row, number)
+    if blank:
+        encoder.merge(blank)
+
+
+def _listed(cell: str) -> list[str]:
+    """The numbers that a cell lists; none where it holds anything else."""
+    found = [_NUMBER.fullmatch(part) for part in _LIST.split(cell)]
+    return [match[1] for match in found if match] if all(found) else []
+
+
+def _whole(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
+
+
+def _meant(
+    relation: str, numbers: set[str], table: TakenTable, keyed: Sequence[TakenTable]
+) -> list[TakenTable]:
+    """The tables whose rows a column of numbers may mean."""
+    words = relation_words(relation).lower().split()
+    told = [word for word in words if word not in _KEY]
+    name, key = " ".join(told), len(told) < len(words)
+    having = [one for one in keyed if numbers <= one.rows]
+    named = [
+        (len(other), place)
+        for place, one in enumerate(keyed if key else having)
+        for other in one.others
+        if f" {name}".endswith(f" {other}")
+    ]
+    if named:
+        return [(keyed if key else having)[max(named)[1]]]
+    if name in _SAME:
+        return [table] if table in having else []
+    if not told or told[-1] not in _PARTS or not having:
+        return []
+    people = [one for one in having if _PEOPLE & one.others]
+    return people or ([table] if table in having and len(keyed) == 1 else having)

@@ -1,0 +1,230 @@
+"""Wide tables: a row is an entity, its first column the id, every further one a relation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
+from jaxkg.kg.files.tables.keys import (
+    TakenTable,
+    numbered,
+    row_id,
+    row_names,
+)
+from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
+from jaxkg.kg.names import NameCollector
+from jaxkg.words import relation_words
+
+_DIFFERENT = 0.8
+"""Of rows, up to how many differ in a first column that is no name of theirs."""
+_NAMES = ("name", "label", "title")
+_ANY_WORDS = (
+    "id ids no nr num number key code uid uuid guid ref identifier uri iri url index row line "
+    "entity subject object head node vertex source from thing name names label title"
+)
+_ANY = frozenset(_ANY_WORDS.split())
+"""Words of a first column's header that do not say what its rows are."""
+SORT = ("is a", "type")
+"""Relations by which a row is told to be of a sort, the first that no column is called."""
+_SEVERAL = re.compile(
+    r"(?!(facts|rows|entries|lines|sheets|exports|triples|details)$)"
+    r"(people|staff|[^\W\d]*[^\W\daius]s)"
+)
+"""The last word of a title that says what several rows are."""
+
+
+def read_table(
+    path: Path,
+    encoder: TripleEncoder,
+    names: NameCollector,
+    bad: BadLines,
+    tables: list[TakenTable],
+    *,
+    format: str = "table",
+    lines: bool = False,
+    encoding: str = "utf-8",
+    on_progress: Progress | None = None,
+) -> str:
+    """Read a CSV or TSV table into `encoder`.
+
+    The header names the relations; what every row is, its first column or the file's name may
+    say, see `row_sort`. Where the first column is an id, one called name, label or title gives
+    display names instead of facts; empty cells say nothing. Where much of the first column comes
+    again, it names no row: a row is a node without a name, the first column one of its relations
+    (in two columns, it has several values instead). A row that a number calls is
+    `order 17`, see `jaxkg.kg.files.tables.keys`; cells that hold the name of one row stand for it,
+    see `jaxkg.kg.files.tables.cells`.
+
+    Args:
+        tables: takes what was read.
+        format: "tsv" or "csv" as its name tells; "table" where the first line has to.
+
+    Returns:
+        How it was read, in words.
+
+    Raises:
+        JaxkgError: it has no header, or a malformed line beyond what is tolerated.
+    """
+    separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else format, encoding)
+    blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
+    rows = csv_rows(path, blocks, bad, encoding, separator)
+    title = path.name.split(".")[0]
+    return take_table(
+        path, title, rows, encoder, names, bad, tables, separator=separator, lines=lines
+    )
+
+
+def row_sort(header: str, title: str) -> str:
+    """What each row of a table is, as its first column is called; else as the table is.
+
+    Args:
+        header: of the first column.
+        title: of the table, a file's or a sheet's name: it says so in the plural alone.
+
+    Returns:
+        "" where neither says it.
+
+    >>> row_sort("Park", "2023"), row_sort("employee_id", "team"), row_sort("id", "old_projects")
+    ('park', 'employee', 'old projects')
+    >>> row_sort("id", "team"), row_sort("Name", "data.2023"), row_sort("#", "Boss")
+    ('', '', '')
+    """
+    words = relation_words(header).lower().split()
+    if all(word.isalpha() for word in words) and (sort := [w for w in words if w not in _ANY]):
+        return " ".join(sort)
+    words = title.replace("_", " ").replace("-", " ").lower().split()
+    return " ".join(words) if words and _SEVERAL.fullmatch(words[-1]) else ""
+
+
+def take_table(
+    path: Path,
+    title: str,
+    batches: Iterable[list[Row]],
+    encoder: TripleEncoder,
+    names: NameCollector,
+    bad: BadLines,
+    tables: list[TakenTable],
+    *,
+    separator: str = ",",
+    lines: bool = False,
+) -> str:
+    """Take a table's rows, its header the first that is not blank; see `read_table`.
+
+    Args:
+        path: what the rows are of, in messages and sources.
+        title: of the table.
+        separator: between cells that a message shows.
+    """
+    start = len(encoder)
+    header: _Header | None = None
+    one: str | None = None  # "" where no number calls rows; not told before the first row
+    ids, again = set[str](), 0
+    for batch in batches:
+        rows = [(number, [cell.strip() for cell in row]) for number, row in batch]
+        rows = [(number, cells) for number, cells in rows if any(cells)]
+        if header is None:
+            if not rows:
+                continue
+            header = _header_of(path, *rows.pop(0), title, separator)
+        rows = list(_whole_rows(path, rows, header.columns, bad, separator))
+        if one is None and rows:
+            firsts = [cells[0] for _, cells in rows]
+            if len(header.columns) > 2 and len(set(firsts)) <= _DIFFERENT * len(firsts):
+                header = _nameless(header, title)
+            keyed = not header.nameless and numbered(header.columns[0], firsts)
+            one = header.one if keyed else ""
+        facts: list[tuple[str, str, str]] = []
+        sources: list[str] = []
+        for number, cells in rows:
+            row = row_id(one or "", cells[0])
+            if header.nameless:
+                row = f"_:{header.nameless}_{number}"
+                facts.append((row, header.columns[0], cells[0]))
+            else:
+                again += cells[0] in ids
+                ids.add(cells[0])
+            if header.sort:
+                facts.append((row, header.sorted_by, header.sort))
+            for at, cell in enumerate(cells[1:], start=1):
+                if cell and at == header.name:
+                    names.label(row, cell)
+                elif cell:
+                    facts.append((row, header.columns[at], cell))
+            sources += [f"{path.name}:{number}"] * (len(facts) - len(sources))
+        encoder.add_triples(facts, sources if lines else None)
+    if header is None:
+        return ""  # nothing was read, which the caller tells
+    tables.append(TakenTable(one or "", header.name > 0, header.others, start, len(encoder), ids))
+    id = header.columns[0]
+    name = f", {header.columns[header.name]} its name" if header.name > 0 else ""
+    how = f"taken as a table: a row an entity, {id} its id{name}, other columns relations"
+    if header.nameless:
+        how = f"taken as a table: {id} comes again and again, so a row has no name; its columns "
+        how += "are relations"
+    how += f", its sort {header.sort!r}" if header.sort else ""
+    how += f", called {header.one} and its number" if one else ""
+    return f"{how}; {again:,} rows are of an id that is above them, too" if again else how
+
+
+class _Header(NamedTuple):
+    """What a table's header tells.
+
+    Attributes:
+        columns: what each is called.
+        name: the column of display names; -1 where there is none.
+        sort, sorted_by: what every row is, and the relation that says it; sort may be "".
+        one, others: see `TakenTable`, where numbers call rows.
+        nameless: what its rows' ids begin with, where no column says what they are called.
+    """
+
+    columns: list[str]
+    name: int
+    sort: str
+    sorted_by: str
+    one: str
+    others: frozenset[str]
+    nameless: str = ""
+
+
+def _nameless(header: _Header, title: str) -> _Header:
+    """The same of rows that the first column does not call: who played what in a play."""
+    sort = row_sort("", title) if header.sorted_by else ""
+    one, others = row_names(sort, title)
+    return header._replace(
+        name=-1, sort=sort, one=one, others=others, nameless=one.replace(" ", "_")
+    )
+
+
+def _header_of(path: Path, number: int, cells: list[str], title: str, separator: str) -> _Header:
+    if len(cells) < 2:
+        raise JaxkgError(
+            f"{path}:{number}: {cells[0]!r} is no header of a table: it has but one column, "
+            f"parted by {separator!r}"
+        )
+    if not all(cells) or len(set(cells)) < len(cells):
+        raise JaxkgError(
+            f"{path}:{number}: {', '.join(cells)!r} is no header of a table: every column needs a "
+            "name of its own"
+        )
+    words = [word.casefold() for word in cells]
+    name = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
+    by = next((some for some in SORT if some not in map(relation_words, words)), "")
+    sort = row_sort(cells[0], title)
+    return _Header(cells, name, sort if by else "", by, *row_names(sort, title))
+
+
+def _whole_rows(
+    path: Path, rows: list[Row], columns: list[str], bad: BadLines, separator: str
+) -> Iterator[Row]:
+    """The rows that have an id and a cell a column; others are told."""
+    for number, cells in rows:
+        if len(cells) == len(columns) and cells[0]:
+            yield number, cells
+            continue
+        why = f"{len(cells)} cells for {len(columns)} columns" if cells[0] else "no id"
+        bad.note(path, number, separator.join(cells), why, separator.join(columns))

@@ -1,0 +1,131 @@
+import json
+
+import pytest
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import read_graph
+
+CUSTOMERS = "id,name,city,account_manager_id\n1,Oak Ltd,Leeds,2\n2,Elm Ltd,York,1\n"
+STAFF = "id,name,manager_id,floor\n1,Ann,,3\n2,Bob,1.0,1\n3,Cy,1.0,2\n"
+ORDERS = "id,customer_id,amount\n1,1,3\n2,1,2\n17,2,1\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write files into a folder and read it: `folder({"a.csv": "..."})`."""
+
+    def run(files, **options):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+        return read_graph(tmp_path, **options)
+
+    return run
+
+
+def facts(graph):
+    return {
+        (graph.name(head), graph.relations[relation], graph.name(tail))
+        for head, relation, tail in graph.triples.tolist()
+    }
+
+
+def test_a_number_is_a_row_only_where_its_column_means_rows(read):
+    heard = []
+    graph = read(STAFF, "staff.csv", on_reading=heard.append)
+    assert facts(graph) == {
+        ("Ann", "is a", "staff"), ("Bob", "is a", "staff"), ("Cy", "is a", "staff"),
+        ("Bob", "manager_id", "Ann"), ("Cy", "manager_id", "Ann"),
+        ("Ann", "floor", "3"), ("Bob", "floor", "1"), ("Cy", "floor", "2"),
+    }  # fmt: skip
+    assert "manager_id means rows called staff and a number" in heard[0]
+    rooms = read("Room,Seats\n12,20\n20,8\n30,12\n", "kb.csv", format="table")
+    assert ("Room 12".lower(), "Seats", "20") in facts(rooms)
+    years = read("year,champion,venue\n1987,Ann,Ayr\n1988,Bo,Ely\n", "kb.csv", format="table")
+    assert ("1987", "champion", "Ann") in facts(years)
+
+
+def test_the_tables_of_a_folder_are_joined_by_their_numbers(folder):
+    heard = []
+    files = {"customers.csv": CUSTOMERS, "staff.csv": STAFF, "orders.csv": ORDERS, "notes.md": "x"}
+    graph = folder(files, on_reading=heard.append, lines=True)
+    found = facts(graph)
+    assert graph.entity_ids[graph.entity("order 1")] == "order 1"
+    assert ("Oak Ltd", "account_manager_id", "Bob") in found
+    assert ("order 1", "customer_id", "Oak Ltd") in found
+    assert ("order 17", "amount", "1") in found
+    assert ("order 17", "customer_id", "Elm Ltd") in found
+    assert "left out: notes.md" in heard[0]
+    row = next(r for r in range(graph.num_triples) if graph.triple(r)[1] == "amount")
+    assert graph.source(row).startswith("orders.csv:")
+    assert list(graph.aliases[graph.entity("order 17")]) == ["17"]
+
+
+def test_what_a_number_may_mean_in_several_tables_is_told_and_left(folder):
+    heard = []
+    plots = "id,name,owner_id\n1,North,2\n2,South,1\n"
+    graph = folder({"plots.csv": plots, "sheds.csv": "id,name\n1,Oak\n2,Elm\n"},
+                   on_reading=heard.append)  # fmt: skip
+    assert ("North", "owner_id", "2") in facts(graph)
+    assert "owner_id left as numbers: may mean rows called plot" in heard[0]
+    parent = folder({"plots.csv": "id,name,parent_id\n1,North,2\n2,South,\n"})
+    assert ("North", "parent_id", "South") in facts(parent)
+
+
+def test_a_cell_may_list_numbers_and_a_row_that_is_not_there(folder):
+    files = {"staff.csv": "id,name\n1,Ann\n2,Bob\n", "shifts.csv": "id,staff_ids\n7,1;2\n8,2;9\n"}
+    found = facts(folder(files))
+    assert {("shift 7", "staff_ids", "Ann"), ("shift 7", "staff_ids", "Bob")} <= found
+    assert ("shift 8", "staff_ids", "staff 9") in found
+
+
+def test_records_are_joined_by_their_numbers_too(folder):
+    people = [{"id": 1, "name": "Ann", "boss": None, "age": 2}, {"id": 2, "name": "Bo", "boss": 1}]
+    found = facts(folder({"people.json": json.dumps(people)}))
+    assert found == {
+        ("Ann", "is a", "people"), ("Bo", "is a", "people"),
+        ("Ann", "age", "2"), ("Bo", "boss", "Ann"),
+    }  # fmt: skip
+
+
+def test_rows_whose_first_column_comes_again_have_no_name(folder):
+    heard = []
+    cast = "Play,Member,Lines\nLear,Ann,90\nLear,Bo,40\nHamlet,Ann,30\nHamlet,Cy,7\nEmma,Cy,5\n"
+    members = "Member,Voice\nAnn,alto\nBo,bass\n"
+    graph = folder({"cast.csv": cast, "members.csv": members}, on_reading=heard.append)
+    assert "Play comes again and again, so a row has no name" in heard[0]
+    (ann,) = graph.entity_names.rows("Ann")
+    rows = [head for head, _, tail in graph.triples.tolist() if tail == ann]
+    assert len(rows) == 2
+    assert not any(map(graph.has_name, rows))
+    # In two columns a thing has several values.
+    two = folder({"spoken.csv": "Member,language\nAnn,Welsh\nAnn,Manx\nBo,Manx\n"})
+    assert ("Ann", "language", "Welsh") in facts(two)
+
+
+def test_commas_part_what_rows_are_called(folder):
+    members = "Member,Voice\nAnn Oak,alto\nBo Elm,bass\nCy Ash,alto\n"
+    plays = 'Play,Crew,Nights,By\nLear,"Ann Oak, Bo Elm",3,X\nEmma,"Bo Elm, Cy Ash",4,Y\n'
+    found = facts(folder({"members.csv": members, "plays.csv": plays}))
+    assert {("Lear", "Crew", "Ann Oak"), ("Emma", "Crew", "Cy Ash")} <= found
+
+
+def test_a_folder_of_nothing_to_read_says_so(tmp_path):
+    (tmp_path / "a.md").write_text("x")
+    with pytest.raises(JaxkgError, match="not a saved graph"):
+        read_graph(tmp_path)
+    (tmp_path / "a.csv").write_text("id,name,x\n1,A,2\n")
+    with pytest.raises(JaxkgError, match="columns has no meaning for format 'folder'"):
+        read_graph(tmp_path, columns=("a", "b", "c"))
+
+
+def test_a_row_without_a_name_that_refers_to_several_is_a_blank_node(folder):
+    orders = "id,customer_id,staff_id,amount\n1,1,3,3\n2,1,2,2\n17,2,1,1\n"
+    graph = folder({"customers.csv": CUSTOMERS, "staff.csv": STAFF, "orders.csv": orders})
+    (seventeen,) = graph.entity_names.rows("order 17")
+    assert graph.entity_ids[seventeen] == "_:order_17"
+    assert list(graph.aliases[seventeen]) == ["17"]
+    assert ("order 17", "customer_id", "Elm Ltd") in facts(graph)
+    # By names as well.
+    sold = "id,client,seller,amount\n11,Oak Ltd,Ann,3\n12,Oak Ltd,Bob,2\n"
+    graph = folder({"orders.csv": sold})
+    assert "_:order_11" in graph.entity_ids

@@ -1,0 +1,110 @@
+"""Tables joined by rows that have no name of their own: orders, and who played what in a play."""
+
+import pytest
+
+from jaxkg.kg import read_graph
+from jaxkg.systems.reader.confidence import contradicted
+from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
+
+FILES = {
+    "customers.csv": "id,name,town\n1,Oak Farm,Leeds\n2,Elm Kennels,York\n",
+    "products.csv": "id,name,price,discontinued,height (m),length (km)\n"
+    "1,Brush,4,0,2,3\n2,Collar,9,1,4,1\n3,Drops,7,0,1,2\n",
+    "orders.csv": "id,customer_id,product_id,ordered,quantity\n1,1,1,2021-03-04,2\n"
+    "2,1,2,2023-05-06,1\n3,2,3,2023-07-08,3\n4,2,1,2020-01-01,4\n",
+    "members.csv": "member,job,department\nAnn,vet,People\nBo,cook,Finance\nCy,vet,Finance\n",
+    "cast.csv": "play,member,role,lines\nLear,Ann,Regan,90\nLear,Bo,Fool,40\nEmma,Ann,Emma,30\n"
+    "Emma,Cy,Weston,7\nHamlet,Cy,Ghost,50\n",
+}
+
+
+@pytest.fixture(scope="module")
+def joined(tmp_path_factory) -> Readings:
+    folder = tmp_path_factory.mktemp("tables")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    return Readings(read_graph(folder), None, ReaderSettings())
+
+
+def answers(readings, question):
+    """What the readings answer."""
+    found = readings.of(readings.asked(question))
+    return [frozenset(readings.kg.name(end) for end in c.ends.tolist()) for c in found]
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What role did Ann play in Lear?", {"Regan"}),
+        ("How many lines did Ann have in Emma?", {"30"}),
+        ("What did Oak Farm order?", {"Brush", "Collar"}),
+        ("What did Elm Kennels order in 2023?", {"Drops"}),
+        ("Which roles have more than 45 lines?", {"Regan", "Ghost"}),
+        ("Who is in the Finance or the People department?", {"Ann", "Bo", "Cy"}),
+        ("What did Elm Kennels order last?", {"Drops"}),
+        ("Which orders did Elm Kennels place in 2023?", {"order 3"}),
+    ],
+)
+def test_a_row_leads_to_what_it_joins(joined, question, wanted):
+    assert wanted in answers(joined, question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What role did Ann play in Lear?", "Which roles have more than 45 lines?",
+     "What did Oak Farm order?", "What did Elm Kennels order in 2023?"],
+)  # fmt: skip
+def test_rows_answer_nothing_that_does_not_name_them(joined, question):
+    told = frozenset().union(*answers(joined, question))
+    assert told
+    assert not [name for name in told if name.startswith(("order ", "_:"))]
+    counts = joined.of(joined.asked("How many orders has Elm Kennels placed?"))
+    assert "2" in {c.result for c in counts}
+
+
+def test_a_class_said_as_a_verb_is_no_class(joined):
+    assert not joined.asked("What did Oak Farm order?").classes
+    assert not joined.asked("What did they order?").classes
+    assert joined.asked("Which orders did Oak Farm place?").classes
+    assert joined.asked("Did Oak Farm place an order?").classes
+
+
+def test_of_an_either_both_are_known(joined):
+    asked = joined.asked("Who works in either Finance or Sales?")
+    (alone, *_) = [c for c in joined.of(asked) if len(c.topics) == 1]
+    assert contradicted(asked, alone, joined.find)
+    plain = joined.asked("Who works in Finance?")
+    assert not contradicted(plain, alone, joined.find)
+
+
+def test_one_and_nought_are_true_and_false(joined):
+    (code,) = [joined.kg.relation_code(n) for n in joined.kg.relations if n == "discontinued"]
+    true, false = joined.vocabulary.truths(code)
+    assert (joined.kg.name(true), joined.kg.name(false)) == ("1", "0")
+    quantity = joined.kg.relation_code("quantity")
+    assert joined.vocabulary.truths(quantity) is None
+    assert {"Collar"} in answers(joined, "Which products are discontinued?")
+
+
+def test_metres_are_not_told_by_kilometres(joined):
+    asked = joined.asked("How many metres is the Collar?")
+    by = {
+        joined.kg.relation_name(c.relations[0]): contradicted(asked, c, joined.find)
+        for c in joined.of(asked)
+        if c.shape == "path" and len(c.relations) == 1
+    }
+    assert by["length (km)"]
+    assert not by["height (m)"]
+
+
+@pytest.mark.parametrize(
+    ("question", "extreme"),
+    [("Who joined last in 2021?", True), ("Who joined before 2021?", False),
+     ("Who joined first, Ann or Bo?", False), ("Which are larger than 20?", False)],
+)  # fmt: skip
+def test_the_last_in_a_year_is_the_last_of_all_of_it(question, extreme):
+    cues = read_cues(question)
+    assert (cues.extreme is not None) == extreme
+    assert (cues.bounds != ()) == any(letter.isdigit() for letter in question)
