@@ -26,8 +26,9 @@ def build(
     source: Annotated[
         Path,
         typer.Argument(
-            help="TSV, CSV, a|b|c, Excel, JSONL, Parquet (a file, or a folder of parts), "
-            "N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD."
+            help="TSV, CSV, a|b|c, Excel, SQLite, JSONL, Parquet (a file, or a folder of parts), "
+            "N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD; or a folder of tables that "
+            "refer to one another."
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],

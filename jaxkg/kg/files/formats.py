@@ -11,6 +11,7 @@ from jaxkg.kg.files.jsonld import is_jsonld
 from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_parts
 from jaxkg.kg.files.rdf import RDF_FORMATS
 from jaxkg.kg.files.tables.excel import EXCEL_ENDS
+from jaxkg.kg.files.tables.sqlite import SQLITE_ENDS
 from jaxkg.kg.files.textfile import line_blocks
 
 SUFFIXES = {
@@ -20,6 +21,7 @@ SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     **dict.fromkeys(EXCEL_ENDS, "excel"),
+    **dict.fromkeys(SQLITE_ENDS, "sqlite"),
     **dict.fromkeys(PARQUET_ENDS, "parquet"),
     ".nt": "ntriples",
     ".ttl": "turtle",
@@ -32,7 +34,17 @@ SUFFIXES = {
 }
 """Format by the end of a file's name, a final `.gz` aside."""
 
-FORMATS = (*SEPARATORS, "table", "excel", "jsonl", "parquet", *RDF_FORMATS, "saved", "folder")
+FORMATS = (
+    *SEPARATORS,
+    "table",
+    "excel",
+    "sqlite",
+    "jsonl",
+    "parquet",
+    *RDF_FORMATS,
+    "saved",
+    "folder",
+)
 
 
 def graph_format(path: Path, format: str | None, encoding: str) -> str:
@@ -79,7 +91,7 @@ def files_of(folder: Path) -> tuple[list[Path], list[str]]:
     """
     entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith((".", "~"))]
     formats = [SUFFIXES.get(suffix_of(entry)) if entry.is_file() else None for entry in entries]
-    read = [format in ("csv", "tsv", "jsonl", "excel") for format in formats]
+    read = [format in ("csv", "tsv", "jsonl", "excel", "sqlite") for format in formats]
     return (
         [entry for entry, taken in zip(entries, read) if taken],
         [entry.name for entry, taken in zip(entries, read) if not taken],

@@ -25,6 +25,7 @@ from jaxkg.kg.files.tables.shape import (
     is_header,
     rows_are_entities,
 )
+from jaxkg.kg.files.tables.sqlite import read_sqlite
 from jaxkg.kg.files.tables.table import read_table
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
@@ -56,6 +57,8 @@ def read_graph(
     | | of a workbook every sheet is one |
     | `excel` | the sheets of a workbook, each a table or triples (needs the extra `excel`); see |
     | | `jaxkg.kg.files.tables.excel.read_excel` |
+    | `sqlite` | the tables of a database, joined by foreign keys, declared ones or not; see |
+    | | `jaxkg.kg.files.tables.sqlite.read_sqlite` |
     | `jsonl` | `{"head": ..., "relation": ..., "tail": ...}` lines; an end is a string or |
     | | `{"id": ..., "name": ..., "aliases": [...]}`; `source` may be added. Other records are |
     | | entities: keys are relations, a list several values |
@@ -63,8 +66,8 @@ def read_graph(
     | `ntriples`, `turtle`, `rdfxml`, | RDF (needs the extra `rdf`); for ids, names and |
     | `nquads`, `trig`, `jsonld` | statements about statements, see `jaxkg.kg.files.rdf.read_rdf` |
     | `saved` | a folder that `save_graph` or `kg build` wrote |
-    | `folder` | all CSV, TSV, Excel and JSON files of a folder as one graph, whose tables refer |
-    | | to one another by names or numbers, see `jaxkg.kg.files.tables.keys` |
+    | `folder` | all CSV, TSV, Excel, SQLite and JSON files of a folder as one graph, whose tables |
+    | | refer to one another by names or numbers, see `jaxkg.kg.files.tables.keys` |
 
     Text may be gzip-packed. Blank lines are passed over, blanks around names are cut off. The
     first line of a TSV or CSV file is a header where it names head (or subject, source, from,
@@ -226,6 +229,10 @@ def _take(
             on_progress=on_progress,
         )
         return reading, True
+    if format == "sqlite":
+        _refuse(path, format, columns=columns)
+        told = lines or provenance is True
+        return read_sqlite(path, encoder, found, bad, tables, lines=told), True
     if format == "table" or headed or looks or (rows and beside):
         _refuse(path, "table", columns=columns)
         reading = read_table(
@@ -239,7 +246,7 @@ def _take(
             encoding=encoding,
             on_progress=on_progress,
         )
-        if looks and not headed:
+        if looks and not headed and others is None:
             reading += f"; if rows are triples, the format is {format!r}"
         return reading, True
     if format in SEPARATORS:

@@ -53,6 +53,8 @@ class TakenTable:
         others: names by which a column may mean it.
         first, last: its facts among those of the encoder.
         rows: what its first column calls them.
+        title, refers: its name, and the names of tables that columns are declared to refer to,
+            where a database says so.
     """
 
     one: str
@@ -61,6 +63,8 @@ class TakenTable:
     first: int
     last: int
     rows: set[str]
+    title: str = ""
+    refers: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 def numbered(header: str, ids: Iterable[str]) -> bool:
@@ -181,6 +185,9 @@ def _meant(
     relation: str, numbers: set[str], table: TakenTable, keyed: Sequence[TakenTable]
 ) -> list[TakenTable]:
     """The tables whose rows a column of numbers may mean."""
+    if relation in table.refers:
+        wanted = table.refers[relation].casefold()
+        return [one for one in keyed if one.title.casefold() == wanted]
     words = relation_words(relation).lower().split()
     told = [word for word in words if word not in _KEY]
     name, key = " ".join(told), len(told) < len(words)

@@ -111,6 +111,8 @@ def take_table(
     tables: list[TakenTable],
     *,
     separator: str = ",",
+    titled: bool = False,
+    keyless: bool = False,
     lines: bool = False,
 ) -> str:
     """Take a table's rows, its header the first that is not blank; see `read_table`.
@@ -119,6 +121,8 @@ def take_table(
         path: what the rows are of, in messages and sources.
         title: of the table.
         separator: between cells that a message shows.
+        titled: the title says what rows are, whatever the first column is called.
+        keyless: no column says what a row is called.
     """
     start = len(encoder)
     header: _Header | None = None
@@ -130,8 +134,9 @@ def take_table(
         if header is None:
             if not rows:
                 continue
-            header = _header_of(path, *rows.pop(0), title, separator)
-        rows = list(_whole_rows(path, rows, header.columns, bad, separator))
+            header = _header_of(path, *rows.pop(0), title, separator, titled=titled)
+            header = _nameless(header, title) if keyless else header
+        rows = list(_whole_rows(path, rows, header.columns, bad, separator, keyless=keyless))
         if one is None and rows:
             firsts = [cells[0] for _, cells in rows]
             if len(header.columns) > 2 and len(set(firsts)) <= _DIFFERENT * len(firsts):
@@ -144,7 +149,7 @@ def take_table(
             row = row_id(one or "", cells[0])
             if header.nameless:
                 row = f"_:{header.nameless}_{number}"
-                facts.append((row, header.columns[0], cells[0]))
+                facts += [(row, header.columns[0], cells[0])] if cells[0] else []
             else:
                 again += cells[0] in ids
                 ids.add(cells[0])
@@ -164,8 +169,8 @@ def take_table(
     name = f", {header.columns[header.name]} its name" if header.name > 0 else ""
     how = f"taken as a table: a row an entity, {id} its id{name}, other columns relations"
     if header.nameless:
-        how = f"taken as a table: {id} comes again and again, so a row has no name; its columns "
-        how += "are relations"
+        why = "it has no key" if keyless else f"{id} comes again and again"
+        how = f"taken as a table: {why}, so a row has no name; its columns are relations"
     how += f", its sort {header.sort!r}" if header.sort else ""
     how += f", called {header.one} and its number" if one else ""
     return f"{how}; {again:,} rows are of an id that is above them, too" if again else how
@@ -200,7 +205,9 @@ def _nameless(header: _Header, title: str) -> _Header:
     )
 
 
-def _header_of(path: Path, number: int, cells: list[str], title: str, separator: str) -> _Header:
+def _header_of(
+    path: Path, number: int, cells: list[str], title: str, separator: str, *, titled: bool
+) -> _Header:
     if len(cells) < 2:
         raise JaxkgError(
             f"{path}:{number}: {cells[0]!r} is no header of a table: it has but one column, "
@@ -214,16 +221,16 @@ def _header_of(path: Path, number: int, cells: list[str], title: str, separator:
     words = [word.casefold() for word in cells]
     name = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
     by = next((some for some in SORT if some not in map(relation_words, words)), "")
-    sort = row_sort(cells[0], title)
+    sort = relation_words(title) if titled else row_sort(cells[0], title)
     return _Header(cells, name, sort if by else "", by, *row_names(sort, title))
 
 
 def _whole_rows(
-    path: Path, rows: list[Row], columns: list[str], bad: BadLines, separator: str
+    path: Path, rows: list[Row], columns: list[str], bad: BadLines, separator: str, *, keyless: bool
 ) -> Iterator[Row]:
     """The rows that have an id and a cell a column; others are told."""
     for number, cells in rows:
-        if len(cells) == len(columns) and cells[0]:
+        if len(cells) == len(columns) and (cells[0] or keyless):
             yield number, cells
             continue
         why = f"{len(cells)} cells for {len(columns)} columns" if cells[0] else "no id"

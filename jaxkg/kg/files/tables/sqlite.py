@@ -1,0 +1,110 @@
+"""SQLite databases: every table, joined by the foreign keys that it declares."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.delimited import Row
+from jaxkg.kg.files.tables.keys import TakenTable
+from jaxkg.kg.files.tables.table import take_table
+from jaxkg.kg.files.textfile import BadLines
+from jaxkg.kg.names import NameCollector
+
+SQLITE_ENDS = (".sqlite", ".sqlite3", ".db")
+_ROWS = 1 << 11
+
+
+def read_sqlite(
+    path: Path,
+    encoder: TripleEncoder,
+    names: NameCollector,
+    bad: BadLines,
+    tables: list[TakenTable],
+    *,
+    lines: bool = False,
+) -> str:
+    """Read every table of a database into `encoder`, as `read_table` reads a file.
+
+    A primary key of one column is what rows are called, without one a row has no name; nulls and
+    binary values say nothing. The file is opened to be read alone.
+
+    Args:
+        tables: takes what was read.
+
+    Returns:
+        How, in words.
+
+    Raises:
+        JaxkgError: no database, a damaged or locked one.
+    """
+    told = []
+    try:
+        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as base:
+            found = base.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' "
+                "AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name"
+            ).fetchall()
+            for (title,) in found:
+                columns, key = _columns(base, title)
+                if len(columns) < 2:
+                    told.append(f"left out: {title!r} has but one column")
+                    continue
+                place = path.with_name(f"{path.name}:{title}")
+                rows = _rows(base, title, columns)
+                how = take_table(
+                    place, title, rows, encoder, names, bad, tables,
+                    titled=True, keyless=not key, lines=lines,
+                )  # fmt: skip
+                tables[-1].title, tables[-1].refers = title, _references(base, title)
+                told.append(f"{title!r} {how}")
+    except sqlite3.Error as error:
+        raise JaxkgError(f"{path}: not an SQLite database, or a damaged one ({error})") from error
+    return "; ".join(told)
+
+
+def _columns(base: sqlite3.Connection, title: str) -> tuple[list[str], bool]:
+    """Columns of a table, its key first, and whether it has a key of one column."""
+    told = base.execute("SELECT name, pk FROM pragma_table_info(?)", (title,)).fetchall()
+    keys = [name for name, place in told if place]
+    first = keys if len(keys) == 1 else []
+    return [*first, *(name for name, _ in told if name not in first)], bool(first)
+
+
+def _references(base: sqlite3.Connection, title: str) -> dict[str, str]:
+    """Tables that columns of a table refer to by foreign keys of one column."""
+    keys = base.execute(
+        'SELECT id, "from", "table" FROM pragma_foreign_key_list(?)', (title,)
+    ).fetchall()
+    ids = [id for id, _, _ in keys]
+    return {column: table for id, column, table in keys if ids.count(id) == 1}
+
+
+def _rows(base: sqlite3.Connection, title: str, columns: list[str]) -> Iterator[list[Row]]:
+    """The header and the rows of a table in batches, with their numbers."""
+
+    def written(name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    yield [(0, columns)]
+    chosen = ", ".join(map(written, columns))
+    asked = base.execute(f"SELECT {chosen} FROM {written(title)}")
+    number = 1
+    while batch := asked.fetchmany(_ROWS):
+        yield [(at, list(map(_text, row))) for at, row in enumerate(batch, start=number)]
+        number += len(batch)
+
+
+def _text(value: object) -> str:
+    if value is None or isinstance(value, bytes):
+        return ""
+    if isinstance(value, float):
+        whole = value.is_integer() and abs(value) < 1e15
+        return str(int(value)) if whole else f"{value:.15g}"
+    return str(value)
