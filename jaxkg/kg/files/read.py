@@ -23,6 +23,7 @@ from jaxkg.kg.files.tables.shape import (
     first_rows,
     heads_rows,
     is_header,
+    kept_columns,
     rows_are_entities,
 )
 from jaxkg.kg.files.tables.sqlite import read_sqlite
@@ -210,6 +211,9 @@ def _take(
     encoder, found, bad, tables = into
     plain = columns is None and (provenance is None or isinstance(provenance, bool))
     rows = first_rows(path, format, encoding) if format in ("csv", "tsv") and plain else []
+    kept = kept_columns(rows) if rows else []
+    some_left_out = bool(rows) and len(kept) < len(rows[0])
+    rows = [[row[at] for at in kept if at < len(row)] for row in rows]
     looks = guess and rows_are_entities(rows)
     headed = bool(rows) and is_header(rows[0])
     # Two columns beside other files are no triples, and rather a table than names.
@@ -242,6 +246,7 @@ def _take(
             bad,
             tables,
             format=format,
+            kept=kept if some_left_out else None,
             lines=lines or provenance is True,
             encoding=encoding,
             on_progress=on_progress,

@@ -129,3 +129,68 @@ def test_a_row_without_a_name_that_refers_to_several_is_a_blank_node(folder):
     sold = "id,client,seller,amount\n11,Oak Ltd,Ann,3\n12,Oak Ltd,Bob,2\n"
     graph = folder({"orders.csv": sold})
     assert "_:order_11" in graph.entity_ids
+
+
+def test_names_of_rows_are_found_where_no_column_is_called_so(read):
+    rows = "".join(f"{n},Firm {'ABCDEFGHI'[n]},Ayr\n" for n in range(9))
+    graph = read("no,company,town\n" + rows, "customers.csv", format="table")
+    assert ("Firm A", "town", "Ayr") in facts(graph)
+    same = read("no,buyer,town\n" + rows + "9,Firm A,Ely\n", "sales.csv", format="table")
+    assert ("sale 0", "buyer", "Firm A") in facts(same)
+    dates = "".join(f"{n},2021-03-0{n + 1},Ayr\n" for n in range(9))
+    assert ("sale 3", "day", "2021-03-04") in facts(
+        read("no,day,town\n" + dates, "sales.csv", format="table")
+    )
+
+
+def test_first_and_last_names_are_one(read):
+    people = "first_name,Surname,team\nAnn,Oak,Red\nAnn,Ash,Blue\nBo,Elm,Red\n"
+    found = facts(read(people, "people.csv"))
+    assert {("Ann Oak", "team", "Red"), ("Ann Ash", "is a", "people")} <= found
+    found = facts(read("id,Vorname,Nachname,boss\n1,Ann,Oak,2\n2,Bo,Elm,\n", "staff.csv"))
+    assert {("Ann Oak", "boss", "Bo Elm"), ("Bo Elm", "Nachname", "Elm")} <= found
+
+
+def test_columns_that_say_nothing_are_left_out(read):
+    pandas = ",name,city,age,,\n0,Ann,Leeds,31,,\n1,Bob,York,45,,\n2,Cy,Leeds,29,,\n"
+    assert facts(read(pandas, "kb.csv")) == {
+        ("Ann", "city", "Leeds"), ("Ann", "age", "31"), ("Bob", "city", "York"),
+        ("Bob", "age", "45"), ("Cy", "city", "Leeds"), ("Cy", "age", "29"),
+    }  # fmt: skip
+
+
+def test_what_lies_within_a_record_is_an_entity(folder):
+    team = {
+        "team": "Red",
+        "lead": {"id": 7, "name": "Ann", "role": "cook"},
+        "members": [{"name": "Bo", "role": "vet"}, {"name": "Cy"}],
+        "matches": [{"day": "2021-03-04", "goals": 2}, {"day": "2022-03-04", "goals": 1}],
+    }
+    graph = folder({"teams.jsonl": json.dumps(team)})
+    found = facts(graph)
+    assert {("Red", "lead", "Ann"), ("Ann", "role", "cook"), ("Red", "members", "Bo")} <= found
+    assert {("Bo", "role", "vet"), ("Red", "members", "Cy")} <= found
+    assert "lead 7" in graph.entity_ids
+    matches = {tail for head, relation, tail in found if relation == "matches"}
+    assert len(matches) == 2
+    assert all(match.startswith("_:match") for match in matches)
+    assert {tail for head, _, tail in found if head in matches} == {
+        "2021-03-04", "2022-03-04", "1", "2"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_object_of_lists_is_a_table_a_key(read, indent):
+    heard = []
+    tables = {
+        "people": [{"name": "Ann", "city": "Ely"}],
+        "cities": [{"name": "Ely", "county": "X"}],
+    }
+    found = facts(read(json.dumps(tables, indent=indent), "all.json", on_reading=heard.append))
+    assert found == {
+        ("Ann", "is a", "people"), ("Ann", "city", "Ely"),
+        ("Ely", "is a", "cities"), ("Ely", "county", "X"),
+    }  # fmt: skip
+    assert "'people' taken as a table" in heard[0]
+    one = read(json.dumps({"name": "Ann", "city": "Ely"}, indent=2), "one.json")
+    assert facts(one) == {("Ann", "city", "Ely")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from jaxkg.kg.encode import TripleEncoder
@@ -37,7 +38,7 @@ def split_cells(encoder: TripleEncoder, names: NameCollector, tables: Sequence[T
     """Take cells that hold several things for each of them: "PC; Switch".
 
     A semicolon or a bar parts whatever is short; a comma only what mostly stands by itself in
-    other cells, too, or is a row of `tables`.
+    other cells, too, is in several lists, or is a row of `tables`.
 
     Returns:
         Which columns were taken so, in words; "" where none was.
@@ -68,9 +69,10 @@ def _parts(cell: str, separator: str) -> list[str]:
 
 
 def _alone(lists: Mapping[str, Sequence[str]], cells: Iterable[str], known: Set[str]) -> bool:
-    """Whether most of what is listed stands alone elsewhere, and is no amount."""
-    listed = {part for some in lists.values() for part in some}
-    alone = {*cells, *known}
+    """Whether most of what is listed stands alone elsewhere or is listed again, and no amount."""
+    counts = Counter(part for some in lists.values() for part in some)
+    listed = counts.keys()
+    alone = {*cells, *known, *(part for part, count in counts.items() if count > 1)}
     return not any(map(_AMOUNT.fullmatch, listed)) and 2 * len(listed & alone) > len(listed)
 
 

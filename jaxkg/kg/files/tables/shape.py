@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from jaxkg.kg.files.delimited import HEADER, header_columns, separator_of
+from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.files.textfile import line_blocks
 from jaxkg.kg.queries.columns import all_values, is_value
 
@@ -41,8 +42,28 @@ def first_rows(path: Path, format: str, encoding: str) -> list[list[str]]:
     return []
 
 
+def kept_columns(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Columns of a table that say something: not blank ones, nor an index that has no heading.
+
+    >>> kept_columns([["", "name", "age", ""], ["0", "Ann", "31", ""], ["1", "Bo", "29", ""]])
+    [1, 2]
+    """
+    names, below = rows[0], rows[1:]
+    kept = []
+    for at, name in enumerate(names):
+        cells = [row[at] for row in below if at < len(row)]
+        index = at == 0 and cells in (
+            [*map(str, range(len(cells)))],
+            [*map(str, range(1, len(cells) + 1))],
+        )
+        if name or not (index or not any(cells)):
+            kept.append(at)
+    return kept
+
+
 def is_header(words: Sequence[str]) -> bool:
-    """Whether words name columns, the first of them an id; no header of triples does.
+    """Whether words name columns, the first of them an id, or two a full name; no header of triples
+    does.
 
     >>> is_header(["id", "name"]), is_header(["entity", "relation", "value"])
     (True, False)
@@ -51,7 +72,7 @@ def is_header(words: Sequence[str]) -> bool:
     if not _names_columns(names):
         return False
     triples = names[0] in HEADER[0] and header_columns(names) is not None
-    return names[0] in _KEYS and not triples
+    return (names[0] in _KEYS or full_name(words) is not None) and not triples
 
 
 def heads_rows(rows: Sequence[Sequence[str]], others: Collection[str]) -> bool:

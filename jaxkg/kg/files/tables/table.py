@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,14 +18,20 @@ from jaxkg.kg.files.tables.keys import (
 )
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
+from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
 _DIFFERENT = 0.8
 """Of rows, up to how many differ in a first column that is no name of theirs."""
+_ROWS_WITH_NAMES = 8
+"""From which on a column that no word calls a name may be taken for one."""
 _NAMES = ("name", "label", "title")
+_FIRST = ("firstname", "givenname", "forename", "vorname")
+_LAST = ("lastname", "surname", "familyname", "nachname")
 _ANY_WORDS = (
     "id ids no nr num number key code uid uuid guid ref identifier uri iri url index row line "
-    "entity subject object head node vertex source from thing name names label title"
+    "entity subject object head node vertex source from thing name names label title first last "
+    "given family forename surname vorname nachname"
 )
 _ANY = frozenset(_ANY_WORDS.split())
 """Words of a first column's header that do not say what its rows are."""
@@ -46,6 +52,7 @@ def read_table(
     tables: list[TakenTable],
     *,
     format: str = "table",
+    kept: Sequence[int] | None = None,
     lines: bool = False,
     encoding: str = "utf-8",
     on_progress: Progress | None = None,
@@ -62,6 +69,7 @@ def read_table(
 
     Args:
         tables: takes what was read.
+        kept: its columns, where some are left out.
         format: "tsv" or "csv" as its name tells; "table" where the first line has to.
 
     Returns:
@@ -73,6 +81,10 @@ def read_table(
     separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else format, encoding)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     rows = csv_rows(path, blocks, bad, encoding, separator)
+    if kept is not None:
+        rows = (
+            [(n, [row[at] for at in kept if at < len(row)]) for n, row in some] for some in rows
+        )
     title = path.name.split(".")[0]
     return take_table(
         path, title, rows, encoder, names, bad, tables, separator=separator, lines=lines
@@ -99,6 +111,17 @@ def row_sort(header: str, title: str) -> str:
         return " ".join(sort)
     words = title.replace("_", " ").replace("-", " ").lower().split()
     return " ".join(words) if words and _SEVERAL.fullmatch(words[-1]) else ""
+
+
+def full_name(columns: Sequence[str]) -> tuple[str, str] | None:
+    """The columns of first and of last names, where there are both.
+
+    >>> full_name(["id", "First name", "surname"]), full_name(["name"])
+    (('First name', 'surname'), None)
+    """
+    words = {relation_words(column).lower().replace(" ", ""): column for column in columns}
+    first, last = (next((words[w] for w in some if w in words), "") for some in (_FIRST, _LAST))
+    return (first, last) if first and last else None
 
 
 def take_table(
@@ -138,21 +161,26 @@ def take_table(
             header = _nameless(header, title) if keyless else header
         rows = list(_whole_rows(path, rows, header.columns, bad, separator, keyless=keyless))
         if one is None and rows:
-            firsts = [cells[0] for _, cells in rows]
+            firsts = [header.called(cells) for _, cells in rows]
             if len(header.columns) > 2 and len(set(firsts)) <= _DIFFERENT * len(firsts):
                 header = _nameless(header, title)
             keyed = not header.nameless and numbered(header.columns[0], firsts)
             one = header.one if keyed else ""
+            if keyed and not header.shown and _names([cells[1] for _, cells in rows]):
+                header = header._replace(name=1)
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
         for number, cells in rows:
-            row = row_id(one or "", cells[0])
+            called = header.called(cells)
+            row = row_id(one or "", called)
             if header.nameless:
                 row = f"_:{header.nameless}_{number}"
                 facts += [(row, header.columns[0], cells[0])] if cells[0] else []
             else:
-                again += cells[0] in ids
-                ids.add(cells[0])
+                again += called in ids
+                ids.add(called)
+                if header.parts and 0 not in header.parts:
+                    names.label(row, header.full_name(cells))
             if header.sort:
                 facts.append((row, header.sorted_by, header.sort))
             for at, cell in enumerate(cells[1:], start=1):
@@ -164,9 +192,10 @@ def take_table(
         encoder.add_triples(facts, sources if lines else None)
     if header is None:
         return ""  # nothing was read, which the caller tells
-    tables.append(TakenTable(one or "", header.name > 0, header.others, start, len(encoder), ids))
+    tables.append(TakenTable(one or "", header.shown, header.others, start, len(encoder), ids))
     id = header.columns[0]
-    name = f", {header.columns[header.name]} its name" if header.name > 0 else ""
+    parts = [header.name] if header.name > 0 else header.parts
+    name = f", {' '.join(header.columns[at] for at in parts)} its name" if parts else ""
     how = f"taken as a table: a row an entity, {id} its id{name}, other columns relations"
     if header.nameless:
         why = "it has no key" if keyless else f"{id} comes again and again"
@@ -176,12 +205,19 @@ def take_table(
     return f"{how}; {again:,} rows are of an id that is above them, too" if again else how
 
 
+def _names(cells: Sequence[str]) -> bool:
+    """Whether the cells beside numbers that call rows are names: many, each another, no values."""
+    many = len(cells) >= _ROWS_WITH_NAMES and len(set(cells)) == len(cells)
+    return many and not any(not cell or "@" in cell or is_value(cell) for cell in cells)
+
+
 class _Header(NamedTuple):
     """What a table's header tells.
 
     Attributes:
         columns: what each is called.
         name: the column of display names; -1 where there is none.
+        parts: those of first and last names instead; () where there are none.
         sort, sorted_by: what every row is, and the relation that says it; sort may be "".
         one, others: see `TakenTable`, where numbers call rows.
         nameless: what its rows' ids begin with, where no column says what they are called.
@@ -189,11 +225,25 @@ class _Header(NamedTuple):
 
     columns: list[str]
     name: int
+    parts: tuple[int, ...]
     sort: str
     sorted_by: str
     one: str
     others: frozenset[str]
     nameless: str = ""
+
+    @property
+    def shown(self) -> bool:
+        """Whether rows have a name beside what the first column calls them."""
+        return self.name > 0 or bool(self.parts)
+
+    def full_name(self, cells: list[str]) -> str:
+        """First and last name of a row."""
+        return " ".join(cells[at] for at in self.parts if cells[at])
+
+    def called(self, cells: list[str]) -> str:
+        """What a row is called: its first cell, or by its full name where that is a part of it."""
+        return self.full_name(cells) if 0 in self.parts else cells[0]
 
 
 def _nameless(header: _Header, title: str) -> _Header:
@@ -201,7 +251,7 @@ def _nameless(header: _Header, title: str) -> _Header:
     sort = row_sort("", title) if header.sorted_by else ""
     one, others = row_names(sort, title)
     return header._replace(
-        name=-1, sort=sort, one=one, others=others, nameless=one.replace(" ", "_")
+        name=-1, parts=(), sort=sort, one=one, others=others, nameless=one.replace(" ", "_")
     )
 
 
@@ -222,7 +272,9 @@ def _header_of(
     name = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
     by = next((some for some in SORT if some not in map(relation_words, words)), "")
     sort = relation_words(title) if titled else row_sort(cells[0], title)
-    return _Header(cells, name, sort if by else "", by, *row_names(sort, title))
+    parts = full_name(cells) if name < 0 else None
+    places = tuple(cells.index(part) for part in parts or ())
+    return _Header(cells, name, places, sort if by else "", by, *row_names(sort, title))
 
 
 def _whole_rows(

@@ -1,0 +1,163 @@
+"""JSON records that are entities: keys are relations, what lies within is an entity of its own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.tables.keys import TakenTable, numbered, one_of, row_id, row_names
+from jaxkg.kg.files.tables.table import SORT, full_name, row_sort
+from jaxkg.words import relation_words
+
+CALLED = ("id", "name", "label")
+"""Keys by which a record that is an entity is called; beside an id the next is its name."""
+
+Named = tuple[str, str | None, list[str]]
+"""An id, its display name, its other names."""
+Triple = tuple[Named, Named, Named]
+
+
+class Malformed(Exception):
+    """A record that is JSON but neither a triple nor an entity."""
+
+
+class Records:
+    """Takes the records of one table, of which the first tells what they are.
+
+    Args:
+        title: of the table.
+        first: its first record.
+        start: facts taken before.
+
+    Attributes:
+        key: what records are called by.
+
+    Raises:
+        Malformed: the first record is none.
+    """
+
+    def __init__(self, title: str, first: Any, start: int) -> None:
+        if not isinstance(first, dict):
+            raise Malformed("not a JSON object")
+        self.key = next((key for key in CALLED if key in first), next(iter(first), ""))
+        sort = row_sort(self.key, title)
+        told = any(relation_words(name).lower() in SORT for name in first)
+        self._sort = "" if told else sort
+        self._one, self._others = row_names(sort, title)
+        self._keyed = numbered(self.key, [str(first.get(self.key))])
+        self._named = self._label(first) is not None
+        self._start, self._rows = start, set[str]()
+        self._within = itertools.count(1)
+
+    def facts(self, record: Any, source_key: str | None) -> tuple[list[Triple], str]:
+        """The facts of a record, and where it says that it comes from.
+
+        Args:
+            source_key: the key that says so.
+
+        Raises:
+            Malformed: it is no object, is called nothing, or holds a list within a list.
+        """
+        if not isinstance(record, dict):
+            raise Malformed("not a JSON object")
+        if self.key not in record:
+            raise Malformed(f"no {self.key!r}")
+        called = text_of(record[self.key], self.key)
+        self._rows.add(called)
+        label = self._label(record)
+        head = row_id(self._one if self._keyed else "", called), label, []
+        named = self._naming(record, self.key) if label is not None else set[str]()
+        source = (
+            text_of(record[source_key], source_key) if source_key and source_key in record else ""
+        )
+        triples: list[Triple] = []
+        if self._sort:
+            triples.append((head, _plain(SORT[0]), _plain(self._sort)))
+        skipped = {self.key, source_key} | named
+        triples += self._of({k: v for k, v in record.items() if k not in skipped}, head)
+        return triples, source
+
+    def taken(self, last: int) -> tuple[TakenTable, str]:
+        """What was read up to the fact `last`, and how, in words."""
+        one = self._one if self._keyed else ""
+        table = TakenTable(one, self._named, self._others, self._start, last, self._rows)
+        how = f"taken as a table: a record an entity, {self.key} its id, other keys relations"
+        how += f", its sort {self._sort!r}" if self._sort else ""
+        return table, how + (f", called {one} and its number" if one else "")
+
+    def _naming(self, record: dict[str, Any], key: str) -> set[str]:
+        """Keys that give a display name beside an id, and say nothing else."""
+        return set(itertools.islice((n for n in CALLED if n in record and n != key), 1))
+
+    def _label(self, record: dict[str, Any]) -> str | None:
+        named = self._naming(record, self.key) if self.key == "id" else set[str]()
+        if named:
+            (name,) = named
+            return text_of(record[name], name)
+        parts = full_name(list(record))
+        told = [record[part] for part in parts or () if isinstance(record[part], str)]
+        return " ".join(told) if len(told) == 2 else None
+
+    def _of(self, record: dict[str, Any], head: Named) -> list[Triple]:
+        """What keys say of an entity, and of what lies within."""
+        triples: list[Triple] = []
+        for relation, value in record.items():
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, list):
+                    raise Malformed(
+                        f"{relation!r} holds a list within a list; write what is in it as records"
+                    )
+                if isinstance(one, dict):
+                    tail, rest = self._inner(relation, one)
+                    triples += [(head, _plain(relation.strip()), tail), *self._of(rest, tail)]
+                elif one is not None and one != "":
+                    end = _plain(text_of(one, relation))
+                    triples.append((head, _plain(relation.strip()), end))
+        return triples
+
+    def _inner(self, relation: str, record: dict[str, Any]) -> tuple[Named, dict[str, Any]]:
+        """A record within another as an entity, and what is left to say of it."""
+        key = next((key for key in CALLED if key in record), "")
+        one = one_of(relation_words(relation).lower())
+        if not key:
+            return _plain(f"_:{one.replace(' ', '_')}_{next(self._within)}"), record
+        named = self._naming(record, key) if key == "id" else set[str]()
+        label = next((text_of(record[name], name) for name in named), None)
+        called = text_of(record[key], key)
+        tail = row_id(one if numbered(key, [called]) else "", called), label, []
+        return tail, {name: v for name, v in record.items() if name not in {key, *named}}
+
+
+def text_of(value: Any, key: str) -> str:
+    """A string, a number or a truth value as text.
+
+    Raises:
+        Malformed: it is none, or blank.
+    """
+    if isinstance(value, bool | int | float):
+        value = json.dumps(value)
+    if not isinstance(value, str) or not value.strip():
+        raise Malformed(f"{key!r} is not a non-blank string")
+    return value.strip()
+
+
+def tables_in(document: Any) -> dict[str, list[Any]] | None:
+    """The tables of a document that is an object of lists of records, by their titles.
+
+    >>> tables_in({"people": [{"name": "Ann"}], "cities": []}), tables_in({"name": "Ann"})
+    ({'people': [{'name': 'Ann'}], 'cities': []}, None)
+    """
+    if not isinstance(document, dict) or not document:
+        return None
+    for several in document.values():
+        if not isinstance(several, list) or not all(isinstance(one, dict) for one in several):
+            return None
+    return document if any(document.values()) else None
+
+
+def _plain(text: str) -> Named:
+    if not text:
+        raise JaxkgError("a key of a record is blank")
+    return text, None, []
