@@ -42,6 +42,8 @@ def test_a_number_is_a_row_only_where_its_column_means_rows(read):
     assert ("Room 12".lower(), "Seats", "20") in facts(rooms)
     years = read("year,champion,venue\n1987,Ann,Ayr\n1988,Bo,Ely\n", "kb.csv", format="table")
     assert ("1987", "champion", "Ann") in facts(years)
+    weeks = read("week,theme,host\n1,Moss,Ann\n2,Fern,Bo\n", "kb.csv", format="table")
+    assert ("2", "theme", "Fern") in facts(weeks)
 
 
 def test_the_tables_of_a_folder_are_joined_by_their_numbers(folder):
@@ -58,6 +60,7 @@ def test_the_tables_of_a_folder_are_joined_by_their_numbers(folder):
     row = next(r for r in range(graph.num_triples) if graph.triple(r)[1] == "amount")
     assert graph.source(row).startswith("orders.csv:")
     assert list(graph.aliases[graph.entity("order 17")]) == ["17"]
+    assert not list(graph.aliases[graph.entity("order 1")])  # 1 is a floor, too
 
 
 def test_what_a_number_may_mean_in_several_tables_is_told_and_left(folder):
@@ -194,3 +197,20 @@ def test_an_object_of_lists_is_a_table_a_key(read, indent):
     assert "'people' taken as a table" in heard[0]
     one = read(json.dumps({"name": "Ann", "city": "Ely"}, indent=2), "one.json")
     assert facts(one) == {("Ann", "city", "Ely")}
+
+
+def test_a_column_means_rows_of_its_own_table_alone(folder):
+    plots = "id,name,parent_id\n1,North,2;3\n2,South,\n3,West,2\n"
+    sheds = "id,name,parent_id\n1,Oak,2\n2,Elm,1;3\n3,Ash,\n"
+    found = facts(folder({"plots.csv": plots, "sheds.csv": sheds}))
+    assert {(h, t) for h, r, t in found if r == "parent_id"} == {
+        ("North", "South"), ("North", "West"), ("West", "South"),
+        ("Oak", "Elm"), ("Elm", "Oak"), ("Elm", "Ash"),
+    }  # fmt: skip
+
+
+def test_commas_part_what_is_listed_again(read):
+    skills = 'Name,Role,Skills\nAnn,Lead,"Tig, Saw"\nBo,Dev,"Tin, Saw"\nCy,Dev,"Tig, Tin"\n'
+    assert ("Bo", "Skills", "Tin") in facts(read(skills, "kb.csv"))
+    towns = 'Name,Role,Town\nAnn,Lead,"Ayr, UK"\nBo,Dev,"Ely, UK"\nCy,Dev,"Hay, UK"\n'
+    assert ("Bo", "Town", "Ely, UK") in facts(read(towns, "kb.csv"))

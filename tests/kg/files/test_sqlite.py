@@ -13,6 +13,9 @@ CREATE TABLE visits (animal INTEGER REFERENCES animals, keeper INTEGER REFERENCE
                      day TEXT, PRIMARY KEY (animal, keeper));
 CREATE TABLE "an ""odd"" name" ("a b" TEXT, "select" TEXT);
 CREATE TABLE single (x TEXT);
+CREATE TABLE notes (id INTEGER PRIMARY KEY, animal INTEGER, keeper INTEGER, text TEXT,
+                    FOREIGN KEY (animal, keeper) REFERENCES visits (animal, keeper));
+INSERT INTO notes VALUES (1, 2, 1, 'calm');
 INSERT INTO keepers VALUES (1, 'Ann', NULL), (2, 'Bo', 1);
 INSERT INTO animals VALUES ('Rex', 1, 2, 4.50, x'00ff', 2), ('Tia', 2, 1, 3.0, NULL, 1);
 INSERT INTO visits VALUES (1, 1, '2021-03-04'), (1, 2, '2022-03-04'), (2, 1, '2023-03-04');
@@ -47,6 +50,8 @@ def test_tables_are_joined_by_declared_keys(database):
     rex, ann = graph.entity_names.rows("Rex")[0], graph.entity_names.rows("Ann")[0]
     visited = {h for h, _, tail in graph.triples.tolist() if tail == rex}
     kept = {h for h, _, tail in graph.triples.tolist() if tail == ann}
+    assert {h for h, r, t in found if (r, t) == ("text", "calm")} == {"note 1"}
+    assert {("note 1", "animal", "Tia"), ("note 1", "keeper", "Ann")} <= found  # by their names
     (both,) = visited & kept
     assert graph.entity_ids[both].startswith("_:visit")
     assert ("x", "kept") not in {(h, t) for h, _, t in found}

@@ -179,7 +179,7 @@ def take_table(
             else:
                 again += called in ids
                 ids.add(called)
-                if header.parts and 0 not in header.parts:
+                if header.parts:
                     names.label(row, header.full_name(cells))
             if header.sort:
                 facts.append((row, header.sorted_by, header.sort))
