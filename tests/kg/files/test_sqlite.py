@@ -47,6 +47,7 @@ def test_tables_are_joined_by_declared_keys(database):
     assert {("Bo", "boss", "Ann"), ("Rex", "fed_by", "Bo"), ("Tia", "fed_by", "Ann")} <= found
     assert {("Rex", "weight", "4.5"), ("Tia", "weight", "3"), ("Rex", "cage", "2")} <= found
     assert ("Rex", "is a", "animals") in found
+    assert "photo" not in graph.relations
     rex, ann = graph.entity_names.rows("Rex")[0], graph.entity_names.rows("Ann")[0]
     visited = {h for h, _, tail in graph.triples.tolist() if tail == rex}
     kept = {h for h, _, tail in graph.triples.tolist() if tail == ann}
