@@ -28,12 +28,12 @@ def low_rank_sum(kernel: jax.Array, change: LowRank, *, alpha: float) -> jax.Arr
 
     Returns:
         [..., inputs, outputs] in the kernel's dtype; added in float32, for in bfloat16 a small
-        change would be lost.
+        change would be lost. A NumPy array where all are, for which nothing compiles.
 
     >>> change = LowRank(jnp.ones((2, 1)), jnp.ones((1, 3)))
     >>> low_rank_sum(jnp.zeros((2, 3)), change, alpha=0.5).tolist()
     [[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]
     """
     first, second = change
-    added = jnp.einsum("...ir,...ro->...io", first, second) * (alpha / first.shape[-1])
+    added = (first @ second) * (alpha / first.shape[-1])
     return (kernel.astype(jnp.float32) + added).astype(kernel.dtype)

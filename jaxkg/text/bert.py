@@ -233,6 +233,8 @@ def load_bert(
     left = {name.removeprefix("bert."): array for name, array in tensors.items()}
     width, inner = config.hidden_size, config.intermediate_size
 
+    put = jax.device_put  # `jnp.asarray` compiles a program for every shape
+
     def take(name: str, *shape: int) -> np.ndarray:
         if name not in left:
             raise JaxkgError(f"the checkpoint has no tensor {name!r}")
@@ -246,15 +248,15 @@ def load_bert(
     def dense(inputs: int, outputs: int, *names: str) -> Dense:
         kernels = [take(f"{name}.weight", outputs, inputs).T for name in names]
         biases = [take(f"{name}.bias", outputs) for name in names]
-        kernel = jnp.asarray(np.concatenate(kernels, axis=1), dtype)
-        return Dense(bias=jnp.asarray(np.concatenate(biases)), kernel=kernel)
+        kernel = put(np.concatenate(kernels, axis=1).astype(dtype, order="C", copy=False))
+        return Dense(bias=put(np.concatenate(biases)), kernel=kernel)
 
     def norm(name: str) -> Norm:
-        bias, scale = (jnp.asarray(take(f"{name}.{part}", width)) for part in ("bias", "weight"))
+        bias, scale = (put(take(f"{name}.{part}", width)) for part in ("bias", "weight"))
         return Norm(bias=bias, scale=scale)
 
     def table(kind: str, rows: int) -> jax.Array:
-        return jnp.asarray(take(f"embeddings.{kind}_embeddings.weight", rows, width))
+        return put(take(f"embeddings.{kind}_embeddings.weight", rows, width))
 
     def layer(at: str) -> Layer:
         parts = (f"{at}.attention.self.{part}" for part in ("query", "key", "value"))

@@ -156,7 +156,12 @@ class MiniLM:
         told = digest_of(change)
         if told not in self._made:
             made = copy.copy(self)
-            made.weights = jax.jit(changed)(self.weights, change)
+            # On the host: a program for a few small products takes longer than they do.
+            on_host = [jax.tree.map(np.asarray, layer) for layer in self.weights.layers]
+            weights = changed(self.weights._replace(layers=tuple(on_host)), change)
+            layers = zip(self.weights.layers, weights.layers, on_host)
+            same = [old if new is host else jax.device_put(new) for old, new, host in layers]
+            made.weights = self.weights._replace(layers=tuple(same))
             made.revision, made._made = f"{self.revision}-{told}", {}
             self._made[told] = made
         return self._made[told]

@@ -52,11 +52,8 @@ def kept_columns(rows: Sequence[Sequence[str]]) -> list[int]:
     kept = []
     for at, name in enumerate(names):
         cells = [row[at] for row in below if at < len(row)]
-        index = at == 0 and cells in (
-            [*map(str, range(len(cells)))],
-            [*map(str, range(1, len(cells) + 1))],
-        )
-        if name or not (index or not any(cells)):
+        counted = (list(map(str, range(start, start + len(cells)))) for start in (0, 1))
+        if name or (any(cells) and not (at == 0 and cells in counted)):
             kept.append(at)
     return kept
 

@@ -14,7 +14,8 @@ FILES = {
     "1,Brush,4,0,2,3,1\n2,Collar,9,1,4,1,1\n3,Drops,7,0,1,2,1\n",
     "orders.csv": "id,customer_id,product_id,ordered,quantity\n1,1,1,2021-03-04,2\n"
     "2,1,2,2023-05-06,1\n3,2,3,2023-07-08,3\n4,2,1,2020-01-01,4\n",
-    "members.csv": "member,job,department\nAnn,vet,People\nBo,cook,Finance\nCy,vet,Finance\nDi,cook,Sales\n",
+    "members.csv": "member,job,department\nAnn,vet,People\nBo,cook,Finance\nCy,vet,Finance\n"
+    "Di,cook,Sales\n",
     "cast.csv": "play,member,role,lines\nLear,Ann,Regan,90\nLear,Bo,Fool,40\nEmma,Ann,Emma,40\n"
     "Emma,Cy,Weston,7\nHamlet,Cy,Ghost,50\n",
 }
