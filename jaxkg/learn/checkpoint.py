@@ -112,7 +112,7 @@ def _plain(tree: Any) -> Any:
 def _placed(array: np.ndarray, like: Any) -> jax.Array:
     """An array on the devices that another one is on."""
     if _is_key(like):
-        return jax.random.wrap_key_data(jnp.asarray(array))
+        return jax.random.wrap_key_data(jax.device_put(array))
     if isinstance(like, jax.Array) and len(like.sharding.device_set) > 1:
         return jax.device_put(array, like.sharding)
-    return jnp.asarray(array)
+    return jax.device_put(array)

@@ -138,7 +138,7 @@ def load_llama(
             raise JaxkgError(
                 f"tensor {name!r} has shape {array.shape}; the configuration says {shape}"
             )
-        return jnp.asarray(array, kind)
+        return jax.device_put(np.asarray(array, kind))
 
     table = (config.vocab_size, config.hidden_size)
     name = "model.embed_tokens.weight"

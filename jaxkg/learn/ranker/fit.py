@@ -108,11 +108,11 @@ class PathRanker:
         rows = bucket(len(texts))
         total = _flat_scores(
             self._weights,
-            jnp.asarray(pad(texts, rows)),
-            jnp.asarray(pad(ngrams, rows)),
-            jnp.asarray(pad(distinct.astype(np.int32), size)),
-            jnp.asarray(np.resize(question.astype(np.int32), count)),
-            jnp.asarray(np.resize(place.reshape(-1).astype(np.int32), count)),
+            pad(texts, rows),
+            pad(ngrams, rows),
+            pad(distinct.astype(np.int32), size),
+            np.resize(question.astype(np.int32), count),
+            np.resize(place.reshape(-1).astype(np.int32), count),
         )
         return np.asarray(total)[: len(paths)]
 
