@@ -10,7 +10,8 @@ from urllib.parse import unquote
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import HEADER, Columns
+from jaxkg.kg.files.delimited import HEADER, Columns, Row, header_columns
+from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 
 if TYPE_CHECKING:
@@ -78,6 +79,34 @@ def read_parquet(
                 done += len(batch)
                 if on_progress:
                     on_progress(done, total)
+
+
+def parquet_rows(path: Path, on_progress: Progress | None = None) -> Iterator[list[Row]]:
+    """The names of a Parquet table's columns, then its rows in batches, as text."""
+    number = 1
+    for place, file in enumerate(parquet_parts(path)):
+        with _opened(file) as table:
+            if not place:
+                yield [(0, list(table.schema_arrow.names))]
+            for batch in table.iter_batches():
+                rows = zip(*(map(cell_text, column.to_pylist()) for column in batch.columns))
+                yield [(at, list(row)) for at, row in enumerate(rows, start=number)]
+                number += len(batch)
+                if on_progress:
+                    on_progress(number - 1, table.metadata.num_rows)
+
+
+def holds_rows(path: Path) -> bool:
+    """Whether a file of Parquet is a table with a row a thing: its columns name no triple."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ModuleNotFoundError:
+        return False  # who reads it says so
+    if path.is_dir():
+        return False
+    with _opened(path) as table:
+        names = table.schema_arrow.names
+    return header_columns(names) is None and len(names) != 3 and len(names) > 1
 
 
 @contextlib.contextmanager

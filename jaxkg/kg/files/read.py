@@ -12,7 +12,7 @@ from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
 from jaxkg.kg.files.formats import files_of, graph_format, suffix_of
 from jaxkg.kg.files.jsonl import read_jsonl
-from jaxkg.kg.files.parquet import read_parquet
+from jaxkg.kg.files.parquet import holds_rows, parquet_rows, read_parquet
 from jaxkg.kg.files.rdf import read_rdf
 from jaxkg.kg.files.store import open_graph
 from jaxkg.kg.files.tables.cells import drop_nothing, join_by_name, split_cells
@@ -27,7 +27,7 @@ from jaxkg.kg.files.tables.shape import (
     rows_are_entities,
 )
 from jaxkg.kg.files.tables.sqlite import read_sqlite
-from jaxkg.kg.files.tables.table import read_table
+from jaxkg.kg.files.tables.table import read_table, take_table
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import NameCollector
@@ -63,7 +63,8 @@ def read_graph(
     | `jsonl` | `{"head": ..., "relation": ..., "tail": ...}` lines; an end is a string or |
     | | `{"id": ..., "name": ..., "aliases": [...]}`; `source` may be added. Other records are |
     | | entities: keys are relations, a list several values |
-    | `parquet` | a table, or a folder of its partitions (needs the extra `parquet`) |
+    | `parquet` | triples, or a folder of their partitions (needs the extra `parquet`); a file of |
+    | | other columns is a table |
     | `ntriples`, `turtle`, `rdfxml`, | RDF (needs the extra `rdf`); for ids, names and |
     | `nquads`, `trig`, `jsonld` | statements about statements, see `jaxkg.kg.files.rdf.read_rdf` |
     | `saved` | a folder that `save_graph` or `kg build` wrote |
@@ -267,6 +268,11 @@ def _take(
             on_progress=on_progress,
         )
         return (f"taken as triples{MAYBE_TABLE}" if looks is None else reading), False
+    if format == "parquet" and plain and holds_rows(path):
+        told = lines or provenance is True
+        rows_of = parquet_rows(path, on_progress)
+        title = path.name.split(".")[0]
+        return take_table(path, title, rows_of, encoder, found, bad, tables, lines=told), True
     if format == "parquet":
         read_parquet(
             path, encoder, bad, columns=columns, provenance=provenance, on_progress=on_progress

@@ -34,11 +34,17 @@ def test_by_name_in_any_order(read):
     assert graph.duplicates == 1
 
 
-def test_three_columns_are_taken_in_order_and_more_must_be_named(read):
+def test_three_columns_are_taken_in_order_and_more_are_a_table(read):
     assert facts(read({"x": ["a"], "y": ["r"], "z": ["b"]})) == [("a", "r", "b")]
     four = {"x": ["a"], "y": ["r"], "z": ["b"], "w": [" w "]}
+    assert facts(read(four)) == [
+        ("a", "is a", "x"),
+        ("a", "w", "w"),
+        ("a", "y", "r"),
+        ("a", "z", "b"),
+    ]
     with pytest.raises(JaxkgError, match=r"which columns are head.*\['x', 'y', 'z', 'w'\]"):
-        read(four)
+        read(four, provenance="w")
     assert facts(read(four, columns=("z", "y", "w"))) == [("b", "r", "w")]
     assert facts(read(four, columns=(0, 2, 1))) == [("a", "b", "r")]
 
@@ -149,3 +155,29 @@ def test_a_packed_table_is_read(read, tmp_path):
     packed = tmp_path / "packed.parquet.gz"
     packed.write_bytes(gzip.compress((tmp_path / "kb.parquet").read_bytes()))
     assert facts(read_graph(packed)) == facts(graph)
+
+
+def test_a_table_of_any_kind_of_columns(read):
+    heard = []
+    columns = {
+        "id": [1, 2],
+        "name": ["Ann", "Bo"],
+        "manager_id": pa.array([None, 1], pa.int64()),
+        "hired": pa.array([18_262, 18_263], pa.date32()),
+        "tags": [["x", "y"], []],
+        "rate": [1.50, float("nan")],
+        "photo": [b"x", None],
+    }
+    graph = read(columns, on_reading=heard.append, lines=True)
+    told = {
+        (graph.name(h), graph.relations[r], graph.name(t)) for h, r, t in graph.triples.tolist()
+    }
+    assert told - {("Ann", "is a", "kb"), ("Bo", "is a", "kb")} == {
+        ("Bo", "manager_id", "Ann"), ("Ann", "hired", "2020-01-01"), ("Bo", "hired", "2020-01-02"),
+        ("Ann", "tags", "x"), ("Ann", "tags", "y"), ("Ann", "rate", "1.5"),
+    }  # fmt: skip
+    assert "taken as a table: a row an entity, id its id" in heard[0]
+    assert {graph.source(row) for row in range(graph.num_triples)} == {
+        "kb.parquet:1",
+        "kb.parquet:2",
+    }

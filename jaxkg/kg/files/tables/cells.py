@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -14,6 +15,30 @@ from jaxkg.kg.queries.columns import is_nothing, likely_column
 _WORDS = 6
 """Words up to which a part of a cell is taken for one of several things."""
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
+
+
+def cell_text(value: object) -> str:
+    """What a cell of a program holds as text; "" of nothing, and of what is no text.
+
+    >>> cell_text(4.50), cell_text(0.1 + 0.2), cell_text(True), cell_text(None), cell_text(["a", 2])
+    ('4.5', '0.3', 'true', '', 'a; 2')
+    """
+    if value is None or isinstance(value, bytes):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        # As many digits as spreadsheets keep: 0.1 + 0.2 is 0.3.
+        whole = value.is_integer() and abs(value) < 1e15
+        return "" if value != value else str(int(value)) if whole else f"{value:.15g}"
+    if isinstance(value, datetime.datetime):
+        day = value.time() == datetime.time()
+        return value.date().isoformat() if day else value.isoformat()
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(cell_text, value)))
+    return "" if isinstance(value, dict) else str(value).strip()
 
 
 def drop_nothing(encoder: TripleEncoder) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import io
 import itertools
 import re
@@ -19,6 +18,7 @@ from typing import Any, TypeVar
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Columns, Intake, Row, header_columns
+from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import TakenTable, row_id
 from jaxkg.kg.files.tables.shape import MAYBE_TABLE, SAMPLE, is_header, rows_are_entities
 from jaxkg.kg.files.tables.table import take_table
@@ -199,20 +199,7 @@ class _Cells:
                     yield number, texts
 
     def _text(self, value: Any) -> str:
-        if value is None:
-            return ""
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, float):
-            # As many digits as Excel keeps: 0.1 + 0.2 is 0.3.
-            whole = value.is_integer() and abs(value) < 1e15
-            return str(int(value)) if whole else f"{value:.15g}"
-        if isinstance(value, datetime.datetime):
-            day = value.time() == datetime.time()
-            return value.date().isoformat() if day else value.isoformat()
-        if isinstance(value, datetime.date | datetime.time):
-            return value.isoformat()
-        text = str(value).strip()
+        text = cell_text(value)
         if text in self._codes:
             self.errors[text] += 1
             return ""

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Row
+from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import TakenTable
 from jaxkg.kg.files.tables.table import take_table
 from jaxkg.kg.files.textfile import BadLines
@@ -97,14 +98,5 @@ def _rows(base: sqlite3.Connection, title: str, columns: list[str]) -> Iterator[
     asked = base.execute(f"SELECT {chosen} FROM {written(title)}")
     number = 1
     while batch := asked.fetchmany(_ROWS):
-        yield [(at, list(map(_text, row))) for at, row in enumerate(batch, start=number)]
+        yield [(at, list(map(cell_text, row))) for at, row in enumerate(batch, start=number)]
         number += len(batch)
-
-
-def _text(value: object) -> str:
-    if value is None or isinstance(value, bytes):
-        return ""
-    if isinstance(value, float):
-        whole = value.is_integer() and abs(value) < 1e15
-        return str(int(value)) if whole else f"{value:.15g}"
-    return str(value)
