@@ -63,10 +63,12 @@ class Candidates(Walks):
         """What joins a topic to others, by its place: the rows of sales that a customer is in."""
         found = []
         for at, option in enumerate(asked.mentions[place].options):
-            topic = Entities((self.kg.entity_ids[option.entity],))
-            for code, ends in self.reached(np.array([option.entity])).items():
-                rows = ends[[self.joins_others(end) for end in ends.tolist()]]
-                if len(rows) and not self.vocabulary.role(code):
+            topic, start = Entities((self.kg.entity_ids[option.entity],)), np.array([option.entity])
+            if self.vocabulary.around.degree(start) > self._edges:
+                asked.cut = True
+                continue
+            for code, rows in self.reached(start).items():
+                if self.joins_others(int(rows[0])) and not self.vocabulary.role(code):
                     found.append(
                         Candidate(
                             self.step(topic, code),
