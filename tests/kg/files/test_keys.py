@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from named_facts import named_facts
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph
@@ -22,35 +23,28 @@ def folder(tmp_path):
     return run
 
 
-def facts(graph):
-    return {
-        (graph.name(head), graph.relations[relation], graph.name(tail))
-        for head, relation, tail in graph.triples.tolist()
-    }
-
-
 def test_a_number_is_a_row_only_where_its_column_means_rows(read):
     heard = []
     graph = read(STAFF, "staff.csv", on_reading=heard.append)
-    assert facts(graph) == {
+    assert named_facts(graph) == {
         ("Ann", "is a", "staff"), ("Bob", "is a", "staff"), ("Cy", "is a", "staff"),
         ("Bob", "manager_id", "Ann"), ("Cy", "manager_id", "Ann"),
         ("Ann", "floor", "3"), ("Bob", "floor", "1"), ("Cy", "floor", "2"),
     }  # fmt: skip
     assert "manager_id means rows called staff and a number" in heard[0]
     rooms = read("Room,Seats\n12,20\n20,8\n30,12\n", "kb.csv", format="table")
-    assert ("Room 12".lower(), "Seats", "20") in facts(rooms)
+    assert ("Room 12".lower(), "Seats", "20") in named_facts(rooms)
     years = read("year,champion,venue\n1987,Ann,Ayr\n1988,Bo,Ely\n", "kb.csv", format="table")
-    assert ("1987", "champion", "Ann") in facts(years)
+    assert ("1987", "champion", "Ann") in named_facts(years)
     weeks = read("week,theme,host\n1,Moss,Ann\n2,Fern,Bo\n", "kb.csv", format="table")
-    assert ("2", "theme", "Fern") in facts(weeks)
+    assert ("2", "theme", "Fern") in named_facts(weeks)
 
 
 def test_the_tables_of_a_folder_are_joined_by_their_numbers(folder):
     heard = []
     files = {"customers.csv": CUSTOMERS, "staff.csv": STAFF, "orders.csv": ORDERS, "notes.md": "x"}
     graph = folder(files, on_reading=heard.append, lines=True)
-    found = facts(graph)
+    found = named_facts(graph)
     assert graph.entity_ids[graph.entity("order 1")] == "order 1"
     assert ("Oak Ltd", "account_manager_id", "Bob") in found
     assert ("order 1", "customer_id", "Oak Ltd") in found
@@ -68,22 +62,22 @@ def test_what_a_number_may_mean_in_several_tables_is_told_and_left(folder):
     plots = "id,name,owner_id\n1,North,2\n2,South,1\n"
     graph = folder({"plots.csv": plots, "sheds.csv": "id,name\n1,Oak\n2,Elm\n"},
                    on_reading=heard.append)  # fmt: skip
-    assert ("North", "owner_id", "2") in facts(graph)
+    assert ("North", "owner_id", "2") in named_facts(graph)
     assert "owner_id left as numbers: may mean rows called plot" in heard[0]
     parent = folder({"plots.csv": "id,name,parent_id\n1,North,2\n2,South,\n"})
-    assert ("North", "parent_id", "South") in facts(parent)
+    assert ("North", "parent_id", "South") in named_facts(parent)
 
 
 def test_a_cell_may_list_numbers_and_a_row_that_is_not_there(folder):
     files = {"staff.csv": "id,name\n1,Ann\n2,Bob\n", "shifts.csv": "id,staff_ids\n7,1;2\n8,2;9\n"}
-    found = facts(folder(files))
+    found = named_facts(folder(files))
     assert {("shift 7", "staff_ids", "Ann"), ("shift 7", "staff_ids", "Bob")} <= found
     assert ("shift 8", "staff_ids", "staff 9") in found
 
 
 def test_records_are_joined_by_their_numbers_too(folder):
     people = [{"id": 1, "name": "Ann", "boss": None, "age": 2}, {"id": 2, "name": "Bo", "boss": 1}]
-    found = facts(folder({"people.json": json.dumps(people)}))
+    found = named_facts(folder({"people.json": json.dumps(people)}))
     assert found == {
         ("Ann", "is a", "people"), ("Bo", "is a", "people"),
         ("Ann", "age", "2"), ("Bo", "boss", "Ann"),
@@ -102,13 +96,13 @@ def test_rows_whose_first_column_comes_again_have_no_name(folder):
     assert not any(map(graph.has_name, rows))
     # In two columns a thing has several values.
     two = folder({"spoken.csv": "Member,language\nAnn,Welsh\nAnn,Manx\nBo,Manx\n"})
-    assert ("Ann", "language", "Welsh") in facts(two)
+    assert ("Ann", "language", "Welsh") in named_facts(two)
 
 
 def test_commas_part_what_rows_are_called(folder):
     members = "Member,Voice\nAnn Oak,alto\nBo Elm,bass\nCy Ash,alto\n"
     plays = 'Play,Crew,Nights,By\nLear,"Ann Oak, Bo Elm",3,X\nEmma,"Bo Elm, Cy Ash",4,Y\n'
-    found = facts(folder({"members.csv": members, "plays.csv": plays}))
+    found = named_facts(folder({"members.csv": members, "plays.csv": plays}))
     assert {("Lear", "Crew", "Ann Oak"), ("Emma", "Crew", "Cy Ash")} <= found
 
 
@@ -127,7 +121,7 @@ def test_a_row_without_a_name_that_refers_to_several_is_a_blank_node(folder):
     (seventeen,) = graph.entity_names.rows("order 17")
     assert graph.entity_ids[seventeen] == "_:order_17"
     assert list(graph.aliases[seventeen]) == ["17"]
-    assert ("order 17", "customer_id", "Elm Ltd") in facts(graph)
+    assert ("order 17", "customer_id", "Elm Ltd") in named_facts(graph)
     # By names as well.
     sold = "id,client,seller,amount\n11,Oak Ltd,Ann,3\n12,Oak Ltd,Bob,2\n"
     graph = folder({"orders.csv": sold})
@@ -137,26 +131,26 @@ def test_a_row_without_a_name_that_refers_to_several_is_a_blank_node(folder):
 def test_names_of_rows_are_found_where_no_column_is_called_so(read):
     rows = "".join(f"{n},Firm {'ABCDEFGHI'[n]},Ayr\n" for n in range(9))
     graph = read("no,company,town\n" + rows, "customers.csv", format="table")
-    assert ("Firm A", "town", "Ayr") in facts(graph)
+    assert ("Firm A", "town", "Ayr") in named_facts(graph)
     same = read("no,buyer,town\n" + rows + "9,Firm A,Ely\n", "sales.csv", format="table")
-    assert ("sale 0", "buyer", "Firm A") in facts(same)
+    assert ("sale 0", "buyer", "Firm A") in named_facts(same)
     dates = "".join(f"{n},2021-03-0{n + 1},Ayr\n" for n in range(9))
-    assert ("sale 3", "day", "2021-03-04") in facts(
+    assert ("sale 3", "day", "2021-03-04") in named_facts(
         read("no,day,town\n" + dates, "sales.csv", format="table")
     )
 
 
 def test_first_and_last_names_are_one(read):
     people = "first_name,Surname,team\nAnn,Oak,Red\nAnn,Ash,Blue\nBo,Elm,Red\n"
-    found = facts(read(people, "people.csv"))
+    found = named_facts(read(people, "people.csv"))
     assert {("Ann Oak", "team", "Red"), ("Ann Ash", "is a", "people")} <= found
-    found = facts(read("id,Vorname,Nachname,boss\n1,Ann,Oak,2\n2,Bo,Elm,\n", "staff.csv"))
+    found = named_facts(read("id,Vorname,Nachname,boss\n1,Ann,Oak,2\n2,Bo,Elm,\n", "staff.csv"))
     assert {("Ann Oak", "boss", "Bo Elm"), ("Bo Elm", "Nachname", "Elm")} <= found
 
 
 def test_columns_that_say_nothing_are_left_out(read):
     pandas = ",name,city,age,,\n0,Ann,Leeds,31,,\n1,Bob,York,45,,\n2,Cy,Leeds,29,,\n"
-    assert facts(read(pandas, "kb.csv")) == {
+    assert named_facts(read(pandas, "kb.csv")) == {
         ("Ann", "city", "Leeds"), ("Ann", "age", "31"), ("Bob", "city", "York"),
         ("Bob", "age", "45"), ("Cy", "city", "Leeds"), ("Cy", "age", "29"),
     }  # fmt: skip
@@ -170,7 +164,7 @@ def test_what_lies_within_a_record_is_an_entity(folder):
         "matches": [{"day": "2021-03-04", "goals": 2}, {"day": "2022-03-04", "goals": 1}],
     }
     graph = folder({"teams.jsonl": json.dumps(team)})
-    found = facts(graph)
+    found = named_facts(graph)
     assert {("Red", "lead", "Ann"), ("Ann", "role", "cook"), ("Red", "members", "Bo")} <= found
     assert {("Bo", "role", "vet"), ("Red", "members", "Cy")} <= found
     assert "lead 7" in graph.entity_ids
@@ -189,20 +183,22 @@ def test_an_object_of_lists_is_a_table_a_key(read, indent):
         "people": [{"name": "Ann", "city": "Ely"}],
         "cities": [{"name": "Ely", "county": "X"}],
     }
-    found = facts(read(json.dumps(tables, indent=indent), "all.json", on_reading=heard.append))
+    found = named_facts(
+        read(json.dumps(tables, indent=indent), "all.json", on_reading=heard.append)
+    )
     assert found == {
         ("Ann", "is a", "people"), ("Ann", "city", "Ely"),
         ("Ely", "is a", "cities"), ("Ely", "county", "X"),
     }  # fmt: skip
     assert "'people' taken as a table" in heard[0]
     one = read(json.dumps({"name": "Ann", "city": "Ely"}, indent=2), "one.json")
-    assert facts(one) == {("Ann", "city", "Ely")}
+    assert named_facts(one) == {("Ann", "city", "Ely")}
 
 
 def test_a_column_means_rows_of_its_own_table_alone(folder):
     plots = "id,name,parent_id\n1,North,2;3\n2,South,\n3,West,2\n"
     sheds = "id,name,parent_id\n1,Oak,2\n2,Elm,1;3\n3,Ash,\n"
-    found = facts(folder({"plots.csv": plots, "sheds.csv": sheds}))
+    found = named_facts(folder({"plots.csv": plots, "sheds.csv": sheds}))
     assert {(h, t) for h, r, t in found if r == "parent_id"} == {
         ("North", "South"), ("North", "West"), ("West", "South"),
         ("Oak", "Elm"), ("Elm", "Oak"), ("Elm", "Ash"),
@@ -211,6 +207,6 @@ def test_a_column_means_rows_of_its_own_table_alone(folder):
 
 def test_commas_part_what_is_listed_again(read):
     skills = 'Name,Role,Skills\nAnn,Lead,"Tig, Saw"\nBo,Dev,"Tin, Saw"\nCy,Dev,"Tig, Tin"\n'
-    assert ("Bo", "Skills", "Tin") in facts(read(skills, "kb.csv"))
+    assert ("Bo", "Skills", "Tin") in named_facts(read(skills, "kb.csv"))
     towns = 'Name,Role,Town\nAnn,Lead,"Ayr, UK"\nBo,Dev,"Ely, UK"\nCy,Dev,"Hay, UK"\n'
-    assert ("Bo", "Town", "Ely, UK") in facts(read(towns, "kb.csv"))
+    assert ("Bo", "Town", "Ely, UK") in named_facts(read(towns, "kb.csv"))

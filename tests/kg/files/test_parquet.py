@@ -2,6 +2,7 @@ import gzip
 import sys
 
 import pytest
+from named_facts import named_facts
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph, save_graph
@@ -169,10 +170,7 @@ def test_a_table_of_any_kind_of_columns(read):
         "photo": [b"x", None],
     }
     graph = read(columns, on_reading=heard.append, lines=True)
-    told = {
-        (graph.name(h), graph.relations[r], graph.name(t)) for h, r, t in graph.triples.tolist()
-    }
-    assert told - {("Ann", "is a", "kb"), ("Bo", "is a", "kb")} == {
+    assert named_facts(graph) - {("Ann", "is a", "kb"), ("Bo", "is a", "kb")} == {
         ("Bo", "manager_id", "Ann"), ("Ann", "hired", "2020-01-01"), ("Bo", "hired", "2020-01-02"),
         ("Ann", "tags", "x"), ("Ann", "tags", "y"), ("Ann", "rate", "1.5"),
     }  # fmt: skip

@@ -1,6 +1,7 @@
 import sqlite3
 
 import pytest
+from named_facts import named_facts
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph
@@ -32,18 +33,11 @@ def database(tmp_path):
     return path
 
 
-def facts(graph):
-    return {
-        (graph.name(head), graph.relations[relation], graph.name(tail))
-        for head, relation, tail in graph.triples.tolist()
-    }
-
-
 def test_tables_are_joined_by_declared_keys(database):
     heard = []
     before = database.read_bytes()
     graph = read_graph(database, on_reading=heard.append, lines=True)
-    found = facts(graph)
+    found = named_facts(graph)
     assert {("Bo", "boss", "Ann"), ("Rex", "fed_by", "Bo"), ("Tia", "fed_by", "Ann")} <= found
     assert {("Rex", "weight", "4.5"), ("Tia", "weight", "3"), ("Rex", "cage", "2")} <= found
     assert ("Rex", "is a", "animals") in found
