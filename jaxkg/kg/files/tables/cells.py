@@ -30,7 +30,7 @@ def cell_text(value: object) -> str:
     if isinstance(value, float):
         # As many digits as spreadsheets keep: 0.1 + 0.2 is 0.3.
         whole = value.is_integer() and abs(value) < 1e15
-        return "" if value != value else str(int(value)) if whole else f"{value:.15g}"
+        return str(int(value)) if whole else f"{value:.15g}"
     if isinstance(value, datetime.datetime):
         day = value.time() == datetime.time()
         return value.date().isoformat() if day else value.isoformat()

@@ -47,6 +47,8 @@ def kept_columns(rows: Sequence[Sequence[str]]) -> list[int]:
 
     >>> kept_columns([["", "name", "age", ""], ["0", "Ann", "31", ""], ["1", "Bo", "29", ""]])
     [1, 2]
+    >>> kept_columns([["name", ""], ["Ann", "0"], ["Bo", "1"]])
+    [0, 1]
     """
     names, below = rows[0], rows[1:]
     kept = []
