@@ -27,7 +27,7 @@ from jaxkg.kg.files.tables.shape import (
     rows_are_entities,
 )
 from jaxkg.kg.files.tables.sqlite import read_sqlite
-from jaxkg.kg.files.tables.table import read_table, take_table
+from jaxkg.kg.files.tables.table import PLAIN_TABLE, read_table, take_table
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import NameCollector
@@ -122,24 +122,14 @@ def read_graph(
         read_names(existing(names), given, bad, encoding=encoding)
     options = _Options(guess, columns, provenance, encoding, lines, on_progress)
     into = _Into(TripleEncoder(), NameCollector(), bad, [])
-    readings: list[str] = []
-    rows_taken = False
     if format == "folder":
         _refuse(path, format, columns=columns)
         if not (isinstance(provenance, bool) or provenance is None):
             _refuse(path, format, provenance=provenance)
-        files, unread = files_of(path)
-        formats = [graph_format(file, None, encoding) for file in files]
-        firsts = [_first_words(*one, encoding) for one in zip(files, formats)]
-        for at, (file, its_format) in enumerate(zip(files, formats)):
-            others = set[str]().union(*firsts[:at], *firsts[at + 1 :])
-            reading, rows = _take(file, its_format, options, into, others)
-            readings.append(f"{file.name} {reading}" if reading else "")
-            rows_taken |= rows
-        readings += [f"left out: {', '.join(unread)}"] if unread else []
+        reading, rows_taken = _take_folder(path, options, into)
     else:
         reading, rows_taken = _take(path, format, options, into)
-        readings.append(reading)
+    readings = [reading]
     encoder, found = into.encoder, into.names
     if rows_taken:
         readings += [join_by_number(encoder, found, into.tables), drop_nothing(encoder)]
@@ -191,6 +181,27 @@ class _Into(NamedTuple):
     names: NameCollector
     bad: BadLines
     tables: list[TakenTable]
+
+
+def _take_folder(path: Path, options: _Options, into: _Into) -> tuple[str, bool]:
+    """Read all files of a folder that are read together; see `_take`."""
+    files, unread = files_of(path)
+    formats = [graph_format(file, None, options.encoding) for file in files]
+    firsts = [_first_words(*one, options.encoding) for one in zip(files, formats)]
+    tables: list[str] = []
+    told: list[str] = []
+    any_rows = False
+    for at, (file, format) in enumerate(zip(files, formats)):
+        others = set[str]().union(*firsts[:at], *firsts[at + 1 :])
+        reading, rows = _take(file, format, options, into, others)
+        any_rows |= rows
+        if reading.startswith(PLAIN_TABLE):
+            tables.append(file.name)
+        elif reading:
+            told.append(f"{file.name} {reading}")
+    if tables:
+        told.insert(0, f"{', '.join(tables)} {PLAIN_TABLE}")
+    return "; ".join([*told, *([f"left out: {', '.join(unread)}"] if unread else [])]), any_rows
 
 
 def _take(

@@ -21,6 +21,8 @@ from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
+PLAIN_TABLE = "taken as a table: a row an entity"
+"""How what is told of a table begins whose rows the first column calls."""
 _DIFFERENT = 0.8
 """Of rows, up to how many differ in a first column that is no name of theirs."""
 _ROWS_WITH_NAMES = 8
@@ -196,7 +198,7 @@ def take_table(
     id = header.columns[0]
     parts = [header.name] if header.name > 0 else header.parts
     name = f", {' '.join(header.columns[at] for at in parts)} its name" if parts else ""
-    how = f"taken as a table: a row an entity, {id} its id{name}, other columns relations"
+    how = f"{PLAIN_TABLE}, {id} its id{name}, other columns relations"
     if header.nameless:
         why = "it has no key" if keyless else f"{id} comes again and again"
         how = f"taken as a table: {why}, so a row has no name; its columns are relations"
