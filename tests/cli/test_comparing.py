@@ -38,6 +38,7 @@ def options(server, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_systems_stand_side_by_side(jaxkg, serve, gold, eight, tmp_path):
     server, folder = serve(gold), tmp_path / "out"
     code, out, err = jaxkg(

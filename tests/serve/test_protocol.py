@@ -110,6 +110,7 @@ class TestEnds:
         caller.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 60_000 + b"\r\n\r\n")
         assert status(caller) == 200
 
+    @pytest.mark.slow
     def test_who_does_not_read_is_left(self, port, faults):
         with socket.socket() as caller:
             caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -205,6 +206,7 @@ def test_what_is_asked_by_who_has_left_is_not_looked_for(serving, monkeypatch):
     assert asked == ["x", "z"]
 
 
+@pytest.mark.slow
 def test_malformed_requests_end_in_what_they_deserve(port, faults):
     spec = importlib.util.spec_from_file_location("fuzz_serve", SCRIPT)
     fuzz = importlib.util.module_from_spec(spec)

@@ -43,6 +43,7 @@ def tensors():
     return tensor_graph(KG)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("standard_promotion")
 def test_the_student_plans_as_its_teacher(tensors):
     unplanned = dataclasses.replace(TRACES[0], plans=(), used=())

@@ -83,6 +83,7 @@ def test_wordings_say_the_path_in_the_relations_words():
     assert wordings([0], ("of",), count=1, draw=draw)[0].count("of") >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("standard_promotion")
 def test_a_planner_that_understands_the_relations_words(world):
     kg, tensors = world

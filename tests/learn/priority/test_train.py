@@ -134,6 +134,7 @@ def test_sizes_are_what_a_subgraph_wants(revisit):
             assert found[row, 2 * hop : 2 * hop + 2].tolist() == [len(runs), leaving]
 
 
+@pytest.mark.slow
 def test_it_learns_relations_and_lengths_from_answers_alone(fitted):
     model, report = fitted
     assert report.trained_on == 36

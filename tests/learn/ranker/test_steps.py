@@ -113,6 +113,7 @@ def test_relations_meet_at_nodes(world):
     assert np.array_equal(meetings(tensors), wanted)
 
 
+@pytest.mark.slow
 def test_the_loss_is_the_probability_among_rivals():
     draw = np.random.default_rng(0)
     params = init_steps((), 3, dimension=6, width=2, hidden=4, key=jax.random.key(0))
@@ -138,6 +139,7 @@ def test_the_loss_is_the_probability_among_rivals():
         np.testing.assert_allclose(found[row], total, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_it_learns_which_path_is_asked_for(world, ranker, reader):
     kg, _ = world
     asked = list(questions())

@@ -139,6 +139,7 @@ def test_permutation_distributes_over_binding(name):
     assert close(name, there_and_back)
 
 
+@pytest.mark.slow
 def test_variance_of_unrelated_symbols_is_as_documented():
     d = 256
     ratio = {"ghrr-haar": 0.5, "ghrr-householder": 0.5, "ghrr-diagonal": 2.0, "fhrr": 0.5}

@@ -52,6 +52,7 @@ def test_bandwidth_runs_from_all_alike_to_random(name):
     assert (np.abs(from_first(a, symbols(a, fan(DISTANCES), 0.05)))[2:] < 0.15).all()
 
 
+@pytest.mark.slow
 def test_order_survives_as_the_product_of_the_hops():
     a = hdc.ghrr(256, 4)
     table = symbols(a, fan([0.0, 0.3, 0.9, 1.3]), 1.0)
@@ -95,6 +96,7 @@ def test_exponential_is_exact_and_unitary(scale):
     np.testing.assert_allclose(got @ got.conj().swapaxes(1, 2), eye, atol=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ghrr-haar", "hrr"])
 def test_gradient_matches_differences_even_where_labels_coincide(name):
     a = hdc.operator(name, 64, m=2)

@@ -201,6 +201,7 @@ def encoder(tmp_path):
     return MiniLM.open(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("standard_promotion")
 def test_a_tuned_encoder_tells_the_relations_asked_for_and_leaves_the_other_as_it_is(
     encoder, tmp_path
