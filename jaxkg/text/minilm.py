@@ -157,11 +157,11 @@ class MiniLM:
         if told not in self._made:
             made = copy.copy(self)
             # On the host: a program for a few small products takes longer than they do.
-            on_host = [jax.tree.map(np.asarray, layer) for layer in self.weights.layers]
-            weights = changed(self.weights._replace(layers=tuple(on_host)), change)
-            layers = zip(self.weights.layers, weights.layers, on_host)
-            same = [old if new is host else jax.device_put(new) for old, new, host in layers]
-            made.weights = self.weights._replace(layers=tuple(same))
+            depth = max((len(first) for first, _ in change.values()), default=0)
+            before = len(self.weights.layers) - depth
+            last = jax.tree.map(np.asarray, self.weights.layers[before:])
+            weights = self.weights._replace(layers=self.weights.layers[:before] + last)
+            made.weights = jax.device_put(changed(weights, change))
             made.revision, made._made = f"{self.revision}-{told}", {}
             self._made[told] = made
         return self._made[told]

@@ -157,13 +157,16 @@ def _parts(
 
 
 def _goes_on(lines: list[str]) -> bool:
-    """Whether the first line is a part of an object, or an object of several tables."""
+    """Whether the first line is but a part of an object, or the only one and one of several
+    tables."""
     if not lines[0].startswith("{"):
         return False
+    if len(lines) > 1:
+        return not lines[0].endswith("}")
     try:
         return tables_in(read_json(lines[0])) is not None
     except JaxkgError:
-        return len(lines) > 1 and not lines[0].endswith("}")
+        return False  # whoever takes the line tells it
 
 
 def _record(record: Any, asked: tuple[str, str, str] | None, source_key: str) -> tuple[Triple, str]:

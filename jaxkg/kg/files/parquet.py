@@ -82,18 +82,16 @@ def read_parquet(
 
 
 def parquet_rows(path: Path, on_progress: Progress | None = None) -> Iterator[list[Row]]:
-    """The names of a Parquet table's columns, then its rows in batches, as text."""
-    number = 1
-    for place, file in enumerate(parquet_parts(path)):
-        with _opened(file) as table:
-            if not place:
-                yield [(0, list(table.schema_arrow.names))]
-            for batch in table.iter_batches():
-                rows = zip(*(map(cell_text, column.to_pylist()) for column in batch.columns))
-                yield [(at, list(row)) for at, row in enumerate(rows, start=number)]
-                number += len(batch)
-                if on_progress:
-                    on_progress(number - 1, table.metadata.num_rows)
+    """The names of a Parquet file's columns, then its rows in batches, as text."""
+    with _opened(path) as table:
+        yield [(0, list(table.schema_arrow.names))]
+        done = 0
+        for batch in table.iter_batches():
+            rows = zip(*(map(cell_text, column.to_pylist()) for column in batch.columns))
+            yield [(at, list(row)) for at, row in enumerate(rows, start=done + 1)]
+            done += len(batch)
+            if on_progress:
+                on_progress(done, table.metadata.num_rows)
 
 
 def holds_rows(path: Path) -> bool:

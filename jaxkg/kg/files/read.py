@@ -128,7 +128,7 @@ def read_graph(
             _refuse(path, format, provenance=provenance)
         reading, rows_taken = _take_folder(path, options, into)
     else:
-        reading, rows_taken = _take(path, format, options, into)
+        reading, rows_taken = _take(path, format, _start(path, format, options), options, into)
     readings = [reading]
     encoder, found = into.encoder, into.names
     if rows_taken:
@@ -187,14 +187,15 @@ def _take_folder(path: Path, options: _Options, into: _Into) -> tuple[str, bool]
     """Read all files of a folder that are read together; see `_take`."""
     files, unread = files_of(path)
     formats = [graph_format(file, None, options.encoding) for file in files]
-    firsts = [_first_words(*one, options.encoding) for one in zip(files, formats)]
+    starts = [_start(*one, options) for one in zip(files, formats)]
+    firsts = [{cell.casefold() for row in rows[:1] for cell in row} for rows in starts]
     tables: list[str] = []
     told: list[str] = []
     any_rows = False
     for at, (file, format) in enumerate(zip(files, formats)):
         others = set[str]().union(*firsts[:at], *firsts[at + 1 :])
-        reading, rows = _take(file, format, options, into, others)
-        any_rows |= rows
+        reading, rows_taken = _take(file, format, starts[at], options, into, others)
+        any_rows |= rows_taken
         if reading.startswith(PLAIN_TABLE):
             tables.append(file.name)
         elif reading:
@@ -207,6 +208,7 @@ def _take_folder(path: Path, options: _Options, into: _Into) -> tuple[str, bool]
 def _take(
     path: Path,
     format: str,
+    rows: list[list[str]],
     options: _Options,
     into: _Into,
     others: Collection[str] | None = None,
@@ -214,6 +216,7 @@ def _take(
     """Read one file.
 
     Args:
+        rows: see `_start`.
         others: first words of columns in files that are read with it, without case.
 
     Returns:
@@ -221,8 +224,6 @@ def _take(
     """
     guess, columns, provenance, encoding, lines, on_progress = options
     encoder, found, bad, tables = into
-    plain = columns is None and (provenance is None or isinstance(provenance, bool))
-    rows = first_rows(path, format, encoding) if format in ("csv", "tsv") and plain else []
     kept = kept_columns(rows) if rows else []
     some_left_out = bool(rows) and len(kept) < len(rows[0])
     rows = [[row[at] for at in kept if at < len(row)] for row in rows]
@@ -279,7 +280,7 @@ def _take(
             on_progress=on_progress,
         )
         return (f"taken as triples{MAYBE_TABLE}" if looks is None else reading), False
-    if format == "parquet" and plain and holds_rows(path):
+    if format == "parquet" and _plain(options) and holds_rows(path):
         told = lines or provenance is True
         rows_of = parquet_rows(path, on_progress)
         title = path.name.split(".")[0]
@@ -312,10 +313,16 @@ def _take(
     return reading, False
 
 
-def _first_words(path: Path, format: str, encoding: str) -> set[str]:
-    """What the first row of a CSV or TSV file holds, without case."""
-    rows = first_rows(path, format, encoding) if format in ("csv", "tsv") else []
-    return {cell.casefold() for row in rows[:1] for cell in row}
+def _plain(options: _Options) -> bool:
+    """Whether no option says where columns are, so that rows may be entities."""
+    told = options.provenance is not None and not isinstance(options.provenance, bool)
+    return options.columns is None and not told
+
+
+def _start(path: Path, format: str, options: _Options) -> list[list[str]]:
+    """The first rows of a CSV or TSV file that may be a table; none of others."""
+    delimited = format in ("csv", "tsv") and _plain(options)
+    return first_rows(path, format, options.encoding) if delimited else []
 
 
 def _name(found: NameCollector, given: NameCollector, relations: Iterable[str]) -> None:

@@ -148,6 +148,21 @@ def test_first_and_last_names_are_one(read):
     assert {("Ann Oak", "boss", "Bo Elm"), ("Bo Elm", "Nachname", "Elm")} <= found
 
 
+def test_records_of_one_first_name_are_two(folder):
+    people = [{"first_name": "Ann", "last_name": "Oak", "team": "Red"},
+              {"first_name": "Ann", "last_name": "Ash", "team": "Blue"}]  # fmt: skip
+    found = named_facts(folder({"people.json": json.dumps(people)}))
+    assert {("Ann Oak", "team", "Red"), ("Ann Ash", "team", "Blue")} <= found
+
+
+def test_lines_of_lists_are_records_and_a_blank_key_is_told(read):
+    lines = '{"owners": [{"name": "Ann"}]}\n{"owners": [{"name": "Bo"}]}\n{"": 1, "owners": 2}\n'
+    with pytest.raises(JaxkgError, match="'owners' is not a non-blank string"):
+        read(lines, "kb.jsonl")
+    with pytest.raises(JaxkgError, match=r"kb\.jsonl:2: a key is blank"):
+        read('{"name": "Ann", "x": 1}\n{"name": "Bo", "": 1}\n', "kb.jsonl")
+
+
 def test_columns_that_say_nothing_are_left_out(read):
     pandas = ",name,city,age,,\n0,Ann,Leeds,31,,\n1,Bob,York,45,,\n2,Cy,Leeds,29,,\n"
     assert named_facts(read(pandas, "kb.csv")) == {

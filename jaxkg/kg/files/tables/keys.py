@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.names import NameCollector
@@ -53,8 +53,8 @@ class TakenTable:
         others: names by which a column may mean it.
         first, last: its facts among those of the encoder.
         rows: what its first column calls them.
-        title, refers: its name, and the names of tables that columns are declared to refer to,
-            where a database says so.
+        title: its name.
+        refers: names of tables that columns are declared to refer to.
     """
 
     one: str
@@ -63,8 +63,8 @@ class TakenTable:
     first: int
     last: int
     rows: set[str]
-    title: str = ""
-    refers: dict[str, str] = dataclasses.field(default_factory=dict)
+    title: str
+    refers: Mapping[str, str]
 
 
 def numbered(header: str, ids: Iterable[str]) -> bool:

@@ -6,7 +6,6 @@ import itertools
 import json
 from typing import Any
 
-from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.tables.keys import TakenTable, numbered, one_of, row_id, row_names
 from jaxkg.kg.files.tables.table import SORT, full_name, row_sort
 from jaxkg.words import relation_words
@@ -47,8 +46,8 @@ class Records:
         self._sort = "" if told else sort
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
-        self._named = self._label(first) is not None
-        self._start, self._rows = start, set[str]()
+        self._named = _shown(first, self.key)[0] is not None
+        self._title, self._start, self._rows = title, start, set[str]()
         self._within = itertools.count(1)
 
     def facts(self, record: Any, source_key: str | None) -> tuple[list[Triple], str]:
@@ -65,13 +64,13 @@ class Records:
         if self.key not in record:
             raise Malformed(f"no {self.key!r}")
         called = text_of(record[self.key], self.key)
+        label, named = _shown(record, self.key)
+        if label is not None and self.key in (full_name(list(record)) or ()):
+            called = label  # a first name alone calls several
         self._rows.add(called)
-        label = self._label(record)
         head = row_id(self._one if self._keyed else "", called), label, []
-        named = self._naming(record, self.key) if label is not None else set[str]()
-        source = (
-            text_of(record[source_key], source_key) if source_key and source_key in record else ""
-        )
+        told = record.get(source_key) if source_key else None
+        source = "" if told is None else text_of(told, str(source_key))
         triples: list[Triple] = []
         if self._sort:
             triples.append((head, _plain(SORT[0]), _plain(self._sort)))
@@ -82,23 +81,12 @@ class Records:
     def taken(self, last: int) -> tuple[TakenTable, str]:
         """What was read up to the fact `last`, and how, in words."""
         one = self._one if self._keyed else ""
-        table = TakenTable(one, self._named, self._others, self._start, last, self._rows)
+        table = TakenTable(
+            one, self._named, self._others, self._start, last, self._rows, self._title, {}
+        )
         how = f"taken as a table: a record an entity, {self.key} its id, other keys relations"
         how += f", its sort {self._sort!r}" if self._sort else ""
         return table, how + (f", called {one} and its number" if one else "")
-
-    def _naming(self, record: dict[str, Any], key: str) -> set[str]:
-        """Keys that give a display name beside an id, and say nothing else."""
-        return set(itertools.islice((n for n in CALLED if n in record and n != key), 1))
-
-    def _label(self, record: dict[str, Any]) -> str | None:
-        named = self._naming(record, self.key) if self.key == "id" else set[str]()
-        if named:
-            (name,) = named
-            return text_of(record[name], name)
-        parts = full_name(list(record))
-        told = [record[part] for part in parts or () if isinstance(record[part], str)]
-        return " ".join(told) if len(told) == 2 else None
 
     def _of(self, record: dict[str, Any], head: Named) -> list[Triple]:
         """What keys say of an entity, and of what lies within."""
@@ -123,11 +111,19 @@ class Records:
         one = one_of(relation_words(relation).lower())
         if not key:
             return _plain(f"_:{one.replace(' ', '_')}_{next(self._within)}"), record
-        named = self._naming(record, key) if key == "id" else set[str]()
-        label = next((text_of(record[name], name) for name in named), None)
+        label, named = _shown(record, key)
         called = text_of(record[key], key)
         tail = row_id(one if numbered(key, [called]) else "", called), label, []
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
+
+
+def _shown(record: dict[str, Any], key: str) -> tuple[str | None, set[str]]:
+    """The display name of a record that a key calls, and the keys that say nothing else."""
+    if key == "id" and (name := next((name for name in CALLED[1:] if name in record), "")):
+        return text_of(record[name], name), {name}
+    told = [record[part] for part in full_name(list(record)) or ()]
+    whole = bool(told) and all(isinstance(part, str) and part.strip() for part in told)
+    return (" ".join(told) if whole else None), set()
 
 
 def text_of(value: Any, key: str) -> str:
@@ -159,5 +155,5 @@ def tables_in(document: Any) -> dict[str, list[Any]] | None:
 
 def _plain(text: str) -> Named:
     if not text:
-        raise JaxkgError("a key of a record is blank")
+        raise Malformed("a key is blank")
     return text, None, []

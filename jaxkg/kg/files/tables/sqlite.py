@@ -13,7 +13,7 @@ from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Row
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import TakenTable
-from jaxkg.kg.files.tables.table import take_table
+from jaxkg.kg.files.tables.table import Declared, take_table
 from jaxkg.kg.files.textfile import BadLines
 from jaxkg.kg.names import NameCollector
 
@@ -59,11 +59,10 @@ def read_sqlite(
                     continue
                 place = path.with_name(f"{path.name}:{title}")
                 rows = _rows(base, title, columns)
+                declared = Declared(key, _references(base, title))
                 how = take_table(
-                    place, title, rows, encoder, names, bad, tables,
-                    titled=True, keyless=not key, lines=lines,
-                )  # fmt: skip
-                tables[-1].title, tables[-1].refers = title, _references(base, title)
+                    place, title, rows, encoder, names, bad, tables, declared=declared, lines=lines
+                )
                 told.append(f"{title!r} {how}")
     except sqlite3.Error as error:
         raise JaxkgError(f"{path}: not an SQLite database, or a damaged one ({error})") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -126,6 +126,18 @@ def full_name(columns: Sequence[str]) -> tuple[str, str] | None:
     return (first, last) if first and last else None
 
 
+class Declared(NamedTuple):
+    """What a database says of a table.
+
+    Attributes:
+        keyed: whether its first column calls the rows; else none does.
+        refers: names of tables that columns refer to.
+    """
+
+    keyed: bool
+    refers: Mapping[str, str]
+
+
 def take_table(
     path: Path,
     title: str,
@@ -136,8 +148,7 @@ def take_table(
     tables: list[TakenTable],
     *,
     separator: str = ",",
-    titled: bool = False,
-    keyless: bool = False,
+    declared: Declared | None = None,
     lines: bool = False,
 ) -> str:
     """Take a table's rows, its header the first that is not blank; see `read_table`.
@@ -146,10 +157,9 @@ def take_table(
         path: what the rows are of, in messages and sources.
         title: of the table.
         separator: between cells that a message shows.
-        titled: the title says what rows are, whatever the first column is called.
-        keyless: no column says what a row is called.
+        declared: what a database says of it; its title says what rows are, then.
     """
-    start = len(encoder)
+    start, keyless = len(encoder), declared is not None and not declared.keyed
     header: _Header | None = None
     one: str | None = None  # "" where no number calls rows; not told before the first row
     ids, again = set[str](), 0
@@ -159,7 +169,7 @@ def take_table(
         if header is None:
             if not rows:
                 continue
-            header = _header_of(path, *rows.pop(0), title, separator, titled=titled)
+            header = _header_of(path, *rows.pop(0), title, separator, titled=declared is not None)
             header = _nameless(header, title) if keyless else header
         rows = list(_whole_rows(path, rows, header.columns, bad, separator, keyless=keyless))
         if one is None and rows:
@@ -194,7 +204,19 @@ def take_table(
         encoder.add_triples(facts, sources if lines else None)
     if header is None:
         return ""  # nothing was read, which the caller tells
-    tables.append(TakenTable(one or "", header.shown, header.others, start, len(encoder), ids))
+    refers = {} if declared is None else declared.refers
+    tables.append(
+        TakenTable(
+            one=one or "",
+            named=header.shown,
+            others=header.others,
+            first=start,
+            last=len(encoder),
+            rows=ids,
+            title=title,
+            refers=refers,
+        )
+    )
     id = header.columns[0]
     parts = [header.name] if header.name > 0 else header.parts
     name = f", {' '.join(header.columns[at] for at in parts)} its name" if parts else ""
