@@ -5,6 +5,7 @@ import pytest
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.likeness import likenesses
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.alignment import Alignment
@@ -153,3 +154,51 @@ def test_words_of_a_name_are_like_no_label(readings):
     assert asked.alignment.letters(("looked after by",))[0][place] == 1
     named = Alignment(asked.cues, {place}, readings.vectors)
     assert named.letters(("looked after by",))[0][place] == 0
+
+
+_WORDS = (
+    "written writes writer wrote directed director direction manager managers management boss "
+    "supervisor headquartered headquarters based base birthplace birth place bought buys selling "
+    "costs price prices priced mother mothers wroet weight weihgt kilometres kilometer km a of the "
+    "lives living live apartments flat translator translation translated gebaut größe straße"
+)
+WORDS = _WORDS.split()
+
+
+def test_many_words_are_as_alike_as_pair_by_pair():
+    rng = np.random.default_rng(0)
+    slips = [word[:at] + word[at + 1 :] for word in WORDS for at in rng.integers(1, 5, 2)]
+    others = [*dict.fromkeys([*WORDS, *slips]), "written"]  # one of them twice
+    expected = np.array([[meant(one, other) for other in others] for one in WORDS], np.float32)
+    np.testing.assert_array_equal(likenesses(WORDS, others), expected)
+    assert {0.0, np.float32(0.7), np.float32(0.75), np.float32(0.85), 1.0} <= set(expected.ravel())
+    assert likenesses([], others).shape == (0, len(others))
+    assert likenesses(WORDS, []).shape == (len(WORDS), 0)
+
+
+def phrase_by_phrase(alignment, wordings):
+    """[words] cosine of the best phrase that has the word, as `Aligned.sem` has it."""
+    told = alignment.vectors.told(wordings)
+    phrases = alignment.vectors.asked(alignment.vectors(alignment.texts()[:-1]))
+    cosines = dict(zip(alignment.phrases, (phrases @ told.T).max(axis=1)))
+    sem = np.zeros(len(alignment.words))
+    for (first, last), cosine in cosines.items():
+        parts = [cosines.get((place, place), 0.0) for place in range(first, last + 1)]
+        for place in range(first, last + 1):
+            if first == last or cosine > max(parts) + 0.03:
+                sem[place] = max(sem[place], cosine)
+    return np.where(alignment.content > 0, sem, 0), max(cosines.values())
+
+
+@pytest.mark.parametrize("question", QUESTIONS[:-1])
+def test_labels_are_aligned_together_as_alone(readings, question):
+    groups = [("looked after by",), ("weight",), ("person", "keeper"), ("mother",), ("lives in",)]
+    together, alone = (readings.asked(question).alignment for _ in range(2))
+    together.prepare([*groups, groups[0]])
+    for group in groups:
+        one, other = together.of(group), alone.of(group)
+        for name in ("sem", "lex", "cover", "best_sem", "best_lex", "whole", "at"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-5)
+        sem, best = phrase_by_phrase(alone, group)
+        np.testing.assert_allclose(one.sem, sem, atol=1e-5)
+        assert one.best_sem == pytest.approx(max(best, 0.0), abs=1e-5)

@@ -16,9 +16,9 @@ import numpy as np
 from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.likeness import likenesses
 from jaxkg.systems.reader.language.lexicon.opposites import opposed
 from jaxkg.systems.reader.language.lexicon.stems import stem
-from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.vectors import TextVectors
 
 _PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"
@@ -52,6 +52,7 @@ class Aligned:
     Attributes:
         sem: [words] cosine of the best phrase that has the word.
         lex: [words] likeness of the letters.
+        cover: [words] in [0, 1]: how well each word is explained by the element.
         best_sem: cosine of the best phrase.
         best_lex: share of the element's own words that the question has.
         whole: cosine with the whole question, names masked.
@@ -60,15 +61,11 @@ class Aligned:
 
     sem: np.ndarray
     lex: np.ndarray
+    cover: np.ndarray
     best_sem: float
     best_lex: float
     whole: float
     at: float
-
-    @functools.cached_property
-    def cover(self) -> np.ndarray:
-        """[words] in [0, 1]: how well each word is explained by the element."""
-        return np.maximum(self.lex, np.clip((self.sem - 0.2) / 0.5, 0, 1))
 
     @functools.cached_property
     def fit(self) -> float:
@@ -79,6 +76,10 @@ class Aligned:
     def likeness(self) -> float:
         """How well its letters, or the question as a whole, agree."""
         return max(self.best_lex, min(1.0, max(0.0, self.whole) * 1.2))
+
+
+_Spelt = tuple[np.ndarray, float, int]
+"""[words] how alike they are to a word, the most, and where that is."""
 
 
 class Alignment:
@@ -113,7 +114,7 @@ class Alignment:
         self.classes: dict[int, Aligned] = {}
         self._aligned: dict[tuple[str, ...], Aligned] = {}
         self._ruled_out: dict[tuple[str, ...], bool] = {}
-        self._by_letters: dict[tuple[str, bool], tuple[np.ndarray, float, int]] = {}
+        self._by_letters: dict[str, tuple[_Spelt, _Spelt]] = {}
 
     @property
     def noun(self) -> list[str]:
@@ -159,40 +160,68 @@ class Alignment:
         return self.cues.content[last] == 1.0 or (first < last and ends in _PARTICLES)
 
     def prepare(self, groups: Iterable[tuple[str, ...]]) -> None:
-        """Encode what will be aligned, in one batch."""
-        self.vectors([text for group in groups for text in group])
+        """Align elements by their wordings, all of them at once."""
+        new = [group for group in dict.fromkeys(groups) if group not in self._aligned]
+        if new:
+            self._aligned.update(zip(new, self._align(new)))
 
     def of(self, wordings: tuple[str, ...]) -> Aligned:
         """An element of a query graph by its wordings."""
         if wordings not in self._aligned:
-            self._aligned[wordings] = self._align(wordings)
+            self.prepare([wordings])
         return self._aligned[wordings]
 
-    def _align(self, wordings: tuple[str, ...]) -> Aligned:
-        count = len(self.words)
-        sem = np.zeros(count, np.float32)
-        labels = self.vectors(wordings)
-        cosines = np.zeros(len(self.phrases), np.float32)
-        whole = 0.0
-        if labels.shape[1]:
-            if len(self.phrases):
-                cosines = (self._phrase_vectors @ self.vectors.told(wordings).T).max(axis=1)
-            whole = float((labels @ self._whole).max())
-        alone = {first: c for (first, last), c in zip(self.phrases, cosines) if first == last}
-        for (first, last), cosine in zip(self.phrases, cosines.tolist()):
-            # A longer phrase speaks for its words only where it says more than any of them.
-            parts = [alone.get(place, 0.0) for place in range(first, last + 1)]
-            if first == last or cosine > max(parts) + 0.03:
-                sem[first : last + 1] = np.maximum(sem[first : last + 1], cosine)
-        lex, best_lex, at_lex = self.letters(wordings)
-        at = at_lex
-        if len(cosines) and (best_lex < 0.5 or at < 0):
-            first, last = self.phrases[int(np.argmax(cosines))]
-            at = (first + last) / 2
-        best_sem = float(cosines.max(initial=0.0))
-        return Aligned(
-            sem * (self.content > 0), lex * (self.content > 0), best_sem, best_lex, whole, at
-        )
+    def _align(self, groups: list[tuple[str, ...]]) -> list[Aligned]:
+        cosines, whole = self._cosines(groups)
+        self._spell(groups)
+        letters = [self.letters(group) for group in groups]
+        content = self.content > 0
+        sem = self._words_told(cosines) * content
+        lex = np.stack([found for found, _, _ in letters]) * content
+        cover = np.maximum(lex, np.clip((sem - 0.2) / 0.5, 0, 1))
+        best_sem = cosines.max(axis=1, initial=0.0).tolist()
+        middle = [-1.0] * len(groups)
+        if self.phrases:
+            middle = np.mean(self.phrases, axis=1)[cosines.argmax(axis=1)].tolist()
+        found = []
+        for row, (_, share, at) in enumerate(letters):
+            if self.phrases and (share < 0.5 or at < 0):
+                at = middle[row]
+            found.append(
+                Aligned(sem[row], lex[row], cover[row], best_sem[row], share, whole[row], at)
+            )
+        return found
+
+    def _cosines(self, groups: list[tuple[str, ...]]) -> tuple[np.ndarray, list[float]]:
+        """[G, P] of the phrases, and of the whole question, with the nearest wording of each."""
+        texts = [wording for group in groups for wording in group]
+        labels = self.vectors(texts)
+        if not labels.shape[1]:
+            return np.zeros((len(groups), len(self.phrases)), np.float32), [0.0] * len(groups)
+        counts = np.array([len(group) for group in groups])
+        starts = np.cumsum(counts) - counts
+        whole = np.maximum.reduceat(labels @ self._whole, starts).tolist()
+        if not self.phrases:
+            return np.zeros((len(groups), 0), np.float32), whole
+        each = self.vectors.told(texts) @ self._phrase_vectors.T
+        return np.maximum.reduceat(each, starts, axis=0), whole
+
+    def _words_told(self, cosines: np.ndarray) -> np.ndarray:
+        """[G, words] of [G, P]: the best phrase that has each word."""
+        sem = np.zeros((len(cosines), len(self.words)), np.float32)
+        alone = np.zeros_like(sem)
+        for column, (first, last) in enumerate(self.phrases):
+            if first == last:
+                alone[:, first] = cosines[:, column]
+        for column, (first, last) in enumerate(self.phrases):
+            told = cosines[:, column]
+            if first < last:
+                # It speaks for its words only where it says more than any of them.
+                more = told > alone[:, first : last + 1].max(axis=1) + 0.03
+                told = np.where(more, told, 0.0)
+            words = sem[:, first : last + 1]
+            np.maximum(words, told[:, None], out=words)
+        return sem
 
     def rules_out(self, wordings: tuple[str, ...]) -> bool:
         """Whether the question's words exclude an element: no e-mail where a phone is asked for.
@@ -227,31 +256,37 @@ class Alignment:
         """
         lex = np.zeros(len(self.words), np.float32)
         best_lex, at_lex = 0.0, -1.0
+        if not self.words:
+            return lex, best_lex, at_lex
+        self._spell([wordings])
         for wording in wordings:
             parts = _telling(wording)
-            share = []
+            weight = value = 0.0
+            places = []
             for part in parts:
-                scores, best, at = self._letters_of(part, len(parts) == 1)
-                lex = np.maximum(lex, scores)
-                share.append((0.25 if part in LIGHT else 1.0, best, at))
-            weight = sum(w for w, _, _ in share) or 1.0
-            value = sum(w * best for w, best, _ in share) / weight
-            if value > best_lex:
-                best_lex = value
-                at_lex = float(np.mean([place for _, best, place in share if best > 0]))
+                scores, best, at = self._by_letters[part][len(parts) == 1]
+                light = 0.25 if part in LIGHT else 1.0
+                weight += light
+                if best > 0:
+                    np.maximum(lex, scores, out=lex)
+                    value += light * best
+                    places.append(at)
+            if places and value / weight > best_lex:
+                best_lex, at_lex = value / weight, sum(places) / len(places)
         return lex, best_lex, at_lex
 
-    def _letters_of(self, part: str, alone: bool) -> tuple[np.ndarray, float, int]:
-        """One word of an element against all of the question; words that say little count only
-        where it is the element's only one. [words] likeness, the most, and where that is."""
-        if (part, alone) not in self._by_letters:
-            scores = [
-                meant(word, part)
-                if place not in self.masked and (alone or word not in STOP)
-                else 0.0
-                for place, word in enumerate(self.words)
-            ]
-            best = max(scores, default=0.0)
-            at = scores.index(best) if scores else -1
-            self._by_letters[part, alone] = np.array(scores, np.float32), best, at
-        return self._by_letters[part, alone]
+    def _spell(self, groups: Iterable[tuple[str, ...]]) -> None:
+        """Compare the words of elements with the question's by letters; words that say little
+        count only where an element's wording is nothing else."""
+        told = dict.fromkeys(part for group in groups for text in group for part in _telling(text))
+        new = [part for part in told if part not in self._by_letters]
+        if not new or not self.words:
+            return
+        alone = likenesses(self.words, new).T
+        alone[:, list(self.masked)] = 0.0
+        beside = alone * [word not in STOP for word in self.words]
+        both = [
+            list(zip(some, some.max(axis=1).tolist(), some.argmax(axis=1).tolist()))
+            for some in (beside, alone)
+        ]
+        self._by_letters.update(zip(new, zip(*both)))

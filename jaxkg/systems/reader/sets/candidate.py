@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +14,7 @@ from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.sets.alignment import Alignment
 
 
-@dataclasses.dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A reading of a question.
 
     Attributes:

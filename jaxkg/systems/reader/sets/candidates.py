@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -182,8 +181,7 @@ class Candidates(Walks):
                 if 0 < len(both) < len(candidate.ends):
                     node = candidate.node
                     kept.append(
-                        dataclasses.replace(
-                            candidate,
+                        candidate._replace(
                             query=Intersection((node, self.class_query(kind)))
                             if kind in self.vocabulary.sorts or kind in self.vocabulary.under
                             else Where(node, (codes[0],), "=", self.kg.entity_ids[kind]),

@@ -160,8 +160,7 @@ class Measured:
         if base.shape == "class" and len(np.setdiff1d(self.vocabulary.domain(code), nodes)) == 0:
             source = Domain(path)  # says the same in fewer words
         yield self._placed(
-            dataclasses.replace(
-                base,
+            base._replace(
                 measure=code,
                 fit=self.fit(asked, code, grade.measured),
                 explained=base.explained | grade.words,
@@ -189,9 +188,7 @@ class Measured:
             before = dataclasses.replace(query, n=grade.most - 1)
             ends, node = np.setdiff1d(ends, foremost(grade.most - 1)), Difference(query, before)
         picked = len(base.relations)
-        return dataclasses.replace(
-            base, query=node, ends=np.sort(ends), shape="extreme", picked=picked
-        )
+        return base._replace(query=node, ends=np.sort(ends), shape="extreme", picked=picked)
 
     def _most(self, asked: Asked, base: Candidate, grade: Grade) -> Iterator[Candidate]:
         """Which has the most of something."""
@@ -211,8 +208,7 @@ class Measured:
             if len(nodes) < 2 or (counts.max() < 2 and counts.min() == counts.max()):
                 continue  # several that have as many are all first
             yield self._placed(
-                dataclasses.replace(
-                    base,
+                base._replace(
                     measure=code % self.kg.num_relations,
                     fit=self.fit(asked, code, ""),
                     explained=base.explained | grade.words,
@@ -335,8 +331,8 @@ class Measured:
     ) -> Candidate:
         """Those of a set that a relation picks out."""
         picked, measure = len(base.relations), code % self.kg.num_relations
-        return dataclasses.replace(
-            base, query=query, ends=ends, shape="filter", picked=picked, measure=measure, **told
+        return base._replace(
+            query=query, ends=ends, shape="filter", picked=picked, measure=measure, **told
         )
 
     def kept(self, base: Candidate, code: int, bound: Bound) -> tuple[Where, np.ndarray] | None:

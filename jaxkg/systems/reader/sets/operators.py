@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence
@@ -151,8 +150,7 @@ class Operators:
         return not base.result and base.shape != "extreme" and not alone
 
     def _count(self, asked: Asked, base: Candidate) -> Candidate:
-        return dataclasses.replace(
-            base,
+        return base._replace(
             query=Count(base.node),
             shape="count",
             result=str(len(base.ends)),
@@ -171,8 +169,7 @@ class Operators:
             for a, b in itertools.product(paths[one][:_EITHER], paths[two][:_EITHER]):
                 if a.relations == b.relations and a.classes == b.classes:
                     made.append(
-                        dataclasses.replace(
-                            a,
+                        a._replace(
                             query=Union((a.node, b.node)),
                             ends=np.union1d(a.ends, b.ends),
                             topics=(*a.topics, *b.topics),
@@ -232,8 +229,7 @@ class Operators:
     def _neither(self, own: list[Candidate], others: list[Candidate]) -> list[Candidate]:
         """What the same relation leads to from either: "neither A nor B"."""
         return [
-            dataclasses.replace(
-                a,
+            a._replace(
                 query=Union((a.node, b.node)),
                 ends=np.union1d(a.ends, b.ends),
                 topics=(*a.topics, *b.topics),
@@ -334,9 +330,9 @@ class Operators:
             left = np.setdiff1d(base.ends, having.ends)
             if len(left) < len(base.ends) and (len(left) or not base.relations):
                 without = Difference(base.node, _domain_of(having))
-                reading = dataclasses.replace(base, query=without, ends=left, shape="except")
+                reading = base._replace(query=without, ends=left, shape="except")
                 none = float(not len(left))
-                made.append(dataclasses.replace(reading, measure=measure, fit=fit, wanting=none))
+                made.append(reading._replace(measure=measure, fit=fit, wanting=none))
         return made
 
     def _back(self, having: Candidate) -> bool:
@@ -351,8 +347,7 @@ class Operators:
         relations: tuple[int, ...],
     ) -> Candidate:
         left = np.setdiff1d(base.ends, ends)
-        return dataclasses.replace(
-            base,
+        return base._replace(
             query=Difference(base.node, query),
             ends=left,
             wanting=float(base.whole_class and not len(left)),

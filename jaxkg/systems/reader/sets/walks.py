@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Iterable, Sequence
 
@@ -100,7 +99,7 @@ class Walks:
         loose = {kind for one, ends in zip(some, kinds) for kind in (*ends, *one.between)}
         asked.alignment.prepare(map(self.vocabulary.class_words, loose))
         scores = quick_scores(asked, some, kinds, self.vocabulary).tolist()
-        return [dataclasses.replace(one, quick=score) for one, score in zip(some, scores)]
+        return [one._replace(quick=score) for one, score in zip(some, scores)]
 
     def scored(self, asked: Asked, found: Iterable[Candidate]) -> list[Candidate]:
         """With quick scores, best first."""
@@ -123,11 +122,15 @@ class Walks:
             reaching = [self.reached(path.ends) for path in walked]
             asked.alignment.prepare(map(self.wordings, set().union(*reaching)))
             for path, reached in zip(walked, reaching):
+                if path.relations and self.vocabulary.ends_kind(path.last) != "thing":
+                    # There and back over a number or date: "of the same year" is too much to guess.
+                    continue
+                aside = self._aside[bool(path.relations)]
                 named = path.relations or path.classes or path.measure >= 0
                 between = self.ends_classes(path.ends) if named else ()
                 nameless = bool(path.relations) and self.joins_others(int(path.ends[0]))
                 for code, ends in reached.items():
-                    if self._aside(code, path):
+                    if code in aside:
                         continue
                     left = ends[~np.isin(ends, topics)] if len(topics) > 1 else ends[ends != topics]
                     home = not len(left) and self._leads_home(path, code)
@@ -136,8 +139,7 @@ class Walks:
                     left = ends if home else left
                     query = self.step(path.node, code, returns=not alone or home)
                     longer.append(
-                        dataclasses.replace(
-                            path,
+                        path._replace(
                             query=query,
                             ends=left,
                             relations=(*path.relations, code),
@@ -186,9 +188,7 @@ class Walks:
             if len(ends):
                 legs = tuple((mention, (code,)) for mention, _ in start.legs)
                 found.append(
-                    dataclasses.replace(
-                        start, query=node, ends=ends, relations=(code,), last=code, legs=legs
-                    )
+                    start._replace(query=node, ends=ends, relations=(code,), last=code, legs=legs)
                 )
         return found
 
@@ -197,15 +197,15 @@ class Walks:
         turned = bool(path.relations) and abs(code - path.last) == self.kg.num_relations
         return not turned and code not in self.vocabulary.symmetric
 
-    def _aside(self, code: int, path: Candidate) -> bool:
-        """Steps no question means: over a class to all of its kind, over another name."""
-        role = self.vocabulary.role(code)
-        if role == "alias" or (
-            role == "type" and (code >= self.kg.num_relations or path.relations)
-        ):
-            return True
-        # There and back over a number or date: "things of the same year" is too much to guess.
-        return bool(path.relations) and self.vocabulary.ends_kind(path.last) != "thing"
+    @functools.cached_property
+    def _aside(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Codes that no question means first, and later on: over a class to all of its kind, over
+        another name; to a class from what was walked to."""
+        total = self.kg.num_relations
+        names = [code for code in range(2 * total) if self.vocabulary.role(code) == "alias"]
+        types = self.vocabulary.type_codes
+        first = frozenset([*names, *(code + total for code in types)])
+        return first, first.union(types)
 
 
 def ranked(found: Iterable[Candidate]) -> list[Candidate]:

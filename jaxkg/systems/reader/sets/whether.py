@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from jaxkg.query import Entities, Exists, Intersection
@@ -57,8 +55,7 @@ class Whether:
         return made
 
     def _exists(self, base: Candidate, holds: bool) -> Candidate:
-        return dataclasses.replace(
-            base,
+        return base._replace(
             query=Exists(base.node),
             shape="yesno",
             result="yes" if holds else "no",
@@ -84,8 +81,7 @@ class Whether:
                         continue
                     both = (path.node, Entities((self.kg.entity_ids[node],)))
                     holds = node in path.ends
-                    reading = dataclasses.replace(
-                        path,
+                    reading = path._replace(
                         query=Intersection(both),
                         ends=np.array([node]) if holds else np.zeros(0, np.int64),
                         topics=(*path.topics, (i, o)),
@@ -142,8 +138,7 @@ class Whether:
                     continue  # nothing is told of what it is
                 holds = option.entity in whole.ends
                 topic = Entities((self.kg.entity_ids[option.entity],))
-                reading = dataclasses.replace(
-                    whole,
+                reading = whole._replace(
                     query=Intersection((whole.node, topic)),
                     ends=np.array([option.entity][:holds]),
                     topics=((0, o),),
@@ -188,8 +183,7 @@ class Whether:
                     continue  # no match has two home teams: it goes without saying
                 both = np.intersect1d(a.ends, b.ends)
                 if not len(both):
-                    reading = dataclasses.replace(
-                        a,
+                    reading = a._replace(
                         query=Intersection((a.node, b.node)),
                         ends=both,
                         topics=(*a.topics, *b.topics),

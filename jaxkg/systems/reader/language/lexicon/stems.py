@@ -96,6 +96,14 @@ def stem(word: str) -> str:
     return word
 
 
+BEGINS, BEGINS_FROM = 0.85, 4
+"""How alike two stems are of which one begins with the other, and letters of that from which on."""
+WITHIN, WITHIN_FROM = 0.7, 5
+"""The same where one is anywhere within the other."""
+NEAR, NEAR_FROM, NEAR_LESS = 0.8, 6, 0.1
+"""Share of letters from which on words of so many are alike, a little less than that share."""
+
+
 @functools.lru_cache(262_144)
 def alike(one: str, other: str) -> float:
     """How alike two folded words are, in [0, 1]: the same stem, one within the other, letters.
@@ -106,14 +114,14 @@ def alike(one: str, other: str) -> float:
     if one == other or stem(one) == stem(other):
         return 1.0
     short, long = sorted((stem(one), stem(other)), key=len)
-    if len(short) >= 4 and long.startswith(short):
-        return 0.85
-    if len(short) >= 5 and short in long:
-        return 0.7
-    if min(len(one), len(other)) >= 6:
+    if len(short) >= BEGINS_FROM and long.startswith(short):
+        return BEGINS
+    if len(short) >= WITHIN_FROM and short in long:
+        return WITHIN
+    if min(len(one), len(other)) >= NEAR_FROM:
         from rapidfuzz import fuzz
 
         close = fuzz.ratio(one, other) / 100
-        if close >= 0.8:
-            return close - 0.1
+        if close >= NEAR:
+            return close - NEAR_LESS
     return 0.0

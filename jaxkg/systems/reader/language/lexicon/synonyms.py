@@ -189,11 +189,11 @@ def meant(one: str, other: str) -> float:
     close = alike(one, other)
     if close >= SYNONYM:
         return close
-    return SYNONYM if _groups_of(one) & _groups_of(other) else close
+    return SYNONYM if groups_of(one) & groups_of(other) else close
 
 
 @functools.lru_cache(65_536)
-def _groups_of(word: str) -> frozenset[int]:
+def groups_of(word: str) -> frozenset[int]:
     """Groups of a word, else of the one that two of its letters changed about make: "wroet"."""
     groups = _groups()
     if (own := stem(word)) in groups or len(word) < _SLIP:
