@@ -173,6 +173,16 @@ def all_values(texts: Sequence[str]) -> bool:
     return False
 
 
+def all_days(texts: Sequence[str]) -> bool:
+    """Whether each of some texts is a day or a time of day, a year or a month no longer.
+
+    >>> all_days(["2024-01-11", "3 May 2024"]), all_days(["07:30"]), all_days(["2024", "2025"])
+    (True, True, False)
+    """
+    days = read_column("date", texts).values
+    return bool(days) and all(day is not None and day[0] == day[1] for day in days)
+
+
 def of_quantity(relation: str) -> bool:
     """Whether a relation is called as what is measured, so that its numbers are no years.
 

@@ -2,6 +2,8 @@
 
 A date is the interval of its days, as two integers year * 10000 + month * 100 + day: "1990" runs
 from 19900101 to 19901231, "1990-05" to 19900531 (every month to 31, which no later day precedes).
+A time of day is such an interval, too, of one second: hour * 10000 + minute * 100 + second, beyond
+all days, so that times compare with times alone.
 """
 
 from __future__ import annotations
@@ -16,12 +18,20 @@ NUMBERS = frozenset(
     + ("nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger")
     + ("unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte")
 )
-DATES = frozenset(["gYear", "gYearMonth", "date", "dateTime", "dateTimeStamp"])
+DATES = frozenset(["gYear", "gYearMonth", "date", "dateTime", "dateTimeStamp", "time"])
+CLOCK = 2_000_000_000
+"""What times of day are counted from, later than any day."""
 
 _LITERAL = re.compile(r'"(.*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]*)>)?', re.DOTALL)
 _DATE = re.compile(
     r"(-?\d{4,5})(?:-(\d\d)(?![:\d]))?(?:-(\d\d)(?![:\d]))?"
     r"(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:\d\d)?"
+)
+_CLOCK = re.compile(
+    r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d+)?)?"
+    r"(?:\s*(?:(?P<half>[ap])\.?m\.?|uhr|h))?(?:Z|[+-]\d\d:\d\d)?"
+    r"|(?:[.h](?P<minutes>\d\d))?\s*(?:(?P<noon>[ap])\.?m\.?|uhr|o'clock)|h(?P<past>\d\d))",
+    re.IGNORECASE,
 )
 _NUMBER = re.compile(
     r"([$€£¥]?)([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[+-]?\.\d+)([eE][+-]?\d{1,3})?"
@@ -50,13 +60,14 @@ def literal(term: str) -> Literal | None:
 
 
 def as_date(text: str) -> tuple[int, int] | None:
-    """First and last day of a year, a month or a day; a time of day and a time zone are dropped.
+    """First and last day of a year, a month or a day, whose time of day is dropped, as its zone is;
+    or a time of no day.
 
     >>> as_date("1990"), as_date("1990-05"), as_date("1990-05-02T10:00:00Z"), as_date("1990-13")
     ((19900101, 19901231), (19900501, 19900531), (19900502, 19900502), None)
     """
     if not (found := _DATE.fullmatch(text.strip())):
-        return None
+        return as_clock(text)
     year, month, day = int(found[1]), int(found[2] or 0), int(found[3] or 0)
     if found[2] is None:
         return None if "T" in text else (year * 10000 + 101, year * 10000 + 1231)
@@ -66,6 +77,29 @@ def as_date(text: str) -> tuple[int, int] | None:
     if found[3] is None:
         return first + 1, first + 31
     return (first + day, first + day) if 1 <= day <= _DAYS[month - 1] else None
+
+
+def as_clock(text: str) -> tuple[int, int] | None:
+    """A time of day, twice.
+
+    >>> as_clock("16:05") == as_clock("4:05 pm") == (CLOCK + 160500, CLOCK + 160500)
+    True
+    >>> as_clock("9 Uhr") == as_clock("09:00:00Z"), as_clock("9"), as_clock("9.50"), as_clock("2:1")
+    (True, None, None, None)
+    """
+    if not (found := _CLOCK.fullmatch(text.strip())):
+        return None
+    hour, half = int(found["hour"]), (found["half"] or found["noon"] or "").lower()
+    minute = int(found["minute"] or found["minutes"] or found["past"] or 0)
+    second = int(found["second"] or 0)
+    if half and not 1 <= hour <= 12:
+        return None
+    if half:
+        hour = hour % 12 + 12 * (half == "p")
+    if minute > 59 or second > 59 or (hour, minute, second) > (24, 0, 0):
+        return None
+    time = CLOCK + hour * 10000 + minute * 100 + second
+    return time, time
 
 
 def as_day(year: str, month: str | int, day: str) -> tuple[int, int] | None:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.queries.literals import NUMBERS, XSD, as_date, as_number, literal
+from jaxkg.kg.queries.literals import CLOCK, NUMBERS, XSD, as_date, as_number, literal
 from jaxkg.kg.queries.rules import (
     ends_at,
     last_relations,
@@ -48,8 +48,9 @@ from jaxkg.query import (
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]+")
 _DAYS = "^(-?[0-9]{4,5})(-([0-9]{2})(-([0-9]{2}))?)?(T[0-9:.]+)?(Z|[+-][0-9]{2}:[0-9]{2})?$"
+_TIME = r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?$"
 _NUMERIC = ", ".join(f"<{XSD}{name}>" for name in sorted(NUMBERS))
-_DATED = ", ".join(f"<{XSD}{name}>" for name in ("gYear", "gYearMonth", "date", "dateTime"))
+_DATED = ", ".join(f"<{XSD}{name}>" for name in ("gYear", "gYearMonth", "date", "dateTime", "time"))
 
 
 def to_sparql(values: Values, query: Query) -> str:
@@ -97,11 +98,19 @@ def to_ntriples(values: Values) -> Iterator[str]:
             yield f'{term} <urn:jaxkg:number> "{number[1]:f}"^^<{XSD}decimal> .'
             yield f"{term} <urn:jaxkg:unit> {_quoted(number[0])} ."
         if (day := int(values.keys[1, 0, row])) != NONE:
-            # However it is written; another engine reads ISO 8601, and only days are written else.
-            iso = f"{day // 10000:04}-{day // 100 % 100:02}-{day % 100:02}"
-            yield f"{term} <urn:jaxkg:date> {_quoted(name.strip() if as_date(name) else iso)} ."
+            yield f"{term} <urn:jaxkg:date> {_quoted(_iso(name, day))} ."
         if (truth := values.keys[2, 0, row]) != NONE:
             yield f'{term} <urn:jaxkg:boolean> "{str(bool(truth)).lower()}"^^<{XSD}boolean> .'
+
+
+def _iso(name: str, day: int) -> str:
+    """ISO 8601, which another engine reads, of a date however it is written."""
+    parts = day % 1_000_000
+    if day >= CLOCK:
+        return f"{parts // 10000:02}:{parts // 100 % 100:02}:{parts % 100:02}"
+    if as_date(name):
+        return name.strip()
+    return f"{day // 10000:04}-{parts // 100 % 100:02}-{day % 100:02}"
 
 
 class Terms:
@@ -227,6 +236,9 @@ class _Printer:
         if kind == "date":
             days = as_date(value.text)
             assert days is not None  # refused before
+            if self.values.clocks and node.comparison != "!=":
+                # A day compares with days alone, a time of day with times.
+                lines.append(f"FILTER({key[0]} {'>=' if days[0] >= CLOCK else '<'} {CLOCK})")
             return [*lines, _date_filter(node.comparison, key, tuple(map(str, days)))]
         constant = str(int(value.text.strip().lower() == "true"))
         if kind == "number":
@@ -280,10 +292,16 @@ class _Printer:
             return lines, f"IF({found}, 1, 0)" if kind == "boolean" else found
         first, last = next(self._fresh), next(self._fresh)
         year, month, day = (f'REPLACE(STR({found}), "{_DAYS}", "${at}")' for at in (1, 3, 5))
+        hour, minute, second = (f'REPLACE(STR({found}), "{_TIME}", "${at}")' for at in (1, 2, 3))
+        hours = f"<{XSD}integer>({hour}) * 10000 + <{XSD}integer>({minute}) * 100"
+        time = f"{CLOCK} + {hours} + <{XSD}integer>({second})"
         for days, var in ((("101", "1"), first), (("1231", "31"), last)):
             of_month = f'IF({day} = "", {days[1]}, <{XSD}integer>({day}))'
             rest = f'IF({month} = "", {days[0]}, <{XSD}integer>({month}) * 100 + {of_month})'
-            lines.append(f"BIND(<{XSD}integer>({year}) * 10000 + {rest} AS {var})")
+            date = f"<{XSD}integer>({year}) * 10000 + {rest}"
+            if self.values.clocks:
+                date = f'IF(REGEX(STR({found}), "{_TIME}"), {time}, {date})'
+            lines.append(f"BIND({date} AS {var})")
         return lines, (first, last)
 
     def extreme(self, node: Extreme, var: str) -> str:

@@ -11,7 +11,8 @@ interval of its days, whatever its precision: v is before w (`<`) where v ends b
 `<=` where v ends no later than w ends, `>` and `>=` the other way round (begins after w ends,
 begins no earlier than w begins), `=` where both are the same interval, `in` where v lies within w,
 and `!=` where the two have no day in common; so 1990 and May 1990 are neither `=` nor `!=`.
-Dates are ordered by their first day, then by their last.
+Dates are ordered by their first day, then by their last. Times of day are dates of their own: they
+compare with each other, and of a day only that it is another one (`!=`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,16 @@ from jaxkg.kg.queries.columns import (
     of_quantity,
     read_column,
 )
-from jaxkg.kg.queries.literals import DATES, NUMBERS, XSD, as_date, as_number, as_truth, literal
+from jaxkg.kg.queries.literals import (
+    CLOCK,
+    DATES,
+    NUMBERS,
+    XSD,
+    as_date,
+    as_number,
+    as_truth,
+    literal,
+)
 from jaxkg.query import Comparison, Value
 
 KINDS = ("number", "date", "boolean", "text", "entity")
@@ -81,6 +91,7 @@ class Values:
             Numbers are ranked exactly, unit by unit.
         approximate: [N] float32, the numbers; NaN where there is none.
         units: texts of the units of every relation's numbers.
+        clocks: relations whose dates are times of day.
         sound: relations that were found sound to step along, so that it is looked at once.
         typed, told: whether values are RDF literals, and whether some are read off names.
     """
@@ -107,6 +118,7 @@ class Values:
         truths: dict[int, int] = {}
         self.relation_kinds: dict[str, str] = {}
         self.units: dict[str, tuple[str, ...]] = {}
+        self.clocks: set[str] = set()
         stores: dict[str, dict[int, Any]] = {"number": numbers, "date": dates, "boolean": truths}
         order = np.argsort(kg.triples[:, 1], kind="stable")
         ends = np.searchsorted(kg.triples[order, 1], np.arange(kg.num_relations + 1))
@@ -119,6 +131,10 @@ class Values:
             kind = None if things else self._column(name, tails, typed, stores)
             if kind:
                 self.relation_kinds[name] = kind
+            if kind == "date" and all(
+                dates.get(tail, (CLOCK,))[0] >= CLOCK for tail in tails.tolist()
+            ):
+                self.clocks.add(name)
             if kind == "number":
                 units = {numbers[tail][0] for tail in tails.tolist() if tail in numbers}
                 self.units[name] = tuple(sorted(units))
@@ -251,7 +267,7 @@ class Values:
             return _interval(comparison, row, row)
         if kind == "date":
             if (days := as_date(value.text)) is None:
-                raise JaxkgError(f"no date {value.text!r}; write 1990, 1990-05 or 1990-05-02")
+                raise JaxkgError(f"no date {value.text!r}; write 1990, 1990-05, 1990-05-02, 16:30")
             return _interval(comparison, *days)
         if kind == "boolean":
             if (truth := as_truth(value.text)) is None:
@@ -364,7 +380,7 @@ _OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in")
 
 def _interval(comparison: Comparison, first: int, last: int) -> Window:
     """The window of a comparison with the interval from `first` to `last`."""
-    low, high = int(NONE) + 1, int(_LAST)
+    low, high = (CLOCK, int(_LAST)) if first >= CLOCK else (int(NONE) + 1, CLOCK - 1)
     bounds = {
         "=": ((first, first), (last, last)),
         "<": ((low, high), (low, first - 1)),

@@ -22,8 +22,10 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     IDLE,
     LIGHT,
     REASONS,
+    STOP,
 )
 from jaxkg.systems.reader.language.lexicon.forms import written_otherwise
+from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.quick import aligned, class_aligned
@@ -103,12 +105,12 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
 
     A plain question of yes or no that it answers by names; a "not" that it takes no account of; an
     "either" of which it knows one thing alone; "the most" of some things by a number that is not
-    said of them; a sum, an average or a "how many" that it has the values of alone; "the area of" a
-    thing by what lies in it; a "who" that it answers by a number, a date, true or false; a "why"
-    that it answers by what is no reason; a "how old" that it answers by another date than those
-    that tell it; a "born" that no relation of it speaks of; all of a class where more is said of
-    them; a phone number, a date or an address of mail that it answers by what is not written so; a
-    relation that the words exclude, see `Alignment.rules_out`.
+    said of them; a sum, an average or a "how many" that it has the values of alone; a "how many
+    hours" by a count; "the area of" a thing by what lies in it; a "who" that it answers by a
+    number, a date, true or false; a "why" that it answers by what is no reason; a "how old" that it
+    answers by another date than those that tell it; a "born" that no relation of it speaks of; all
+    of a class where more is said of them; a phone number, a date or an address of mail that it
+    answers by what is not written so; a relation that the words exclude, see `Alignment.rules_out`.
     """
     cues = asked.cues
     if cues.plainly and best.result not in ("yes", "no"):
@@ -121,6 +123,8 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if cues.adds_up and _only_values(best, find):
         return True
     if cues.count and len(best.ends) > 1 and _valued(best, find):
+        return True
+    if best.shape == "count" and _measures(asked) and not best.classes:
         return True
     if _counts_by_a_value(asked, best, find) or _asks_for_another(asked, best, find):
         return True
@@ -140,6 +144,13 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if _written_otherwise(asked, best, find):
         return True
     return any(asked.alignment.rules_out(find.wordings(code)) for code in best.relations)
+
+
+def _measures(asked: Asked) -> bool:
+    """Whether "how many hours" asks for a measure, unless hours are a class of things."""
+    last = max(asked.cues.noun, default=-1)
+    unit = last >= 0 and asked.cues.words.folded[last] in SPOKEN_UNITS
+    return unit and not any(mention.last == last for mention in asked.classes)
 
 
 def _counts_by_a_value(asked: Asked, best: Candidate, find: Candidates) -> bool:
@@ -224,8 +235,21 @@ def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:
 
 
 def _asked_for(asked: Asked) -> list[str]:
-    """Words of what is asked for: "what phone number has", "what is the phone number of"."""
+    """Words of what is asked for: "what phone number has", "what is the phone number of", "tell me
+    Anna's phone number"."""
     alignment = asked.alignment
+    owner = next(
+        (
+            at
+            for at, word in enumerate(alignment.words)
+            if word == "s" and at - 1 in alignment.masked
+        ),
+        None,
+    )
+    if owner is not None and not alignment.noun:
+        return list(
+            itertools.takewhile(lambda word: word not in STOP, alignment.words[owner + 1 :])
+        )
     if alignment.noun or tuple(alignment.words[:2]) not in _WHAT_IS:
         return alignment.noun
     told = [w for place, w in enumerate(alignment.words) if place not in alignment.masked]

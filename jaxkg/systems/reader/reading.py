@@ -12,7 +12,7 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
+from jaxkg.systems.reader.language.asides import respelt, topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
@@ -26,7 +26,7 @@ from jaxkg.systems.reader.named import LabelIndex
 from jaxkg.systems.reader.sets.alignment import Alignment, folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
-from jaxkg.systems.reader.sets.direction import is_verb
+from jaxkg.systems.reader.sets.direction import is_verb, turned_about
 from jaxkg.systems.reader.sets.operators import Operators
 from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.sets.wanting import Wanting
@@ -97,7 +97,7 @@ class Readings:
             text: the question.
             topics: ids or names of its topics, where they are known; nothing else is a topic then.
         """
-        moved = topic_in_place(text)
+        moved = topic_in_place(respelt(text))
         cues, mentions = self._mentioned(moved.text, topics)
         mentions = told_apart(moved.text, cues.words, mentions, self.vocabulary)
         if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
@@ -129,7 +129,8 @@ class Readings:
         part = without_asides(text)
         found = self._read(part, topics)
         says = max(found[0].content, default=0.0) >= 1  # not "which ones would those be?"
-        if part == text or topics or (says and any(m.score >= _CERTAIN for m in found[1])):
+        sure = bool(topics) or any(m.score >= _CERTAIN for m in found[1])
+        if part == text or (says and sure):
             return found
         whole = self._read(text, topics)
         return whole if not says or any(m.score >= _CERTAIN for m in whole[1]) else found
@@ -229,9 +230,9 @@ class Readings:
         return kept
 
     def _given(self, cues: Cues, topics: Sequence[str]) -> list[Mention]:
-        """Known topics, where the question seems to name them."""
+        """Known topics, where the question seems to name them; none of a question of no words."""
         found = []
-        for topic in topics:
+        for topic in topics if cues.words.folded else ():
             rows = self.kg.entity_ids.rows(topic) or self.kg.entity_names.rows(topic)
             if not rows:
                 continue
@@ -259,6 +260,7 @@ class Readings:
         found = [c for c in found if c.wanting or self.find.answers(asked, c)]
         if asked.cues.plainly:
             found = [c for c in found if c.result or c.wanting] or found
+        found = [c for c in found if not turned_about(asked, c, self.find)] or found
         if asked.cues.wants == "person":
             found = [c for c in found if not self._numbered(c)] or found
         return ranked(found)[: self.settings.looked_at]

@@ -225,3 +225,12 @@ def test_commas_part_what_is_listed_again(read):
     assert ("Bo", "Skills", "Tin") in named_facts(read(skills, "kb.csv"))
     towns = 'Name,Role,Town\nAnn,Lead,"Ayr, UK"\nBo,Dev,"Ely, UK"\nCy,Dev,"Hay, UK"\n'
     assert ("Bo", "Town", "Ely, UK") in named_facts(read(towns, "kb.csv"))
+
+
+def test_who_a_row_reports_to_is_a_row_of_the_one_table_that_has_the_number(folder):
+    staff = "instructor_id,full_name,reports_to,seats_up_to\n1,Ann Lee,,2\n2,Bo Ash,1,1\n"
+    tasks = "id,title,assigned_to,paid_by\n11,Sweep,2,40\n12,Mow,1,50\n"
+    found = named_facts(folder({"instructors.csv": staff, "tasks.csv": tasks}))
+    assert ("Bo Ash", "reports_to", "Ann Lee") in found
+    assert ("Sweep", "assigned_to", "Bo Ash") in found
+    assert ("Mow", "paid_by", "50") in found

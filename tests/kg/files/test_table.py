@@ -215,3 +215,46 @@ def test_what_has_several_rows_is_no_table_of_three_columns():
     assert rows_are_entities([header, *rows]) is False
     alone = [[f"{row[0]}{at}", *row[1:]] for at, row in enumerate(rows)]
     assert rows_are_entities([header, *alone]) is True
+
+
+def test_a_day_is_no_name_of_what_happened_on_it(read):
+    firings = "Date,Kiln,By,Peak\n2024-01-11,Old,Ann,1222\n2024-01-18,New,Bo,1276\n"
+    told = []
+    found = read(firings, "firings.csv", on_reading=told.append)
+    rows = {head for head, _, _ in facts(found)}
+    assert len(rows) == 2
+    assert all(row.startswith("_:firing_") for row in rows)
+    assert {(r, t) for _, r, t in facts(found) if r == "Date"} == {
+        ("Date", "2024-01-11"), ("Date", "2024-01-18"),
+    }  # fmt: skip
+    assert "Date tells when, so a row has no name" in told[0]
+    weather = "Day,Rain,Sun,Remark\n2024-01-11,3,2,wet\n2024-01-12,0,7,dry\n"
+    assert ("2024-01-11", "Remark", "wet") in facts(read(weather, "weather.csv"))
+    years = "Year,Winner,Second,Held at\n1990,Ann,Bo,Ayr\n1991,Cy,Di,Ely\n"
+    assert ("1990", "Winner", "Ann") in facts(read(years, "cups.csv"))
+
+
+def test_a_column_called_as_rows_are_has_their_names(read):
+    pools = "pool_id,pool_name,manager name,lanes\n1,Lido,Ann,4\n2,Tank,Bo,6\n"
+    found = read(pools, "pools.csv")
+    assert found.name(found.entity("pool 1")) == "Lido"
+    assert ("pool 2", "manager name", "Bo") in facts(found)
+    staff = read("staff_no,full name,floor\n7,Ann Lee,1\n8,Bo Ash,2\n", "staff.csv")
+    assert {staff.name(staff.entity(f"staff {n}")) for n in (7, 8)} == {"Ann Lee", "Bo Ash"}
+    other = read(
+        "Piece,Full name,Price\nVase,Blue Vase,4\nJar,Red Jar,5\n", "t.csv", format="table"
+    )
+    assert ("Vase", "Full name", "Blue Vase") in facts(other)
+
+
+def test_commas_part_lists_of_what_stands_anywhere_in_them(read):
+    people = 'Volunteer,Town,Languages\nA,x,English\nB,y,"English, Welsh"\n'
+    people += 'C,z,"Irish, English"\nD,x,"Twi, English"\n'
+    found = facts(read(people, "people.csv", format="table"))
+    assert {tail for _, relation, tail in found if relation == "Languages"} == {
+        "English", "Welsh", "Irish", "Twi",
+    }  # fmt: skip
+    places = 'Volunteer,Age,Home\nA,1,England\nB,2,"Leeds, England"\nC,3,"York, England"\n'
+    places += 'D,4,"Ely, England"\n'
+    found = facts(read(places, "places.csv", format="table"))
+    assert ("B", "Home", "Leeds, England") in found

@@ -131,3 +131,30 @@ def test_another_engine_reads_values_however_they_are_written():
         result = sets.execute(query)
         assert [kg.entity_ids[row] for row in result.rows.tolist()] == ["a"]
         assert agrees(store, terms, to_sparql(values, query), result)
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_another_engine_compares_times_of_day(typed):
+    times = {"a": "4:30 pm", "b": "09:05", "c": "21 Uhr"}
+    if typed:
+        x = "http://www.w3.org/2001/XMLSchema#time"
+        told = ("16:30:00", "09:05:00Z", "21:00:00.000")
+        times = {name: f'"{time}"^^<{x}>' for name, time in zip(times, told)}
+    kg = KnowledgeGraph.from_triples(
+        [*((name, "starts", time) for name, time in times.items()), ("a", "since", "1990")]
+    )
+    values = Values(kg)
+    store, sets, terms = store_of(to_ntriples(values)), QuerySets(kg, values), Terms(kg)
+    every = Entities(("a", "b", "c"))
+    for query, kept in (
+        (Where(every, ("starts",), ">", Value("date", "10:00")), "ac"),
+        (Where(every, ("starts",), "<=", Value("date", "16:30")), "ab"),
+        (Where(every, ("starts",), "=", Value("date", "9 pm")), "c"),
+        (Where(every, ("starts",), ">", Value("date", "1990")), ""),
+        (Where(every, ("since",), "<", Value("date", "10:00")), ""),
+        (Where(every, ("since",), "in", Value("date", "1990")), "a"),
+        (Extreme(every, ("starts",), largest=False), "b"),
+    ):
+        result = sets.execute(query)
+        assert [kg.entity_ids[row] for row in result.rows.tolist()] == list(kept)
+        assert agrees(store, terms, to_sparql(values, query), result)

@@ -5,7 +5,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, read_graph
-from jaxkg.kg.queries.literals import as_date, as_number
+from jaxkg.kg.queries.literals import as_clock, as_date, as_number
 from jaxkg.kg.queries.values import NONE, Values
 from jaxkg.kg.stats import graph_stats
 from jaxkg.query import Value
@@ -109,6 +109,39 @@ def test_rdf_literals_say_what_they_are(tmp_path):
     assert not held.any()
     held = values.window("text", "=", Value("text", "Hej")).holds(*values.texts)
     assert np.flatnonzero(held).tolist() == [rows["Hej"]]
+
+
+@pytest.mark.parametrize(
+    ("comparison", "value", "kept"),
+    [
+        ("<", "16:30", {"6 am", "09:05:30"}),
+        ("<=", "4:30 pm", {"6 am", "09:05:30", "16:30"}),
+        (">", "9:05 am", {"09:05:30", "16:30", "21 Uhr"}),
+        ("=", "06:00", {"6 am"}),
+        ("in", "21:00", {"21 Uhr"}),
+        ("!=", "16:30", {"6 am", "09:05:30", "21 Uhr", "1990"}),
+        ("<", "1991", {"1990"}),
+        (">", "1989", {"1990"}),
+        (">=", "1991", set()),
+    ],
+)
+def test_times_of_day_compare_with_times_alone(comparison, value, kept):
+    kg = KnowledgeGraph.from_triples(
+        [("x", "starts", time) for time in ("6 am", "09:05:30", "16:30", "21 Uhr")]
+        + [("x", "since", "1990")]
+    )
+    values = Values(kg)
+    assert values.relation_kinds == {"starts": "date", "since": "date"}
+    assert values.clocks == {"starts"}
+    held = values.window("date", comparison, Value("date", value)).holds(*values.keys[1])
+    assert {kg.entity_ids[row] for row in np.flatnonzero(held)} == kept
+
+
+@pytest.mark.parametrize(
+    "text", ["25:00", "24:01", "13 pm", "0 am", "9", "9.50", "2:1", "10:60", "7 h"]
+)
+def test_what_is_no_time_of_day(text):
+    assert as_clock(text) is None
 
 
 @pytest.mark.parametrize("text", ["1990-00", "1990-13", "1990-02-30", "12", "1990T10", "May 1990"])

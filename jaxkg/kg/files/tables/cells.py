@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.tables.keys import TakenTable
 from jaxkg.kg.names import NameCollector
-from jaxkg.kg.queries.columns import is_nothing, likely_column
+from jaxkg.kg.queries.columns import NEARLY_ALL, is_nothing, likely_column
 
 _WORDS = 6
 """Words up to which a part of a cell is taken for one of several things."""
@@ -63,7 +63,8 @@ def split_cells(encoder: TripleEncoder, names: NameCollector, tables: Sequence[T
     """Take cells that hold several things for each of them: "PC; Switch".
 
     A semicolon or a bar parts whatever is short; a comma only what mostly stands by itself in
-    other cells, too, is in several lists, or is a row of `tables`.
+    other cells, too, is in several lists, or is a row of `tables`; or where one of the parts does
+    nearly everywhere, wherever it is listed.
 
     Returns:
         Which columns were taken so, in words; "" where none was.
@@ -77,7 +78,9 @@ def split_cells(encoder: TripleEncoder, names: NameCollector, tables: Sequence[T
             short = all(
                 part and len(part.split()) <= _WORDS for some in lists.values() for part in some
             )
-            if not lists or not short or (separator == "," and not _alone(lists, cells, known)):
+            if not lists or not short:
+                continue
+            if separator == "," and not (_alone(lists, cells, known) or _turned(lists, cells)):
                 continue
             parts |= {(relation, cell): some for cell, some in lists.items()}
             told.append(f"{relation}: several in a cell, told apart at {separator!r}")
@@ -99,6 +102,15 @@ def _alone(lists: Mapping[str, Sequence[str]], cells: Iterable[str], known: Set[
     listed = counts.keys()
     alone = {*cells, *known, *(part for part, count in counts.items() if count > 1)}
     return not any(map(_AMOUNT.fullmatch, listed)) and 2 * len(listed & alone) > len(listed)
+
+
+def _turned(lists: Mapping[str, Sequence[str]], cells: Iterable[str]) -> bool:
+    """Whether nearly all lists have a part that is first in some of them, last in others and stands
+    alone as well: "English, Welsh" and "Welsh, English", but no "Leeds, England"."""
+    ends = ({some[at] for some in lists.values()} for at in (0, -1))
+    turned = set.intersection(*ends, set(cells))
+    having = sum(not turned.isdisjoint(some) for some in lists.values())
+    return len(lists) > 2 and having >= NEARLY_ALL * len(lists)
 
 
 def join_by_name(encoder: TripleEncoder, names: NameCollector) -> str:

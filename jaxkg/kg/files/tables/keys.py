@@ -2,9 +2,10 @@
 
 Row 3 of staff, row 3 of orders and a quantity of 3 are three things. A row that a number calls is
 `order 3` in the graph, and so is a cell of a column that means orders: one called as the table is
-(`order_id`, `billing_order`), or by a part that people play (`manager_id`) where a table of people
-has all of its numbers. Other numbers stay what they are. A row without a name that refers to
-several others, as one of sales, is a blank node: questions mean what it joins rather than itself.
+(`order_id`, `billing_order`), or by a part that people play (`manager_id`, `reports_to`) where a
+table of people has all of its numbers, or one table alone has. Other numbers stay what they are. A
+row without a name that refers to several others, as one of sales, is a blank node: questions mean
+what it joins rather than itself.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from jaxkg.words import relation_words, singular
 _NUMBER = re.compile(r"(\d+)(?:\.0+)?", re.ASCII)
 _LIST = re.compile(r"\s*[;,|]\s*")
 _KEY_WORDS = "id ids no nr num number key code uid fk ref identifier index"
-_KEY = frozenset(_KEY_WORDS.split())
+KEY = frozenset(_KEY_WORDS.split())
 """Words of a header that say that a number is a key."""
 _TIME_WORDS = "year date season day month time hour week century decade"
 _TIME = frozenset(_TIME_WORDS.split())
@@ -34,6 +35,8 @@ _PARTS_WORDS = (
 )
 _PARTS = frozenset(_PARTS_WORDS.split())
 """What people are to something: the last word of a column that refers to people."""
+_BY = frozenset(("by", "to", "under"))
+"""What parts that people play end with in words: "reports to", "referred by"."""
 _PEOPLE_WORDS = (
     "person people staff employee member user player student teacher worker volunteer colleague "
     "contact"
@@ -79,7 +82,7 @@ def numbered(header: str, ids: Iterable[str]) -> bool:
     numbers = list(ids)
     if not numbers or words & _TIME or not all(map(_whole, numbers)):
         return False
-    return not words.isdisjoint(_KEY) or not all(
+    return not words.isdisjoint(KEY) or not all(
         len(n) == 4 and "1000" <= n < "2100" for n in numbers
     )
 
@@ -189,7 +192,7 @@ def _meant(
         wanted = table.refers[relation].casefold()
         return [one for one in keyed if one.title.casefold() == wanted]
     words = relation_words(relation).lower().split()
-    told = [word for word in words if word not in _KEY]
+    told = [word for word in words if word not in KEY]
     name, key = " ".join(told), len(told) < len(words)
     having = [one for one in keyed if numbers <= one.rows]
     named = [
@@ -202,7 +205,9 @@ def _meant(
         return [(keyed if key else having)[max(named)[1]]]
     if name in _SAME:
         return [table] if table in having else []
+    people = [one for one in having if _PEOPLE & one.others]
+    if len(told) > 1 and told[-1] in _BY:
+        return people or having
     if not told or told[-1] not in _PARTS or not having:
         return []
-    people = [one for one in having if _PEOPLE & one.others]
     return people or ([table] if table in having and len(keyed) == 1 else having)

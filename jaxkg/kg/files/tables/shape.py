@@ -7,9 +7,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from jaxkg.kg.files.delimited import HEADER, header_columns, separator_of
+from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.files.textfile import line_blocks
 from jaxkg.kg.queries.columns import all_values, is_value
+from jaxkg.words import relation_words
 
 SAMPLE = 500
 """Rows that are looked at."""
@@ -64,14 +66,18 @@ def is_header(words: Sequence[str]) -> bool:
     """Whether words name columns, the first of them an id, or two a full name; no header of triples
     does.
 
-    >>> is_header(["id", "name"]), is_header(["entity", "relation", "value"])
-    (True, False)
+    >>> is_header(["id", "name"]), is_header(["staff_no", "full name", "floor"])
+    (True, True)
+    >>> is_header(["entity", "relation", "value"]), is_header(["staff_no", "means", "floor"])
+    (False, False)
     """
     names = [word.casefold() for word in words]
     if not _names_columns(names):
         return False
     triples = names[0] in HEADER[0] and header_columns(names) is not None
-    return (names[0] in _KEYS or full_name(words) is not None) and not triples
+    keyed = not KEY.isdisjoint(relation_words(names[0]).split())
+    keyed &= any(relation_words(name).endswith("name") for name in names[1:])
+    return (names[0] in _KEYS or keyed or full_name(words) is not None) and not triples
 
 
 def heads_rows(rows: Sequence[Sequence[str]], others: Collection[str]) -> bool:

@@ -18,7 +18,7 @@ from jaxkg.kg.files.tables.keys import (
 )
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
-from jaxkg.kg.queries.columns import is_value
+from jaxkg.kg.queries.columns import all_days, all_values, is_value
 from jaxkg.words import relation_words
 
 PLAIN_TABLE = "taken as a table: a row an entity"
@@ -62,12 +62,13 @@ def read_table(
     """Read a CSV or TSV table into `encoder`.
 
     The header names the relations; what every row is, its first column or the file's name may
-    say, see `row_sort`. Where the first column is an id, one called name, label or title gives
-    display names instead of facts; empty cells say nothing. Where much of the first column comes
-    again, it names no row: a row is a node without a name, the first column one of its relations
-    (in two columns, it has several values instead). A row that a number calls is
-    `order 17`, see `jaxkg.kg.files.tables.keys`; cells that hold the name of one row stand for it,
-    see `jaxkg.kg.files.tables.cells`.
+    say, see `row_sort`. Where the first column is an id, one called name, label or title, or as the
+    rows are (`pool_name`), gives display names instead of facts; empty cells say nothing. Where
+    much of the first column comes again (in two columns, it has several values instead), or it
+    tells the day of what others of the columns name, it names no row: a row is a node without a
+    name, the first column one of its relations. A row that a number calls is `order 17`, see
+    `jaxkg.kg.files.tables.keys`; cells that hold the name of one row stand for it, see
+    `jaxkg.kg.files.tables.cells`.
 
     Args:
         tables: takes what was read.
@@ -162,7 +163,8 @@ def take_table(
     start, keyless = len(encoder), declared is not None and not declared.keyed
     header: _Header | None = None
     one: str | None = None  # "" where no number calls rows; not told before the first row
-    ids, again = set[str](), 0
+    ids, repeated = set[str](), 0
+    why = "it has no key"
     for batch in batches:
         rows = [(number, [cell.strip() for cell in row]) for number, row in batch]
         rows = [(number, cells) for number, cells in rows if any(cells)]
@@ -174,8 +176,10 @@ def take_table(
         rows = list(_whole_rows(path, rows, header.columns, bad, separator, keyless=keyless))
         if one is None and rows:
             firsts = [header.called(cells) for _, cells in rows]
-            if len(header.columns) > 2 and len(set(firsts)) <= _DIFFERENT * len(firsts):
+            again = len(header.columns) > 2 and len(set(firsts)) <= _DIFFERENT * len(firsts)
+            if again or _happenings([cells for _, cells in rows]):
                 header = _nameless(header, title)
+                why = f"{header.columns[0]} {'comes again and again' if again else 'tells when'}"
             keyed = not header.nameless and numbered(header.columns[0], firsts)
             one = header.one if keyed else ""
             if keyed and not header.shown and _names([cells[1] for _, cells in rows]):
@@ -189,7 +193,7 @@ def take_table(
                 row = f"_:{header.nameless}_{number}"
                 facts += [(row, header.columns[0], cells[0])] if cells[0] else []
             else:
-                again += called in ids
+                repeated += called in ids
                 ids.add(called)
                 if header.parts:
                     names.label(row, header.full_name(cells))
@@ -222,17 +226,24 @@ def take_table(
     name = f", {' '.join(header.columns[at] for at in parts)} its name" if parts else ""
     how = f"{PLAIN_TABLE}, {id} its id{name}, other columns relations"
     if header.nameless:
-        why = "it has no key" if keyless else f"{id} comes again and again"
         how = f"taken as a table: {why}, so a row has no name; its columns are relations"
     how += f", its sort {header.sort!r}" if header.sort else ""
     how += f", called {header.one} and its number" if one else ""
-    return f"{how}; {again:,} rows are of an id that is above them, too" if again else how
+    told = f"; {repeated:,} rows are of an id that is above them, too" if repeated else ""
+    return how + told
 
 
 def _names(cells: Sequence[str]) -> bool:
     """Whether the cells beside numbers that call rows are names: many, each another, no values."""
     many = len(cells) >= _ROWS_WITH_NAMES and len(set(cells)) == len(cells)
     return many and not any(not cell or "@" in cell or is_value(cell) for cell in cells)
+
+
+def _happenings(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows tell what happened when, and to whom: a day is no name of theirs."""
+    first, *others = zip(*rows)
+    named = (c for c in others if len(set(c)) > 1 and not all_values(c) and any(c))
+    return len(others) > 2 and all_days(first) and len(list(named)) > 1
 
 
 class _Header(NamedTuple):
@@ -293,12 +304,16 @@ def _header_of(
             "name of its own"
         )
     words = [word.casefold() for word in cells]
-    name = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
-    by = next((some for some in SORT if some not in map(relation_words, words)), "")
     sort = relation_words(title) if titled else row_sort(cells[0], title)
+    one, others = row_names(sort, title)
+    name = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
+    if name < 0 and len(cells) > 2 and not _ANY.isdisjoint(relation_words(words[0]).split()):
+        own = {f"{some} name" for some in ("full", "display", *others)}
+        name = next((at for at, word in enumerate(words) if relation_words(word) in own and at), -1)
+    by = next((some for some in SORT if some not in map(relation_words, words)), "")
     parts = full_name(cells) if name < 0 else None
     places = tuple(cells.index(part) for part in parts or ())
-    return _Header(cells, name, places, sort if by else "", by, *row_names(sort, title))
+    return _Header(cells, name, places, sort if by else "", by, one, others)
 
 
 def _whole_rows(

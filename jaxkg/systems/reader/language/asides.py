@@ -27,6 +27,20 @@ _FRONTED = re.compile(
     rf"(?P<topic>\w.*?)\s*(?:[,:;]|\s[-–—])\s*(?P<asks>(?:(?:{_LINKS})\s+)?(?:{_OPENERS})\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
+_MISSPELT = tuple(
+    (re.compile(rf"\b(?:{wrong})\b", re.IGNORECASE), right)
+    for wrong, right in (
+        ("mutch|muhc|mcuh", "much"),
+        ("manny|mnay|amny", "many"),
+        ("waht|whta|hwat", "what"),
+        ("whitch|wihch|whihc|whcih", "which"),
+        ("wehn|hwen|whne", "when"),
+        ("wehre|hwere|wheer", "where"),
+        ("hwo|woh", "who"),
+        (r"(?<=when )dose|(?<=what )dose|(?<=where )dose|(?<=who )dose|deos", "does"),
+    )
+)
+"""Slips in words that ask, none shorter than the word itself."""
 _OWNED = re.compile(
     rf"\b(?:their|his|its|her(?=\s+(?!(?:{_LINKS}|and|or|{_OPENERS})\b)\w))\b", re.IGNORECASE
 )
@@ -75,6 +89,18 @@ def topic_in_place(text: str) -> Moved:
         letters[end:end] = "'s"
         origins = (*origins[:end], topic[-1], topic[-1], *origins[end:])
     return Moved("".join(letters), origins)
+
+
+def respelt(text: str) -> str:
+    """A question as long as it was, with the words that ask as they are spelt.
+
+    >>> respelt("How mutch is it?"), respelt("when dose it open"), respelt("which dose helps?")
+    ('How much  is it?', 'when does it open', 'which dose helps?')
+    """
+    for pattern, right in _MISSPELT:
+        for match in pattern.finditer(text):
+            text = text[: match.start()] + right.ljust(len(match[0])) + text[match.end() :]
+    return text
 
 
 def without_manners(text: str) -> str:

@@ -10,6 +10,7 @@ from jaxkg.query import Comparison
 from jaxkg.systems.reader.language.grades import NUMERALS, PLACES
 from jaxkg.systems.reader.language.lexicon.cue_words import MONTHS, VALUE_CUES
 from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS, UNITS
+from jaxkg.systems.reader.language.times import TIMES, time_written
 
 _AGED = re.compile(r"\b(?:older|younger|newer|älter|jünger) (?:than|als)\b")
 _SCALES = {"thousand": 3, "tausend": 3, "k": 3, "million": 6, "millionen": 6, "billion": 9}
@@ -74,7 +75,8 @@ class Bound:
 
     Attributes:
         comparison: how; `low` and `high` are the texts, the second of a range alone.
-        low, high: numbers, or dates as 1990, 1990-05, 1990-05-02, or --05 for a month of no year.
+        low, high: numbers, dates as 1990, 1990-05, 1990-05-02, --05 for a month of no year, or
+            times of day as 16:30.
         words: places of its words.
         aged: whether "older" or "younger" says it.
         unit: that is named after it, "" without one.
@@ -101,7 +103,7 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
     'over 1250 on 2021-05-03'
     """
     found: list[tuple[int, int, str]] = []
-    for pattern in (*_WRITTEN, _THOUSANDS, _SCALED, _COUNTED, _A_SCALE, _A_UNIT):
+    for pattern in (*TIMES, *_WRITTEN, _THOUSANDS, _SCALED, _COUNTED, _A_SCALE, _A_UNIT):
         for match in pattern.finditer(lower):
             if all(match.end() <= a or b <= match.start() for a, b, _ in found):
                 found.append((*match.span(), _written(match)))
@@ -134,6 +136,8 @@ def bare_numbers(words: Words) -> list[tuple[str, tuple[int, ...]]]:
 
 def _written(match: re.Match[str]) -> str:
     found = match.groupdict()
+    if match.re in TIMES:
+        return time_written(match)
     if "y" in found or "w" in found:
         month = int(found["n"]) if found.get("n") else _MONTH[found["m"]]
         if "w" in found:

@@ -28,7 +28,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.words import singular
 
-_DATES = {"year", "date", "day", "jahr", "datum"}
+_DATES = {"year", "date", "day", "jahr", "datum", "years", "dates", "days", "jahre", "daten"}
 _DETERMINER_WORDS = "the a an every each all any some der die das alle jeder jede"
 _DETERMINERS = frozenset(_DETERMINER_WORDS.split())
 _PREPOSITIONS = "on onto in into at to by for from with of under auf zu von mit bei"

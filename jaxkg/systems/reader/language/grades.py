@@ -12,6 +12,7 @@ _MORE = (*_LESS, "more", "most", "mehr", "am")
 _NO_GRADES = {("at", "least"), ("at", "most"), ("no", "longer"), ("any", "longer")}
 _HIGHLY = ("highly", "heavily", "expensively", "generously")
 _LASTING = ("serving", "standing", "established")
+_MONEY = ("money", "cash", "geld")
 _OF_VALUES = ("top", "maximum", "max", "minimum", "min")
 _NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _ZAHLEN = ["zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
@@ -115,6 +116,9 @@ def read_grades(
             # Not the length of anything: who was there first.
             measure = " ".join(part for part in measure.split() if part.startswith("!"))
             words |= {place + 1} if after in _LASTING else set()
+        if after in _MONEY and not measure:
+            measure = "money"
+            words.add(place + 1)
         counts = not measure and word not in _OF_VALUES
         if after in ("number", "anzahl", "zahl") and word not in BASE_FORMS:
             measure, counts = "", True

@@ -323,6 +323,11 @@ class Vocabulary:
             return ""
         return self.relations[code % self.kg.num_relations].role
 
+    @functools.cached_property
+    def clocks(self) -> frozenset[int]:
+        """Relation codes that lead to times of day."""
+        return frozenset(map(self.kg.relation_code, self.values.clocks))
+
     def orders(self, code: int) -> bool:
         """Whether a relation code leads to numbers of one unit, or to dates."""
         kind = self.ends_kind(code)

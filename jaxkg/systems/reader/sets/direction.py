@@ -15,6 +15,7 @@ _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf 
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _BY = ("by", "von")
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "wurde", "wurden", "wird"])
+_HAVE = {"has", "have", "had", "having", "got", "with", "lists", "list", "names", "name"}
 _ARTICLES = ("the", "a", "an", "my", "our", "der", "des", "die", "das")
 
 
@@ -83,6 +84,17 @@ def _owns(asked: Asked, first: int, last: int) -> bool:
         before -= 1
     after = words[last + 1 : last + 2] == ["s"]
     return after or (before > 0 and words[before] in ("of", "von"))
+
+
+def turned_about(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading walks from Anna to her boss where who "has Anna as a boss" is asked for."""
+    words = asked.cues.words.folded
+    for mention, codes in candidate.legs:
+        one = asked.mentions[mention]
+        had = not _HAVE.isdisjoint(words[max(0, one.first - 2) : one.first])
+        if had and words[one.last + 1 : one.last + 2] == ["as"] and codes:
+            return codes[0] < find.kg.num_relations
+    return False
 
 
 def _is_done(before: list[str]) -> bool:

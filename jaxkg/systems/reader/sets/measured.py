@@ -21,7 +21,7 @@ from jaxkg.query import (
 )
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.language.lexicon.units import in_unit, measures, unit_of
+from jaxkg.systems.reader.language.lexicon.units import in_unit, measures, same_measure, unit_of
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.words import singular
@@ -85,7 +85,9 @@ class Measured:
         fit = max(aligned.best_lex, (aligned.best_sem - 0.2) / 0.6)
         if measure:
             parts = {part for w in relation.wordings for part in w.lower().split()}
-            if parts & set(measure.split()):
+            if parts & set(measure.split()) or (
+                measure == "money" and self.measured_in(code, "euro")
+            ):
                 return 1.0
             vectors = asked.alignment.vectors((*relation.wordings, measure))
             if vectors.shape[1]:
@@ -98,6 +100,13 @@ class Measured:
             elif dated:
                 fit = min(fit, 0.5)
         return min(1.0, max(0.0, fit))
+
+    def measured_in(self, code: int, unit: str) -> bool:
+        """Whether a relation, by its label or by its values, is of what a unit measures."""
+        values = self.vocabulary.values.units.get(self.kg.relation_name(code), ())
+        return measures(unit, self.find.wordings(code)) or any(
+            same_measure(unit, value.lower()) for value in values
+        )
 
     def _near(self, asked: Asked, codes: list[int], measure: str = "") -> list[int]:
         """The relations among these that the words speak of, nearest first."""
@@ -235,10 +244,10 @@ class Measured:
             fit = self.fit(asked, code, grade.measured if grade else "")
             dated = self.vocabulary.ends_kind(code) == "date" or self._of_years(code)
             yearly = bound.low[:4].isdigit() and 1000 <= int(bound.low[:4]) < 2200
+            yearly |= ":" in bound.low
             fit = max(fit, 0.45 if dated else 0.3) if dated == yearly else 0.5 * fit
             if bound.unit:
-                met = measures(bound.unit, self.find.wordings(code))
-                fit = max(fit, _IN_UNIT) if met else 0.5 * fit
+                fit = max(fit, _IN_UNIT) if self.measured_in(code, bound.unit) else 0.5 * fit
             if base.shape == "filter":
                 fit = min(fit, base.fit)
             explained = base.explained | frozenset(bound.words)
@@ -342,8 +351,8 @@ class Measured:
         nodes, ends = self.vocabulary.measured(base.ends, code)
         keys = values.keys_of(kind)[:, ends]
         comparison: Comparison = bound.for_numbers if kind == "number" else bound.comparison
-        if kind == "date" and comparison == "=" and len(bound.low) < 10:
-            comparison = "in"
+        if kind == "date" and comparison == "=" and len(bound.low) < 10 and ":" not in bound.low:
+            comparison = "in"  # a year has days
         node: Node = base.node
         parts: list[tuple[Comparison, str]] = [(comparison, self._said(bound, bound.low, code))]
         if bound.high:

@@ -29,6 +29,7 @@ _NAMED = 0.75
 _NEITHER = {"neither", "weder"}
 _NOBODY = {"nobody", "none", "niemand"}
 _DO = {"do", "does", "did", "can", "will"}
+_TIMES = {"times", "mal"}
 _SAID = 0.8
 """Likeness of letters from which on a class is taken as named: "repaired", a repair."""
 _FEW = 200
@@ -63,7 +64,10 @@ class Operators:
             made += unions
             made += self._exceptions(asked, [*self.find.scored(asked, unions)[:_BOTH], *found])
             made += self._lacking(asked, bases)
-        said = [*bases[:_HELD], *(self._spoken_of(asked) if openly else ())]
+        about = sorted((b for b in bases[_HELD:] if b.topics), key=lambda b: len(b.relations))[
+            :_HELD
+        ]
+        said = [*bases[:_HELD], *about, *(self._spoken_of(asked) if openly else ())]
         made += [f for base in said for f in measured.holding(asked, base) if len(f.ends)]
         grade = cues.extreme or cues.comparative
         if cues.some and openly and grade is None and len({m.kind for m in asked.classes}) < 2:
@@ -95,6 +99,7 @@ class Operators:
         if cues.count:
             counted = [*bases, *self.find.scored(asked, made)[:20]]
             made += [self._count(asked, base) for base in counted if self._countable(base)]
+            made += self._times(asked)
         if cues.yesno:
             joins = [c for c in found[:_EITHER] if c.shape == "join"][:_BOTH]
             true = [f for base in joins for f in measured.holding(asked, base)]
@@ -141,7 +146,10 @@ class Operators:
         classes = [c for c in things if c.shape == "class"]
         whole = [c for c in classes if c.whole_class]
         walked = [c for c in classes if c.relations]
-        return [*whole, *walked, *[c for c in things if c.shape != "class"][:_BASES]]
+        others = [c for c in things if c.shape != "class"]
+        # What one step leads to, though better readings walk further.
+        near = [c for c in others[_BASES:] if len(c.relations) < 2]
+        return [*whole, *walked, *others[:_BASES], *near]
 
     def _countable(self, base: Candidate) -> bool:
         """Not what can but be one: the referee of a match."""
@@ -155,6 +163,14 @@ class Operators:
             shape="count",
             result=str(len(base.ends)),
         )
+
+    def _times(self, asked: Asked) -> list[Candidate]:
+        """How many times something happened to a topic: the rows that have it."""
+        said = [at for at in asked.cues.noun if asked.cues.words.folded[at] in _TIMES]
+        rows = (
+            r for at in range(len(asked.mentions) if said else 0) for r in self.find.rows(asked, at)
+        )
+        return [self._count(asked, r)._replace(explained=r.explained | {*said}) for r in rows]
 
     def _unions(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """The same said of either of two topics."""

@@ -22,6 +22,10 @@ ANCHORS = {
 _SAID = 0.8
 """Share of a label's words from which on the question says it."""
 _OLD = {"old", "alt"}
+_DAYS = {"year", "date", "day", "month", "jahr", "datum", "tag", "monat"}
+_WEEKDAYS = {"day", "days"}
+_TIME = (["time"], ["uhr"], ["uhrzeit"])
+"""What is asked for where a time of day is."""
 
 
 class TypeViews:
@@ -38,6 +42,9 @@ class TypeViews:
         self.noun = asked.alignment.noun
         self.vectors = asked.alignment.vectors
         nouns = set(asked.cues.noun)
+        self._day = not _DAYS.isdisjoint(self.noun)
+        # "What time does it start" wants no day, where the graph tells times.
+        self._clocks = self.vocabulary.clocks if self.noun in _TIME else frozenset()
         self._named = {mention.kind for mention in asked.classes}
         self._wanted = {m.kind for m in asked.classes if {m.first, m.last} & nouns}
         self.by_letters = functools.cache(functools.partial(soft_class, self.noun))
@@ -87,7 +94,7 @@ class TypeViews:
         if candidate.result.isdigit():
             kind = "number"
         found: dict[str, float] = {}
-        wants = self.asked.cues.wants
+        wants = "date" if self._clocks else self.asked.cues.wants
         if wants in ("person", "place"):
             gap = 0.0
             if told and self.vectors.encoder is not None:
@@ -98,7 +105,10 @@ class TypeViews:
             other = general & {"person", "place"} - {wants}
             found[f"asked {wants} missed"] = bool(other) or kind != "thing"
         elif wants in ("date", "number"):
-            met = kind == wants
+            clock = candidate.last in self.vocabulary.clocks
+            met = clock if self._clocks else kind == wants and not (clock and self._day)
+            if _WEEKDAYS & set(self.noun) and kind == "thing":
+                met = soft_class(["day"], label) > 0  # "which days" may be those of a week
             if wants == "number" and _OLD & set(self.noun):  # by an age, or by when it began
                 met = kind == "date" or soft_class(["age"], label) > 0
             found[f"wants {wants}"] = 1.0 if met else -1.0

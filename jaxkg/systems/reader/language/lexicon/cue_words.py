@@ -127,7 +127,7 @@ COMPARATIVE = re.compile(
     r"(?:er|ier)$|^(?:more|less|fewer|mehr|weniger|better|worse|further|first|zuerst|früher|last)$"
 )
 
-_NUMBER = r"(\d{1,4}-\d{1,2}(?:-\d{1,2})?|--\d\d|\d+(?:[.,]\d+)?)"
+_NUMBER = r"(\d{1,4}-\d{1,2}(?:-\d{1,2})?|--\d\d|\d\d:\d\d|\d+(?:[.,]\d+)?)"
 _GAP = (
     r"\s+(?:the |der |dem |den |(?:start|beginning|end) of |year |jahr |about |approximately |"
     r"€|\$|£)*"
@@ -166,6 +166,8 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
         r"(\d{4}(?:-\d\d){0,2}|--\d\d)(?![\w-])",
         "in",
     ),
+    (r"(\d\d:\d\d)\s*(?:to|until|till|bis|-|–)\s*(\d\d:\d\d)", "range"),
+    (r"(?:(?:\bat|\bum|@)\s*)?(\d\d:\d\d)(?![\w:])", "="),
 )
 """Wordings of a value to compare with, the earlier ones first."""
 

@@ -1,0 +1,132 @@
+"""Times of day, days and how often: what timetables and logs are asked for."""
+
+import pytest
+
+from jaxkg.kg import read_graph
+from jaxkg.systems.reader.confidence import contradicted
+from jaxkg.systems.reader.language.asides import respelt
+from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
+
+FILES = {
+    "classes.csv": "class_id,class_name,coach_id,starts_at,ends_at,weekday,open_to_all,raised\n"
+    "1,Aqua Fit,1,07:30,08:15,Monday,yes,£90\n2,Lane Swim,2,06:00,09:00,Monday,no,£70\n"
+    "3,Diving Club,3,17:30,19:00,Tuesday,no,£400\n4,Night Swim,2,21:00,22:30,Tuesday,yes,£10\n",
+    "coaches.csv": "coach_id,full_name,reports_to,joined_on\n1,Nina Holm,,2019-04-01\n"
+    "2,Otto Berg,1,2020-05-02\n3,Pia Lund,1,2021-06-03\n",
+    "tests.csv": "date,class_name,tested_by,hall\n2024-01-11,Aqua Fit,Otto Berg,Old Hall\n"
+    "2024-01-18,Diving Club,Pia Lund,New Hall\n2024-02-08,Aqua Fit,Pia Lund,Old Hall\n",
+}
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory) -> Readings:
+    folder = tmp_path_factory.mktemp("pool")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    return Readings(read_graph(folder), None, ReaderSettings())
+
+
+def answers(readings, question):
+    """What the readings answer: names, or a number."""
+    found = readings.of(readings.asked(question))
+    names = [frozenset(readings.kg.name(end) for end in c.ends.tolist()) for c in found]
+    return [{c.result} if c.result else ends for c, ends in zip(found, names)]
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("Which class starts after 5 pm?", {"Diving Club", "Night Swim"}),
+        ("Which classes start before eight in the morning?", {"Aqua Fit", "Lane Swim"}),
+        ("Which class starts at 17:30?", {"Diving Club"}),
+        ("Which classes end between 8 and 10 am?", {"Aqua Fit", "Lane Swim"}),
+        ("Which classes end before noon?", {"Aqua Fit", "Lane Swim"}),
+        ("Which class starts the earliest?", {"Lane Swim"}),
+        ("Who is the coach of the class that starts at 9 p.m.?", {"Otto Berg"}),
+        ("How many times was Aqua Fit tested?", {"2"}),
+        ("Which class raised the most money?", {"Diving Club"}),
+        ("Who has Nina Holm as their boss?", {"Otto Berg", "Pia Lund"}),
+        ("Which Tuesday class is open to all?", {"Night Swim"}),
+    ],
+)
+def test_times_and_rows_are_compared_and_counted(pool, question, wanted):
+    assert wanted in answers(pool, question)
+
+
+def test_who_has_a_boss_is_not_who_is_hers(pool):
+    asked = pool.asked("Who has Otto Berg as a boss?")
+    walks = [c.relations for c in pool.of(asked) if c.legs]
+    ahead = pool.kg.relation_code("reports_to")
+    assert all(codes[0] >= pool.kg.num_relations for codes in walks if codes)
+    plain = [c.relations for c in pool.of(pool.asked("Who is Otto Berg's boss?"))]
+    assert (ahead,) in plain
+
+
+def test_a_time_is_no_year_and_a_year_no_time(pool):
+    def met(question, label):
+        asked = pool.asked(question)
+        code = pool.kg.relation_code(label)
+        some = [c for c in pool.of(asked) if c.relations == (code,)]
+        return pool_views(pool, asked, some[:1])
+
+    assert met("What time does Aqua Fit start?", "starts_at") > 0
+    assert met("What year did Aqua Fit start?", "starts_at") < 0
+    assert met("What year did Pia Lund start?", "joined_on") > 0
+    assert met("What time did Pia Lund start?", "joined_on") < 0
+
+
+def pool_views(readings, asked, found):
+    """The view of whether a date is met where one is wanted."""
+    from jaxkg.systems.reader.views import NAMES, views
+
+    seen = views(asked, found, readings.find, readings.linking)
+    return seen[0, NAMES.index("wants date")]
+
+
+def test_how_many_hours_is_told_by_no_count(pool):
+    for question, told in (
+        ("How many hours did the test on 11 January 2024 take?", True),
+        ("How many classes does Otto Berg coach?", False),
+    ):
+        asked = pool.asked(question)
+        counts = [c for c in pool.of(asked) if c.shape == "count"]
+        assert counts
+        assert all(contradicted(asked, c, pool.find) for c in counts if not c.classes) == told
+
+
+def test_an_address_of_mail_is_no_coach(pool):
+    asked = pool.asked("Could you tell me Otto Berg's email address?")
+    boss = [c for c in pool.of(asked) if c.relations == (pool.kg.relation_code("reports_to"),)]
+    assert boss
+    assert contradicted(asked, boss[0], pool.find)
+
+
+@pytest.mark.parametrize(
+    ("question", "bounds"),
+    [
+        ("trains after six in the evening", [(">", "18:00", "")]),
+        ("open 9 to 5pm", [(">=", "09:00", "17:00")]),
+        ("from 10am to noon", [(">=", "10:00", "12:00")]),
+        ("over before midnight", [("<", "24:00", "")]),
+        ("nach 16 Uhr", [(">", "16:00", "")]),
+        ("at 9.30 a.m. on 3 May 2021", [("in", "2021-05-03", ""), ("=", "09:30", "")]),
+        ("the 16:05 train", [("=", "16:05", "")]),
+        ("a score of 2:1 after 13 pm", [(">", "13", "")]),
+    ],
+)
+def test_times_as_people_say_them(question, bounds):
+    assert [(b.comparison, b.low, b.high) for b in read_cues(question).bounds] == bounds
+
+
+def test_slips_in_words_that_ask_are_put_right():
+    assert read_cues(respelt("how mutch is it")).wants == "number"
+    assert respelt("Waht dose it cost?") == "what does it cost?"
+    assert respelt("Which dose is right?") == "Which dose is right?"
+
+
+def test_a_question_without_words_about_a_known_topic_has_no_reading(pool):
+    for text in ("?", "", "Hello there! ?"):
+        assert pool.asked(text, ["Otto Berg"]) is not None
+    assert not pool.asked("?", ["Otto Berg"]).mentions
