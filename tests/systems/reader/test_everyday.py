@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import contradicted
+from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings

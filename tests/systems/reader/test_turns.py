@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import contradicted
+from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.training.examples import Examples, make_examples

@@ -3,7 +3,7 @@
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import contradicted
+from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.lexicon.units import measures

@@ -3,7 +3,7 @@
 import pytest
 
 from jaxkg.kg import read_graph
-from jaxkg.systems.reader.confidence import contradicted
+from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings

@@ -1,0 +1,235 @@
+"""What no reading may leave out of a question, however likely it is.
+
+A rule looks at a question and its best reading and tells whether the one says, beyond doubt, what
+the other does without; that reading is offered, but does not answer. `RULES` has them all.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from jaxkg.kg.link.folding import split_words
+from jaxkg.systems.reader.language.lexicon.cue_words import (
+    ADDING,
+    AGES,
+    BIRTHS,
+    EVERY,
+    IDLE,
+    LIGHT,
+    REASONS,
+    STOP,
+)
+from jaxkg.systems.reader.language.lexicon.forms import written_otherwise
+from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.quick import aligned, class_aligned
+
+_ASKS, _IS = ("what", "which", "wie", "was", "welche"), ("is", "are", "was", "ist", "lautet")
+_WHAT_IS = frozenset(itertools.product(_ASKS, _IS))
+_WHO = frozenset(["who", "whom", "wer", "wen", "wem"])
+_BORN = frozenset(["born", "geboren"])
+_HOW_OLD = (["how", "old"], ["wie", "alt"])
+_WHY = ("why", "warum", "weshalb", "wieso")
+_OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
+_WHAT_IS_THE = {("what", verb, "the") for verb in ("is", "are", "was", "were", "s")}
+_NOUN = 3
+"""Words of a noun at most: "the phone number of"."""
+_HINTED = 0.3
+"""Cover up to which a word says nothing of a relation or a class."""
+_SAID_OF = 0.5
+"""Cover from which on a word speaks of a relation."""
+_NAMED = 0.5
+"""Share of a relation's words from which on a question names it."""
+_SOME = 20
+"""Ends that are looked at to tell how they are written."""
+
+Rule = Callable[[Asked, Candidate, Candidates], bool]
+
+
+def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether a reading leaves out what the question says beyond doubt, by one of `RULES`."""
+    return any(rule(asked, best, find) for rule in RULES)
+
+
+def _names_for_a_truth(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A plain question of yes or no, answered by names."""
+    return asked.cues.plainly and best.result not in ("yes", "no")
+
+
+def _without_a_not(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "not" that is taken no account of."""
+    denies = asked.cues.denies and asked.cues.negated not in asked.alignment.masked
+    return denies and best.shape in ("path", "class", "join") and not best.wanting
+
+
+def _one_of_either(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """An "either" of which one thing alone is known."""
+    cues = asked.cues
+    either = "either" in cues.words.folded and not (cues.yesno or cues.bounds)
+    return either and len(best.topics) < 2
+
+
+def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A sum or an average, answered by several values or things whose label says neither."""
+    if not asked.cues.adds_up or len(best.ends) < 2 or best.result or best.last < 0:
+        return False
+    labels = (split_words(label).folded for label in find.wordings(best.last))
+    return all(map(ADDING.isdisjoint, labels))
+
+
+def _values_for_a_count(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "how many", answered by several values."""
+    return asked.cues.count and len(best.ends) > 1 and _valued(best, find)
+
+
+def _count_for_a_measure(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "how many hours", answered by a count, unless hours are a class of things."""
+    last = max(asked.cues.noun, default=-1)
+    if best.shape != "count" or best.classes or last < 0:
+        return False
+    named = any(mention.last == last for mention in asked.classes)
+    return asked.cues.words.folded[last] in SPOKEN_UNITS and not named
+
+
+def _largest_for_the_most(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """ "The most parks", told by the largest of a number that says nothing of parks."""
+    grade = asked.cues.extreme
+    if best.shape != "extreme" or best.measure < 0 or grade is None or not grade.counts:
+        return False
+    if find.vocabulary.ends_kind(best.measure) == "thing":
+        return False
+    cover = aligned(asked, best.measure, find.vocabulary).cover
+    after = max(grade.words) + 1
+    counted = [kind for kind in asked.classes if kind.first == after]
+    return any(cover[kind.first : kind.last + 1].max() < _SAID_OF for kind in counted)
+
+
+def _content_for_a_property(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """ "What is the area of the bed", answered by what lies in it: by a step back to the bed, of
+    which, and of whose ends, "area" says nothing."""
+    words = asked.cues.words.folded
+    if best.shape != "path" or len(best.relations) != 1 or best.last < find.kg.num_relations:
+        return False
+    asks, start = tuple(words[:3]), 3
+    end = next((at for at, word in enumerate(words) if at > start and word == "of"), -1)
+    noun = [at for at in range(start, end) if at not in asked.alignment.masked]
+    if asks not in _WHAT_IS_THE or not noun or len(noun) != end - start or len(noun) > _NOUN:
+        return False
+    told = [aligned(asked, best.last, find.vocabulary)]
+    told += [class_aligned(asked, kind, find.vocabulary) for kind in find.ends_classes(best.ends)]
+    return max(float(one.cover[noun].max()) for one in told) < _HINTED
+
+
+def _value_for_a_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "who", answered by a number, a date, true or false."""
+    return not _WHO.isdisjoint(asked.cues.words.folded[:3]) and _valued(best, find)
+
+
+def _no_reason(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "why", answered by what is no reason."""
+    asks = asked.cues.words.folded[:1]
+    return bool(asks) and asks[0] in _WHY and not _labelled([best.last], REASONS, find)
+
+
+def _no_age(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "how old", answered by another date or number than those that tell it."""
+    asks = asked.cues.words.folded[:2] in _HOW_OLD
+    return asks and _valued(best, find) and not _labelled([best.last], AGES, find)
+
+
+def _no_birth(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "born" that no relation of the reading speaks of."""
+    words = enumerate(asked.cues.words.folded)
+    plain = (word for at, word in words if at not in asked.alignment.masked)
+    walked = (*best.relations, best.measure)
+    return not _BORN.isdisjoint(plain) and not _labelled(walked, BIRTHS, find)
+
+
+def _all_for_some(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """All of a class, where words of content are left beside its name.
+
+    Not where all are asked for: "list all the cottages we let".
+    """
+    codes = best.relations
+    alone = best.shape == "path" and len(codes) == 1 and codes[0] >= find.kg.num_relations
+    whole = best.whole_class or (alone and bool(find.vocabulary.role(codes[0])))
+    if not whole or not EVERY.isdisjoint(asked.cues.words.folded):
+        return False
+    own = {place for mention, _ in best.topics for place in asked.mentions[mention].words}
+    for some in asked.classes:
+        if some.kind in best.classes:
+            own.update(range(some.first, some.last + 1))
+    left = set(np.flatnonzero(asked.alignment.content > 0).tolist()) - own - best.explained
+    words = {asked.cues.words.folded[place] for place in left}
+    return bool(words - IDLE - (LIGHT - {"called", "named"}))
+
+
+def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A phone number, a date, an address of mail, answered by what is not written as one.
+
+    Unless the relation bears the name of what is asked for.
+    """
+    if best.result or best.wanting or best.last < 0:
+        return False
+    if aligned(asked, best.last, find.vocabulary).best_lex >= _NAMED:
+        return False
+    names = [find.kg.name(end) for end in best.ends[:_SOME].tolist()]
+    return written_otherwise(_asked_for(asked), names)
+
+
+def _excluded_relation(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A relation that the words exclude, see `Alignment.rules_out`."""
+    return any(asked.alignment.rules_out(find.wordings(code)) for code in best.relations)
+
+
+RULES: tuple[Rule, ...] = (
+    _names_for_a_truth,
+    _without_a_not,
+    _one_of_either,
+    _addends_for_a_sum,
+    _values_for_a_count,
+    _count_for_a_measure,
+    _largest_for_the_most,
+    _content_for_a_property,
+    _value_for_a_person,
+    _no_reason,
+    _no_age,
+    _no_birth,
+    _all_for_some,
+    _written_otherwise,
+    _excluded_relation,
+)
+"""All of them, what is quickly told first."""
+
+
+def _valued(best: Candidate, find: Candidates) -> bool:
+    """Whether a reading ends in numbers, dates, or in true or false."""
+    if best.result or best.wanting or best.last < 0:
+        return False
+    valued = find.vocabulary.ends_kind(best.last) in ("number", "date")
+    return valued or find.vocabulary.truths(best.last) is not None
+
+
+def _labelled(codes: Iterable[int], words: frozenset[str], find: Candidates) -> bool:
+    """Whether the label of one of some relations, -1 for none, has one of some words."""
+    labels = (label for code in codes if code >= 0 for label in find.wordings(code))
+    return any(not words.isdisjoint(split_words(label).folded) for label in labels)
+
+
+def _asked_for(asked: Asked) -> list[str]:
+    """Words of what is asked for: "what phone number has", "what is the phone number of", "tell me
+    Anna's phone number"."""
+    words, masked = asked.alignment.words, asked.alignment.masked
+    if asked.alignment.noun:
+        return asked.alignment.noun
+    owned = (at + 1 for at, word in enumerate(words) if word == "s" and at - 1 in masked)
+    if (first := next(owned, None)) is not None:
+        return list(itertools.takewhile(lambda word: word not in STOP, words[first:]))
+    if tuple(words[:2]) not in _WHAT_IS:
+        return []
+    told = [word for place, word in enumerate(words) if place not in masked]
+    return list(itertools.takewhile(lambda word: word not in _OF, told[2:]))
