@@ -168,6 +168,21 @@ def _all_for_some(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return bool(words - IDLE - (LIGHT - {"called", "named"}))
 
 
+def _bound_left_out(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "before 1990" or "in 2024" that a reading has nothing to do with, nor the names in it."""
+    used = {place for mention, _ in best.topics for place in asked.mentions[mention].words}
+    options = (asked.mentions[mention].options[at] for mention, at in best.topics)
+    names = [find.kg.name(option.entity) for option in options]
+    # An exact number is often but a part of a description: "the two-week trip".
+    left = [bound for bound in asked.cues.bounds if bound.comparison != "="]
+    return any(
+        best.explained.isdisjoint(bound.words)
+        and used.isdisjoint(bound.words)
+        and not any(bound.low in name for name in names)
+        for bound in left
+    )
+
+
 def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A phone number, a date, an address of mail, answered by what is not written as one.
 
@@ -200,6 +215,7 @@ RULES: tuple[Rule, ...] = (
     _no_age,
     _no_birth,
     _all_for_some,
+    _bound_left_out,
     _written_otherwise,
     _excluded_relation,
 )

@@ -158,3 +158,20 @@ def test_records_that_are_no_entities_are_told(read, record, told):
     with pytest.raises(JaxkgError, match=rf"kb.jsonl:2: {told}.*expected an object with 'name'"):
         read(records)
     assert read(records, skip_bad=1).num_triples == 1
+
+
+def test_what_lies_within_is_called_by_its_names(read):
+    tomato = {"commonName": "tomato", "latinName": "Solanum"}
+    ann = {"firstName": "Ann", "lastName": "Lee", "town": "Ely"}
+    again = {"commonName": "tomato", "family": "nightshades"}
+    graph = read(
+        [
+            {"name": "Vale", "species": tomato},
+            {"name": "Dale", "species": again, "donor": ann, "box": {"depth": 3}},
+        ]
+    )
+    found = {graph.triple(row) for row in range(graph.num_triples)}
+    assert {("Vale", "species", "tomato"), ("Dale", "species", "tomato")} <= found
+    assert {("tomato", "latinName", "Solanum"), ("tomato", "family", "nightshades")} <= found
+    assert ("Ann Lee", "town", "Ely") in found
+    assert any(head == "Dale" and tail.startswith("_:box") for head, _, tail in found)

@@ -247,6 +247,16 @@ def test_a_column_called_as_rows_are_has_their_names(read):
     assert ("Vase", "Full name", "Blue Vase") in facts(other)
 
 
+def test_rows_are_called_in_full_where_a_header_shortens_the_title(read):
+    told = []
+    text = "cust_no,customer,town\n1,Oak Ltd,Leeds\n2,Elm Ltd,York\n3,Ash Ltd,Ely\n"
+    found = read(text, "customers.csv", format="table", on_reading=told.append)
+    assert ("customer 1", "is a", "customer") in facts(found)
+    assert "called customer and its number" in told[0]
+    other = read(text, "book.csv", format="table")
+    assert ("cust 1", "is a", "cust") in facts(other)
+
+
 def test_commas_part_lists_of_what_stands_anywhere_in_them(read):
     people = 'Volunteer,Town,Languages\nA,x,English\nB,y,"English, Welsh"\n'
     people += 'C,z,"Irish, English"\nD,x,"Twi, English"\n'

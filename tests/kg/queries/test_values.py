@@ -144,6 +144,12 @@ def test_what_is_no_time_of_day(text):
     assert as_clock(text) is None
 
 
+def test_noon_and_midnight_by_halves_of_the_day():
+    assert as_clock("12 pm") == as_clock("12:00")
+    assert as_clock("12:30 a.m.") == as_clock("00:30")
+    assert as_clock("24:00") > as_clock("11:59 pm")
+
+
 @pytest.mark.parametrize("text", ["1990-00", "1990-13", "1990-02-30", "12", "1990T10", "May 1990"])
 def test_what_is_no_date(text):
     assert as_date(text) is None

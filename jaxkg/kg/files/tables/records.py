@@ -107,12 +107,14 @@ class Records:
 
     def _inner(self, relation: str, record: dict[str, Any]) -> tuple[Named, dict[str, Any]]:
         """A record within another as an entity, and what is left to say of it."""
-        key = next((key for key in CALLED if key in record), "")
+        parts = full_name(list(record)) or ()
+        called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
+        key = next((key for key in (*CALLED, *parts, *called_so) if key in record), "")
         one = one_of(relation_words(relation).lower())
         if not key:
             return _plain(f"_:{one.replace(' ', '_')}_{next(self._within)}"), record
         label, named = _shown(record, key)
-        called = text_of(record[key], key)
+        called = label if label is not None and key in parts else text_of(record[key], key)
         tail = row_id(one if numbered(key, [called]) else "", called), label, []
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
 

@@ -13,6 +13,7 @@ from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.tables.keys import (
     TakenTable,
     numbered,
+    one_of,
     row_id,
     row_names,
 )
@@ -25,6 +26,8 @@ PLAIN_TABLE = "taken as a table: a row an entity"
 """How what is told of a table begins whose rows the first column calls."""
 _DIFFERENT = 0.8
 """Of rows, up to how many differ in a first column that is no name of theirs."""
+_SHORT = 3
+"""Letters from which on the beginning of a title may stand for it."""
 _ROWS_WITH_NAMES = 8
 """From which on a column that no word calls a name may be taken for one."""
 _NAMES = ("name", "label", "title")
@@ -306,6 +309,9 @@ def _header_of(
     words = [word.casefold() for word in cells]
     sort = relation_words(title) if titled else row_sort(cells[0], title)
     one, others = row_names(sort, title)
+    whole = one_of(relation_words(title).lower())
+    if len(sort) >= _SHORT and whole.startswith(sort):  # `cust_no` of customers
+        sort, one, others = whole, whole, others | {whole}
     name = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
     if name < 0 and len(cells) > 2 and not _ANY.isdisjoint(relation_words(words[0]).split()):
         own = {f"{some} name" for some in ("full", "display", *others)}

@@ -41,6 +41,7 @@ _COUNTED = re.compile(
     rf"(?:an? )?({'|'.join(_COUNT_WORDS)})(?:[ -](one|{'|'.join(NUMERALS)}))?"
     rf"(?: ({'|'.join(_SCALES)}))?\b"
 )
+_HYPHENED = re.compile(rf"(?<![\w-])({'|'.join(_COUNT_WORDS)})-(?=[a-z]{{3}})")
 _A_SCALE = re.compile(rf"\b((?:{_BEFORE_COUNTS}) (?:£|\$|€)?)a ({'|'.join(_SCALES)})\b")
 _A_UNIT = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )({'|'.join(_PARTS)}) (?={_UNIT_NAMES}\b)")
 _NUMBERED_WORDS = (
@@ -103,7 +104,7 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
     'over 1250 on 2021-05-03'
     """
     found: list[tuple[int, int, str]] = []
-    for pattern in (*TIMES, *_WRITTEN, _THOUSANDS, _SCALED, _COUNTED, _A_SCALE, _A_UNIT):
+    for pattern in (*TIMES, *_WRITTEN, _THOUSANDS, _SCALED, _COUNTED, _A_SCALE, _A_UNIT, _HYPHENED):
         for match in pattern.finditer(lower):
             if all(match.end() <= a or b <= match.start() for a, b, _ in found):
                 found.append((*match.span(), _written(match)))
@@ -146,6 +147,8 @@ def _written(match: re.Match[str]) -> str:
         return f"{found['y']}-{month:02d}{day}"
     if match.re is _SCALED:
         return f"{float(match[1].replace(',', '')) * 10 ** _SCALES[match[2]]:.0f}"
+    if match.re is _HYPHENED:
+        return f"{_COUNT_WORDS[match[1]]}-"
     if match.re is _A_SCALE:
         return f"{match[1]}{10 ** _SCALES[match[2]]}"
     if match.re is _A_UNIT:

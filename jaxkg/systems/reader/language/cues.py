@@ -21,6 +21,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     LIGHT,
     MATES,
     NOT,
+    OF_MINE,
     SAME,
     STOP,
     TOGETHER,
@@ -166,7 +167,7 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
         wants = "number"
         used.update(words_in(words, *how_much.span()))
     except_match = EXCEPT.search(lower)
-    negated = NOT.search(lower)
+    negated = NOT.search(OF_MINE.sub(lambda mine: " " * len(mine[0]), lower))
     except_at = _word_at(words, except_match.start()) if except_match else None
     if except_match:
         used.update(words_in(words, *except_match.span()))

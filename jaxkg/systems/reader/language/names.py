@@ -6,8 +6,11 @@ import functools
 import re
 from collections.abc import Sequence
 
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.link.folding import split_words
-from jaxkg.words import singular
+from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
+from jaxkg.words import relation_words, singular
 
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
 _ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs ms"
@@ -37,3 +40,25 @@ def key_of_words(words: Sequence[str]) -> str:
     """
     alone = len(words) == 1
     return " ".join(word if alone else _ROMAN.get(word, word) for word in map(singular, words))
+
+
+def relation_wordings(kg: KnowledgeGraph, code: int, *, rows: bool) -> tuple[str, ...]:
+    """How a relation may be called: its label, its other labels, what they stand for.
+
+    Args:
+        kg: the graph.
+        code: of the relation, in [0, R).
+        rows: whether all that it leads to has facts of its own; "driver id" is the driver then.
+
+    >>> graph = KnowledgeGraph.from_triples([("trip", "driver_no", "Ann")])
+    >>> relation_wordings(graph, 0, rows=True), relation_wordings(graph, 0, rows=False)
+    (('driver', 'driver no', 'driver number'), ('driver no', 'driver number'))
+    """
+    words = [
+        relation_words(label)
+        for label in (kg.relation_labels[code], *kg.relation_aliases.get(code, ()))
+    ]
+    keyed = [word.rpartition(" ") for word in words if rows]
+    meant = [before for before, _, last in keyed if before and last.lower() in KEY]
+    meant += [spelt_out(word) for word in meant]
+    return tuple(dict.fromkeys([*meant, *words, *map(spelt_out, words)]))

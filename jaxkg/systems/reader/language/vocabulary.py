@@ -18,6 +18,7 @@ from jaxkg.systems.reader.language.class_words import classes_below, role_of, wi
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, kin_codes
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
+from jaxkg.systems.reader.language.names import relation_wordings
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
 from jaxkg.types import inverse_code
 from jaxkg.words import relation_words, singular
@@ -83,13 +84,13 @@ class Vocabulary:
         triples = np.asarray(kg.triples)
         order = np.argsort(triples[:, 1], kind="stable")
         first = np.searchsorted(triples[order, 1], np.arange(kg.num_relations + 1))
+        heads = np.bincount(triples[:, 0], minlength=kg.num_entities) > 0
         self.relations: list[Relation] = []
         for code in range(kg.num_relations):
-            told = (kg.relation_labels[code], *kg.relation_aliases.get(code, ()))
-            words = [relation_words(text) for text in told]
-            wordings = tuple(dict.fromkeys([*words, *map(spelt_out, words)]))
+            rows = order[first[code] : first[code + 1]]
+            wordings = relation_wordings(kg, code, rows=bool(heads[triples[rows, 2]].all()))
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
-            role = role_of(wordings, triples, order[first[code] : first[code + 1]])
+            role = role_of(wordings, triples, rows)
             self.relations.append(Relation(wordings, tails, role))
         self.labels = [relation.wordings for relation in self.relations if not relation.role]
         self.labels += self._elsewhere.told.labels if self._elsewhere else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 from jaxkg.query import Extreme, Where
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
@@ -15,6 +16,10 @@ _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf 
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _BY = ("by", "von")
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "wurde", "wurden", "wird"])
+_REPORTS = r"(?:report|answer)(?:s|ed|ing)?(?: \w+ly| straight)? to"
+_BELOW = re.compile(rf"(?:^|(?<!the )(?<!a )(?<!s )\b){_REPORTS}$")
+_ABOVE = re.compile(rf"{_REPORTS}\b")
+"""What stands before, or after, who somebody's boss is, or who has one."""
 _HAVE = {"has", "have", "had", "having", "got", "with", "lists", "list", "names", "name"}
 _ARTICLES = ("the", "a", "an", "my", "our", "der", "des", "die", "das")
 
@@ -87,13 +92,18 @@ def _owns(asked: Asked, first: int, last: int) -> bool:
 
 
 def turned_about(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether a reading walks from Anna to her boss where who "has Anna as a boss" is asked for."""
+    """Whether a reading walks from Anna to her boss where who "has Anna as a boss" or "reports to
+    Anna" is asked for, or from her to those below where "Anna reports to" is."""
     words = asked.cues.words.folded
     for mention, codes in candidate.legs:
         one = asked.mentions[mention]
         had = not _HAVE.isdisjoint(words[max(0, one.first - 2) : one.first])
-        if had and words[one.last + 1 : one.last + 2] == ["as"] and codes:
+        had &= words[one.last + 1 : one.last + 2] == ["as"]
+        below = _BELOW.search(" ".join(words[max(0, one.first - 4) : one.first]))
+        if codes and (had or below):
             return codes[0] < find.kg.num_relations
+        if len(codes) == 1 and _ABOVE.match(" ".join(words[one.last + 1 : one.last + 4])):
+            return codes[0] >= find.kg.num_relations
     return False
 
 

@@ -269,7 +269,7 @@ class Measured:
         number &= not bound.unit
         if not number or int(bound.low) > _COUNTED:
             return
-        value = Value("number", bound.low)
+        value = Value("number", str(int(bound.low)))  # "007" says 7
         for code in self.vocabulary.around.ends(base.ends[:_MANY]):
             thing = self.vocabulary.ends_kind(code) == "thing" and not self.vocabulary.role(code)
             if not thing or self.vocabulary.functional(code):

@@ -23,7 +23,7 @@ _SAID = 0.8
 """Share of a label's words from which on the question says it."""
 _OLD = {"old", "alt"}
 _DAYS = {"year", "date", "day", "month", "jahr", "datum", "tag", "monat"}
-_WEEKDAYS = {"day", "days"}
+_WEEKDAYS = {"day", "days", "weekday", "weekdays"}
 _TIME = (["time"], ["uhr"], ["uhrzeit"])
 """What is asked for where a time of day is."""
 
@@ -108,7 +108,8 @@ class TypeViews:
             clock = candidate.last in self.vocabulary.clocks
             met = clock if self._clocks else kind == wants and not (clock and self._day)
             if _WEEKDAYS & set(self.noun) and kind == "thing":
-                met = soft_class(["day"], label) > 0  # "which days" may be those of a week
+                # "Which days" may be those of a week.
+                met = any(not _WEEKDAYS.isdisjoint(wording.split()) for wording in label)
             if wants == "number" and _OLD & set(self.noun):  # by an age, or by when it began
                 met = kind == "date" or soft_class(["age"], label) > 0
             found[f"wants {wants}"] = 1.0 if met else -1.0

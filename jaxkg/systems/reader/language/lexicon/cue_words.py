@@ -166,6 +166,7 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
         r"(\d{4}(?:-\d\d){0,2}|--\d\d)(?![\w-])",
         "in",
     ),
+    (r"(?<![\w-])(\d{1,3})-(?=[a-z]{3})(?!year-old|off\b|way\b|time|part\b|fold)", "="),
     (r"(\d\d:\d\d)\s*(?:to|until|till|bis|-|–)\s*(\d\d:\d\d)", "range"),
     (r"(?:(?:\bat|\bum|@)\s*)?(\d\d:\d\d)(?![\w:])", "="),
 )
@@ -240,6 +241,13 @@ NOT = re.compile(
     r"nie(?:mals|mand)?|weder|kein(?:e[nmr]?)?|no(?!\.|\s+(?:of|more|less|fewer|later|earlier|one)\b))\b",
     re.IGNORECASE,
 )
+
+OF_MINE = re.compile(
+    r"(?:^\W*|[.!?]\s+)(?:i|we)(?:(?:['’](?:ve|m|re)|\s+(?:have|am|are|do|can|could|did))?\s+"
+    r"(?:never|not)|\s+\w+n['’]t)\b",
+    re.IGNORECASE,
+)
+"""What somebody begins with of themselves: "I've never been there, ..."; it denies nothing."""
 
 _SOFTLY = r"(?:please |kindly |perhaps |possibly |maybe |just |quickly |also )*"
 _TELL = r"(?:tell|show|give|let|remind|inform|telling|showing|giving|listing|naming)(?: me| us)?"

@@ -52,7 +52,8 @@ _PAST_FORMS = """
 wrote written bore made led ran bought sold taught spoke spoken lent built drew drawn gave given
 took taken won held flew flown grew grown paid chose chosen ate eaten met saw seen sat came said
 sang sung swam threw began wore fought caught sent spent kept lost stood rode drove sank shot
-fell bred broke stole rang dealt left rose knew known spun wound hid found brought thought
+fell bred broke stole rang dealt left rose knew known spun wound hid found brought thought beat
+beaten lay swore
 """
 _PAST = frozenset(_PAST_FORMS.split())
 _NO_PLURAL = ("ss", "us", "is", "as", "os", "news", "lens")
