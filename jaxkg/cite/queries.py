@@ -18,7 +18,7 @@ from jaxkg.cite.paths import cite_paths
 from jaxkg.cite.query_words import query_words
 from jaxkg.kg.queries.rules import value_kind
 from jaxkg.kg.queries.sets import Derived, QuerySets, Result
-from jaxkg.kg.queries.values import NONE
+from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
     Compared,
     Count,

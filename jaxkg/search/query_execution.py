@@ -14,7 +14,8 @@ from jaxkg.candidates import Revisit
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import spread
 from jaxkg.kg.queries.sets import Derived, Result, root_result, start_of
-from jaxkg.kg.queries.values import NONE, Values
+from jaxkg.kg.queries.values import Values
+from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import Domain
 from jaxkg.search.plans import execute_batch
 from jaxkg.search.query_batch import Chains, Combinations, Conditions, QueryBatch

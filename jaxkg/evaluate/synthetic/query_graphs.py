@@ -6,7 +6,8 @@ import numpy as np
 
 from jaxkg.kg.queries.rules import refusal, value_kind
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.queries.values import KINDS, NONE
+from jaxkg.kg.queries.values import KINDS
+from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
     Compared,
     Comparison,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.queries.values import KINDS, NONE, Values, Window
+from jaxkg.kg.queries.values import KINDS, Values
+from jaxkg.kg.queries.windows import NONE, Window
 from jaxkg.query import (
     OPERATORS,
     Compared,

@@ -15,7 +15,8 @@ import numpy as np
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.rules import ends_at, refuse_unsound, side_kind, topics_of, where_window
-from jaxkg.kg.queries.values import NONE, Values
+from jaxkg.kg.queries.values import Values
+from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
     Compared,
     Comparison,

@@ -28,7 +28,8 @@ from jaxkg.kg.queries.rules import (
     topics_of,
     where_window,
 )
-from jaxkg.kg.queries.values import NONE, Values, count_meant
+from jaxkg.kg.queries.values import Values, count_meant
+from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
     Compared,
     Count,

@@ -21,7 +21,7 @@ import bisect
 import functools
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -46,29 +46,13 @@ from jaxkg.kg.queries.literals import (
     as_truth,
     literal,
 )
+from jaxkg.kg.queries.windows import LAST, NONE, Window, interval
 from jaxkg.query import Comparison, Value
 
 KINDS = ("number", "date", "boolean", "text", "entity")
 """What is compared; the last is an entity as itself."""
 
-NONE = np.iinfo(np.int32).min
-"""The key of an entity without a value of that kind."""
-
-_TYPED, _LAST = KINDS[:3], np.iinfo(np.int32).max
-
-
-class Window(NamedTuple):
-    """The pairs of keys that compare as wanted: both within bounds (ends included), or not."""
-
-    first: tuple[int, int]
-    second: tuple[int, int]
-    negate: bool = False
-
-    def holds(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """[...] bool of two int32 keys; an entity without a value compares with nothing."""
-        inside = (first >= self.first[0]) & (first <= self.first[1])
-        inside &= (second >= self.second[0]) & (second <= self.second[1])
-        return (inside != self.negate) & (first != NONE)
+_TYPED = KINDS[:3]
 
 
 class Values:
@@ -261,18 +245,18 @@ class Values:
             raise JaxkgError(f"{kind} values are not `in` each other, as dates are: {value!r}")
         if kind == "count":
             number = count_meant(value)
-            return _interval(comparison, number, number)
+            return interval(comparison, number, number)
         if isinstance(value, str):
             row = self.row(value)
-            return _interval(comparison, row, row)
+            return interval(comparison, row, row)
         if kind == "date":
             if (days := as_date(value.text)) is None:
                 raise JaxkgError(f"no date {value.text!r}; write 1990, 1990-05, 1990-05-02, 16:30")
-            return _interval(comparison, *days)
+            return interval(comparison, *days)
         if kind == "boolean":
             if (truth := as_truth(value.text)) is None:
                 raise JaxkgError(f"no truth value {value.text!r}; write true or false")
-            return _interval(comparison, truth, truth)
+            return interval(comparison, truth, truth)
         if kind == "text":
             _ = self.texts
             low = bisect.bisect_left(self._texts, (value.text, value.language.lower()))
@@ -370,27 +354,12 @@ def count_meant(value: Value | str) -> int:
     """
     if isinstance(value, Value) and value.kind == "number" and not value.unit:
         number, unit = as_number(value.text) or (Decimal("NaN"), "")
-        if not unit and number.is_finite() and abs(number) < _LAST and number % 1 == 0:
+        if not unit and number.is_finite() and abs(number) < LAST and number % 1 == 0:
             return int(number)
     raise JaxkgError(f"a count compares with a whole number such as 3, not with {value!r}")
 
 
 _OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in")
-
-
-def _interval(comparison: Comparison, first: int, last: int) -> Window:
-    """The window of a comparison with the interval from `first` to `last`."""
-    low, high = (CLOCK, int(_LAST)) if first >= CLOCK else (int(NONE) + 1, CLOCK - 1)
-    bounds = {
-        "=": ((first, first), (last, last)),
-        "<": ((low, high), (low, first - 1)),
-        "<=": ((low, high), (low, last)),
-        ">": ((last + 1, high), (low, high)),
-        ">=": ((first, high), (low, high)),
-        "in": ((first, high), (low, last)),
-        "!=": ((low, last), (first, high)),  # negated: no day in common
-    }[comparison]
-    return Window(*bounds, comparison == "!=")
 
 
 def _parsed(kind: str, text: str):

@@ -6,7 +6,8 @@ import pytest
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.kg.queries.literals import as_clock, as_date, as_number
-from jaxkg.kg.queries.values import NONE, Values
+from jaxkg.kg.queries.values import Values
+from jaxkg.kg.queries.windows import NONE
 from jaxkg.kg.stats import graph_stats
 from jaxkg.query import Value
 

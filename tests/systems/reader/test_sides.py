@@ -54,7 +54,7 @@ def test_a_noun_for_a_verb_tells_no_direction(firm):
     assert seen(firm, "Who is the boss of Anna?", "direction")[("reports to",), ""] == 0.0
     assert seen(firm, "Who does Anna report to?", "direction")[("reports to",), ""] == 1.0
     assert seen(firm, "Who reports to Bruno?", "direction")[("^reports to",), ""] == 1.0
-    assert seen(firm, "Who reports to Bruno?", "direction")[("reports to",), ""] == -1.0
+    assert (("reports to",), "") not in seen(firm, "Who reports to Bruno?", "direction")
 
 
 def test_who_bought_and_what_was_bought(firm):
