@@ -27,7 +27,8 @@ class Value:
 
     Attributes:
         kind: what it is compared as.
-        text: canonical form: "12.5", "1990", "1990-05", "1990-05-02", "true", or the text itself.
+        text: canonical form: "12.5", "1990", "1990-05", "1990-05-02", "16:30", "true", or the text
+            itself.
         unit: text of a number's unit ("km"), where it has one.
         language: of a text, where it is known.
     """

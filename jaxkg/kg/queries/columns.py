@@ -1,7 +1,8 @@
 """How a column of texts writes its numbers and dates, which one text alone does not always tell.
 
 "1.200" is more than a thousand beside "900", and "04/05/1987" is a day of April beside
-"12/25/1987". Dates are the intervals of `jaxkg.kg.queries.literals`; texts are left as they are.
+"12/25/1987". Dates, times of day among them, are the intervals of `jaxkg.kg.queries.literals`;
+texts are left as they are.
 """
 
 from __future__ import annotations

@@ -22,8 +22,10 @@ ANCHORS = {
 _SAID = 0.8
 """Share of a label's words from which on the question says it."""
 _OLD = {"old", "alt"}
-_DAYS = {"year", "date", "day", "month", "jahr", "datum", "tag", "monat"}
+_DAYS = {"year", "date", "day", "month", "years", "dates", "days", "jahr", "datum", "tag", "monat"}
+"""What is asked for where a time of day is no answer."""
 _WEEKDAYS = {"day", "days", "weekday", "weekdays"}
+"""Words of relations that tell days of the week, and of who asks for them."""
 _TIME = (["time"], ["uhr"], ["uhrzeit"])
 """What is asked for where a time of day is."""
 
