@@ -158,7 +158,7 @@ def test_words_of_a_name_are_like_no_label(readings):
 
 _WORDS = (
     "written writes writer wrote directed director direction manager managers management boss "
-    "supervisor headquartered headquarters based base birthplace birth place bought buys selling "
+    "supervisor headquartered headquarters quarters based base birthplace birth place bought buys selling "
     "costs price prices priced mother mothers wroet weight weihgt kilometres kilometer km a of the "
     "lives living live apartments flat translator translation translated gebaut größe straße"
 )
@@ -202,3 +202,8 @@ def test_labels_are_aligned_together_as_alone(readings, question):
         sem, best = phrase_by_phrase(alone, group)
         np.testing.assert_allclose(one.sem, sem, atol=1e-5)
         assert one.best_sem == pytest.approx(max(best, 0.0), abs=1e-5)
+        _, share, at = alone.letters(group)
+        if share >= 0.5:  # letters tell where it is said, else the nearest phrase does
+            assert one.at == at
+        else:
+            assert one.at in {(first + last) / 2 for first, last in alone.phrases}

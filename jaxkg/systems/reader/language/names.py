@@ -50,9 +50,9 @@ def relation_wordings(kg: KnowledgeGraph, code: int, *, rows: bool) -> tuple[str
         code: of the relation, in [0, R).
         rows: whether all that it leads to has facts of its own; "driver id" is the driver then.
 
-    >>> graph = KnowledgeGraph.from_triples([("trip", "driver_no", "Ann")])
+    >>> graph = KnowledgeGraph.from_triples([("trip", "cust_no", "Ann")])
     >>> relation_wordings(graph, 0, rows=True), relation_wordings(graph, 0, rows=False)
-    (('driver', 'driver no', 'driver number'), ('driver no', 'driver number'))
+    (('cust', 'customer', 'cust no', 'customer number'), ('cust no', 'customer number'))
     """
     words = [
         relation_words(label)
