@@ -158,7 +158,8 @@ def test_words_of_a_name_are_like_no_label(readings):
 
 _WORDS = (
     "written writes writer wrote directed director direction manager managers management boss "
-    "supervisor headquartered headquarters quarters based base birthplace birth place bought buys selling "
+    "supervisor headquartered headquarters based base birthplace birth place bought buys selling "
+    "saltmarsh marsh "
     "costs price prices priced mother mothers wroet weight weihgt kilometres kilometer km a of the "
     "lives living live apartments flat translator translation translated gebaut größe straße"
 )
