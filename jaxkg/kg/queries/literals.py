@@ -102,6 +102,16 @@ def as_clock(text: str) -> tuple[int, int] | None:
     return time, time
 
 
+def clock_text(time: int) -> str:
+    """A time of day as ISO 8601 has it.
+
+    >>> clock_text(CLOCK + 160500)
+    '16:05:00'
+    """
+    hour, rest = divmod(time - CLOCK, 10000)
+    return f"{hour:02}:{rest // 100:02}:{rest % 100:02}"
+
+
 def as_day(year: str, month: str | int, day: str) -> tuple[int, int] | None:
     """A day as the interval that it is; None where there is no such day.
 

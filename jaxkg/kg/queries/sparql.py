@@ -19,7 +19,7 @@ from urllib.parse import quote
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.queries.literals import CLOCK, NUMBERS, XSD, as_date, as_number, literal
+from jaxkg.kg.queries.literals import CLOCK, NUMBERS, XSD, as_date, as_number, clock_text, literal
 from jaxkg.kg.queries.rules import (
     ends_at,
     last_relations,
@@ -106,12 +106,11 @@ def to_ntriples(values: Values) -> Iterator[str]:
 
 def _iso(name: str, day: int) -> str:
     """ISO 8601, which another engine reads, of a date however it is written."""
-    parts = day % 1_000_000
     if day >= CLOCK:
-        return f"{parts // 10000:02}:{parts // 100 % 100:02}:{parts % 100:02}"
+        return clock_text(day)
     if as_date(name):
         return name.strip()
-    return f"{day // 10000:04}-{parts // 100 % 100:02}-{day % 100:02}"
+    return f"{day // 10000:04}-{day // 100 % 100:02}-{day % 100:02}"
 
 
 class Terms:
@@ -237,7 +236,7 @@ class _Printer:
         if kind == "date":
             days = as_date(value.text)
             assert days is not None  # refused before
-            if self.values.clocks and node.comparison != "!=":
+            if self.values.timed and node.comparison != "!=":
                 # A day compares with days alone, a time of day with times.
                 lines.append(f"FILTER({key[0]} {'>=' if days[0] >= CLOCK else '<'} {CLOCK})")
             return [*lines, _date_filter(node.comparison, key, tuple(map(str, days)))]
@@ -293,15 +292,16 @@ class _Printer:
             return lines, f"IF({found}, 1, 0)" if kind == "boolean" else found
         first, last = next(self._fresh), next(self._fresh)
         year, month, day = (f'REPLACE(STR({found}), "{_DAYS}", "${at}")' for at in (1, 3, 5))
-        hour, minute, second = (f'REPLACE(STR({found}), "{_TIME}", "${at}")' for at in (1, 2, 3))
-        hours = f"<{XSD}integer>({hour}) * 10000 + <{XSD}integer>({minute}) * 100"
-        time = f"{CLOCK} + {hours} + <{XSD}integer>({second})"
+        time = " + ".join(
+            f'<{XSD}integer>(REPLACE(STR({found}), "{_TIME}", "${at}")) * {size}'
+            for at, size in ((1, 10000), (2, 100), (3, 1))
+        )
         for days, var in ((("101", "1"), first), (("1231", "31"), last)):
             of_month = f'IF({day} = "", {days[1]}, <{XSD}integer>({day}))'
             rest = f'IF({month} = "", {days[0]}, <{XSD}integer>({month}) * 100 + {of_month})'
             date = f"<{XSD}integer>({year}) * 10000 + {rest}"
-            if self.values.clocks:
-                date = f'IF(REGEX(STR({found}), "{_TIME}"), {time}, {date})'
+            if self.values.timed:
+                date = f'IF(REGEX(STR({found}), "{_TIME}"), {CLOCK} + {time}, {date})'
             lines.append(f"BIND({date} AS {var})")
         return lines, (first, last)
 

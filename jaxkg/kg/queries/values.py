@@ -78,6 +78,7 @@ class Values:
         clocks: relations whose dates are times of day.
         sound: relations that were found sound to step along, so that it is looked at once.
         typed, told: whether values are RDF literals, and whether some are read off names.
+        timed: whether some dates are times of day.
     """
 
     def __init__(self, kg: KnowledgeGraph, kinds: Mapping[str, str | None] | None = None):
@@ -137,6 +138,7 @@ class Values:
         literals = np.isin(np.arange(kg.num_entities), list(typed))
         valued = (self.keys[:, 0] != NONE).any(axis=0)
         self.typed, self.told = bool((valued & literals).any()), bool((valued & ~literals).any())
+        self.timed = any(days[0] >= CLOCK for days in dates.values())
         self._ends, self._rows = dict[str, np.ndarray](), dict[str, int]()
         self._codes: dict[tuple[str, ...], tuple[int, ...]] = {}
         self.sound: set[tuple[str, ...]] = set()

@@ -255,6 +255,10 @@ def test_rows_are_called_in_full_where_a_header_shortens_the_title(read):
     assert "called customer and its number" in told[0]
     other = read(text, "book.csv", format="table")
     assert ("cust 1", "is a", "cust") in facts(other)
+    of_a_year = read(text, "customers_2024.csv", format="table")
+    assert ("customer 1", "is a", "customer") in facts(of_a_year)
+    items = read("item_no,kind,sold\n1,pen,3\n2,ink,4\n3,nib,5\n", "items_sold.csv", format="table")
+    assert ("item 1", "is a", "item") in facts(items)
 
 
 def test_commas_part_lists_of_what_stands_anywhere_in_them(read):

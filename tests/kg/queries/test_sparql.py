@@ -158,3 +158,18 @@ def test_another_engine_compares_times_of_day(typed):
         result = sets.execute(query)
         assert [kg.entity_ids[row] for row in result.rows.tolist()] == list(kept)
         assert agrees(store, terms, to_sparql(values, query), result)
+
+
+def test_another_engine_puts_times_of_day_among_days_in_the_same_order():
+    days = [(f"day {n}", "when", f"2024-01-{n + 1:02}") for n in range(29)]
+    kg = KnowledgeGraph.from_triples([*days, ("late", "when", "22:30")])
+    values = Values(kg)
+    assert (values.clocks, values.timed) == (set(), True)
+    store, sets, terms = store_of(to_ntriples(values)), QuerySets(kg, values), Terms(kg)
+    every = Entities(("day 3", "late"))
+    for query in (
+        Extreme(every, ("when",), largest=True),
+        Where(every, ("when",), ">", Value("date", "2023")),
+        Where(every, ("when",), ">", Value("date", "20:00")),
+    ):
+        assert agrees(store, terms, to_sparql(values, query), sets.execute(query)), query

@@ -7,6 +7,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.cues import read_cues, up_to_verb
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.direction import directions
 from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import NAMES, views
@@ -55,6 +56,10 @@ def test_a_noun_for_a_verb_tells_no_direction(firm):
     assert seen(firm, "Who does Anna report to?", "direction")[("reports to",), ""] == 1.0
     assert seen(firm, "Who reports to Bruno?", "direction")[("^reports to",), ""] == 1.0
     assert (("reports to",), "") not in seen(firm, "Who reports to Bruno?", "direction")
+    asked = firm.asked("Who reports to Bruno?")
+    ahead = (firm.kg.relation_code("reports to"),)
+    walked = [one for one in firm.find.all(asked) if one.relations == ahead]
+    assert [directions(asked, one, firm.find)[0] for one in walked] == [-1.0]
 
 
 def test_who_bought_and_what_was_bought(firm):

@@ -13,7 +13,6 @@ from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.tables.keys import (
     TakenTable,
     numbered,
-    one_of,
     row_id,
     row_names,
 )
@@ -309,8 +308,8 @@ def _header_of(
     words = [word.casefold() for word in cells]
     sort = relation_words(title) if titled else row_sort(cells[0], title)
     one, others = row_names(sort, title)
-    whole = one_of(relation_words(title).lower())
-    if len(sort) >= _SHORT and whole.startswith(sort):  # `cust_no` of customers
+    whole, _ = row_names("", title)
+    if len(sort) >= _SHORT and whole.isalpha() and whole.startswith(sort):  # `cust_no` of customers
         sort, one, others = whole, whole, others | {whole}
     name = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
     if name < 0 and len(cells) > 2 and not _ANY.isdisjoint(relation_words(words[0]).split()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from jaxkg.kg.queries.literals import CLOCK, as_clock
+from jaxkg.kg.queries.literals import as_clock, clock_text
 from jaxkg.systems.reader.language.grades import NUMERALS
 
 _HOURS = {**NUMERALS, "one": 1, "eleven": 11, "twelve": 12, "elf": 11, "zwölf": 12}
@@ -46,13 +46,9 @@ def time_written(match: re.Match[str]) -> str:
     time = as_clock(f"{hour} {half}m" if half else f"{hour} uhr")
     if time is None:
         return match[0]
+    told = clock_text(time[0])[:5]
     if not (first := found.get("from")):
-        return _clock(time)
+        return told
     both = (as_clock(f"{first} {some}m") for some in (half, "a", "p"))
     before = next((some for some in both if some and some < time), None)
-    return match[0] if before is None else f"{_clock(before)}{found['to']}{_clock(time)}"
-
-
-def _clock(time: tuple[int, int]) -> str:
-    told = (time[0] - CLOCK) // 100
-    return f"{told // 100:02}:{told % 100:02}"
+    return match[0] if before is None else f"{clock_text(before[0])[:5]}{found['to']}{told}"

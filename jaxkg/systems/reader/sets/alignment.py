@@ -174,7 +174,7 @@ class Alignment:
     def _align(self, groups: list[tuple[str, ...]]) -> list[Aligned]:
         cosines, whole = self._cosines(groups)
         self._spell(groups)
-        letters = [self.letters(group) for group in groups]
+        letters = [self._letters(group) for group in groups]
         content = self.content > 0
         sem = self._words_told(cosines) * content
         lex = np.stack([found for found, _, _ in letters]) * content
@@ -254,12 +254,14 @@ class Alignment:
         Returns:
             [words] likeness, share of the element's own words that the question has, their place.
         """
+        self._spell([wordings])
+        return self._letters(wordings)
+
+    def _letters(self, wordings: tuple[str, ...]) -> tuple[np.ndarray, float, float]:
+        """`letters` of an element that is spelt."""
         lex = np.zeros(len(self.words), np.float32)
         best_lex, at_lex = 0.0, -1.0
-        if not self.words:
-            return lex, best_lex, at_lex
-        self._spell([wordings])
-        for wording in wordings:
+        for wording in wordings if self.words else ():
             parts = _telling(wording)
             weight = value = 0.0
             places = []

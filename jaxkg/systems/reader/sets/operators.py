@@ -64,10 +64,9 @@ class Operators:
             made += unions
             made += self._exceptions(asked, [*self.find.scored(asked, unions)[:_BOTH], *found])
             made += self._lacking(asked, bases)
-        about = sorted((b for b in bases[_HELD:] if b.topics), key=lambda b: len(b.relations))[
-            :_HELD
-        ]
-        said = [*bases[:_HELD], *about, *(self._spoken_of(asked) if openly else ())]
+        about = [base for base in bases[_HELD:] if base.topics]
+        about.sort(key=lambda base: len(base.relations))
+        said = [*bases[:_HELD], *about[:_HELD], *(self._spoken_of(asked) if openly else ())]
         made += [f for base in said for f in measured.holding(asked, base) if len(f.ends)]
         grade = cues.extreme or cues.comparative
         if cues.some and openly and grade is None and len({m.kind for m in asked.classes}) < 2:
@@ -166,11 +165,11 @@ class Operators:
 
     def _times(self, asked: Asked) -> list[Candidate]:
         """How many times something happened to a topic: the rows that have it."""
-        said = [at for at in asked.cues.noun if asked.cues.words.folded[at] in _TIMES]
-        rows = (
-            r for at in range(len(asked.mentions) if said else 0) for r in self.find.rows(asked, at)
-        )
-        return [self._count(asked, r)._replace(explained=r.explained | {*said}) for r in rows]
+        said = {at for at in asked.cues.noun if asked.cues.words.folded[at] in _TIMES}
+        if not said:
+            return []
+        rows = (r for at in range(len(asked.mentions)) for r in self.find.rows(asked, at))
+        return [self._count(asked, r)._replace(explained=r.explained | said) for r in rows]
 
     def _unions(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """The same said of either of two topics."""
