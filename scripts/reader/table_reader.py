@@ -115,12 +115,11 @@ def left_out(record: Record, told: Path, weights: ReaderWeights) -> None:
 
     Args:
         record: of the tables.
-        told: what `train_reader.py fit` kept. The one line of the confidence was fitted on it.
+        told: what `train_reader.py fit` kept. The confidence learnt from other graphs.
         weights: that it was fitted for.
     """
     with np.load(told) as file:
-        right, names = file["right"], file["names"]
-        sure = 1 / (1 + np.exp(-file["cues"] @ weights.confidence))
+        right, names, sure = file["right"], file["names"], file["sure"]
         wanting = file["cues"][:, CUES.index("wanting")] > 0
     for title, found in own_folders("choose", ()).items():
         folders = [folder for folder in found if f"own-{folder.name}" in names]

@@ -44,7 +44,7 @@ from reader_questions import (
 
 from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import CUES
+from jaxkg.systems.reader.confidence import CUES, a_line
 from jaxkg.systems.reader.linking.made_up import with_long_labels, with_made_up
 from jaxkg.systems.reader.linking.phrasebook import Domain, read_phrasebook
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -56,7 +56,7 @@ from jaxkg.systems.reader.training.examples import (
     no_examples,
     told_apart,
 )
-from jaxkg.systems.reader.training.fit import fit_confidence, fit_rankers, padded
+from jaxkg.systems.reader.training.fit import fit_confidence, fit_rankers, padded, sure_left_out
 from jaxkg.systems.reader.training.fit_phrases import fit_phrases
 from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.training.spoken import spoken_world
@@ -280,11 +280,11 @@ def learned(
         "trained on": data,
         "without": args.without,
     }
-    line = np.zeros(len(CUES), np.float32)
+    unknown = a_line(np.zeros(len(CUES), np.float32))
     change = change_of(args)
     if change is not None:
         about["tuned"] = encoder.revision.partition("-")[0]
-    return ReaderWeights(params, mean, scale, line, 0.5, about, maps_of(args), change)
+    return ReaderWeights(params, mean, scale, unknown, 0.5, about, maps_of(args), change)
 
 
 def fit(args: argparse.Namespace) -> None:
@@ -316,9 +316,13 @@ def fit(args: argparse.Namespace) -> None:
                 trained = dataclasses.replace(trained, change=change_of(args, name))
                 ask(trained, ("bare-" if name.endswith(BARE) else "own-") + name, kg, asked)
     told, good = np.concatenate(cues), np.concatenate(right)
-    np.savez(args.output / f"{args.encoder}-told.npz", cues=told, right=good, names=sources)
-    line = fit_confidence(told, good)
-    sure = 1 / (1 + np.exp(-told @ line))
+    graphs = [
+        name.removeprefix("own-").removeprefix("bare-").removesuffix(BARE) for name in sources
+    ]
+    sure = sure_left_out(told, good, graphs)
+    np.savez(
+        args.output / f"{args.encoder}-told.npz", cues=told, right=good, names=sources, sure=sure
+    )
     mine = np.array([name.startswith("own-") for name in sources])
     for least in (0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7):
         for part, chosen in (("all", np.ones_like(mine)), ("own graphs left out", mine)):
@@ -330,7 +334,8 @@ def fit(args: argparse.Namespace) -> None:
         **weights.about,
         "held out": {"questions": len(good), "right": round(float(good.mean()), 4)},
     }
-    dataclasses.replace(weights, confidence=line, threshold=args.threshold, about=about).save(
+    fitted = fit_confidence(told, good)
+    dataclasses.replace(weights, confidence=fitted, threshold=args.threshold, about=about).save(
         args.weights
     )
 

@@ -7,6 +7,7 @@ from reader_graphs import PROJECTS
 
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader import corrections, system
+from jaxkg.systems.reader.confidence import recalibrated
 from jaxkg.systems.reader.weights import shipped_weights
 
 
@@ -14,9 +15,7 @@ from jaxkg.systems.reader.weights import shipped_weights
 def team(in_cache, tmp_path, monkeypatch):
     """A graph and twelve questions about it, of which the reader is never sure."""
     weights = shipped_weights("hashing")
-    line = weights.confidence.copy()
-    line[0] -= 3
-    unsure = dataclasses.replace(weights, confidence=line)
+    unsure = dataclasses.replace(weights, confidence=recalibrated(weights.confidence, 1.0, -3.0))
     monkeypatch.setattr(system, "shipped_weights", lambda encoder: unsure)
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
     rows = [

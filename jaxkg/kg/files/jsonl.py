@@ -13,7 +13,15 @@ from jaxkg.foreign_json import read_json
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import header_columns
 from jaxkg.kg.files.tables.keys import TakenTable
-from jaxkg.kg.files.tables.records import Malformed, Named, Records, Triple, tables_in, text_of
+from jaxkg.kg.files.tables.records import (
+    CALLED,
+    Malformed,
+    Named,
+    Records,
+    Triple,
+    tables_in,
+    text_of,
+)
 from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
 from jaxkg.kg.names import NameCollector
 
@@ -130,7 +138,11 @@ def _is_triple(record: Any) -> bool:
     """Whether a record is, or is meant as, a triple."""
     if not isinstance(record, dict):
         raise Malformed("not a JSON object")
-    return not record or bool(header_columns(list(record))) or bool(record.keys() & _OF_TRIPLES)
+    if not record or header_columns(list(record)):
+        return True
+    # A ticket has a "subject" and a department a "head", beside a name or much else.
+    ends = len(record.keys() & _OF_TRIPLES)
+    return ends > 1 or (ends == 1 and len(record) <= 4 and record.keys().isdisjoint(CALLED))
 
 
 def _parts(

@@ -1,31 +1,24 @@
-"""How sure a reading is: a logistic line over what is told by the ranking and by the best reading.
+"""How sure a reading is: a line and a small perceptron over what is told by the ranking and by the
+best reading.
 
-Platt, "Probabilistic Outputs for Support Vector Machines", 1999; fitted on graphs and questions
+Of the ranker's form; a logistic line over fewer cues (Platt, "Probabilistic Outputs for Support
+Vector Machines", 1999) is what weights before 2026.11-16 have. Fitted on graphs and questions
 that the ranker was not trained on, unanswerable ones among them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 import numpy as np
 
+from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.views import NAMES
 
-_TOLD = (
-    "unexplained", "share", "worst word", "share by letters", "least fit", "least lex", "least sem",
-    "topic score", "unused names", "loose name", "measure fit", "direction", "turn least",
-    "turn mean", "turn unexplained", "turn backwards", "groups less steps", "groups apart",
-    "groups", "names", "graph has classes", "graph has many relations", "one step", "two steps",
-    "three steps", "mean whole", "noun fit", "log size", "answers itself", "there and back",
-    "named aside", "named aside by letters", "both missed", "asked class missed",
-    "graded missed", "class named", "wanting", "linked in all", "linked least", "linked ahead",
-    "linked missed", "linked best", "linked spread", "all asked",
-)  # fmt: skip
-_PLACES = [NAMES.index(name) for name in _TOLD]
-_RANKING = ("bias", "chance", "margin", "readings", "spread of chance", "crowd")
-CUES = (*_RANKING, *_TOLD)
-"""What the line reads, in order."""
+_RANKING = ("bias", "chance", "margin", "readings", "spread of chance", "crowd", "lead")
+CUES = (*_RANKING, *NAMES)
+"""What it reads, in order."""
 
 
 def confidence_cues(scores: np.ndarray, answers: list[object], views: np.ndarray) -> np.ndarray:
@@ -37,7 +30,8 @@ def confidence_cues(scores: np.ndarray, answers: list[object], views: np.ndarray
         views: [C, F], as they are, not standardised.
 
     Returns:
-        [K] float32, as `CUES`.
+        [K] float32, as `CUES`; the lead is how far the best score is above that of the best
+        reading with another answer, 0 where there is none.
     """
     chance = np.exp(scores - scores.max())
     chance /= chance.sum()
@@ -50,14 +44,43 @@ def confidence_cues(scores: np.ndarray, answers: list[object], views: np.ndarray
     other = max(by_answer.values(), default=0.0)
     entropy = -float((shares * np.log(shares + 1e-9)).sum())
     crowd = float(np.log1p((shares > 0.02).sum()))
-    ranking = [1.0, mine, mine - other, np.log1p(len(scores)) / 5, entropy, crowd]
-    return np.concatenate([ranking, views[best, _PLACES]]).astype(np.float32)
+    behind = [score for score, answer in zip(scores, answers) if answer != answers[best]]
+    lead = float(scores[best] - max(behind)) if behind else 0.0
+    ranking = [1.0, mine, mine - other, np.log1p(len(scores)) / 5, entropy, crowd, lead]
+    return np.concatenate([ranking, views[best]]).astype(np.float32)
 
 
-def confidence(line: np.ndarray, cues: np.ndarray) -> float:
-    """Chance in [0, 1] that the best reading is right.
+def confidence(params: Mapping[str, np.ndarray], cues: np.ndarray) -> np.ndarray:
+    """Chances in [0, 1] that the best readings are right.
 
-    >>> confidence(np.zeros(len(CUES)), np.ones(len(CUES)))
-    0.5
+    Args:
+        params: of `rank_on_host`.
+        cues: [..., K] float32.
+
+    Returns:
+        [...] float32.
+
+    >>> confidence(a_line(np.zeros(len(CUES))), np.ones((2, len(CUES)))).tolist()
+    [0.5, 0.5]
     """
-    return float(1 / (1 + np.exp(-float(line @ cues))))
+    return 1 / (1 + np.exp(-rank_on_host(params, cues)))
+
+
+def a_line(line: np.ndarray) -> dict[str, np.ndarray]:
+    """The parameters of a line alone, [K], without a perceptron."""
+    none = np.zeros(0, np.float32)
+    return {
+        "line": line,
+        "inner": np.zeros((len(line), 0), np.float32),
+        "bias": none,
+        "outer": none,
+    }
+
+
+def recalibrated(
+    params: Mapping[str, np.ndarray], slope: float, bias: float
+) -> dict[str, np.ndarray]:
+    """Parameters whose logits are those of others, times a slope and moved by a bias (Platt)."""
+    line = slope * params["line"]
+    line[CUES.index("bias")] += bias
+    return {**params, "line": line, "outer": slope * params["outer"]}

@@ -77,10 +77,10 @@ def rank_on_host(params: Mapping[str, np.ndarray], views: np.ndarray) -> np.ndar
 
     Args:
         params: arrays of `init_ranker`, as numpy.
-        views: [C, F] float32, standardised.
+        views: [..., F] float32, standardised.
 
     Returns:
-        [C] float32.
+        [...] float32.
     """
     hidden = np.tanh(views @ params["inner"] + params["bias"])
     return views @ params["line"] + hidden @ params["outer"]

@@ -189,7 +189,7 @@ class Reader(QuestionAnswering):
             return Understood(asked, (), sure=False)
         answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]
         cues = confidence_cues(scores, list(answers), seen.views)
-        sure = confidence(self.weights.confidence, cues)
+        sure = float(confidence(self.weights.confidence, cues))
         least = (
             self.weights.threshold if self.settings.threshold is None else self.settings.threshold
         )

@@ -17,10 +17,11 @@ from jaxkg.systems.reader.confidence import CUES
 from jaxkg.systems.reader.views import NAMES
 from jaxkg.text.encoder import Change, TextEncoder
 
-FORMAT = "jaxkg-reader-1"
+FORMAT = "jaxkg-reader-2"
 ADAPTED = "reader.npz"
 """File of adapted weights, in the folder that `jaxkg adapt` makes."""
-_ARRAYS = ("line", "inner", "bias", "outer", "mean", "scale")
+_RANKER = ("line", "inner", "bias", "outer")
+_ARRAYS = (*_RANKER, "mean", "scale")
 _MAPS = ("ask", "tell")
 _FACTORS = ("first", "second")
 
@@ -32,7 +33,7 @@ class ReaderWeights:
     Attributes:
         params: of `jaxkg.systems.reader.rank`.
         mean, scale: [F], views are standardised by them.
-        confidence: [K] of `jaxkg.systems.reader.confidence`.
+        confidence: parameters of `jaxkg.systems.reader.confidence`.
         threshold: least confidence of an answer.
         about: version, encoder, data and scores.
         phrases: maps of phrases and labels, see `TextVectors`.
@@ -42,7 +43,7 @@ class ReaderWeights:
     params: Mapping[str, np.ndarray]
     mean: np.ndarray
     scale: np.ndarray
-    confidence: np.ndarray
+    confidence: Mapping[str, np.ndarray]
     threshold: float
     about: Mapping[str, Any]
     phrases: tuple[np.ndarray, np.ndarray] | None = None
@@ -71,10 +72,11 @@ class ReaderWeights:
         made: dict[str, Any] = {n: np.asarray(a, np.float32) for n, a in arrays.items()}
         if self.phrases is not None:
             made |= {f"phrase {n}": a.astype(np.float16) for n, a in zip(_MAPS, self.phrases)}
+        made |= {f"sure {name}": self.confidence[name].astype(np.float32) for name in _RANKER}
         made |= change_arrays(self.change or {})
         text = json.dumps({**told, **self.about})
         about = np.frombuffer(text.encode(), np.uint8)
-        np.savez_compressed(path, confidence=self.confidence, about=about, **made)
+        np.savez_compressed(path, about=about, **made)
 
     @classmethod
     def open(cls, path: Path) -> ReaderWeights:
@@ -86,7 +88,8 @@ class ReaderWeights:
         """
         try:
             with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in (*_ARRAYS, "confidence", "about")}
+                arrays = {name: file[name] for name in (*_ARRAYS, "about")}
+                sure = {name: file[f"sure {name}"] for name in _RANKER}
                 phrases = [file[f"phrase {n}"] for n in _MAPS if "phrase ask" in file]
                 change = change_in(file)
             about = json.loads(arrays.pop("about").tobytes())
@@ -94,28 +97,28 @@ class ReaderWeights:
             raise JaxkgError(f"{path} holds no weights of the reader: {error}") from error
         views = tuple(about.pop("views", ()))
         cues = tuple(about.pop("cues", CUES))
-        if about.get("format") != FORMAT or not set(views) <= set(NAMES) or set(cues) - set(CUES):
+        made = about.pop("format", None)
+        if made != FORMAT or not set(views) <= set(NAMES) or set(cues) - set(CUES):
             gone = sorted({*views} - {*NAMES} | {*cues} - {*CUES})
             raise JaxkgError(
-                f"{path} holds weights of {about.get('format')!r}, made for {gone or 'no'} views; "
+                f"{path} holds weights of {made!r}, made for {gone or 'no'} views; "
                 f"this version reads {FORMAT} without these: make them again, with `jaxkg adapt` "
                 "or scripts/reader/train_reader.py"
             )
-        hidden = arrays["bias"].shape
-        shapes = {name: (len(views),) for name in ("line", "mean", "scale")}
-        shapes |= {"inner": (len(views), *hidden), "outer": hidden, "confidence": (len(cues),)}
-        whole = all(arrays[name].shape == shape for name, shape in shapes.items())
-        read = [*arrays.values(), *(factor for pair in change.values() for factor in pair)]
+        whole = _fit(arrays, len(views)) and _fit(sure, len(cues))
+        whole &= arrays["mean"].shape == arrays["scale"].shape == (len(views),)
+        factors = (factor for pair in change.values() for factor in pair)
+        read = [*arrays.values(), *sure.values(), *factors]
         if not views or not whole or not all(np.isfinite(array).all() for array in read):
             raise JaxkgError(f"{path}: the weights are damaged")
         for name in ("line", "inner", "mean", "scale"):
             arrays[name] = _placed(arrays[name], views, NAMES)
-        confidence = _placed(arrays.pop("confidence"), cues, CUES)
+        sure |= {name: _placed(sure[name], cues, CUES) for name in ("line", "inner")}
         mean, scale = arrays.pop("mean"), arrays.pop("scale")
         ask, tell = (a.astype(np.float32) for a in phrases) if phrases else (None, None)
         maps = None if ask is None or tell is None else (ask, tell)
         least = float(about.pop("threshold"))
-        return cls(arrays, mean, scale, confidence, least, about, maps, change or None)
+        return cls(arrays, mean, scale, sure, least, about, maps, change or None)
 
 
 def change_arrays(change: Change) -> dict[str, Any]:
@@ -139,6 +142,13 @@ def change_in(file: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.
         for part in _FACTORS
     )
     return dict(zip(kernels, zip(first, second)))
+
+
+def _fit(params: Mapping[str, np.ndarray], features: int) -> bool:
+    """Whether the arrays of a ranker are as large as one another says."""
+    hidden = params["bias"].shape
+    shapes = {"line": (features,), "inner": (features, *hidden), "outer": hidden}
+    return len(hidden) == 1 and all(params[name].shape == shapes[name] for name in shapes)
 
 
 def _placed(rows: np.ndarray, names: tuple[str, ...], order: tuple[str, ...]) -> np.ndarray:

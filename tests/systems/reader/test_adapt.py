@@ -5,7 +5,7 @@ import pytest
 from reader_graphs import PROJECTS
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import CUES
+from jaxkg.systems.reader.confidence import recalibrated
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training import adapt
 from jaxkg.systems.reader.training.adapt import (
@@ -39,9 +39,7 @@ FACTS = [
 def reader() -> Reader:
     """One that is never sure."""
     weights = shipped_weights("hashing")
-    line = weights.confidence.copy()
-    line[CUES.index("bias")] -= 3
-    unsure = dataclasses.replace(weights, confidence=line)
+    unsure = dataclasses.replace(weights, confidence=recalibrated(weights.confidence, 1.0, -3.0))
     return Reader.build(KnowledgeGraph.from_triples(FACTS), HashingEncoder(), weights=unsure)
 
 

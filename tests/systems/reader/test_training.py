@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from jaxkg.systems.reader.confidence import confidence
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.training.examples import make_examples
@@ -101,8 +102,10 @@ def test_the_ranker_and_its_confidence_learn():
     ]
     assert np.mean(hits) > 0.7
     cues = np.stack([np.ones(40), np.linspace(-1, 1, 40)], axis=1).astype(np.float32)
-    line = fit_confidence(cues, cues[:, 1] > 0)
-    assert line[1] > 1
+    sure = confidence(fit_confidence(cues, cues[:, 1] > 0, seeds=range(2)), cues)
+    np.testing.assert_array_equal(sure > 0.5, cues[:, 1] > 0)
+    assert sure[-1] > 0.9
+    assert (np.diff(sure) > 0).all()
 
 
 def test_most_questions_about_sets_have_a_right_reading():

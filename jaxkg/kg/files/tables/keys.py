@@ -42,6 +42,8 @@ _PEOPLE_WORDS = (
     "contact"
 )
 _PEOPLE = frozenset(_PEOPLE_WORDS.split())
+_FOLK = ("person", "people", "man", "men", "woman", "women")
+"""What a word for people may end with: "craftspeople"."""
 _SAME = frozenset(("parent", "previous", "next", "original", "reply to", "duplicate of"))
 """What a row is to another of its table."""
 
@@ -180,6 +182,11 @@ def _listed(cell: str) -> list[str]:
     return [match[1] for match in found if match] if all(found) else []
 
 
+def _plays_parts(table: str) -> bool:
+    """Whether rows that are called so are people, who manage and teach one another."""
+    return table in _PEOPLE or table.endswith(_FOLK)
+
+
 def _whole(text: str) -> bool:
     return text.isascii() and text.isdecimal()
 
@@ -205,7 +212,8 @@ def _meant(
         return [(keyed if key else having)[max(named)[1]]]
     if name in _SAME:
         return [table] if table in having else []
-    people = [one for one in having if _PEOPLE & one.others]
+    people = [one for one in having if any(map(_plays_parts, one.others))]
+    people = [table] if table in people else people
     if len(told) > 1 and told[-1] in _BY:
         return people or having
     if not told or told[-1] not in _PARTS or not having:

@@ -12,6 +12,8 @@ from jaxkg.words import relation_words
 
 CALLED = ("id", "name", "label")
 """Keys by which a record that is an entity is called; beside an id the next is its name."""
+_TITLES = ("title", "full name", "code", "number")
+"""Keys by which a record is called that has none of these."""
 
 Named = tuple[str, str | None, list[str]]
 """An id, its display name, its other names."""
@@ -40,7 +42,7 @@ class Records:
     def __init__(self, title: str, first: Any, start: int) -> None:
         if not isinstance(first, dict):
             raise Malformed("not a JSON object")
-        self.key = next((key for key in CALLED if key in first), next(iter(first), ""))
+        self.key = _called_by(first)
         sort = row_sort(self.key, title)
         told = any(relation_words(name).lower() in SORT for name in first)
         self._sort = "" if told else sort
@@ -61,20 +63,23 @@ class Records:
         """
         if not isinstance(record, dict):
             raise Malformed("not a JSON object")
-        if self.key not in record:
+        # Records of several sorts in one file need not be called by one key.
+        key = self.key if self.key in record else _called_by(record, by_first=False)
+        if not key:
             raise Malformed(f"no {self.key!r}")
-        called = text_of(record[self.key], self.key)
-        label, named = _shown(record, self.key)
-        if label is not None and self.key in (full_name(list(record)) or ()):
+        called = text_of(record[key], key)
+        label, named = _shown(record, key)
+        if label is not None and key in (full_name(list(record)) or ()):
             called = label  # a first name alone calls several
         self._rows.add(called)
-        head = row_id(self._one if self._keyed else "", called), label, []
+        keyed = self._keyed and key == self.key
+        head = row_id(self._one if keyed else "", called), label, []
         told = record.get(source_key) if source_key else None
         source = "" if told is None else text_of(told, str(source_key))
         triples: list[Triple] = []
         if self._sort:
             triples.append((head, _plain(SORT[0]), _plain(self._sort)))
-        skipped = {self.key, source_key} | named
+        skipped = {key, source_key} | named
         triples += self._of({k: v for k, v in record.items() if k not in skipped}, head)
         return triples, source
 
@@ -117,6 +122,23 @@ class Records:
         called = label if label is not None and key in parts else text_of(record[key], key)
         tail = row_id(one if numbered(key, [called]) else "", called), label, []
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
+
+
+def _called_by(record: dict[str, Any], *, by_first: bool = True) -> str:
+    """The key by which a record is called; "" where there is none.
+
+    Args:
+        by_first: where no key is a name's, the first one that does not say what the record is.
+    """
+    called = next((key for key in CALLED if key in record), "")
+    if called:
+        return called
+    own = [key for key in record if relation_words(key).lower() not in SORT]
+    named = next((key for key in own if relation_words(key).lower() in _TITLES), "")
+    if by_first:
+        first = next(iter(record), "")
+        return first if first in own else named or next(iter(own), first)
+    return named or next((key for key in own if relation_words(key).lower().endswith(" name")), "")
 
 
 def _shown(record: dict[str, Any], key: str) -> tuple[str | None, set[str]]:

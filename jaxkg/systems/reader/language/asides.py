@@ -44,6 +44,12 @@ _MISSPELT = tuple(
 _OWNED = re.compile(
     rf"\b(?:their|his|its|her(?=\s+(?!(?:{_LINKS}|and|or|{_OPENERS})\b)\w))\b", re.IGNORECASE
 )
+_ANYBODY = re.compile(
+    r"(?P<any>\b(?:(?:is|are|was|were) there|has|have|had|did|does|do|can|is|are|was|were)"
+    r"(?:\s+(?:(?P<body>(?:any|some)(?:one|body))|any|some|an?)\b)?)(?P<asks>\s[^?]*\?)"
+    r"\s*(?:and\s+|if so,?\s+)?(?:who|which|what)(?:\s+(?:ones?|is it|are they))?\W*$",
+    re.IGNORECASE,
+)
 _LIVING = re.compile(r"\bdo for (?:a|her|his|their) living\b", re.IGNORECASE)
 _STANDS_FOR = re.compile(
     r"\b(?:he|him|she|her|they|them|it|this one|that one|(?:that|this|those|these)(?=\W*$))\b",
@@ -115,6 +121,21 @@ def without_manners(text: str) -> str:
     return left if any(letter.isalnum() for letter in left) else text
 
 
+def which_of_any(text: str) -> str:
+    """A question as long as it was, for those that there are if it asks for them after whether.
+
+    >>> which_of_any("Is there anyone who made Alien? Who?")
+    'Who             who made Alien?     '
+    >>> which_of_any("Are there any pots by Ann?")
+    'Are there any pots by Ann?'
+    """
+    told = _ANYBODY.search(text)
+    if told is None or (told["body"] is None and " " not in told["any"].strip()):
+        return text
+    asks = ("Who" if told["body"] else "Which").ljust(len(told["any"]))
+    return (text[: told.start()] + asks + told["asks"]).ljust(len(text))
+
+
 def without_asides(text: str) -> str:
     """The sentences that ask, as long as the whole: what is beside them is blank.
 
@@ -125,6 +146,7 @@ def without_asides(text: str) -> str:
     >>> without_asides("Who wrote St. Mira?"), without_asides("What does she do for a living?")
     ('Who wrote St. Mira?', 'What does she have as a job  ?')
     """
+    text = which_of_any(text)
     cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     parts = [text[a:b] for a, b in itertools.pairwise(cuts)]
     asking = [part.rstrip().endswith("?") for part in parts]

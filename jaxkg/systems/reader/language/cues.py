@@ -23,6 +23,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     NOT,
     OF_MINE,
     SAME,
+    SO,
     STOP,
     TOGETHER,
 )
@@ -143,14 +144,16 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     """
     words = split_words(text)
     folded = words.folded
-    lower = text.lower()
+    so = SO.search(text)
+    lower = text.lower() if so is None else text[: so.start()].lower().ljust(len(text))
     used: set[int] = set()
     count = _count(words, text, used)
     wants, noun = _asked(folded)
     if count:
         wants = "number"
     bounds = tuple(read_bounds(lower, words, used))
-    yesno = bool(folded) and _yesno(folded, text)
+    said = so is not None and not any(word in ASKS or word == "how" for word in folded)
+    yesno = bool(folded) and (said or _yesno(folded, text))
     in_bounds = {place for bound in bounds for place in bound.words}
     comparative, extreme, measured = read_grades(folded, in_bounds | named, used)
     two = {"than", "als", "or", "oder", "before", "after", "vor", "nach"} & set(folded)

@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.storage import digest_of
+from jaxkg.systems.reader.confidence import CUES, recalibrated
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.system import Reader, Seen
@@ -75,7 +76,7 @@ def adapt_reader(
     """
     weights = adapted(reader, own, made).weights
     before, after = counted(told_of(reader, own)), counted(held_out(reader, own, made))
-    digest = digest_of([weights.params["line"], weights.confidence])
+    digest = digest_of([weights.params["line"], weights.confidence["line"]])
     told = {"right, wrong before": before, "right, wrong after, held out": after}
     about = {**weights.about, **told, "version": f"{weights.version}+{digest[:8]}"}
     return dataclasses.replace(weights, about=about), before, after
@@ -123,11 +124,9 @@ def adapted(reader: Reader, own: Sequence[Marked], made: Sequence[Marked] = ()) 
             if (told := other.understood(_ranked(other, one.seen)).cues) is not None:
                 cues.append(told)
                 right.append(fine)
-    line = reader.weights.confidence
-    logits = np.array(cues, np.float32) @ line if cues else np.zeros(0, np.float32)
-    slope, bias = _recalibrated(logits, np.array(right, bool))
-    surer = slope * line
-    surer[0] += bias
+    sure = reader.weights.confidence
+    logits = rank_on_host(sure, np.array(cues, np.float32).reshape(-1, len(CUES)))
+    surer = recalibrated(sure, *_platt(logits, np.array(right, bool)))
     return _reader(reader, dataclasses.replace(ranked.weights, confidence=surer))
 
 
@@ -178,7 +177,7 @@ def _line(reader: Reader, questions: Sequence[Marked]) -> ReaderWeights:
     return dataclasses.replace(reader.weights, params=params)
 
 
-def _recalibrated(logits: np.ndarray, right: np.ndarray) -> tuple[float, float]:
+def _platt(logits: np.ndarray, right: np.ndarray) -> tuple[float, float]:
     """Slope and bias that make logits tell how often they are right."""
 
     def loss(by: np.ndarray) -> float:

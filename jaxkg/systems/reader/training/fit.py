@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +12,12 @@ import numpy as np
 import optax
 
 from jaxkg.learn.loop import Program, program, run, shuffled
+from jaxkg.systems.reader.confidence import confidence
 from jaxkg.systems.reader.rank import init_ranker, listwise_loss
 from jaxkg.systems.reader.training.examples import Examples
+
+_HIDDEN, _DROPPED = 24, 0.2
+"""Hidden units of the confidence, and the share of them that a step leaves out."""
 
 
 def padded(examples: Examples, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -97,45 +102,93 @@ def fit_rankers(
 ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
     """The mean of several rankers, as one with the hidden units of all; see `fit_ranker`."""
     made = [fit_ranker(views, right, valid, kept=kept, seed=s, epochs=epochs) for s in seeds]
-    params = [one[0] for one in made]
-    whole = {
+    return _as_one([one[0] for one in made]), made[0][1], made[0][2]
+
+
+def _as_one(params: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The mean of several rankers as one with the hidden units of all."""
+    return {
         "line": np.mean([p["line"] for p in params], axis=0),
         "inner": np.concatenate([p["inner"] for p in params], axis=1),
         "bias": np.concatenate([p["bias"] for p in params]),
         "outer": np.concatenate([p["outer"] for p in params]) / np.float32(len(params)),
     }
-    return whole, made[0][1], made[0][2]
 
 
 def fit_confidence(
-    cues: np.ndarray, right: np.ndarray, *, decay: float = 1e-3, steps: int = 400
-) -> np.ndarray:
-    """Fit the line of `jaxkg.systems.reader.confidence`.
+    cues: np.ndarray, right: np.ndarray, *, seeds: Sequence[int] = range(5), steps: int = 200
+) -> dict[str, np.ndarray]:
+    """Fit the parameters of `jaxkg.systems.reader.confidence`: the mean of several trainings.
 
     Args:
-        cues: [Q, K] float32.
+        cues: [Q, K] float32, the first of which is 1.
         right: [Q] bool.
-        decay: of the ridge.
-        steps: of gradient descent by Adam.
+        seeds: of the trainings.
+        steps: over all questions, a share of the hidden units left out of each.
 
     Returns:
-        [K] float32.
+        parameters, of cues as they are.
     """
-    wanted = jnp.asarray(right, jnp.float32)
-    table = jnp.asarray(cues, jnp.float32)
-    optimiser = optax.adam(0.05)
-    line = jnp.zeros((cues.shape[1],), jnp.float32)
-    state = optimiser.init(line)
+    mean, spread = cues.mean(axis=0), cues.std(axis=0)
+    scale = np.where(spread > 1e-6, 1 / np.maximum(spread, 0.05), 0.0)
+    mean, scale[0] = np.concatenate([[0.0], mean[1:]]), 1.0
+    table = ((cues - mean) * scale).astype(np.float32)
+    made = _surety()
+    fitted = []
+    for seed in seeds:
+        start = init_ranker(seed, cues.shape[1], hidden=_HIDDEN)
+        # A perceptron that starts at 0 behind would learn nothing in so few steps.
+        drawn = np.random.default_rng(seed)
+        start["outer"] = jnp.asarray(drawn.normal(0, 0.1, _HIDDEN), jnp.float32)
+        batches = (
+            (table, right, drawn.random((len(right), _HIDDEN)) > _DROPPED) for _ in range(steps)
+        )
+        learnt = run(made.step, made.init(start), batches, steps=steps, per_epoch=steps)
+        fitted.append(learnt.weights)
+    whole = _as_one([{name: np.asarray(array) for name, array in one.items()} for one in fitted])
+    # Of standardised cues until here.
+    whole["bias"] = whole["bias"] - (mean * scale) @ whole["inner"]
+    line = whole["line"] * scale
+    line[0] -= mean @ line
+    return {**whole, "line": line, "inner": whole["inner"] * scale[:, None]}
 
-    def loss(line: jax.Array) -> jax.Array:
-        scores = jnp.einsum("qk,k->q", table, line)
-        return optax.sigmoid_binary_cross_entropy(scores, wanted).mean() + decay * (line**2).sum()
 
-    @jax.jit
-    def update(line: jax.Array, state: optax.OptState) -> tuple[jax.Array, optax.OptState]:
-        changes, state = optimiser.update(jax.grad(loss)(line), state, line)
-        return optax.apply_updates(line, changes), state  # type: ignore[return-value]
+def sure_left_out(
+    cues: np.ndarray, right: np.ndarray, groups: Sequence[str], folds: int = 5
+) -> np.ndarray:
+    """[Q] how sure a confidence is of each question that learnt from none of its group.
 
-    for _ in range(steps):
-        line, state = update(line, state)
-    return np.asarray(line)
+    Args:
+        cues, right: see `fit_confidence`.
+        groups: Q names of what the questions are about.
+        folds: parts that groups are told apart into.
+    """
+    part = np.array([zlib.crc32(name.encode()) % folds for name in groups])
+    sure = np.zeros(len(right))
+    for fold in range(folds):
+        learnt = fit_confidence(cues[part != fold], right[part != fold])
+        sure[part == fold] = confidence(learnt, cues[part == fold])
+    return sure
+
+
+def surety_loss(
+    params: Mapping[str, jax.Array], cues: jax.Array, right: jax.Array, kept: jax.Array
+) -> jax.Array:
+    """Mean cross entropy of a confidence, a share of its hidden units left out.
+
+    Args:
+        params: see `init_ranker`.
+        cues: [Q, K] float32, standardised.
+        right: [Q] bool.
+        kept: [Q, H] bool, hidden units that count.
+    """
+    hidden = jnp.tanh(jnp.einsum("qk,kh->qh", cues, params["inner"]) + params["bias"][None])
+    hidden = jnp.where(kept, hidden / (1 - _DROPPED), 0.0)
+    logits = jnp.einsum("qk,k->q", cues, params["line"])
+    logits += jnp.einsum("qh,h->q", hidden, params["outer"])
+    return optax.sigmoid_binary_cross_entropy(logits, jnp.asarray(right, jnp.float32)).mean()
+
+
+@functools.lru_cache
+def _surety() -> Program:
+    return program(surety_loss, optax.adamw(3e-3, weight_decay=0.03))

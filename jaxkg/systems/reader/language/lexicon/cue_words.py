@@ -7,10 +7,10 @@ import re
 _STOP_WORDS = """
 a an the of in on at to by for from with as is are was were be been being am do does did done has
 have had having can could may might must shall should will would it its this that these those there
-here he she they them his her their him i me my we us our you your who whom whose what which when
-where why how and or not no nor if so than then too very s t re ve d ll m also any some all both
-either each every other another such own same please tell give show name list find say know want get
-got out up off over about into go goes come comes many much more most
+here he she they them his her their him i me my we us our you your who whom whose what which wich
+when where why how and or not no nor if so than then too very s t re ve d ll m also any some all
+both either each every other another such own same please tell give show name list find say know
+want get got out up off over about into go goes come comes many much more most
 der die das den dem des ein eine einen einem einer und oder nicht ist sind war waren wird werden
 wurde wurden hat haben hatte von vom zu zum zur im am an auf aus bei mit für in wer wen wem was
 welche welcher welches welchen welchem wie viele viel wann wo wohin woher worüber es gibt man sich
@@ -42,7 +42,7 @@ _KINDS = """
 person: who whom whose wer wen wem
 date: when wann
 place: where wo wohin woher
-thing: what which welche welcher welches welchen welchem
+thing: what which wich welche welcher welches welchen welchem
 """
 ASKS = {
     word: line.split(":")[0]
@@ -57,13 +57,21 @@ ist sind war waren hat haben hatte kann können wird wurde wurden
 """
 AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
 """Verbs that a question of yes or no begins with."""
+SO = re.compile(
+    r"(?:,|\s[-–])\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|will|would)n['’]?t\s"
+    r"+(?:i|you|he|she|it|we|they|there|that)|(?:is|was|are|were|does|did|has|have)\s+"
+    r"(?:he|she|it|they|there)|right|correct|true|yes|no|is that right|is that (?:so|true|correct)|"
+    r"am i right|nicht wahr|oder nicht|stimmt['’]?s|oder|richtig|gell|ja)\s*\?\s*$",
+    re.IGNORECASE,
+)
+"""What makes a question of yes or no of what is said: "she taught Ann, didn't she?"."""
 
 _AGE = "birth born geboren date founded opened built !age"
 _PRICE = "price cost fee fare rent charge"
 _SPAN = "length duration minutes !since !founded !joined !hired !employed !opened !started"
 # Sign of the measure, the words, and what they measure; after `!` what grows the other way.
 _GRADES = """
-- old older oldest alt älter älteste ältester ältestes älteren: AGE
+- old older oldest elder eldest alt älter älteste ältester ältestes älteren: AGE
 + young younger youngest jung jünger jüngste jüngster: AGE
 + newest newer latest recent recently neueste neuer: AGE
 + long longer longest lang länger längste: SPAN
@@ -133,7 +141,7 @@ _GAP = (
     r"€|\$|£)*"
 )
 _SMALLER = (
-    "less|fewer|cheaper|smaller|lighter|shorter|lower|thinner|faster|"
+    "less|fewer|worse|cheaper|smaller|lighter|shorter|lower|thinner|faster|"
     "weniger|kürzer|kleiner|leichter|billiger|günstiger"
 )
 _OR_SO = r"\s+(?:\w+\s+)?(?:or|and|oder|und)\s+"
@@ -150,7 +158,11 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
         rf"\b(?:no more than|not more than|at most|up to|höchstens|bis zu){_GAP}{_NUMBER}",
         "<=",
     ),
-    (rf"\b(?:no less than|no fewer than|not less than|at least|mindestens){_GAP}{_NUMBER}", ">="),
+    (
+        r"\b(?:no less than|no fewer than|not less than|at least|upwards? of|mindestens)"
+        rf"{_GAP}{_NUMBER}",
+        ">=",
+    ),
     (rf"\b(?:exactly|precisely|only|genau|nur){_GAP}{_NUMBER}", "="),
     (rf"\b(?:since|seit|ab){_GAP}{_NUMBER}", ">="),
     (rf"\b(?:from|von){_GAP}{_NUMBER}\s+(?:onwards?|on|an)(?=\W*(?:$|and\b|or\b|und\b))", ">="),
@@ -160,7 +172,7 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
     (rf"\b(?:{_SMALLER})\s+(?:than|als){_GAP}{_NUMBER}", "<"),
     (rf"\b(?:under|below|unter){_GAP}{_NUMBER}", "<"),
     (rf"\b(?:more|\w+er|expensive|teurer|mehr)\s+(?:than|als){_GAP}{_NUMBER}", ">"),
-    (rf"\b(?:over|above|exceed(?:s|ed|ing)?|tops|über){_GAP}{_NUMBER}", ">"),
+    (rf"\b(?:over|above|exceed(?:s|ed|ing)?|in excess of|north of|tops|über){_GAP}{_NUMBER}", ">"),
     (
         r"\b(?:in|during|im jahr|im jahre|from|of|on|im|am)\s+"
         r"(\d{4}(?:-\d\d){0,2}|--\d\d)(?![\w-])",
