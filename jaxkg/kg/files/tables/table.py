@@ -184,8 +184,8 @@ def take_table(
                 why = f"{header.columns[0]} {'comes again and again' if again else 'tells when'}"
             keyed = not header.nameless and numbered(header.columns[0], firsts)
             one = header.one if keyed else ""
-            if keyed and not header.shown and _names([cells[1] for _, cells in rows]):
-                header = header._replace(name=1)
+            if keyed and not header.shown:
+                header = header._replace(name=_named_by(header, [cells for _, cells in rows]))
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
         for number, cells in rows:
@@ -235,10 +235,19 @@ def take_table(
     return how + told
 
 
+def _named_by(header: _Header, rows: Sequence[Sequence[str]]) -> int:
+    """The column of names beside numbers that call rows, -1 without one: the one that is called as
+    the rows are, or the next to the numbers where there are many of them."""
+    for at, column in enumerate(header.columns[1:], start=1):
+        if relation_words(column).lower() in header.others and _names([row[at] for row in rows]):
+            return at
+    return 1 if len(rows) >= _ROWS_WITH_NAMES and _names([row[1] for row in rows]) else -1
+
+
 def _names(cells: Sequence[str]) -> bool:
-    """Whether the cells beside numbers that call rows are names: many, each another, no values."""
-    many = len(cells) >= _ROWS_WITH_NAMES and len(set(cells)) == len(cells)
-    return many and not any(not cell or "@" in cell or is_value(cell) for cell in cells)
+    """Whether cells are names: each another, no values."""
+    apart = len(set(cells)) == len(cells)
+    return apart and not any(not cell or "@" in cell or is_value(cell) for cell in cells)
 
 
 def _happenings(rows: Sequence[Sequence[str]]) -> bool:

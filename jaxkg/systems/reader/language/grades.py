@@ -92,7 +92,7 @@ def read_grades(
             continue
         largest, measure = grade
         after = folded[place + 1] if place + 1 < len(folded) else ""
-        if word in _MORE and after in GRADABLE:
+        if (word in _MORE and after in GRADABLE) or (word == "first" and after == "time"):
             continue
         how = folded[place - 1] if place else ""
         if (how, word) in _NO_GRADES:

@@ -46,6 +46,7 @@ class Whether:
         made += [
             self._exists(c, len(c.ends) > 0) for c in filtered if len(c.relations) <= len(c.topics)
         ]
+        made += self._true(asked, found)
         # What says true or false is not there for being said: "was it paid?".
         joins = [
             c for c in found[:_LOOKED_AT]
@@ -60,6 +61,26 @@ class Whether:
             shape="yesno",
             result="yes" if holds else "no",
         )
+
+    def _true(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
+        """Whether a topic's value of true and false is true, in whatever words it is asked for."""
+        made: list[Candidate] = []
+        if asked.cues.negated is not None:
+            return made
+        for path in found:
+            if path.shape != "path" or path.last < 0 or len(path.ends) != 1:
+                continue
+            told = self.vocabulary.truths(path.last)
+            if told is None or told[0] < 0:
+                continue
+            true = Entities((self.kg.entity_ids[told[0]],))
+            holds = int(path.ends[0]) == told[0]
+            reading = path._replace(
+                query=Intersection((path.node, true)),
+                ends=path.ends if holds else np.zeros(0, np.int64),
+            )
+            made.append(self._exists(reading, holds))
+        return made
 
     def _stands(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """Whether a topic stands where a path from another one leads."""
