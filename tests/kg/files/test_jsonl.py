@@ -176,3 +176,27 @@ def test_what_lies_within_is_called_by_its_names(read):
     assert {("tomato", "latinName", "Solanum"), ("tomato", "family", "nightshades")} <= found
     assert {("Ann Lee", "town", "Ely"), ("Bo Ash", "town", "Ulm")} <= found
     assert any(head == "Dale" and tail.startswith("_:box") for head, _, tail in found)
+
+
+def test_records_of_several_sorts_are_called_by_keys_of_their_own(read):
+    graph = read(
+        [
+            {"type": "person", "name": "Ann", "born": 1950},
+            {"type": "interview", "title": "Nets", "people": ["Ann"]},
+            {"type": "tape", "tape name": "T7", "of": "Nets"},
+        ]
+    )
+    found = {graph.triple(row) for row in range(graph.num_triples)}
+    assert {("Nets", "people", "Ann"), ("Nets", "type", "interview"), ("T7", "of", "Nets")} <= found
+    titled = read([{"type": "interview", "title": "Nets", "of": "Ann"}])
+    assert titled.triple(0)[0] == "Nets"
+
+
+def test_a_record_with_a_subject_or_a_head_is_no_triple(read):
+    tickets = [{"ticket": f"T{n}", "subject": "No tone", "opened": 1, "by": "Ann", "tag": "x"}
+               for n in range(2)]  # fmt: skip
+    assert read(tickets).triple(0)[0] == "T0"
+    units = read([{"name": "Sales", "head": "Ann"}, {"name": "Stock", "head": "Bo"}])
+    assert ("Stock", "head", "Bo") in {units.triple(row) for row in range(units.num_triples)}
+    with pytest.raises(JaxkgError, match="no 'tail'"):
+        read([{"head": "Ann", "relation": "owns", "note": "?"}])

@@ -234,3 +234,19 @@ def test_who_a_row_reports_to_is_a_row_of_the_one_table_that_has_the_number(fold
     assert ("Bo Ash", "reports_to", "Ann Lee") in found
     assert ("Sweep", "assigned_to", "Bo Ash") in found
     assert ("Mow", "paid_by", "50") in found
+
+
+def test_who_taught_whom_is_a_row_of_a_table_of_people(folder):
+    crew = "id,name,taught_by_id\n1,Ann,\n2,Bo,1\n"
+    boats = "id,boat,owner_id\n1,Gull,2\n2,Tern,1\n"
+    found = named_facts(folder({"craftspeople.csv": crew, "boats.csv": boats}))
+    assert ("Bo", "taught_by_id", "Ann") in found
+    assert ("Gull", "owner_id", "Bo") in found  # and no boat; `boat` has the boats' names
+
+
+def test_people_are_managed_by_those_of_their_own_table(folder):
+    files = {
+        "members.csv": "id,name\n1,Eve\n2,Flo\n",
+        "staff.csv": "id,name,manager_id\n1,Ann,\n2,Bo,1\n",
+    }
+    assert ("Bo", "manager_id", "Ann") in named_facts(folder(files))

@@ -241,6 +241,10 @@ def test_a_column_called_as_rows_are_has_their_names(read):
     assert ("pool 2", "manager name", "Bo") in facts(found)
     staff = read("staff_no,full name,floor\n7,Ann Lee,1\n8,Bo Ash,2\n", "staff.csv")
     assert {staff.name(staff.entity(f"staff {n}")) for n in (7, 8)} == {"Ann Lee", "Bo Ash"}
+    firms = read("buyer_id,town,buyer,cap\n1,Ayr,Oak Ltd,3\n2,Ely,Elm Ltd,4\n", "buyers.csv")
+    assert firms.name(firms.entity("buyer 2")) == "Elm Ltd"
+    numbers = read("order_id,town,order,cap\n1,Ayr,7,3\n2,Ely,9,4\n", "orders.csv")
+    assert ("order 2", "order", "9") in facts(numbers)
     other = read(
         "Piece,Full name,Price\nVase,Blue Vase,4\nJar,Red Jar,5\n", "t.csv", format="table"
     )

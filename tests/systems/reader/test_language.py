@@ -323,6 +323,8 @@ def test_what_may_be_a_question_of_yes_or_no():
     for text, whether in [
         ("Do we need consent for dialysis?", True), ("Can you fill up there?", True),
         ("Do you have boats from Hull?", False), ("Can you list the boats?", False),
+        ("Ann taught Bo, didn't she?", True), ("The Gull is from Hull, right?", True),
+        ("Who taught Bo, right?", False), ("She may sail to the right?", False),
     ]:  # fmt: skip
         assert read_cues(text).yesno == whether, text
 

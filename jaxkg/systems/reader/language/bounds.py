@@ -33,8 +33,8 @@ _HAS_UNIT = re.compile(rf"[\s-]?({_UNIT})\b|\s?([€$£])")
 _SIGN = re.compile(r"[€$£]")
 _PARTS = {"half an": "0.5", "half a": "0.5", "an": "1", "a": "1"}
 _BEFORE_COUNTS = (
-    "than|over|above|under|below|exceeds?|least|most|exactly|precisely|only|upwards of|in excess of|"
-    "als|mindestens|höchstens|genau|nur"
+    "than|over|above|under|below|exceeds?|least|most|exactly|precisely|only|"
+    "upwards of|in excess of|als|mindestens|höchstens|genau|nur"
 )
 _COUNTED = re.compile(
     rf"\b((?:{_BEFORE_COUNTS}) )"

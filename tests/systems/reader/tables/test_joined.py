@@ -92,6 +92,15 @@ def test_one_and_nought_are_true_and_false(joined):
     assert {"Collar"} in answers(joined, "Which products are discontinued?")
 
 
+def test_true_and_false_are_yes_and_no_in_any_words(joined):
+    for product, result in (("Collar", "yes"), ("Brush", "no")):
+        found = joined.of(joined.asked(f"Can I still buy the {product}?"))
+        told = [c for c in found if c.shape == "yesno" and joined.vocabulary.truths(c.last)]
+        assert {c.result for c in told} == {result}
+    found = joined.of(joined.asked("Isn't the Collar sold?"))
+    assert not any(joined.vocabulary.truths(c.last) for c in found if c.shape == "yesno")
+
+
 def test_metres_are_not_told_by_kilometres(joined):
     asked = joined.asked("How many metres is the Collar?")
     by = {

@@ -194,7 +194,8 @@ MONTHS = tuple(line.split() for line in _MONTH_NAMES.strip().splitlines())
 EXCEPT = re.compile(
     r"\b(?:except(?: for)?|apart from|other than|not counting|besides|excluding|without|"
     r"leaving (?:out|aside)|omitting|save for|"
-    r"(?:but|and|yet) (?:skipped|missed|not|no|never|isn.t|aren.t|don.t|doesn.t|didn.t)|aside from|rather than|"
+    r"(?:but|and|yet) (?:skipped|missed|not|no|never|isn.t|aren.t|don.t|doesn.t|didn.t)|"
+    r"aside from|rather than|"
     r"außer|ausser|abgesehen von|bis auf|ohne|(?:aber|und|jedoch) (?:nicht|keine?[nmr]?))\b",
     re.IGNORECASE,
 )
