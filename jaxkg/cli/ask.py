@@ -174,4 +174,6 @@ def explain(
     # A tree is cropped at the width of the console, which a reader of a file has not.
     told = replay(read_trace(trace), most=most)
     wide = None if sys.stdout.isatty() else 10_000
-    Console(soft_wrap=True, highlight=False, width=wide).print(told, no_wrap=True, crop=False)
+    Console(soft_wrap=True, highlight=False, width=wide, emoji=False).print(
+        told, no_wrap=True, crop=False
+    )

@@ -138,4 +138,4 @@ def print_answer(answer: Answer, limit: int) -> None:
 
     from jaxkg.show.render import rich_text
 
-    Console(soft_wrap=True, highlight=False).print(rich_text(answer, limit=limit))
+    Console(soft_wrap=True, highlight=False, emoji=False).print(rich_text(answer, limit=limit))

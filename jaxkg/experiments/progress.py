@@ -15,7 +15,7 @@ from jaxkg.cache import CacheWarning, forget_programs
 PATIENCE = 3.0
 """Seconds that a command may be silent where no bars are drawn."""
 
-errors = Console(stderr=True, soft_wrap=True)
+errors = Console(stderr=True, soft_wrap=True, emoji=False)
 _quiet = [False]
 
 

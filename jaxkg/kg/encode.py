@@ -121,6 +121,27 @@ class TripleEncoder:
         if self._sources:
             self._sources += [""] * (self._rows - len(self._sources))
             self._sources = [self._sources[row] for row in rows.tolist()]
+        self._only_used(table)
+
+    def ends(self, first: int = 0, last: int | None = None) -> set[str]:
+        """The heads and tails of the triples from `first` up to `last`, as they were taken."""
+        names = list(self._entities)
+        codes = np.unique(np.concatenate(self._chunks)[first:last, ::2])
+        return {names[code] for code in codes.tolist()}
+
+    def rename_ends(
+        self, names: Mapping[str, str], first: int = 0, last: int | None = None
+    ) -> None:
+        """Take entities for others in the triples from `first` up to `last` alone; see `merge`."""
+        table = np.concatenate(self._chunks)
+        codes = _codes(list(names.values()), self._entities)
+        moved = np.arange(len(self._entities), dtype=np.int32)
+        moved[[self._entities[name] for name in names]] = codes
+        table[first:last, ::2] = moved[table[first:last, ::2]]
+        self._only_used(table)
+
+    def _only_used(self, table: np.ndarray) -> None:
+        """Keep these triples and the entities that they have."""
         left, rank = used(table[:, ::2].ravel(), len(self._entities))
         names = list(self._entities)
         self._entities = {names[code]: row for row, code in enumerate(left.tolist())}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.textfile import BadLines, Progress, line_at, line_blocks
 from jaxkg.kg.names import NameCollector
 
@@ -217,6 +218,7 @@ class Intake:
         number, fields = row
         if _blank(fields):
             return True
+        fields = fields if self.asked else plain_header(fields)
         words = [field.strip().casefold() for field in fields]
         by_word = None if self.format == "metaqa" else header_columns(words)
         header = by_word is not None
@@ -257,6 +259,9 @@ class Intake:
         taken = header or any(isinstance(column, str) for column in asked)
         if taken and [word.casefold() for word in told] != ["head", "relation", "tail"]:
             self.reading = f"{', '.join(told)}: taken as head, relation, tail"
+        beside = [name for name in named if name not in told] if by_word and not rest else []
+        if beside:
+            self.reading += f"{'; ' if self.reading else ''}{', '.join(beside)} left out"
         elif len(fields) > 3 and not by_word and not self.asked and source is None:
             self.reading = (
                 f"columns 1 to 3 of {len(fields)} taken as head, relation, tail, the others left "

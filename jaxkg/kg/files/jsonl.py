@@ -12,6 +12,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import header_columns
+from jaxkg.kg.files.exports import nodes_and_edges
 from jaxkg.kg.files.tables.keys import TakenTable
 from jaxkg.kg.files.tables.records import (
     CALLED,
@@ -38,6 +39,7 @@ def read_jsonl(
     names: NameCollector,
     bad: BadLines,
     tables: list[TakenTable],
+    edges: list[tuple[int, int]],
     *,
     keys: tuple[str, str, str] | None = None,
     provenance: bool | str | None = None,
@@ -52,10 +54,12 @@ def read_jsonl(
     the first record has none of these keys, each is an entity: called by its id, name or label,
     else by its first key, and every other key is a relation; what they are the file's name may say,
     and what a number calls is `order 17`, as in `jaxkg.kg.files.tables`. An object within a record
-    is an entity, too. A file that is one object of lists of records holds a table a key.
+    is an entity, too. A file that is one object of lists of records holds a table a key; of nodes
+    and links, see `jaxkg.kg.files.exports`, the links are triples.
 
     Args:
         tables: takes what was read of entities.
+        edges: takes first and last fact of what was read as triples.
 
     Returns:
         How records that are no triples were taken, in words; else "".
@@ -64,12 +68,14 @@ def read_jsonl(
     told: list[str] = []
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     for name, part in _parts(path, title, blocks):
-        lone = name == title
+        lone, start = name == title, len(encoder)
         records = _read_part(path, name, part, encoder, names, bad, keys, provenance, lines=lines)
         if records is not None:
             table, how = records.taken(len(encoder))
             tables.append(table)
             told.append(how if lone else f"{name!r} {how}")
+        else:
+            edges.append((start, len(encoder)))
     return "; ".join(told)
 
 
@@ -106,7 +112,9 @@ def _read_part(
                         expected = f"an object with {records.key!r}"
                 if records is not None:
                     own = provenance if isinstance(provenance, str) else None
-                    triples, source = records.facts(record, own)
+                    (name, label, _), triples, source = records.facts(record, own)
+                    if label is not None:
+                        names.label(name, label)  # it may have no fact of its own
                 else:
                     triple, source = _record(record, keys, source_key)
                     triples = [triple]
@@ -158,7 +166,7 @@ def _parts(
     whole = "\n".join(line for _, some in (first, *blocks) for line in some)
     document = read_json(whole, str(path))
     if not lines[0].startswith("["):
-        tables = tables_in(document) or {title: [document]}
+        tables = nodes_and_edges(document) or tables_in(document) or {title: [document]}
     elif isinstance(document, list):
         tables = {title: document}
     else:
@@ -176,7 +184,8 @@ def _goes_on(lines: list[str]) -> bool:
     if len(lines) > 1:
         return not lines[0].endswith("}")
     try:
-        return tables_in(read_json(lines[0])) is not None
+        document = read_json(lines[0])
+        return nodes_and_edges(document) is not None or tables_in(document) is not None
     except JaxkgError:
         return False  # whoever takes the line tells it
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
+from jaxkg.kg.files.exports import join_ends
 from jaxkg.kg.files.formats import files_of, graph_format, suffix_of
 from jaxkg.kg.files.jsonl import read_jsonl
 from jaxkg.kg.files.parquet import holds_rows, parquet_rows, read_parquet
@@ -69,7 +70,8 @@ def read_graph(
     | `nquads`, `trig`, `jsonld` | statements about statements, see `jaxkg.kg.files.rdf.read_rdf` |
     | `saved` | a folder that `save_graph` or `kg build` wrote |
     | `folder` | all CSV, TSV, Excel, SQLite and JSON files of a folder as one graph, whose tables |
-    | | refer to one another by names or numbers, see `jaxkg.kg.files.tables.keys` |
+    | | refer to one another by names or numbers, see `jaxkg.kg.files.tables.keys`; a file of |
+    | | nodes and one of edges are among them, see `jaxkg.kg.files.exports` |
 
     Text may be gzip-packed. Blank lines are passed over, blanks around names are cut off. The
     first line of a TSV or CSV file is a header where it names head (or subject, source, from,
@@ -121,7 +123,7 @@ def read_graph(
     elif names is not None:
         read_names(existing(names), given, bad, encoding=encoding)
     options = _Options(guess, columns, provenance, encoding, lines, on_progress)
-    into = _Into(TripleEncoder(), NameCollector(), bad, [])
+    into = _Into(TripleEncoder(), NameCollector(), bad, [], [])
     if format == "folder":
         _refuse(path, format, columns=columns)
         if not (isinstance(provenance, bool) or provenance is None):
@@ -132,6 +134,7 @@ def read_graph(
     readings = [reading]
     encoder, found = into.encoder, into.names
     if rows_taken:
+        readings.append(join_ends(encoder, into.edges, into.tables))
         readings += [join_by_number(encoder, found, into.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, into.tables)] if format != "jsonl" else []
         readings.append(join_by_name(encoder, found))
@@ -181,6 +184,8 @@ class _Into(NamedTuple):
     names: NameCollector
     bad: BadLines
     tables: list[TakenTable]
+    edges: list[tuple[int, int]]
+    """First and last fact of each file, or part of one, that holds triples."""
 
 
 def _take_folder(path: Path, options: _Options, into: _Into) -> tuple[str, bool]:
@@ -223,7 +228,8 @@ def _take(
         How, in words, and whether its rows are entities.
     """
     guess, columns, provenance, encoding, lines, on_progress = options
-    encoder, found, bad, tables = into
+    encoder, found, bad, tables, edges = into
+    start = len(encoder)
     kept = kept_columns(rows) if rows else []
     some_left_out = bool(rows) and len(kept) < len(rows[0])
     rows = [[row[at] for at in kept if at < len(row)] for row in rows]
@@ -279,6 +285,7 @@ def _take(
             encoding=encoding,
             on_progress=on_progress,
         )
+        edges.append((start, len(encoder)))
         return (f"taken as triples{MAYBE_TABLE}" if looks is None else reading), False
     if format == "parquet" and _plain(options) and holds_rows(path):
         told = lines or provenance is True
@@ -297,6 +304,7 @@ def _take(
             found,
             bad,
             tables,
+            edges,
             keys=_keys(path, columns),
             provenance=_no_position(path, provenance),
             lines=lines,

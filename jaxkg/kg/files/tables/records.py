@@ -52,8 +52,8 @@ class Records:
         self._title, self._start, self._rows = title, start, set[str]()
         self._within = itertools.count(1)
 
-    def facts(self, record: Any, source_key: str | None) -> tuple[list[Triple], str]:
-        """The facts of a record, and where it says that it comes from.
+    def facts(self, record: Any, source_key: str | None) -> tuple[Named, list[Triple], str]:
+        """A record's entity, its facts, and where it says that it comes from.
 
         Args:
             source_key: the key that says so.
@@ -81,7 +81,7 @@ class Records:
             triples.append((head, _plain(SORT[0]), _plain(self._sort)))
         skipped = {key, source_key} | named
         triples += self._of({k: v for k, v in record.items() if k not in skipped}, head)
-        return triples, source
+        return head, triples, source
 
     def taken(self, last: int) -> tuple[TakenTable, str]:
         """What was read up to the fact `last`, and how, in words."""

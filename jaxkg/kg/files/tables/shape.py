@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from jaxkg.kg.files.delimited import HEADER, header_columns, separator_of
+from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.files.textfile import line_blocks
@@ -40,7 +41,7 @@ def first_rows(path: Path, format: str, encoding: str) -> list[list[str]]:
                 rows.append([cell.strip().strip('"') for cell in row])
         except csv.Error:
             pass  # whoever reads the file tells it
-        return rows
+        return [plain_header(rows[0]), *rows[1:]] if rows else rows
     return []
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
+from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.keys import (
     TakenTable,
     numbered,
@@ -42,7 +43,7 @@ _ANY = frozenset(_ANY_WORDS.split())
 SORT = ("is a", "type")
 """Relations by which a row is told to be of a sort, the first that no column is called."""
 _SEVERAL = re.compile(
-    r"(?!(facts|rows|entries|lines|sheets|exports|triples|details)$)"
+    r"(?!(facts|rows|entries|lines|sheets|exports|triples|details|nodes|entities|vertices)$)"
     r"(people|staff|[^\W\d]*[^\W\daius]s)"
 )
 """The last word of a title that says what several rows are."""
@@ -304,6 +305,7 @@ def _nameless(header: _Header, title: str) -> _Header:
 def _header_of(
     path: Path, number: int, cells: list[str], title: str, separator: str, *, titled: bool
 ) -> _Header:
+    cells = plain_header(cells)
     if len(cells) < 2:
         raise JaxkgError(
             f"{path}:{number}: {cells[0]!r} is no header of a table: it has but one column, "

@@ -348,7 +348,8 @@ def _plainly(folded: list[str]) -> bool:
     """Whether a question of yes or no asks for nothing else: "is there one, and which?" does."""
     asks = {*ASKS, "how", "wie", "or", "oder"} & set(folded)
     after = folded[1] if len(folded) > 1 else ""
-    german = folded[0] == "was" and (after.endswith("t") or after == "für")  # "was studiert Jonas"
+    # "Was studiert Jonas?"; but "was T-4101 closed?".
+    german = folded[0] == "was" and ((after.endswith("t") and len(after) > 2) or after == "für")
     return folded[0] in _WHETHER and not asks and not german and after not in _OF_ANY
 
 

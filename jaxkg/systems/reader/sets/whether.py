@@ -141,7 +141,10 @@ class Whether:
                     legs=((0, (code,)),),
                 )
                 told = directions(asked, reading, self.find)[0]
-                if told > 0 or (told == 0 and code < self.kg.num_relations):
+                # No day has been closed: "has it been closed?" can ask for the day alone.
+                valued = self.vocabulary.ends_kind(code) != "thing"
+                ahead = code < self.kg.num_relations
+                if told > 0 or (ahead and (told == 0 or valued)):
                     made.append(self._exists(reading, len(ends) > 0))
         return made
 

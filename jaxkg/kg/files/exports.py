@@ -1,0 +1,113 @@
+"""Nodes and edges, as graph databases and network tools export them.
+
+Neo4j's headers for its import (`personId:ID(Person)`, `born:int`, `:LABEL`, `:START_ID`, `:TYPE`,
+https://neo4j.com/docs/operations-manual/current/tools/neo4j-admin/neo4j-admin-import/), the
+node-link document of NetworkX and D3, and the elements of Cytoscape.js; and a file of edges that
+calls its ends by the numbers of another file's rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.tables.keys import TakenTable, row_id
+
+_MARK = re.compile(r"(?P<name>[^:]*):(?P<mark>ID|LABEL|START_ID|END_ID|TYPE)(?:\([^)]*\))?")
+_MARKED = {"ID": "id", "LABEL": "type", "START_ID": "head", "END_ID": "tail", "TYPE": "relation"}
+_TYPED = re.compile(
+    r"(?P<name>[^:]+):(?:int|long|float|double|boolean|byte|short|char|string|point|date|"
+    r"localtime|time|localdatetime|datetime|duration)(?:\[\])?(?:\{[^}]*\})?"
+)
+_EDGES = ("links", "edges", "relationships")
+_ENDS = ("source", "target")
+_SAID = ("relation", "label", "type", "kind", "name", "interaction")
+"""Keys of an edge that say what it is."""
+_LINKED = "linked to"
+"""The relation of edges that say nothing of what they are."""
+
+
+def plain_header(cells: Sequence[str]) -> list[str]:
+    """The words of a header without Neo4j's marks; another header as it is.
+
+    >>> plain_header(["personId:ID(Person)", "name", "born:int", ":LABEL"])
+    ['id', 'name', 'born', 'type']
+    >>> plain_header([":START_ID", "role", ":END_ID", ":TYPE"]), plain_header(["at:ID", "at:int"])
+    (['head', 'role', 'tail', 'relation'], ['id', 'at'])
+    >>> plain_header(["name", "note:date"])
+    ['name', 'note:date']
+    """
+    words = [cell.strip() for cell in cells]
+    marks = [_MARK.fullmatch(word) for word in words]
+    if not any(marks):
+        return list(cells)
+    typed = [_TYPED.fullmatch(word) for word in words]
+    return [
+        _MARKED[mark["mark"]] if mark else named["name"] if named else word
+        for word, mark, named in zip(words, marks, typed)
+    ]
+
+
+def nodes_and_edges(document: Any) -> dict[str, list[Any]] | None:
+    """The records of a node-link document, edges as triples; None of another document.
+
+    >>> ann, gull = {"id": "Ann", "age": 3}, {"id": "Gull"}
+    >>> edge = {"source": "Ann", "target": "Gull", "label": "sails"}
+    >>> nodes_and_edges({"directed": True, "nodes": [ann, gull], "links": [edge]})["links"]
+    [{'head': 'Ann', 'relation': 'sails', 'tail': 'Gull'}]
+    """
+    if isinstance(document, dict) and isinstance(document.get("elements"), dict):
+        document = document["elements"]
+    if not isinstance(document, dict) or not _records(document.get("nodes")):
+        return None
+    kind = next((key for key in _EDGES if _records(document.get(key))), "")
+    edges = [_bare(edge) for edge in document.get(kind, ())]
+    if not all(isinstance(edge.get(end), str | int) for edge in edges for end in _ENDS) or not kind:
+        return None
+    return {"nodes": [_bare(node) for node in document["nodes"]], kind: list(map(_triple, edges))}
+
+
+def _records(several: Any) -> bool:
+    """Whether it is a list of objects, one at least."""
+    return isinstance(several, list) and bool(several) and all(isinstance(o, dict) for o in several)
+
+
+def _bare(record: dict[str, Any]) -> dict[str, Any]:
+    """A record without Cytoscape's wrapping."""
+    return record["data"] if isinstance(record.get("data"), dict) else record
+
+
+def _triple(edge: Mapping[str, Any]) -> dict[str, Any]:
+    said = (edge[key] for key in _SAID if isinstance(edge.get(key), str) and edge[key].strip())
+    head, tail = (edge[end] for end in _ENDS)
+    return {"head": head, "relation": next(said, _LINKED), "tail": tail}
+
+
+def join_ends(
+    encoder: TripleEncoder, edges: Sequence[tuple[int, int]], tables: Sequence[TakenTable]
+) -> str:
+    """Take the numbers at the ends of edges for the rows of tables that they call.
+
+    Args:
+        edges: first and last fact of every file, or part of one, that holds triples.
+
+    Returns:
+        What was taken so, or could not be, in words; "" where no table's rows are numbers.
+    """
+    told: dict[str, None] = {}
+    keyed = [table for table in tables if table.one]
+    for first, last in edges if keyed else ():
+        ends = encoder.ends(first, last)
+        rows = {end: [table for table in keyed if end in table.rows] for end in ends}
+        if not ends or not all(end.isascii() and end.isdecimal() for end in ends):
+            continue
+        if all(len(having) == 1 for having in rows.values()):
+            meant = {end: row_id(having[0].one, end) for end, having in rows.items()}
+            encoder.rename_ends(meant, first, last)
+            of = dict.fromkeys(having[0].one for having in rows.values())
+            told[f"ends of edges mean rows called {' or '.join(of)} and a number"] = None
+        elif any(rows.values()):
+            told["ends of edges left as numbers: not each is a row of one table"] = None
+    return "; ".join(told)

@@ -1,0 +1,83 @@
+"""Nodes and edges as graph databases and network tools export them."""
+
+import json
+
+import pytest
+from named_facts import named_facts
+
+from jaxkg.kg import read_graph
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def run(files, **options):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+        return read_graph(tmp_path, **options)
+
+    return run
+
+
+def test_the_headers_of_an_import(folder):
+    heard = []
+    nodes = "personId:ID(All),name,born:int,:LABEL\np1,Ann,1970,Person;Actor\nm1,Gull,2001,Film\n"
+    edges = ":START_ID(All),role,:END_ID(All),:TYPE\np1,Captain,m1,ACTED_IN\n"
+    graph = folder({"nodes.csv": nodes, "rels.csv": edges}, on_reading=heard.append)
+    facts = {(h, r.lower(), t) for h, r, t in named_facts(graph)}
+    assert facts == {
+        ("Ann", "born", "1970"), ("Ann", "type", "Person"), ("Ann", "type", "Actor"),
+        ("Gull", "born", "2001"), ("Gull", "type", "Film"), ("Ann", "acted_in", "Gull"),
+    }  # fmt: skip
+    assert "rels.csv role left out" in heard[0]
+
+
+def test_edges_between_numbered_rows(folder):
+    heard = []
+    nodes = "id,label,kind,rank\n1,Ann,person,2\n2,Bo,person,1\n3,Gull,film,3\n"
+    edges = "source,target,relation\n1,3,acted in\n2,3,directed\n"
+    graph = folder({"edges.csv": edges, "nodes.csv": nodes}, on_reading=heard.append, lines=True)
+    facts = named_facts(graph)
+    assert {("Ann", "acted in", "Gull"), ("Bo", "directed", "Gull"), ("Ann", "rank", "2")} <= facts
+    assert "ends of edges mean rows called node and a number" in heard[0]
+    row = next(r for r in range(graph.num_triples) if graph.triple(r)[1] == "directed")
+    assert graph.source(row) == "edges.csv:3"
+
+
+def test_edges_between_the_rows_of_two_tables(folder):
+    people, films = "id,name\n1,Ann\n2,Bo\n", "id,name\n7,Gull\n8,Tern\n"
+    edges = "head,relation,tail\n1,acted in,7\n2,directed,8\n"
+    files = {"people.csv": people, "films.csv": films, "edges.csv": edges}
+    assert ("Bo", "directed", "Tern") in named_facts(folder(files))
+
+
+def test_a_number_that_two_tables_have_is_told_and_left(folder):
+    heard = []
+    people, films = "id,name\n1,Ann\n2,Bo\n", "id,name\n1,Gull\n8,Tern\n"
+    edges = "head,relation,tail\n2,directed,1\n"
+    files = {"people.csv": people, "films.csv": films, "edges.csv": edges}
+    assert ("2", "directed", "1") in named_facts(folder(files, on_reading=heard.append))
+    assert "ends of edges left as numbers: not each is a row of one table" in heard[0]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_node_link_documents(tmp_path, indent, wrapped):
+    nodes = [{"id": 1, "label": "Ann", "age": 3}, {"id": 2, "label": "Gull"}]
+    edges = [{"source": 1, "target": 2, "type": "sails", "weight": 2}, {"source": 2, "target": 1}]
+    if wrapped:
+        nodes, edges = ([{"data": one} for one in some] for some in (nodes, edges))
+        document = {"elements": {"nodes": nodes, "edges": edges}}
+    else:
+        document = {"directed": True, "graph": {}, "nodes": nodes, "links": edges}
+    (tmp_path / "net.json").write_text(json.dumps(document, indent=indent))
+    assert named_facts(read_graph(tmp_path / "net.json")) == {
+        ("Ann", "age", "3"), ("Ann", "sails", "Gull"), ("Gull", "linked to", "Ann"),
+    }  # fmt: skip
+
+
+def test_nodes_whose_links_lead_nowhere_are_other_records(tmp_path):
+    document = {"nodes": [{"id": "Ann", "age": 3}], "links": [{"href": "x", "size": 2}]}
+    (tmp_path / "net.json").write_text(json.dumps(document))
+    facts = named_facts(read_graph(tmp_path / "net.json"))
+    assert facts
+    assert not any(relation == "linked to" for _, relation, _ in facts)
