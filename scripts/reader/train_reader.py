@@ -67,7 +67,7 @@ from jaxkg.systems.reader.weights import ReaderWeights, change_arrays, change_in
 from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.text.encoder import Change
 
-VERSION = "2026.11-14"
+VERSION = "2026.11-16"
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
 
 
@@ -292,7 +292,8 @@ def fit(args: argparse.Namespace) -> None:
     own = list(own_choose(args))
     names = [name for name, _, _ in own]
     seeds = range(args.seed, args.seed + args.seeds)
-    weights = learned(args, encoder, names, seeds)
+    kept = args.rankers and ReaderWeights.open(args.rankers)
+    weights = kept or learned(args, encoder, names, seeds)
     cues, right, sources = [], [], []
 
     def ask(trained: ReaderWeights, name: str, kg: KnowledgeGraph, asked: Sequence[Asked]) -> None:
@@ -332,6 +333,7 @@ def fit(args: argparse.Namespace) -> None:
             print("threshold", least, part, "right, wrong", *told_of)
     about = {
         **weights.about,
+        "version": args.version,
         "held out": {"questions": len(good), "right": round(float(good.mean()), 4)},
     }
     fitted = fit_confidence(told, good)
@@ -380,6 +382,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=3, help="rankers put together as one")
+    parser.add_argument("--rankers", type=Path, help="weights to fit nothing but a confidence for")
     parser.add_argument("--threshold", type=float, default=0.55)
     parser.add_argument("--version", default=VERSION)
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of examples")
