@@ -33,6 +33,8 @@ _WHAT_IS = frozenset(itertools.product(_ASKS, _IS))
 _WHO = frozenset(["who", "whom", "wer", "wen", "wem"])
 _BORN = frozenset(["born", "geboren"])
 _HOW_OLD = (["how", "old"], ["wie", "alt"])
+_COSTS = frozenset(["cost", "costs", "earn", "earns", "charge", "charges", "kostet", "verdient"])
+_FREE = frozenset(["free", "gratis", "nothing", "kostenlos"])
 _WHY = ("why", "warum", "weshalb", "wieso")
 _OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
 _WHAT_IS_THE = {("what", verb, "the") for verb in ("is", "are", "was", "were", "s")}
@@ -129,6 +131,20 @@ def _value_for_a_person(asked: Asked, best: Candidate, find: Candidates) -> bool
     return not _WHO.isdisjoint(asked.cues.words.folded[:3]) and _valued(best, find)
 
 
+def _no_amount(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "how much" or "what does it cost", answered by what has no number in it, nor is free."""
+    words = asked.cues.words.folded
+    plain = [word for at, word in enumerate(words) if at not in asked.alignment.masked]
+    going = ("going", "for") in itertools.pairwise(plain[-3:])
+    priced = plain[:1] == ["what"] and not asked.cues.noun
+    priced &= going or not _COSTS.isdisjoint(plain)
+    if best.result or best.wanting or not (priced or words[:2] == ["how", "much"]):
+        return False
+    names = [find.kg.name(end).lower() for end in best.ends[:_SOME].tolist()]
+    told = (any(map(str.isdigit, name)) or not _FREE.isdisjoint(name.split()) for name in names)
+    return bool(names) and not any(told)
+
+
 def _no_reason(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "why", answered by what is no reason."""
     asks = asked.cues.words.folded[:1]
@@ -211,6 +227,7 @@ RULES: tuple[Rule, ...] = (
     _largest_for_the_most,
     _content_for_a_property,
     _value_for_a_person,
+    _no_amount,
     _no_reason,
     _no_age,
     _no_birth,

@@ -1,6 +1,14 @@
 """Ways of putting a question that say nothing of what it is about."""
 
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.contradictions import contradicted
+from jaxkg.systems.reader.language.asides import without_asides
+from jaxkg.systems.reader.language.bounds import plain_values
 from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
 
 
 def test_what_follows_a_statement_denies_nothing():
@@ -19,3 +27,47 @@ def test_what_looks_like_a_rank_and_other_bounds():
         (bound,) = read_cues(text).bounds
         assert (bound.comparison, bound.low) == wanted, text
     assert read_cues("Ann's boats plus Bo's").either
+
+
+def test_halves_speeds_and_what_is_skipped():
+    assert plain_values("longer than two and a half hours")[0] == "longer than 2.5 hours"
+    assert plain_values("over 3 and a half metres")[0] == "over 3.5 metres"
+    fast = read_cues("Which boat is the fastest?").extreme
+    assert fast.sign(("top knots",), "number")
+    assert not fast.sign(("days",), "number")
+    assert read_cues("Who sails but skips the fair?").except_at == 2
+
+
+def test_the_dead_have_died():
+    for text, told in [
+        ("Which poets are no longer alive?", "Which poets has died           ?"),
+        ("Which poets are dead?", "Which poets has died?"),
+        ("Who is dead?", "Who died   ?"),
+        ("Who is still alive?", "Who has not died  ?"),
+        ("Is Ann dead?", "Is Ann dead?"),
+    ]:
+        assert without_asides(text) == told
+
+
+@pytest.mark.parametrize(
+    ("question", "denied"),
+    [
+        ("What does the Gull cost?", True),
+        ("How much is the Gull?", True),
+        ("What are tickets for the Gull going for?", True),
+        ("What does the Tern cost?", False),
+        ("What does the Skua cost?", False),
+        ("What does the Gull carry?", False),
+        ("What ticket costs does the Gull have?", False),
+    ],
+)
+def test_an_amount_is_told_by_a_number_or_is_free(question, denied):
+    facts = [
+        ("Gull", "tickets", "Ann's office"),
+        ("Tern", "tickets", "3 pounds"),
+        ("Skua", "tickets", "free"),
+    ]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked = readings.asked(question)
+    (reading,) = [c for c in readings.of(asked) if c.shape == "path" and c.last == 0][:1]
+    assert contradicted(asked, reading, readings.find) == denied

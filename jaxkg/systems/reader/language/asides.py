@@ -50,6 +50,11 @@ _ANYBODY = re.compile(
     r"\s*(?:and\s+|if so,?\s+)?(?:who|which|what)(?:\s+(?:ones?|is it|are they))?\W*$",
     re.IGNORECASE,
 )
+_DEAD = re.compile(
+    r"\b(?:is|are|was|were) (?:(?P<still>still (?:alive|living))|dead|deceased|"
+    r"no longer (?:alive|living)|not (?:alive|living)(?: any ?more)?)\b",
+    re.IGNORECASE,
+)
 _LIVING = re.compile(r"\bdo for (?:a|her|his|their) living\b", re.IGNORECASE)
 _STANDS_FOR = re.compile(
     r"\b(?:he|him|she|her|they|them|it|this one|that one|(?:that|this|those|these)(?=\W*$))\b",
@@ -136,17 +141,24 @@ def which_of_any(text: str) -> str:
     return (text[: told.start()] + asks + told["asks"]).ljust(len(text))
 
 
+def _death(match: re.Match[str]) -> str:
+    """Who is dead has died, as a table would tell it."""
+    told = "has not died" if match["still"] else "has died"
+    return (told if len(told) <= len(match[0]) else "died").ljust(len(match[0]))
+
+
 def without_asides(text: str) -> str:
     """The sentences that ask, as long as the whole: what is beside them is blank.
 
-    What one does for a living is said plainly, for "living" would be taken for where one lives.
+    What one does for a living is said plainly, for "living" would be taken for where one lives;
+    who is dead has died.
 
     >>> without_asides("I need it soon: who made Alien? Thanks a lot")
     '                who made Alien?             '
     >>> without_asides("Who wrote St. Mira?"), without_asides("What does she do for a living?")
     ('Who wrote St. Mira?', 'What does she have as a job  ?')
     """
-    text = which_of_any(text)
+    text = _DEAD.sub(_death, which_of_any(text))
     cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     parts = [text[a:b] for a, b in itertools.pairwise(cuts)]
     asking = [part.rstrip().endswith("?") for part in parts]

@@ -43,6 +43,7 @@ _COUNTED = re.compile(
 )
 _HYPHENED = re.compile(rf"(?<![\w-])({'|'.join(_COUNT_WORDS)})-(?=[a-z]{{3}})")
 _A_SCALE = re.compile(rf"\b((?:{_BEFORE_COUNTS}) (?:£|\$|€)?)a ({'|'.join(_SCALES)})\b")
+_AND_A_HALF = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )(\d+|{'|'.join(_COUNT_WORDS)}) and a half\b")
 _A_UNIT = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )({'|'.join(_PARTS)}) (?={_UNIT_NAMES}\b)")
 _NUMBERED_WORDS = (
     "floor storey level row week round stage chapter volume year class grade shelf gate platform "
@@ -104,7 +105,17 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
     'over 1250 on 2021-05-03'
     """
     found: list[tuple[int, int, str]] = []
-    for pattern in (*TIMES, *_WRITTEN, _THOUSANDS, _SCALED, _COUNTED, _A_SCALE, _A_UNIT, _HYPHENED):
+    for pattern in (
+        *TIMES,
+        *_WRITTEN,
+        _THOUSANDS,
+        _SCALED,
+        _AND_A_HALF,
+        _COUNTED,
+        _A_SCALE,
+        _A_UNIT,
+        _HYPHENED,
+    ):
         for match in pattern.finditer(lower):
             if all(match.end() <= a or b <= match.start() for a, b, _ in found):
                 found.append((*match.span(), _written(match)))
@@ -151,6 +162,8 @@ def _written(match: re.Match[str]) -> str:
         return f"{_COUNT_WORDS[match[1]]}-"
     if match.re is _A_SCALE:
         return f"{match[1]}{10 ** _SCALES[match[2]]}"
+    if match.re is _AND_A_HALF:
+        return f"{match[1]}{_COUNT_WORDS.get(match[2], match[2])}.5"
     if match.re is _A_UNIT:
         return f"{match[1]}{_PARTS[match[2]]} "
     if match.re is _COUNTED:

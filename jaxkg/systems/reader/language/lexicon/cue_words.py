@@ -69,6 +69,7 @@ SO = re.compile(
 _AGE = "birth born geboren date founded opened built !age"
 _PRICE = "price cost fee fare rent charge"
 _SPAN = "length duration minutes !since !founded !joined !hired !employed !opened !started"
+_SPEED = "!speed !knots !mph !kmh !kph !rpm !geschwindigkeit"
 # Sign of the measure, the words, and what they measure; after `!` what grows the other way.
 _GRADES = """
 - old older oldest elder eldest alt älter älteste ältester ältestes älteren: AGE
@@ -87,9 +88,9 @@ _GRADES = """
 + great greater greatest: size capacity area population number
 + groß größer größte größter größtes: size capacity area population number
 - small smaller smallest klein kleiner kleinste: size capacity area population number
-- fast faster fastest quick quicker quickest: duration days minutes time !speed
-- schnell schneller schnellste: duration days minutes time !geschwindigkeit
-+ slow slower slowest langsam langsamer langsamste: duration days minutes time !speed
+- fast faster fastest quick quicker quickest: duration days minutes time SPEED
+- schnell schneller schnellste: duration days minutes time SPEED
++ slow slower slowest langsam langsamer langsamste: duration days minutes time SPEED
 + thick thicker thickest dick dicker dickste: pages page count thickness
 - thin thinner thinnest dünn dünnste: pages page count thickness
 - early earlier earliest first früh früher früheste zuerst erste: date year
@@ -113,7 +114,7 @@ _GRADES = """
 + most meisten meiste mehr more häufigsten:
 - fewest least fewer less wenigsten weniger:
 """
-_MEASURES = {"AGE": _AGE, "SPAN": _SPAN, "PRICE": _PRICE}
+_MEASURES = {"AGE": _AGE, "SPAN": _SPAN, "PRICE": _PRICE, "SPEED": _SPEED}
 _MEASURED = re.compile("|".join(_MEASURES))
 GRADABLE = {
     word: (line[0] == "+", line.split(":")[1].strip())
@@ -194,8 +195,8 @@ MONTHS = tuple(line.split() for line in _MONTH_NAMES.strip().splitlines())
 EXCEPT = re.compile(
     r"\b(?:except(?: for)?|apart from|other than|not counting|besides|excluding|without|"
     r"leaving (?:out|aside)|omitting|save for|"
-    r"(?:but|and|yet) (?:skipped|missed|not|no|never|isn.t|aren.t|don.t|doesn.t|didn.t)|"
-    r"aside from|rather than|"
+    r"(?:but|and|yet) (?:skip(?:s|ped)?|miss(?:es|ed)?|not|no|never|"
+    r"isn.t|aren.t|don.t|doesn.t|didn.t)|aside from|rather than|"
     r"außer|ausser|abgesehen von|bis auf|ohne|(?:aber|und|jedoch) (?:nicht|keine?[nmr]?))\b",
     re.IGNORECASE,
 )
