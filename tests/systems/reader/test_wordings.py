@@ -33,6 +33,7 @@ def test_halves_speeds_and_what_is_skipped():
     assert plain_values("longer than two and a half hours")[0] == "longer than 2.5 hours"
     assert plain_values("over 3 and a half metres")[0] == "over 3.5 metres"
     fast = read_cues("Which boat is the fastest?").extreme
+    assert fast is not None
     assert fast.sign(("top knots",), "number")
     assert not fast.sign(("days",), "number")
     assert read_cues("Who sails but skips the fair?").except_at == 2
