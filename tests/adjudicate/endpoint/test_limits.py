@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import time
 
 import loopback
 import pytest
@@ -21,10 +20,8 @@ def completion(content="ok", **more):
 
 def test_informational_replies_do_not_stop_the_clock(serve, backend_of):
     server = serve(lambda body: loopback.Behaviour(early=200, drip=0.05))
-    started = time.perf_counter()
     reply = ask(backend_of(server, timeout=0.4, backoff=Backoff(retries=0)))
     assert reply.error == "timeout"
-    assert time.perf_counter() - started < 5
 
 
 def test_a_few_of_them_do_no_harm(serve, backend_of):

@@ -90,21 +90,22 @@ def test_synchronous_calls_work_inside_a_running_loop(serve, backend_of):
 
 
 def test_on_another_thread_it_leaves_the_loop_free_in_several_loops(serve, backend_of):
-    backend = backend_of(serve(delay=0.1))
+    turned = threading.Event()
+    # Nothing is replied before the loop has taken its turns.
+    backend = backend_of(serve(lambda body: "ok" if turned.wait(60) else "the loop is held"))
 
-    async def cell():
-        asking = asyncio.to_thread(backend.complete, [ask_for("a"), ask_for("b")])
+    async def cell(text):
+        asking = asyncio.to_thread(backend.complete, [ask_for(text), ask_for(f"{text}, too")])
         call = asyncio.create_task(asking)
-        turns = 0
-        while not call.done():
+        for _ in range(5):
             await asyncio.sleep(0.005)
-            turns += 1
-        return await call, turns
+        turned.set()
+        return await call
 
-    for _ in range(2):
-        replies, turns = asyncio.run(cell())
+    for text in ("a", "b"):
+        replies = asyncio.run(cell(text))
         assert [reply.text for reply in replies] == ["ok", "ok"]
-        assert turns > 5
+        turned.clear()
 
 
 def test_structured_output_is_sent_where_it_is_supported(serve, backend_of):
@@ -169,7 +170,7 @@ def test_retry_after_is_kept(serve, backend_of):
     started = time.perf_counter()
     reply = backend_of(server).complete([ask_for("a")])[0]
     assert (reply.error, reply.attempts) == (None, 2)
-    assert 0.3 <= time.perf_counter() - started < 3
+    assert time.perf_counter() - started >= 0.3
     assert reply.seconds >= 0.3, "waiting is part of what a reply took"
 
 
@@ -184,10 +185,8 @@ def test_a_reply_that_drips_is_ended_by_the_clock(serve, backend_of):
     """Bytes keep coming, so only a limit on the whole reply can end it."""
     server = serve(lambda body: loopback.Behaviour(text="x" * 200, drip=0.02))
     backend = backend_of(server, timeout=0.3, backoff=Backoff(retries=0))
-    started = time.perf_counter()
     reply = backend.complete([ask_for("a")])[0]
     assert reply.error == "timeout"
-    assert time.perf_counter() - started < 2
 
 
 def test_admission_is_asked_before_each_request(serve, backend_of):

@@ -62,4 +62,5 @@ def test_garbage_costs_little_time(unit):
     started = time.perf_counter()
     with contextlib.suppress(CutOff):
         list(values(unit * 30_000))
-    assert time.perf_counter() - started < 1.0
+    # What looks at all of it for each of its letters takes minutes.
+    assert time.perf_counter() - started < 20
