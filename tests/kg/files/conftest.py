@@ -13,3 +13,15 @@ def read(tmp_path):
         return read_graph(path, **options)
 
     return run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write files into a folder and read it: `folder({"a.csv": "..."})`."""
+
+    def run(files, **options):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+        return read_graph(tmp_path, **options)
+
+    return run

@@ -8,16 +8,6 @@ from named_facts import named_facts
 from jaxkg.kg import read_graph
 
 
-@pytest.fixture
-def folder(tmp_path):
-    def run(files, **options):
-        for name, text in files.items():
-            (tmp_path / name).write_text(text)
-        return read_graph(tmp_path, **options)
-
-    return run
-
-
 def test_the_headers_of_an_import(folder):
     heard = []
     nodes = "personId:ID(All),name,born:int,:LABEL\np1,Ann,1970,Person;Actor\nm1,Gull,2001,Film\n"

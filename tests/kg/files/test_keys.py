@@ -11,18 +11,6 @@ STAFF = "id,name,manager_id,floor\n1,Ann,,3\n2,Bob,1.0,1\n3,Cy,1.0,2\n"
 ORDERS = "id,customer_id,amount\n1,1,3\n2,1,2\n17,2,1\n"
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """Write files into a folder and read it: `folder({"a.csv": "..."})`."""
-
-    def run(files, **options):
-        for name, text in files.items():
-            (tmp_path / name).write_text(text)
-        return read_graph(tmp_path, **options)
-
-    return run
-
-
 def test_a_number_is_a_row_only_where_its_column_means_rows(read):
     heard = []
     graph = read(STAFF, "staff.csv", on_reading=heard.append)
