@@ -188,6 +188,8 @@ def test_records_of_several_sorts_are_called_by_keys_of_their_own(read):
     )
     found = {graph.triple(row) for row in range(graph.num_triples)}
     assert {("Nets", "people", "Ann"), ("Nets", "type", "interview"), ("T7", "of", "Nets")} <= found
+    books = read([{"id": 1, "name": "Ann", "born": 1950}, {"title": "1984", "by": "Ann"}])
+    assert {books.triple(row)[0] for row in range(books.num_triples)} == {"kb 1", "1984"}
     titled = read([{"type": "interview", "title": "Nets", "of": "Ann"}])
     assert titled.triple(0)[0] == "Nets"
 
@@ -200,3 +202,5 @@ def test_a_record_with_a_subject_or_a_head_is_no_triple(read):
     assert ("Stock", "head", "Bo") in {units.triple(row) for row in range(units.num_triples)}
     with pytest.raises(JaxkgError, match="no 'tail'"):
         read([{"head": "Ann", "relation": "owns", "note": "?"}])
+    with pytest.raises(JaxkgError, match="no 'relation'"):
+        read([{"head": "Ann", "note": "?"}])

@@ -94,10 +94,16 @@ def test_weights_go_to_disk_and_back_and_others_are_refused(tmp_path):
     assert again.threshold == shipped.threshold
     for name, array in shipped.params.items():
         np.testing.assert_array_equal(again.params[name], array)
+    for name, array in shipped.confidence.items():
+        np.testing.assert_array_equal(again.confidence[name], array)
     bad = dataclasses.replace(shipped, about={**shipped.about, "format": "other"})
     bad.save(tmp_path / "bad.npz")
     with pytest.raises(JaxkgError, match="weights of 'other'"):
         ReaderWeights.open(tmp_path / "bad.npz")
+    short = {**shipped.confidence, "line": shipped.confidence["line"][1:]}
+    dataclasses.replace(shipped, confidence=short).save(tmp_path / "short.npz")
+    with pytest.raises(JaxkgError, match="the weights are damaged"):
+        ReaderWeights.open(tmp_path / "short.npz")
     (tmp_path / "torn.npz").write_bytes((tmp_path / "w.npz").read_bytes()[:200])
     with pytest.raises(JaxkgError, match="holds no weights"):
         ReaderWeights.open(tmp_path / "torn.npz")

@@ -72,3 +72,13 @@ def test_an_amount_is_told_by_a_number_or_is_free(question, denied):
     asked = readings.asked(question)
     (reading,) = [c for c in readings.of(asked) if c.shape == "path" and c.last == 0][:1]
     assert contradicted(asked, reading, readings.find) == denied
+
+
+def test_whether_anything_was_done_is_asked_of_its_date():
+    facts = [(f"T-{n}", "opened", f"2024-01-0{n}") for n in range(1, 6)]
+    facts += [(f"T-{n}", "closed", f"2024-02-0{n}") for n in range(1, 4)]
+    facts += [(f"T-{n}", "is a", "ticket") for n in range(1, 6)]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    for question, result in [("Was T-1 closed?", "yes"), ("Has T-5 been closed yet?", "no")]:
+        found = readings.of(readings.asked(question))
+        assert {c.result for c in found if c.shape == "yesno"} == {result}, question

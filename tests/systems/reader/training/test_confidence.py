@@ -1,0 +1,64 @@
+"""How sure the reader is: what it is told by, and how that is fitted."""
+
+import numpy as np
+import pytest
+
+from jaxkg.systems.reader.confidence import CUES, confidence, confidence_cues, recalibrated
+from jaxkg.systems.reader.rank import rank_on_host
+from jaxkg.systems.reader.training.fit import fit_confidence, sure_left_out
+from jaxkg.systems.reader.views import NAMES
+
+
+def test_the_lead_is_over_the_best_reading_with_another_answer():
+    views = np.arange(3 * len(NAMES), dtype=np.float32).reshape(3, -1)
+    scores = np.array([1.0, 3.5, 3.0])
+    told = confidence_cues(scores, ["a", "b", "b"], views)
+    assert told[CUES.index("lead")] == 2.5
+    np.testing.assert_array_equal(told[-len(NAMES) :], views[1])
+    assert confidence_cues(scores, ["a", "a", "a"], views)[CUES.index("lead")] == 0
+
+
+def test_recalibrated_logits_are_a_line_of_those_before():
+    drawn = np.random.default_rng(0)
+    size = len(CUES)
+    params = {
+        "line": drawn.normal(size=size), "inner": drawn.normal(size=(size, 4)),
+        "bias": drawn.normal(size=4), "outer": drawn.normal(size=4),
+    }  # fmt: skip
+    cues = drawn.normal(size=(5, size))
+    cues[:, CUES.index("bias")] = 1
+    moved = rank_on_host(recalibrated(params, 0.5, -2.0), cues)
+    np.testing.assert_allclose(moved, 0.5 * rank_on_host(params, cues) - 2)
+
+
+def questions(count=80, shift=7.0):
+    """Cues that lie far from 0, and what is right by them: between two limits alone."""
+    told = np.linspace(-1, 1, count)
+    cues = np.stack([np.ones(count), told + shift], axis=1).astype(np.float32)
+    return cues, np.abs(told) < 0.5
+
+
+@pytest.mark.usefixtures("standard_promotion")
+def test_a_perceptron_is_fitted_to_cues_wherever_they_lie():
+    cues, right = questions()
+    sure = confidence(fit_confidence(cues, right, seeds=range(2), steps=1_500), cues)
+    assert np.mean((sure > 0.5) == right) > 0.9
+
+
+@pytest.mark.usefixtures("standard_promotion")
+def test_a_line_is_fitted_to_cues_wherever_they_lie():
+    cues, _ = questions()
+    right = cues[:, 1] > 7.5
+    sure = confidence(fit_confidence(cues, right, seeds=range(2)), cues)
+    assert np.mean((sure > 0.5) == right) > 0.9
+    assert abs(sure.mean() - right.mean()) < 0.1
+
+
+@pytest.mark.usefixtures("standard_promotion")
+def test_a_question_is_judged_by_what_learnt_from_other_groups():
+    cues, _ = questions(shift=0.0)
+    both = np.concatenate([cues, cues])
+    right = np.concatenate([cues[:, 1] > 0, cues[:, 1] < 0])
+    groups = ["a"] * len(cues) + ["d"] * len(cues)
+    sure = sure_left_out(both, right, groups, folds=2)
+    assert np.mean((sure > 0.5) == right) < 0.2
