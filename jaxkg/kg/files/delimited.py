@@ -259,14 +259,16 @@ class Intake:
         taken = header or any(isinstance(column, str) for column in asked)
         if taken and [word.casefold() for word in told] != ["head", "relation", "tail"]:
             self.reading = f"{', '.join(told)}: taken as head, relation, tail"
-        beside = [name for name in named if name not in told] if by_word and not rest else []
-        if beside:
-            self.reading += f"{'; ' if self.reading else ''}{', '.join(beside)} left out"
         elif len(fields) > 3 and not by_word and not self.asked and source is None:
             self.reading = (
                 f"columns 1 to 3 of {len(fields)} taken as head, relation, tail, the others left "
                 "out; where a row is an entity and a column a relation, the format is 'table'"
             )
+        used = (head, relation, tail, *rest)
+        beside = [name for at, name in enumerate(named) if by_word and at not in used]
+        if beside:
+            left = f"{', '.join(beside)} left out"
+            self.reading = f"{self.reading}; {left}" if self.reading else left
         return taken
 
     def _sound(self, row: Row, layout: _Layout) -> bool:

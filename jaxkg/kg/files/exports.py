@@ -2,8 +2,8 @@
 
 Neo4j's headers for its import (`personId:ID(Person)`, `born:int`, `:LABEL`, `:START_ID`, `:TYPE`,
 https://neo4j.com/docs/operations-manual/current/tools/neo4j-admin/neo4j-admin-import/), the
-node-link document of NetworkX and D3, and the elements of Cytoscape.js; and a file of edges that
-calls its ends by the numbers of another file's rows.
+node-link document of NetworkX and D3, and the elements of Cytoscape.js. Edges that call their ends
+by the numbers of another file's rows are joined by `jaxkg.kg.files.tables.keys.join_ends`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.tables.keys import TakenTable, row_id
 
 _MARK = re.compile(r"(?P<name>[^:]*):(?P<mark>ID|LABEL|START_ID|END_ID|TYPE)(?:\([^)]*\))?")
 _MARKED = {"ID": "id", "LABEL": "type", "START_ID": "head", "END_ID": "tail", "TYPE": "relation"}
@@ -83,31 +80,3 @@ def _triple(edge: Mapping[str, Any]) -> dict[str, Any]:
     said = (edge[key] for key in _SAID if isinstance(edge.get(key), str) and edge[key].strip())
     head, tail = (edge[end] for end in _ENDS)
     return {"head": head, "relation": next(said, _LINKED), "tail": tail}
-
-
-def join_ends(
-    encoder: TripleEncoder, edges: Sequence[tuple[int, int]], tables: Sequence[TakenTable]
-) -> str:
-    """Take the numbers at the ends of edges for the rows of tables that they call.
-
-    Args:
-        edges: first and last fact of every file, or part of one, that holds triples.
-
-    Returns:
-        What was taken so, or could not be, in words; "" where no table's rows are numbers.
-    """
-    told: dict[str, None] = {}
-    keyed = [table for table in tables if table.one]
-    for first, last in edges if keyed else ():
-        ends = encoder.ends(first, last)
-        rows = {end: [table for table in keyed if end in table.rows] for end in ends}
-        if not ends or not all(end.isascii() and end.isdecimal() for end in ends):
-            continue
-        if all(len(having) == 1 for having in rows.values()):
-            meant = {end: row_id(having[0].one, end) for end, having in rows.items()}
-            encoder.rename_ends(meant, first, last)
-            of = dict.fromkeys(having[0].one for having in rows.values())
-            told[f"ends of edges mean rows called {' or '.join(of)} and a number"] = None
-        elif any(rows.values()):
-            told["ends of edges left as numbers: not each is a row of one table"] = None
-    return "; ".join(told)

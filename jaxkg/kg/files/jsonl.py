@@ -166,7 +166,7 @@ def _parts(
     whole = "\n".join(line for _, some in (first, *blocks) for line in some)
     document = read_json(whole, str(path))
     if not lines[0].startswith("["):
-        tables = nodes_and_edges(document) or tables_in(document) or {title: [document]}
+        tables = _tables_in(document) or {title: [document]}
     elif isinstance(document, list):
         tables = {title: document}
     else:
@@ -174,6 +174,11 @@ def _parts(
     for name, elements in tables.items():
         # An element is called by its number, for a line may hold several.
         yield name, [(1, [json.dumps(element, ensure_ascii=False) for element in elements])]
+
+
+def _tables_in(document: Any) -> dict[str, list[Any]] | None:
+    """The tables of a document, nodes and edges among them; None of a record."""
+    return nodes_and_edges(document) or tables_in(document)
 
 
 def _goes_on(lines: list[str]) -> bool:
@@ -184,8 +189,7 @@ def _goes_on(lines: list[str]) -> bool:
     if len(lines) > 1:
         return not lines[0].endswith("}")
     try:
-        document = read_json(lines[0])
-        return nodes_and_edges(document) is not None or tables_in(document) is not None
+        return _tables_in(read_json(lines[0])) is not None
     except JaxkgError:
         return False  # whoever takes the line tells it
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
-from jaxkg.kg.files.exports import join_ends
 from jaxkg.kg.files.formats import files_of, graph_format, suffix_of
 from jaxkg.kg.files.jsonl import read_jsonl
 from jaxkg.kg.files.parquet import holds_rows, parquet_rows, read_parquet
@@ -18,7 +17,7 @@ from jaxkg.kg.files.rdf import read_rdf
 from jaxkg.kg.files.store import open_graph
 from jaxkg.kg.files.tables.cells import drop_nothing, join_by_name, split_cells
 from jaxkg.kg.files.tables.excel import EXCEL_ENDS, read_excel
-from jaxkg.kg.files.tables.keys import TakenTable, join_by_number
+from jaxkg.kg.files.tables.keys import TakenTable, join_by_number, join_ends
 from jaxkg.kg.files.tables.shape import (
     MAYBE_TABLE,
     first_rows,

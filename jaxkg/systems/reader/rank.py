@@ -31,12 +31,15 @@ def init_ranker(seed: int, features: int, hidden: int = 24) -> dict[str, jax.Arr
     }
 
 
-def rank(params: Mapping[str, jax.Array], views: jax.Array) -> jax.Array:
+def rank(
+    params: Mapping[str, jax.Array], views: jax.Array, kept: jax.Array | None = None
+) -> jax.Array:
     """Scores of readings, higher is better.
 
     Args:
         params: see `init_ranker`.
         views: [..., F] float32, standardised.
+        kept: [..., H] float32 that hidden units are multiplied by; None keeps all as they are.
 
     Returns:
         [...] float32.
@@ -48,6 +51,7 @@ def rank(params: Mapping[str, jax.Array], views: jax.Array) -> jax.Array:
         jnp.einsum("...f,fh->...h", views, params["inner"])
         + params["bias"].reshape((1,) * (views.ndim - 1) + (-1,))
     )
+    hidden = hidden if kept is None else hidden * kept
     return jnp.einsum("...f,f->...", views, params["line"]) + jnp.einsum(
         "...h,h->...", hidden, params["outer"]
     )

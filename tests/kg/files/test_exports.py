@@ -19,6 +19,9 @@ def test_the_headers_of_an_import(folder):
         ("Gull", "born", "2001"), ("Gull", "type", "Film"), ("Ann", "acted_in", "Gull"),
     }  # fmt: skip
     assert "rels.csv role left out" in heard[0]
+    edges = "head,relation,tail,source,weight\np1,saw,m1,a letter,3\n"
+    folder({"nodes.csv": nodes, "rels.csv": edges}, on_reading=heard.append)
+    assert "rels.csv weight left out" in heard[1]
 
 
 def test_edges_between_numbered_rows(folder):

@@ -155,6 +155,34 @@ def join_by_number(
     return "; ".join(reversed(told))
 
 
+def join_ends(
+    encoder: TripleEncoder, edges: Sequence[tuple[int, int]], tables: Sequence[TakenTable]
+) -> str:
+    """Take the numbers at the ends of edges for the rows of tables that they call.
+
+    Args:
+        edges: first and last fact of every file, or part of one, that holds triples.
+
+    Returns:
+        What was taken so, or could not be, in words; "" where no table's rows are numbers.
+    """
+    told: dict[str, None] = {}
+    keyed = [table for table in tables if table.one]
+    for first, last in edges if keyed else ():
+        ends = encoder.ends(first, last)
+        rows = {end: [table for table in keyed if end in table.rows] for end in ends}
+        if not ends or not all(map(_whole, ends)):
+            continue
+        if all(len(having) == 1 for having in rows.values()):
+            meant = {end: row_id(having[0].one, end) for end, having in rows.items()}
+            encoder.rename_ends(meant, first, last)
+            of = dict.fromkeys(having[0].one for having in rows.values())
+            told[f"ends of edges mean rows called {' or '.join(of)} and a number"] = None
+        elif any(rows.values()):
+            told["ends of edges left as numbers: not each is a row of one table"] = None
+    return "; ".join(told)
+
+
 def _name_rows(
     encoder: TripleEncoder,
     names: NameCollector,

@@ -13,7 +13,7 @@ import optax
 
 from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.systems.reader.confidence import confidence
-from jaxkg.systems.reader.rank import init_ranker, listwise_loss
+from jaxkg.systems.reader.rank import init_ranker, listwise_loss, rank
 from jaxkg.systems.reader.training.examples import Examples
 
 _HIDDEN, _DROPPED = 24, 0.2
@@ -36,6 +36,13 @@ def padded(examples: Examples, width: int) -> tuple[np.ndarray, np.ndarray, np.n
         right[row, : len(rows)] = examples.right[rows]
         valid[row, : len(rows)] = True
     return views, right, valid
+
+
+def _standard(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """[F] mean of each column, and [F] what makes it vary by 1, 0 where it does not vary."""
+    spread = rows.std(axis=0)
+    scale = np.where(spread > 1e-6, 1 / np.maximum(spread, 0.05), 0.0)
+    return rows.mean(axis=0), scale.astype(np.float32)
 
 
 @functools.lru_cache
@@ -71,10 +78,7 @@ def fit_ranker(
         parameters, mean and scale of the views.
     """
     flat = views[valid]
-    mean = flat.mean(axis=0) * kept
-    spread = flat.std(axis=0)
-    told_apart = kept & (spread > 1e-6)
-    scale = np.where(told_apart, 1 / np.maximum(spread, 0.05), 0.0).astype(np.float32)
+    mean, scale = (column * kept for column in _standard(flat))
     views = (views - mean) * scale * valid[..., None]
     per_epoch = -(-len(views) // batch)
     made = _ranking(max(2, epochs * per_epoch), rate, decay)
@@ -129,9 +133,8 @@ def fit_confidence(
     Returns:
         parameters, of cues as they are.
     """
-    mean, spread = cues.mean(axis=0), cues.std(axis=0)
-    scale = np.where(spread > 1e-6, 1 / np.maximum(spread, 0.05), 0.0)
-    mean, scale[0] = np.concatenate([[0.0], mean[1:]]), 1.0
+    mean, scale = _standard(cues)
+    mean[0], scale[0] = 0.0, 1.0
     table = ((cues - mean) * scale).astype(np.float32)
     made = _surety()
     fitted = []
@@ -140,9 +143,9 @@ def fit_confidence(
         # A perceptron that starts at 0 behind would learn nothing in so few steps.
         drawn = np.random.default_rng(seed)
         start["outer"] = jnp.asarray(drawn.normal(0, 0.1, _HIDDEN), jnp.float32)
-        batches = (
-            (table, right, drawn.random((len(right), _HIDDEN)) > _DROPPED) for _ in range(steps)
-        )
+        units = (len(right), _HIDDEN)
+        kept = ((drawn.random(units) > _DROPPED) / np.float32(1 - _DROPPED) for _ in range(steps))
+        batches = ((table, right, some) for some in kept)
         learnt = run(made.step, made.init(start), batches, steps=steps, per_epoch=steps)
         fitted.append(learnt.weights)
     whole = _as_one([{name: np.asarray(array) for name, array in one.items()} for one in fitted])
@@ -180,12 +183,9 @@ def surety_loss(
         params: see `init_ranker`.
         cues: [Q, K] float32, standardised.
         right: [Q] bool.
-        kept: [Q, H] bool, hidden units that count.
+        kept: [Q, H] float32, see `rank`.
     """
-    hidden = jnp.tanh(jnp.einsum("qk,kh->qh", cues, params["inner"]) + params["bias"][None])
-    hidden = jnp.where(kept, hidden / (1 - _DROPPED), 0.0)
-    logits = jnp.einsum("qk,k->q", cues, params["line"])
-    logits += jnp.einsum("qh,h->q", hidden, params["outer"])
+    logits = rank(params, cues, kept)
     return optax.sigmoid_binary_cross_entropy(logits, jnp.asarray(right, jnp.float32)).mean()
 
 
