@@ -1,9 +1,10 @@
 """Typed values of a graph's literals: what can be compared, ordered and counted, exactly.
 
-RDF literals say what they are. Elsewhere a relation whose tails are nearly all dates, numbers or
-truth values is a column of these (a number of four digits from 1000 to 2999 alone is a year, unless
-its relation is called as what is measured), however these are written, see
-`jaxkg.kg.queries.columns`; what was recognised is told by `jaxkg kg stats` and can be overruled.
+RDF literals of a datatype say what they are. Elsewhere, and of plain strings, a relation whose
+tails are nearly all dates, numbers or truth values is a column of these (a number of four digits
+from 1000 to 2999 alone is a year, unless its relation is called as what is measured), however these
+are written, see `jaxkg.kg.queries.columns`; what was recognised is told by `jaxkg kg stats` and can
+be overruled.
 
 How values compare: numbers by size, and only within one unit (its text); truth values: false
 before true; texts (a display name, or an RDF literal's text) only as equal or not. A date is the
@@ -53,6 +54,7 @@ KINDS = ("number", "date", "boolean", "text", "entity")
 """What is compared; the last is an entity as itself."""
 
 _TYPED = KINDS[:3]
+_STRING = f"{XSD}string"
 
 
 class Values:
@@ -155,7 +157,8 @@ class Values:
             if not term.startswith('"'):
                 break
             found = literal(term)
-            if found is None or row in heads:
+            plain = found is not None and not found.language and found.datatype in ("", _STRING)
+            if found is None or plain or row in heads:
                 continue
             short = found.datatype.removeprefix(XSD) if found.datatype.startswith(XSD) else ""
             kind = "number" if short in NUMBERS else "date" if short in DATES else None

@@ -14,7 +14,7 @@ from rapidfuzz import fuzz
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.asides import respelt, topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
-from jaxkg.systems.reader.language.cues import Cues, read_cues, up_to_verb
+from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
 from jaxkg.systems.reader.language.lexicon.cue_words import MATES, SHARING
 from jaxkg.systems.reader.language.lexicon.stems import stem
@@ -36,6 +36,7 @@ from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.words import singular
 
 _DO = frozenset(("do", "does", "did"))
+_WHOSE = ("whose", "wessen")
 _SUBJECTS = frozenset(("i", "we", "you", "they", "he", "she", "it"))
 _NUMBERED = re.compile(
     r"^(?:order|job|visit|match|game|booking|delivery|trip|invoice|ticket|claim|case|session|lesson|"
@@ -44,10 +45,13 @@ _NUMBERED = re.compile(
     r"[ #_-]*\w?-?\d+$",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"[A-Z]{1,4}[ #_-]?\d+")
 _SOME = 20
 """Ends that are looked at to tell what they are."""
 _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""
+_SAID = 0.8
+"""Share of a label's words from which on a question says it."""
 _CERTAIN = 0.6
 """Least score of a mention whose words are read as a name and nothing else."""
 
@@ -102,6 +106,7 @@ class Readings:
         mentions = told_apart(moved.text, cues.words, mentions, self.vocabulary)
         if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
             mentions = self._told_once(mentions)
+        mentions = [m for at, m in enumerate(mentions) if not self._does(mentions, at, cues)]
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
         cues = self._with_numbers(cues, mentions)
         cues = up_to_verb(cues, self._verbs)
@@ -124,6 +129,16 @@ class Readings:
         label = tuple(words) in self._said or (part and self.labels_by_word.bear(words[0]))
         return mention.score >= _CERTAIN and not label
 
+    def _does(self, mentions: list[Mention], at: int, cues: Cues) -> bool:
+        """Whether a word is not a job but what somebody is of what is named after it: "the director
+        of Alien" who "directed" it."""
+        words, one = cues.words.folded, mentions[at]
+        after = words[one.last + 1 : one.last + 2]
+        if one.first < one.last or after != ["of"] or at + 1 == len(mentions):
+            return False
+        near = mentions[at + 1].first - one.last <= 3
+        return near and stem(words[one.first]) in self._verbs
+
     def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         """What is asked and of what; asides count where nothing else names anything."""
         part = without_asides(text)
@@ -132,8 +147,11 @@ class Readings:
         sure = bool(topics) or any(m.score >= _CERTAIN for m in found[1])
         if part == text or (says and sure):
             return found
-        whole = self._read(text, topics)
-        return whole if not says or any(m.score >= _CERTAIN for m in whole[1]) else found
+        cues, mentions = self._read(text, topics)
+        if not says:
+            return cues, mentions
+        named = any(mention.score >= _CERTAIN for mention in mentions)
+        return (asking_as(cues, found[0]), mentions) if named else found
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         cues = self._as_labelled(read_cues(text))
@@ -261,14 +279,53 @@ class Readings:
         if asked.cues.plainly:
             found = [c for c in found if c.result or c.wanting] or found
         found = [c for c in found if not turned_about(asked, c, self.find)] or found
+        lacked = [c for c in found if c.wanting and self._named_so(asked, c)]
+        if lacked:
+            found = [c for c in found if self._says(asked, c)]
         if asked.cues.wants == "person":
             found = [c for c in found if not self._numbered(c)] or found
+            found = [c for c in found if not self._owned(asked, c)] or found
+        if asked.cues.wants and not asked.cues.yesno:
+            found = [c for c in found if not self._but_true(asked, c)] or found
         return ranked(found)[: self.settings.looked_at]
+
+    def _named_so(self, asked: Asked, candidate: Candidate) -> bool:
+        """Whether what a topic lacks is called as what is asked for, and no class is."""
+        noun = tuple(map(singular, asked.alignment.noun))
+        if candidate.last >= self.kg.num_relations or " ".join(noun) in self.finder.class_names:
+            return False
+        labels = (folded_words(label) for label in self.find.wordings(candidate.last))
+        return any(tuple(map(singular, label)) == noun for label in labels)
+
+    def _says(self, asked: Asked, candidate: Candidate) -> bool:
+        """Whether a reading walks along anything that the question says."""
+        labels = map(self.find.wordings, candidate.relations)
+        return any(asked.alignment.letters(label)[1] >= _SAID for label in labels)
+
+    def _owned(self, asked: Asked, candidate: Candidate) -> bool:
+        """Whether a reading leads to what somebody has where it is asked whose it is: "whose boat
+        was out"."""
+        words = asked.cues.words.folded
+        owned = {singular(b) for a, b in itertools.pairwise(words[:6]) if a in _WHOSE}
+        if not owned or candidate.result:
+            return False
+        kinds = self.find.end_classes(candidate)
+        return any(owned & set(self.vocabulary.class_words(kind)) for kind in kinds)
+
+    def _but_true(self, asked: Asked, candidate: Candidate) -> bool:
+        """Whether a reading says but true or false of what is not asked for by its label."""
+        if candidate.result or candidate.last < 0 or not self.vocabulary.truths(candidate.last):
+            return False
+        wordings = self.find.wordings(candidate.last)
+        return asked.alignment.letters(wordings)[1] < _SAID
 
     def _numbered(self, candidate: Candidate) -> bool:
         """Whether a reading leads to what happened, told by a number, "Order 501": to nobody."""
-        names = [self.kg.name(end) for end in candidate.ends[:_SOME].tolist()]
-        return bool(names) and not candidate.result and all(map(_NUMBERED.search, names))
+        ends = candidate.ends[:_SOME].tolist()
+        names = [] if candidate.result else [self.kg.name(end) for end in ends]
+        if names and all(map(_CODE.fullmatch, names)):  # but a patient may be called "P-17"
+            return "person" not in map(self.vocabulary.general, self.find.end_classes(candidate))
+        return bool(names) and all(map(_NUMBERED.search, names))
 
 
 def _done(cues: Cues, named: ClassMention, mentions: Sequence[Mention]) -> bool:

@@ -238,3 +238,33 @@ def test_people_are_managed_by_those_of_their_own_table(folder):
         "staff.csv": "id,name,manager_id\n1,Ann,\n2,Bo,1\n",
     }
     assert ("Bo", "manager_id", "Ann") in named_facts(folder(files))
+
+
+def test_rows_called_by_codes_have_the_names_that_a_column_is_called_for(folder):
+    toys = "toy_no,toy,maker_no,kind\nT01,Marble Run,M1,building\nT02,Tin Drum,M2,music\n"
+    makers = "id,maker,town\nM1,Zipfel,Ely\nM2,Klippo,Ulm\n"
+    found = named_facts(folder({"toys.csv": toys, "makers.csv": makers}))
+    assert {("Tin Drum", "kind", "music"), ("Tin Drum", "maker_no", "Klippo")} <= found
+    assert ("Zipfel", "town", "Ely") in found
+    # Plain names stay ids, and a column that repeats is no name.
+    parks = "park,kind,area\nAsh,wood,3\nElm,green,4\n"
+    teams = "team_no,team,size\nA1,Reds,3\nA2,Reds,4\nA3,Blues,4\n"
+    plain = named_facts(folder({"parks.csv": parks, "teams.csv": teams, "makers.csv": makers}))
+    assert {("Ash", "kind", "wood"), ("A1", "team", "Reds")} <= plain
+
+
+def test_records_are_called_by_keys_of_their_own(read):
+    document = {
+        "customers": [
+            {"customerId": "K1", "name": "Ann", "town": "Ely",
+             "roofs": [{"roofId": "D1", "covering": "slate",
+                        "installation": {"installationId": "A1", "fitterIds": ["F1"]}}]},
+        ],
+        "fitters": [{"fitterId": "F1", "name": "Bo", "town": "Ulm"}],
+        "members": [{"name": "Cy", "customerId": "K1"}],
+    }  # fmt: skip
+    found = named_facts(read(json.dumps(document), "all.json"))
+    assert {
+        ("Ann", "roofs", "D1"), ("D1", "covering", "slate"), ("D1", "installation", "A1"),
+        ("A1", "fitterIds", "Bo"), ("Bo", "town", "Ulm"), ("Cy", "customerId", "Ann"),
+    } <= found  # fmt: skip

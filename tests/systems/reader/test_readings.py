@@ -202,7 +202,7 @@ def test_a_word_that_a_relation_bears_asks_for_that_relation():
     for name, wanted in [("kestrel", 1.0), ("merlin", 0.0)]:
         asked = readings.asked(f"What operating system does {name} run?")
         assert asked.named.max() == 1.0
-        found = [c for c in readings.of(asked) if c.topics and not c.wanting]
+        found = [c for c in readings.find.all(asked) if c.topics]
         seen = views(asked, found, readings.find)
         np.testing.assert_allclose(seen[:, aside].min(), wanted)
 

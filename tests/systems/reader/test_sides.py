@@ -38,10 +38,9 @@ def seen(firm: Readings, question: str, view: str) -> dict[tuple[tuple[str, ...]
 
 
 def test_what_somebody_has_is_walked_to_from_them(firm):
-    for question in ("Who is Bruno's account manager?", "the account manager of Bruno"):
-        told = seen(firm, question, "possessed")
-        assert told[("^account manager",), ""] == -1.0
-        assert told[("reports to",), ""] == 0.0  # a verb
+    told = seen(firm, "the account manager of Bruno", "possessed")
+    assert told[("^account manager",), ""] == -1.0
+    assert told[("reports to",), ""] == 0.0  # a verb
     assert seen(firm, "Who is Suter's account manager?", "possessed")[
         ("account manager",), ""
     ] == 1.0  # fmt: skip

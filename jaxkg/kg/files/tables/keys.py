@@ -89,6 +89,17 @@ def numbered(header: str, ids: Iterable[str]) -> bool:
     )
 
 
+def is_key(header: str, others: frozenset[str]) -> bool:
+    """Whether a column holds the keys of the rows of its own table, called one of some names.
+
+    >>> is_key("roofId", frozenset({"roof"})), is_key("panelId", frozenset({"roof"}))
+    (True, False)
+    """
+    words = relation_words(header).lower().split()
+    told = [word for word in words if word not in KEY]
+    return len(told) < len(words) and " ".join(told) in others
+
+
 def row_id(one: str, written: str) -> str:
     """The id of a row by what its table calls it: what it is and that, where that is a number.
 

@@ -6,7 +6,7 @@ import itertools
 import json
 from typing import Any
 
-from jaxkg.kg.files.tables.keys import TakenTable, numbered, one_of, row_id, row_names
+from jaxkg.kg.files.tables.keys import TakenTable, is_key, numbered, one_of, row_id, row_names
 from jaxkg.kg.files.tables.table import SORT, full_name, row_sort
 from jaxkg.words import relation_words
 
@@ -42,13 +42,14 @@ class Records:
     def __init__(self, title: str, first: Any, start: int) -> None:
         if not isinstance(first, dict):
             raise Malformed("not a JSON object")
-        self.key = _called_by(first)
+        _, self._called = row_names("", title)
+        self.key = _called_by(first, self._called)
         sort = row_sort(self.key, title)
         told = any(relation_words(name).lower() in SORT for name in first)
         self._sort = "" if told else sort
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
-        self._named = _shown(first, self.key)[0] is not None
+        self._named = _shown(first, self.key, self._called)[0] is not None
         self._title, self._start, self._rows = title, start, set[str]()
         self._within = itertools.count(1)
 
@@ -64,11 +65,11 @@ class Records:
         if not isinstance(record, dict):
             raise Malformed("not a JSON object")
         # Records of several sorts in one file need not be called by one key.
-        key = self.key if self.key in record else _called_by(record, by_first=False)
+        key = self.key if self.key in record else _called_by(record, self._called, by_first=False)
         if not key:
             raise Malformed(f"no {self.key!r}")
         called = text_of(record[key], key)
-        label, named = _shown(record, key)
+        label, named = _shown(record, key, self._called)
         if label is not None and key in (full_name(list(record)) or ()):
             called = label  # a first name alone calls several
         self._rows.add(called)
@@ -114,24 +115,28 @@ class Records:
         """A record within another as an entity, and what is left to say of it."""
         parts = full_name(list(record)) or ()
         called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
-        key = next((key for key in (*CALLED, *parts, *called_so) if key in record), "")
         one = one_of(relation_words(relation).lower())
+        own = (key for key in record if is_key(key, frozenset((one,))))
+        keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so)
+        key = next((key for key in keys if key in record), "")
         if not key:
             return _plain(f"_:{one.replace(' ', '_')}_{next(self._within)}"), record
-        label, named = _shown(record, key)
+        label, named = _shown(record, key, frozenset((one,)))
         called = label if label is not None and key in parts else text_of(record[key], key)
         tail = row_id(one if numbered(key, [called]) else "", called), label, []
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
 
 
-def _called_by(record: dict[str, Any], *, by_first: bool = True) -> str:
+def _called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool = True) -> str:
     """The key by which a record is called; "" where there is none.
 
     Args:
+        others: what its table calls a record.
         by_first: where no key is a name's, the first one that does not say what the record is.
     """
-    called = next((key for key in CALLED if key in record), "")
-    if called:
+    own = next(iter(record), "")
+    called = own if is_key(own, others) and CALLED[0] not in record else ""
+    if called := called or next((key for key in CALLED if key in record), ""):
         return called
     own = [key for key in record if relation_words(key).lower() not in SORT]
     named = next((key for key in own if relation_words(key).lower() in _TITLES), "")
@@ -141,9 +146,10 @@ def _called_by(record: dict[str, Any], *, by_first: bool = True) -> str:
     return named or next((key for key in own if relation_words(key).lower().endswith(" name")), "")
 
 
-def _shown(record: dict[str, Any], key: str) -> tuple[str | None, set[str]]:
+def _shown(record: dict[str, Any], key: str, others: frozenset[str]) -> tuple[str | None, set[str]]:
     """The display name of a record that a key calls, and the keys that say nothing else."""
-    if key == "id" and (name := next((name for name in CALLED[1:] if name in record), "")):
+    called = key == CALLED[0] or is_key(key, others)
+    if called and (name := next((name for name in CALLED[1:] if name in record), "")):
         return text_of(record[name], name), {name}
     told = [record[part] for part in full_name(list(record)) or ()]
     whole = bool(told) and all(isinstance(part, str) and part.strip() for part in told)

@@ -12,6 +12,7 @@ from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.keys import (
+    KEY,
     TakenTable,
     numbered,
     row_id,
@@ -185,8 +186,9 @@ def take_table(
                 why = f"{header.columns[0]} {'comes again and again' if again else 'tells when'}"
             keyed = not header.nameless and numbered(header.columns[0], firsts)
             one = header.one if keyed else ""
-            if keyed and not header.shown:
-                header = header._replace(name=_named_by(header, [cells for _, cells in rows]))
+            if not header.shown and not header.nameless:
+                name = _named_by(header, [cells for _, cells in rows], numbers=keyed)
+                header = header._replace(name=name)
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
         for number, cells in rows:
@@ -236,13 +238,16 @@ def take_table(
     return how + told
 
 
-def _named_by(header: _Header, rows: Sequence[Sequence[str]]) -> int:
-    """The column of names beside numbers that call rows, -1 without one: the one that is called as
-    the rows are, or the next to the numbers where there are many of them."""
+def _named_by(header: _Header, rows: Sequence[Sequence[str]], *, numbers: bool) -> int:
+    """The column of names beside keys, -1 without one: the one that is called as the rows are, or
+    the next to numbers where there are many of them."""
+    if not numbers and KEY.isdisjoint(relation_words(header.columns[0]).lower().split()):
+        return -1
     for at, column in enumerate(header.columns[1:], start=1):
         if relation_words(column).lower() in header.others and _names([row[at] for row in rows]):
             return at
-    return 1 if len(rows) >= _ROWS_WITH_NAMES and _names([row[1] for row in rows]) else -1
+    many = numbers and len(rows) >= _ROWS_WITH_NAMES
+    return 1 if many and _names([row[1] for row in rows]) else -1
 
 
 def _names(cells: Sequence[str]) -> bool:

@@ -10,11 +10,12 @@ import itertools
 import re
 from typing import NamedTuple
 
-from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, MANNERS
+from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, GRADABLE, MANNERS
 
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
 _END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
 _ASKING = {*ASKS, "how", "wie", "list", "name", "give", "show", "find", "count", "nenne", "zeige"}
+_WORD = re.compile(r"[^\W\d_]+")
 _OPENERS = (
     "who|whom|whose|who's|what|what's|which|when|when's|where|where's|how|why|is|was|are|were|does|"
     "do|did|has|have|had|can|could"
@@ -53,6 +54,29 @@ _ANYBODY = re.compile(
 _DEAD = re.compile(
     r"\b(?:is|are|was|were) (?:(?P<still>still (?:alive|living))|dead|deceased|"
     r"no longer (?:alive|living)|not (?:alive|living)(?: any ?more)?)\b",
+    re.IGNORECASE,
+)
+_NAMES_OF = re.compile(
+    r"^(?P<aux>\W*(?:has|have|had|do|does|did)\b)(?P<asks>[^?]*\b(?:any|some)\b[^?]*\?)"
+    r"\s*(?:i'm after|i am after|i need|i want|give me|tell me|just)?\s*(?:the |their |all )?"
+    r"names?\b[^?]*$",
+    re.IGNORECASE,
+)
+_CORRECT = re.compile(
+    r"\.(?=\s+(?:(?:is|was) (?:that|this|it) (?:so|true|correct|right)|"
+    r"am i (?:right|correct|wrong)|right|correct|true)\s*\?\s*$)",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^\W*(?:an?|our|my|the|i|we|some(?:one|body)|they|he|she)\b"
+    r"(?:(?!\b(?:that|who|which|where)\b)[^,;:?\d])*?"
+    r"(?:\b(?:is|am|are|was|were|has|have|had|wants?|needs?|asks?|asked)\b|['’](?:s|m|re|ve|d)\b)"
+    r"[^,;:?\d]*[,;:]\s*(?:(?:so|and|but|now|then)\s+)?"
+    rf"(?=(?:{_OPENERS}|if there|whether)\b)",
+    re.IGNORECASE,
+)
+_TRAIL = re.compile(
+    rf"^\W*(?:{_OPENERS})\b[^,?]*\w\s+\w[^,?]*(?P<tail>,\s*(?:i|we|my|our)\b[^?\d]*)$",
     re.IGNORECASE,
 )
 _LIVING = re.compile(r"\bdo for (?:a|her|his|their) living\b", re.IGNORECASE)
@@ -134,6 +158,8 @@ def which_of_any(text: str) -> str:
     >>> which_of_any("Are there any pots by Ann?")
     'Are there any pots by Ann?'
     """
+    if names := _NAMES_OF.match(text):
+        return (" " * len(names["aux"]) + names["asks"]).ljust(len(text))
     told = _ANYBODY.search(text)
     if told is None or (told["body"] is None and " " not in told["any"].strip()):
         return text
@@ -147,6 +173,20 @@ def _death(match: re.Match[str]) -> str:
     return (told if len(told) <= len(match[0]) else "died").ljust(len(match[0]))
 
 
+def _grades(text: str) -> bool:
+    """Whether a word of a text compares."""
+    return any(word in GRADABLE for word in _WORD.findall(text.lower()))
+
+
+def _within(text: str) -> str:
+    """A sentence that asks without what leads up to it, or is said after it, of those who ask."""
+    if lead := _LEAD.match(without_manners(text)):
+        text = " " * lead.end() + text[lead.end() :]
+    if trail := _TRAIL.match(text.rstrip(" ?")):
+        text = text[: trail.start("tail")].ljust(len(text))
+    return text
+
+
 def without_asides(text: str) -> str:
     """The sentences that ask, as long as the whole: what is beside them is blank.
 
@@ -155,15 +195,23 @@ def without_asides(text: str) -> str:
 
     >>> without_asides("I need it soon: who made Alien? Thanks a lot")
     '                who made Alien?             '
+    >>> without_asides("A man is asking, is it free?"), without_asides("who's up, we wonder")
+    ('                 is it free?', "who's up           ")
     >>> without_asides("Who wrote St. Mira?"), without_asides("What does she do for a living?")
     ('Who wrote St. Mira?', 'What does she have as a job  ?')
     """
-    text = _DEAD.sub(_death, which_of_any(text))
+    text = _CORRECT.sub(",", _DEAD.sub(_death, which_of_any(text)))
     cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     parts = [text[a:b] for a, b in itertools.pairwise(cuts)]
     asking = [part.rstrip().endswith("?") for part in parts]
     if not any(asking):
-        asking = [bool(_ASKING & set(part.lower().split()[:3])) for part in parts]
+        asking = [bool(_ASKING & set(_WORD.findall(part.lower())[:3])) for part in parts]
     if any(asking):
-        text = "".join(part if asks else " " * len(part) for part, asks in zip(parts, asking))
+        # "Bigger pen: Ash or Elm?"
+        asking = [
+            asks or (part.rstrip().endswith(":") and len(part.split()) < 4 and _grades(part))
+            for part, asks in zip(parts, asking)
+        ]
+        told = (_within(part) if asks else " " * len(part) for part, asks in zip(parts, asking))
+        text = "".join(told)
     return _LIVING.sub(lambda match: "have as a job".ljust(len(match[0])), without_manners(text))

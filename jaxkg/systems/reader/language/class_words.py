@@ -34,23 +34,28 @@ _BELOW = {
     "subcategory of", "broader", "unterklasse von", "unterart von", "unterkategorie von",
 }  # fmt: skip
 """Labels that lead from a class to the wider one."""
+_TOLD = 3
+"""Relations of what a type relation leads to from which on it is more than a class."""
 _COPULA = re.compile(r"^(?:is|are|was|were|has|have|had|ist|wird|hat) (?!ein)")
 
 
-def role_of(wordings: Sequence[str], triples: np.ndarray, rows: np.ndarray) -> str:
+def role_of(
+    wordings: Sequence[str], triples: np.ndarray, rows: np.ndarray, *, known: bool = False
+) -> str:
     """ "type" or "alias" for a relation to classes or to other names, else "".
 
     Args:
         wordings: labels of the relation.
         triples: [T, 3] of the graph.
         rows: [K] places of those of the relation.
+        known: whether a standard says that it leads to classes.
 
     >>> role_of(("is also known as",), np.zeros((0, 3), int), np.zeros(0, int))
     'alias'
     """
     plain = {wording.lower() for wording in wordings}
     plain |= {_COPULA.sub("", wording) for wording in plain}
-    if plain & _TYPE:
+    if known or (plain & _TYPE and not _described(triples, rows)):
         return "type"
     asked = (set(wording.split()) for wording in plain - _BELOW)
     asks = any(words <= _WHAT | _ABOUT and words & _WHAT for words in asked)
@@ -64,6 +69,14 @@ def _sorts_all(triples: np.ndarray, own: np.ndarray) -> bool:
     heads, sorts = np.unique(triples[:, 0]), np.unique(own[:, 2])
     few = 2 * len(sorts) <= len(own) and not np.isin(sorts, heads).any()
     return few and 2 * len(np.unique(own[:, 0])) > len(heads)
+
+
+def _described(triples: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether most of what a relation leads to is told so much of that it is a thing: a species."""
+    sorts = np.unique(triples[rows, 2])
+    told = np.unique(triples[np.isin(triples[:, 0], sorts)][:, :2], axis=0)
+    times = np.unique(told[:, 0], return_counts=True)[1]
+    return 2 * int((times >= _TOLD).sum()) > len(sorts)
 
 
 def wider_classes(triples: np.ndarray, wordings: Sequence[Sequence[str]]) -> Mapping[int, set[int]]:

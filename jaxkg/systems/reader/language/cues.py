@@ -37,7 +37,8 @@ _PREPOSITIONS = "on onto in into at to by for from with of under auf zu von mit 
 _BEFORE_WHICH = frozenset(_PREPOSITIONS.split())
 _CLAUSE = re.compile(r"[:;,.?!]")
 _IN_ORDER = {"first", "last", "zuerst"}
-_COUNTS = {("how", "many"), ("number", "of"), ("wie", "viele"), ("wie", "oft")}
+_COUNT_WORDS = "how many|how often|number of|no of|wie viele|wie oft"
+_COUNTS = {tuple(words.split()) for words in _COUNT_WORDS.split("|")}
 _IMPERATIVE = {"list", "name", "give", "show", "tell", "find", "count", "nenne", "zeige"}
 _OFFERS = {"have", "know", "stock", "sell", "offer", "carry", "serve", "help", "got"}
 _ANYTHING_WORDS = (
@@ -204,6 +205,26 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     )
 
 
+def asking_as(cues: Cues, part: Cues) -> Cues:
+    """Cues of a whole text that ask for what a part of it, as long as the whole, asks for.
+
+    >>> part = read_cues(" " * 20 + "Which band is it?")
+    >>> asking_as(read_cues("It is on the radio. Which band is it?"), part).noun
+    (6,)
+    """
+    place = {start: at for at, (start, _) in enumerate(cues.words.spans)}
+    starts = (part.words.spans[at][0] for at in part.noun)
+    return dataclasses.replace(
+        cues,
+        wants=part.wants,
+        noun=tuple(place[start] for start in starts if start in place),
+        count=part.count,
+        yesno=part.yesno,
+        plainly=part.plainly,
+        plural=part.plural,
+    )
+
+
 def up_to_verb(cues: Cues, verbs: Set[str]) -> Cues:
     """The same where a verb ends what is asked for: "companies" buy products.
 
@@ -248,6 +269,9 @@ def _count(words: Words, text: str, used: set[int]) -> bool:
         own = pair == ("number", "of") and at > 0 and folded[at - 1] not in STOP
         if own and not _CLAUSE.search(text[words.spans[at - 1][1] : words.spans[at][0]]):
             continue
+        after = folded[at + 2] if at + 2 < len(folded) else ""
+        if pair == ("no", "of") and singular(after) == after:
+            continue
         if pair in _COUNTS:
             used.update((at, at + 1))
             return True
@@ -268,6 +292,8 @@ def _asked(folded: list[str]) -> tuple[str, tuple[int, ...]]:
         if word in ("how", "wie"):
             if folded[after : after + 1] not in (["many"], ["viele"]):
                 continue
+            after += 1
+        if folded[after : after + 1] == ["of"]:  # "which of our bands"
             after += 1
         noun = []
         while after < len(folded) and len(noun) < 4 and folded[after] not in AUXILIARY:
@@ -318,6 +344,8 @@ def _plural(folded: list[str], noun: tuple[int, ...]) -> bool | None:
 
 
 def _yesno(folded: list[str], text: str) -> bool:
+    if folded[0] in ("if", "whether"):
+        return True
     if folded[0] in AUXILIARY:
         asks = folded[:2] in (["do", "you"], ["do", "we"], ["can", "you"], ["could", "you"])
         listing = asks and bool({*_IMPERATIVE, *_OFFERS} & set(folded[2:4]))

@@ -16,6 +16,8 @@ _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
 _ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs ms"
 ARTICLES = frozenset(_ARTICLE_WORDS.split())
 """Words before a name that are no part of it."""
+_COUNTED = re.compile(r"(\w+) (?:count|total|quantity|qty)")
+_CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ROMAN: dict[str, str] = dict(zip(("ii", "iii", "iv", "vi", "vii", "viii", "ix"), "2346789"))
 
 
@@ -30,6 +32,15 @@ def key_of(text: str) -> str:
     while len(words) > 1 and words[0] in ARTICLES:
         words = words[1:]
     return key_of_words(words)
+
+
+def opened(name: str) -> str:
+    """A name with its words apart, where capitals alone tell them.
+
+    >>> opened("BrassMonkeyRag"), opened("Iron Valley"), opened("brass_monkey")
+    ('Brass Monkey Rag', 'Iron Valley', 'brass_monkey')
+    """
+    return name if any(map(str.isspace, name)) else _CAPITALS.sub(" ", name)
 
 
 def key_of_words(words: Sequence[str]) -> str:
@@ -58,6 +69,9 @@ def relation_wordings(kg: KnowledgeGraph, code: int, *, rows: bool) -> tuple[str
         relation_words(label)
         for label in (kg.relation_labels[code], *kg.relation_aliases.get(code, ()))
     ]
+    if (own := relation_words(kg.relations[code])).replace(" ", "").isalpha():
+        words.append(own)
+    words += [f"number of {m[1]}" for word in words if (m := _COUNTED.fullmatch(word))]
     keyed = [word.rpartition(" ") for word in words if rows]
     meant = [before for before, _, last in keyed if before and last.lower() in KEY]
     meant += [spelt_out(word) for word in meant]

@@ -17,7 +17,7 @@ from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.stems import alike, is_past
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
-from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words
+from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words, opened
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.words import relation_words, singular
 
@@ -116,17 +116,23 @@ class TopicFinder:
         )
         self._all = None if kg.num_entities > _AT_ONCE else self._indexed(vocabulary.surfaces())
 
+    @functools.cached_property
+    def class_names(self) -> frozenset[str]:
+        """Names of classes, not of sorts, as keys."""
+        sorts = self.vocabulary.sorts
+        return frozenset(k for k, kinds in self._class_keys.items() if set(kinds) - sorts.keys())
+
     def _indexed(self, surfaces: Iterable[tuple[str, int, bool]]) -> _Index:
         index = _Index(defaultdict(list), defaultdict(set), set(self._schema_words))
         for name, row, other in surfaces:
             if self._aside[row]:
                 continue
-            key = key_of(name)
-            index.known.update(key.split())
-            if not self._around[row]:
-                index.by_key[key].append((row, other))
-                for word in key.split():
-                    index.by_word[word].add(row)
+            for key in dict.fromkeys((key_of(name), key_of(opened(name)))):
+                index.known.update(key.split())
+                if not self._around[row]:
+                    index.by_key[key].append((row, other))
+                    for word in key.split():
+                        index.by_word[word].add(row)
         return index
 
     @functools.cached_property

@@ -32,6 +32,7 @@ _BOTH_WAYS = re.compile(
 )
 """Labels of relations that hold both ways whichever way they are written."""
 _META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
+_TYPED = re.compile(r"22-rdf-syntax-ns#type$")
 _TRUE, _FALSE = ("true", "yes", "ja", "y", "x", "✓", "✔"), ("false", "no", "nein", "n")
 _BITS = {"1", "0"}
 """What stands for true and false where a relation leads to both, and to nothing else."""
@@ -90,7 +91,8 @@ class Vocabulary:
             rows = order[first[code] : first[code + 1]]
             wordings = relation_wordings(kg, code, rows=bool(heads[triples[rows, 2]].all()))
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
-            role = role_of(wordings, triples, rows)
+            standard = bool(_TYPED.search(kg.relations[code]))
+            role = role_of(wordings, triples, rows, known=standard)
             self.relations.append(Relation(wordings, tails, role))
         self.labels = [relation.wordings for relation in self.relations if not relation.role]
         self.labels += self._elsewhere.told.labels if self._elsewhere else []

@@ -15,6 +15,8 @@ _CLASSES = 2_000
 """Classes up to which all are compared with the words of a question."""
 _MEANT = 0.5
 """Likeness from which on a class keeps what is found to its own: "apartments", flats."""
+_PEOPLE = 4
+"""Classes of people that a "who" may keep to where it names none."""
 _MET = 15
 """Joins of two topics that are walked on from, the best first."""
 _LIKELY = 0.45
@@ -51,6 +53,9 @@ class Candidates(Walks):
         classes = [self.class_set(kind) for kind in sorted({*named_classes(asked), *alike})]
         best = ranked([*joins, *singles])
         kinds = named_classes(asked) or {kind for kind in alike if alike[kind] >= _MEANT}
+        if asked.cues.wants == "person":  # "everybody at Quill" is nothing else that is of Quill
+            people = (kind for kind in self.vocabulary.classes if self._of_people(kind))
+            kinds = kinds or set(itertools.islice(people, _PEOPLE))
         kept = self.scored(asked, self.with_classes(kinds, best[:120]))
         # "How high is the wooden church?": a step on from what a topic and a class pick out.
         kept += [path for one in kept[:FURTHEST] for path in self.paths(asked, one, 1)]
@@ -148,6 +153,9 @@ class Candidates(Walks):
             ),
             tuple(self.kg.relation_name(code + self.kg.num_relations) for code in codes),
         )
+
+    def _of_people(self, kind: int) -> bool:
+        return kind not in self.vocabulary.sorts and self.vocabulary.general(kind) == "person"
 
     def _near(self, asked: Asked) -> dict[int, float]:
         """Classes that the question may mean though it does not name them, with their likeness."""

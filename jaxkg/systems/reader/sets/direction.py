@@ -7,10 +7,12 @@ import re
 
 from jaxkg.query import Extreme, Where
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
+from jaxkg.systems.reader.language.topics import Mention
 from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.quick import aligned
+from jaxkg.words import singular
 
 _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
@@ -102,9 +104,38 @@ def turned_about(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
         below = _BELOW.search(" ".join(words[max(0, one.first - 4) : one.first]))
         if codes and (had or below):
             return codes[0] < find.kg.num_relations
+        if codes and _is_doer(asked, one, codes[0], find):
+            return True
+        if codes and _is_owned(asked, one.last, codes[0], find):
+            return codes[0] >= find.kg.num_relations
         if len(codes) == 1 and _ABOVE.match(" ".join(words[one.last + 1 : one.last + 4])):
             return codes[0] >= find.kg.num_relations
     return False
+
+
+def _is_doer(asked: Asked, one: Mention, code: int, find: Candidates) -> bool:
+    """Whether a walk goes to what has somebody as its "rider" where what he "rides" is asked for,
+    by that verb, and known."""
+    if not find.kg.num_relations <= code < 2 * find.kg.num_relations:
+        return False
+    doers = {stem(label) for label in find.wordings(code) if label.endswith(("er", "or"))}
+    told = ((word, re.sub("ing$", "e", word)) for word in asked.cues.words.folded)
+    words = {word for word, ends in told if {stem(word), stem(ends)} & doers}
+    if not words or any(word.rstrip("s").endswith(("er", "or")) for word in words):
+        return False
+    total = find.kg.num_relations
+    own = (c for o in one.options for c in find.vocabulary.around.relations(o.entity) if c < total)
+    return any(is_verb(label) and stem(label) in doers for c in own for label in find.wordings(c))
+
+
+def _is_owned(asked: Asked, last: int, code: int, find: Candidates) -> bool:
+    """Whether what a relation leads to, by its own name, is what stands after "Anna's"."""
+    words, total = asked.cues.words.folded, find.kg.num_relations
+    if code >= 2 * total or code % total in find.vocabulary.symmetric:
+        return False
+    owned = tuple(map(singular, words[last + 2 :])) if words[last + 1 : last + 2] == ["s"] else ()
+    labels = (folded_words(label) for label in find.wordings(code) if not is_verb(label))
+    return any(owned[: len(label)] == label for label in labels if label)
 
 
 def _is_done(before: list[str]) -> bool:

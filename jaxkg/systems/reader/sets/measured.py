@@ -40,6 +40,8 @@ _NEAR = 0.25
 """Fit from which on what has a relation may be meant, beside those whose values are compared."""
 _IN_UNIT = 0.6
 """Fit of a relation that may be of what a unit measures."""
+_WHOLE = 0.8
+"""Share of a label's words from which on a question says all of it."""
 _SPOKEN_OF = 0.5
 """Fit from which on a relation of true and false is taken as named."""
 
@@ -257,11 +259,16 @@ class Measured:
         """Whether a set leaves out some of those that have a value for no reason that is said."""
         if not isinstance(base.query, Domain) or base.classes or self._own(base):
             return False
-        own = self.kg.relation_code(base.query.relations[0])
-        if own >= self.kg.num_relations or self.fit(asked, own, "") >= _SPOKEN_OF:
+        own, domain = self.kg.relation_code(base.query.relations[0]), self.vocabulary.domain(code)
+        if own >= self.kg.num_relations:
+            # Cars that are somebody's "usual car", where others have a value, too.
+            said = asked.alignment.letters(self.find.wordings(own))[1] >= _WHOLE
+            if said or len(np.setdiff1d(base.ends, domain)) or len(domain) == len(base.ends):
+                return False
+        elif self.fit(asked, own, "") >= _SPOKEN_OF:
             return False
         kinds = self.find.ends_classes(base.ends)
-        return bool(set(kinds) & set(self.find.ends_classes(self.vocabulary.domain(code))))
+        return bool(set(kinds) & set(self.find.ends_classes(domain)))
 
     def counted(self, asked: Asked, base: Candidate, bound: Bound) -> Iterator[Candidate]:
         """Those of a set that have so many of something: "captains of more than one ship"."""

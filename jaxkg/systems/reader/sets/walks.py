@@ -122,7 +122,7 @@ class Walks:
             reaching = [self.reached(path.ends) for path in walked]
             asked.alignment.prepare(map(self.wordings, set().union(*reaching)))
             for path, reached in zip(walked, reaching):
-                if path.relations and self.vocabulary.ends_kind(path.last) != "thing":
+                if path.relations and not self._leads_on(path.last):
                     # There and back over a number or date: "of the same year" is too much to guess.
                     continue
                 aside = self._aside[bool(path.relations)]
@@ -130,7 +130,7 @@ class Walks:
                 between = self.ends_classes(path.ends) if named else ()
                 nameless = bool(path.relations) and self.joins_others(int(path.ends[0]))
                 for code, ends in reached.items():
-                    if code in aside:
+                    if code in aside or (code == path.measure and not self._leads_on(code)):
                         continue
                     left = ends[~np.isin(ends, topics)] if len(topics) > 1 else ends[ends != topics]
                     home = not len(left) and self._leads_home(path, code)
@@ -152,8 +152,13 @@ class Walks:
                     )
             longer = self.marked(asked, longer)
             found += [c for c in longer if self.answers(asked, c)]
-            level = ranked(c for c in longer if self.vocabulary.ends_kind(c.last) == "thing")
+            level = ranked(c for c in longer if self._leads_on(c.last))
         return found
+
+    def _leads_on(self, code: int) -> bool:
+        """Whether a relation code leads to things: not to values, nor to true and false."""
+        thing = self.vocabulary.ends_kind(code) == "thing"
+        return thing and self.vocabulary.truths(code) is None
 
     def answers(self, asked: Asked, found: Candidate) -> bool:
         """Whether what is found may be asked for: not nodes that join, unless of a kind named."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _TABLE = """
 abt:abteilung acct:account addr:address adr:address amt:amount anz:anzahl appr:apprentice
 approx:approximate appt:appointment assoc:association asst:assistant attn:attention auth:author
@@ -13,7 +15,8 @@ emp:employee empl:employee equip:equipment est:established eta:expected-arrival
 etd:expected-departure eval:evaluation fac:faculty fname:first-name freq:frequency fwd:forward
 geb:geburtsdatum gew:gewicht gov:government govt:government grp:group hgt:height hosp:hospital
 hq:headquarters hrs:hours ht:height incl:including ing:ingredient ingr:ingredient inst:institution
-instr:instructor inv:invoice jrny:journey kat:kategorie lang:language len:length lic:licence
+instr:instructor inv:invoice jrny:journey kat:kategorie kg:weight
+lang:language len:length lic:licence
 lief:lieferant lname:last-name loc:location lvl:level max:maximum memb:member mfg:manufacturer
 mfr:manufacturer mgmt:management mgr:manager min:minimum mitarb:mitarbeiter mtg:meeting
 nat:nationality nbr:number nr:nummer num:number occ:occupation oper:operator opp:opponent ord:order
@@ -34,13 +37,16 @@ _SPELT = {short: long.replace("-", " ") for short, _, long in
           (pair.partition(":") for pair in _TABLE.split())}  # fmt: skip
 
 
+_AREA = re.compile(r"\b(?:sq ?m|sq ?ft|m2|m²)\b", re.IGNORECASE)
+
+
 def spelt_out(label: str) -> str:
     """A label with what is clipped in it spelt out; a number's "no" where something stands before.
 
     >>> spelt_out("cust dob"), spelt_out("order no"), spelt_out("directed by")
     ('customer date of birth', 'order number', 'directed by')
     """
-    words = label.split()
+    words = _AREA.sub("area", label).split()
     told = [_SPELT.get(word.lower().rstrip("."), word) for word in words]
     if len(words) > 1 and words[-1].lower().rstrip(".") == "no":
         told[-1] = "number"

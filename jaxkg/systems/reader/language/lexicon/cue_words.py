@@ -60,8 +60,9 @@ AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
 SO = re.compile(
     r"(?:,|\s[-–])\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|will|would)n['’]?t\s"
     r"+(?:i|you|he|she|it|we|they|there|that)|(?:is|was|are|were|does|did|has|have)\s+"
-    r"(?:he|she|it|they|there)|right|correct|true|yes|no|is that right|is that (?:so|true|correct)|"
-    r"am i right|nicht wahr|oder nicht|stimmt['’]?s|oder|richtig|gell|ja)\s*\?\s*$",
+    r"(?:he|she|it|they|there)|or (?:did|have|do|am|is|was) (?:i|we|it) \w[^,?]*|right|correct|"
+    r"true|yes|no|is (?:that|this|it) (?:so|true|correct|right)|am i (?:right|correct|wrong)|"
+    r"nicht wahr|oder nicht|stimmt['’]?s|oder|richtig|gell|ja)\s*\?\s*$",
     re.IGNORECASE,
 )
 """What makes a question of yes or no of what is said: "she taught Ann, didn't she?"."""
@@ -96,7 +97,8 @@ _GRADES = """
 - early earlier earliest first früh früher früheste zuerst erste: date year
 + late later last spät später späteste zuletzt letzte: date year
 + strong stronger strongest: strength
-+ wide wider widest: width
++ wide wider widest: width aperture girth diameter
++ fat fatter fattest: girth weight width size value
 + deep deeper deepest: depth
 + hot hotter hottest warm warmer warmest: temperature
 - cold colder coldest: temperature
@@ -126,7 +128,7 @@ GRADABLE = {
 _BASE_WORDS = """
 old alt young jung recent recently long lang short kurz high tall hoch low niedrig heavy schwer
 light leicht cheap billig expensive pricey dear teuer big large groß small klein fast quick schnell
-slow langsam thick dick thin dünn early früh late spät strong weak great wide deep hot warm cold
+slow langsam thick dick thin dünn early früh late spät strong weak great wide fat deep hot warm cold
 good bad far near close rich busy frequent frequently
 """
 BASE_FORMS = frozenset(_BASE_WORDS.split())
@@ -223,6 +225,7 @@ AGES = frozenset(_AGE_WORDS.split())
 """Words of relations that tell how old something is."""
 _BIRTH_WORDS = """
 born birth birthday birthdate birthplace dob pob b native origin hometown home from year date
+foaled hatched whelped calved lambed
 geboren geburt geburtstag geburtsort geburtsdatum geburtsjahr geb heimat herkunft
 """
 BIRTHS = frozenset(_BIRTH_WORDS.split())
@@ -290,9 +293,16 @@ MANNERS = re.compile(
             rf"{_MINE}(?:wondering|curious|trying to find out)\b(?: about| if| whether)?",
             rf"(?:^\W*|(?<=\w), )i(?:'d| would| should)? {_SOFTLY}(?:{_WISH})\b,?",
             rf"(?<=\w), (?:i|we) (?:{_THINK})\b,?",
+            # "I believe that", "Could I please have"
+            rf"^\W*(?:i|we) (?:{_THINK})(?: that)?\b(?! (?:of|in|so|if)\b)",
+            rf"^\W*(?:and |so )?(?:could|can|may|might) (?:i|we|you) {_SOFTLY}"
+            r"(?:have|get|see|write down|pick out|look up|find|fetch|dig out)\b(?! (?:been|to)\b)"
+            r"(?:(?: out| up)?(?: for)? (?:me|us)\b)?",
             # "if I may ask", "if you please"
             r",? if (?:i|you|we) (?:may|might|could|would|can|please|don't mind|do not mind)\b"
             r"(?: \w+){0,2}?(?=\W*$|,)",
+            # "which will renew if we do nothing"
+            r"\b(?:even )?if (?:i|we|you|they) (?:do|did|say|said|change|changed) nothing\b",
             # "list the courses on record", "in our database, please"
             r"\bon (?:record|file|(?:the|our|your) books)(?=\W*(?:$|please\b))"
             r"|\bin (?:the|our|your|this) (?:books|records|files|database|graph)"

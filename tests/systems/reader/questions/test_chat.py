@@ -1,0 +1,74 @@
+"""Questions as people chat: what leads up to them, what is said after them, requests."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.language.asides import without_asides
+from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
+
+SONGS = [
+    *((song, "is a", "song") for song in ("Two Kettles", "Radio Days", "Ash")),
+    *((song, "made by", band) for song, band in (("Two Kettles", "Okavi"), ("Ash", "Tern"))),
+    *((band, "is a", "band") for band in ("Okavi", "Tern")),
+    *((band, "active", told) for band, told in (("Okavi", "yes"), ("Tern", "no"))),
+]
+
+
+@pytest.fixture(scope="module")
+def songs() -> Readings:
+    return Readings(KnowledgeGraph.from_triples(SONGS), None, ReaderSettings())
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("A man in the shop is asking, is Ash a song?", "is Ash a song?"),
+        ("I've got Ann here, so who made Ash?", "who made Ash?"),
+        ("The record that is on the desk, who made it?", None),
+        ("In 1990, who made Ash?", None),
+        ("who made ash, we wonder", "who made ash"),
+        ("who made ash, i or Ann in 1990", None),
+        ("Bigger band: Okavi or Tern?", None),
+        ("My guess: Okavi or Tern?", "Okavi or Tern?"),
+        ("Could I please have all the songs of Tern", "all the songs of Tern"),
+        ("May I have the songs of Tern?", "the songs of Tern?"),
+        ("I believe that Ash is new. Is that correct?", "Ash is new, Is that correct?"),
+        ("Does Tern have any songs? I'm after the names", "Tern have any songs?"),
+        ("Which bands stop if we do nothing?", "Which bands stop                 ?"),
+    ],
+)
+def test_what_is_beside_a_question_is_left_out(text, asks):
+    assert without_asides(text).strip() == (text if asks is None else asks)
+    assert len(without_asides(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "yesno"),
+    [
+        ("Ash is a song. Is that correct?", True),
+        ("Ash is a song, or did I dream that?", True),
+        ("May I ask if Ash is a song?", True),
+        ("Can I have the songs of Tern?", False),
+        ("Could you pick out the songs of Tern for me?", False),
+    ],
+)
+def test_what_asks_whether(text, yesno):
+    assert read_cues(without_asides(text)).yesno == yesno
+
+
+def test_more_words_that_count():
+    assert read_cues("How often did Tern play?").count
+    assert read_cues("No. of songs by Tern").count
+    assert not read_cues("What is the no of Tern?").count
+
+
+def test_what_is_asked_for_stands_in_the_sentence_that_asks(songs):
+    asked = songs.asked("A radio station is on about Two Kettles. Which of our bands is this?")
+    assert [asked.cues.words.folded[place] for place in asked.cues.noun] == ["bands"]
+    assert "Two Kettles" in {songs.kg.name(m.options[0].entity) for m in asked.mentions}
+    asked = songs.asked("I have always loved Two Kettles. How many bands made it?")
+    assert asked.cues.count

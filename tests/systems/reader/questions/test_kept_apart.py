@@ -1,0 +1,151 @@
+"""Readings that no question means: true and false as things, things for people, the other end."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.contradictions import contradicted
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
+
+
+def readings_of(facts) -> Readings:
+    return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+
+
+def told(readings, question):
+    """Relations walked by each reading, `^` backwards, and names answered."""
+    names = readings.kg.relation_name
+    found = {}
+    for c in readings.of(readings.asked(question)):
+        path = tuple(map(names, c.relations))
+        found[path] = {readings.kg.name(end) for end in c.ends.tolist()}
+    return found
+
+
+HALLS = [
+    *((hall, "step free", told) for hall, told in (("Ash", "yes"), ("Elm", "yes"), ("Oak", "no"))),
+    *((hall, "listed hall", told) for hall, told in (("Ash", "no"), ("Elm", "yes"), ("Oak", "no"))),
+    *((hall, "style", told) for hall, told in (("Ash", "gothic"), ("Elm", "plain"), ("Oak", "x"))),
+]
+
+
+def test_nothing_is_walked_to_over_true_and_false():
+    found = told(readings_of(HALLS), "is the Ash step free?")
+    assert ("step free",) in found
+    assert not [path for path in found if "^step free" in path]
+
+
+def test_true_is_no_answer_to_what():
+    halls = readings_of(HALLS)
+    assert ("listed hall",) not in told(halls, "What kind of hall is Ash?")
+    assert ("listed hall",) in told(halls, "What is the listed hall of Ash?")
+    assert ("listed hall",) in told(halls, "Is Ash a listed one?")
+
+
+RACES = [
+    *((f"result {n}", "rider", who) for n, who in enumerate(("Lio", "Bo"), start=1)),
+    *((who, "rides", bike) for who, bike in (("Lio", "Tangerine"), ("Bo", "Kestrel"))),
+    *((who, "mentor", other) for who, other in (("Bo", "Lio"), ("Al", "Lio"))),
+    *((bike, "owner", who) for bike, who in (("Tangerine", "Bo"), ("Kestrel", "Al"))),
+    *((bike, "is a", "bike") for bike in ("Tangerine", "Kestrel")),
+    *((trip, "bike used", bike) for trip, bike in (("Fell", "Tangerine"), ("Moor", "Kestrel"))),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "there"),
+    [
+        ("what's Lio riding", ("^rider",), False),
+        ("which results is Lio rider of", ("^rider",), True),
+        ("Who is Lio's mentor?", ("^mentor",), False),
+        ("Whose mentor is Lio?", ("^mentor",), True),
+        ("Who is Bo's mentor?", ("mentor",), True),
+        ("At Moor, whose bike was out?", ("bike used",), False),
+        ("At Moor, whose bike was out?", ("bike used", "owner"), True),
+        ("Which bike was out at Moor?", ("bike used",), True),
+        ("Who was at Moor?", ("^bike used",), False),
+    ],
+)
+def test_which_end_is_asked_for(question, path, there):
+    assert (path in told(readings_of(RACES), question)) == there
+
+
+def test_nobody_is_a_code_unless_people_are_told_by_codes():
+    shows = [(f"S-0{n}", "film", "Moth") for n in (1, 2)] + [("Moth", "directed by", "Ann")]
+    assert ("^film",) not in told(readings_of(shows), "Who stars in Moth?")
+    assert ("^film",) in told(readings_of(shows), "What shows Moth?")
+    wards = [(f"P-0{n}", "ward", "Moth") for n in (1, 2)]
+    wards += [(f"P-0{n}", "born", f"195{n}-01-01") for n in (1, 2)]
+    assert ("^ward",) in told(readings_of(wards), "Who lies in Moth?")
+
+
+TOYS = [
+    *((family, "volunteer", who) for family, who in (("Ash", "Inga"), ("Elm", "Bo"))),
+    *((family, "street", "Mill Lane") for family in ("Ash", "Elm", "Oak")),
+    *((f"loan {n}", "family", family) for n, family in enumerate(("Ash", "Oak"), start=1)),
+    *((f"loan {n}", "handed out by", who) for n, who in enumerate(("Bo", "Cy"), start=1)),
+]
+
+
+def test_what_a_topic_lacks_by_name_is_not_told_by_a_detour():
+    toys = readings_of(TOYS)
+    lacking = toys.of(toys.asked("Which volunteer do we have from Oak?"))
+    assert any(c.wanting for c in lacking)
+    detour = ("^family", "handed out by")
+    assert detour not in told(toys, "Which volunteer do we have from Oak?")
+    assert detour in told(toys, "Which helper do we have from Oak?")
+
+
+def test_a_director_of_something_is_no_job():
+    facts = [("Alien", "directed by", "Ann"), ("Ann", "job", "director"), ("Ann", "from", "Ely")]
+    facts += [("Bo", "job", "director"), ("Bo", "from", "Ulm")]
+    films = readings_of(facts)
+    assert ("directed by", "from") in told(films, "Where does the director of Alien come from?")
+    names = [films.kg.name(m.options[0].entity) for m in films.asked("director of Alien").mentions]
+    assert names == ["Alien"]
+    named = films.asked("Which director comes from Ely?").mentions
+    assert "director" in [films.kg.name(m.options[0].entity) for m in named]
+
+
+CARS = [
+    *((car, "colour", told) for car, told in (("C1", "red"), ("C2", "blue"), ("C3", "green"))),
+    *((car, "MOT due", when) for car, when in (("C1", "2025-10-01"), ("C2", "2026-03-01"))),
+    ("C3", "MOT due", "2025-11-01"),
+    *((who, "usual car", car) for who, car in (("Ann", "C1"), ("Bo", "C2"))),
+]
+
+
+def test_all_that_have_a_value_are_kept_to_it_not_those_that_somebody_has():
+    cars = readings_of(CARS)
+    found = cars.of(cars.asked("Which cars have an MOT due before December 2025?"))
+    due = [
+        {cars.kg.name(end) for end in c.ends.tolist()}
+        for c in found
+        if c.shape == "filter" and not c.relations
+    ]
+    assert {"C1", "C3"} in due
+    assert {"C1"} not in due
+
+
+def test_who_is_kept_to_people():
+    facts = [("Glass", "studio", "Quill"), ("Glass", "is a", "game"), ("Quill", "is a", "studio")]
+    facts += [(who, "studio", "Quill") for who in ("Ann", "Bo")]
+    facts += [(who, told, value) for who in ("Ann", "Bo") for told, value in
+              (("is a", "employee"), ("born", "1990-01-01"))]  # fmt: skip
+    firm = readings_of(facts)
+    found = firm.of(firm.asked("List everybody at Quill."))
+    assert {"Ann", "Bo"} in [{firm.kg.name(end) for end in c.ends.tolist()} for c in found]
+
+
+def test_what_is_paid_is_an_amount():
+    facts = [("Sonata", "on loan to", "Ann"), ("Sonata", "price", "4 EUR")]
+    shop = readings_of(facts)
+    asked = shop.asked("What did we pay for the Sonata?")
+    denied = {
+        shop.kg.relation_name(c.last): contradicted(asked, c, shop.find)
+        for c in shop.of(asked)
+        if c.shape == "path" and len(c.relations) == 1
+    }
+    assert denied == {"on loan to": True, "price": False}

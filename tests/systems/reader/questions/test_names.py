@@ -1,0 +1,72 @@
+"""What things, relations and classes are called."""
+
+from __future__ import annotations
+
+from jaxkg.kg import KnowledgeGraph, read_graph
+from jaxkg.systems.reader.language.grades import read_grades
+from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
+
+TREES = """
+@prefix : <http://x.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:species rdfs:label "is a" . :keeper rdfs:label "looked after by" .
+:Oak1 a :Tree ; :species :RedOak ; :girth "203 cm" ; :keeper :Ann .
+:Oak2 a :Tree ; :species :RedOak ; :girth "88 cm" ; :keeper :Bo .
+:RedOak a :Species ; :leaf "shed" ; :tint "red" ; :latin "Quercus" .
+"""
+
+
+def test_what_is_told_much_of_is_more_than_a_class(tmp_path):
+    path = tmp_path / "trees.ttl"
+    path.write_text(TREES)
+    readings = Readings(read_graph(path), None, ReaderSettings())
+    vocabulary = readings.vocabulary
+    roles = {r.wordings[0]: r.role for r in vocabulary.relations}
+    assert roles["is a"] == ""
+    assert roles["type"] == "type"
+    names = [
+        readings.kg.name(m.options[0].entity) for m in readings.asked("is red oak red").mentions
+    ]
+    assert "RedOak" in names
+    plain = [(f"T{n}", "is a", "oak") for n in range(3)]
+    assert Vocabulary(KnowledgeGraph.from_triples(plain)).type_codes == [0]
+
+
+def test_plain_texts_are_read_as_what_they_look_like_and_relations_told_by_their_ids_too(tmp_path):
+    path = tmp_path / "trees.ttl"
+    path.write_text(TREES)
+    vocabulary = Vocabulary(read_graph(path))
+    by_label = {r.wordings[0]: r for r in vocabulary.relations}
+    assert by_label["girth"].tails == "number"
+    assert by_label["looked after by"].wordings == ("looked after by", "keeper")
+    assert by_label["is a"].wordings == ("is a", "species")
+
+
+def test_names_of_one_word_are_opened_at_their_capitals():
+    facts = [("BrassMonkeyRag", "shelf", "A2"), ("McDonald", "shelf", "B1")]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    for text, name in (
+        ("what shelf is brass monkey rag on", "BrassMonkeyRag"),
+        ("what shelf is McDonald on", "McDonald"),
+        ("what shelf is BrassMonkeyRag on", "BrassMonkeyRag"),
+    ):
+        (mention,) = readings.asked(text).mentions
+        assert readings.kg.name(mention.options[0].entity) == name
+        assert mention.score > 0.9
+
+
+def test_counts_and_areas_in_other_words():
+    facts = [("A-208", "panelCount", "18"), ("A-209", "panelCount", "4")]
+    vocabulary = Vocabulary(KnowledgeGraph.from_triples(facts))
+    assert vocabulary.wordings(0) == ("panel count", "number of panel")
+    assert spelt_out("sq m") == spelt_out("m2") == "area"
+    assert spelt_out("roof m2") == "roof area"
+
+
+def test_fat_and_wide_are_measured():
+    _, extreme, _ = read_grades(["which", "has", "the", "fattest", "trunk"], set(), set())
+    assert extreme is not None
+    assert extreme.largest
+    assert "girth" in extreme.measure
