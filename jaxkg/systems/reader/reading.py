@@ -52,6 +52,9 @@ _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""
 _SAID = 0.8
 """Share of a label's words from which on a question says it."""
+_SURELY = 0.65
+"""Least score of a mention that no other sentence needs to be looked at for: one word in small
+letters of a longer name is below it."""
 _CERTAIN = 0.6
 """Least score of a mention whose words are read as a name and nothing else."""
 
@@ -144,14 +147,22 @@ class Readings:
         part = without_asides(text)
         found = self._read(part, topics)
         says = max(found[0].content, default=0.0) >= 1  # not "which ones would those be?"
-        sure = bool(topics) or any(m.score >= _CERTAIN for m in found[1])
+        sure = bool(topics) or any(m.score >= _SURELY for m in found[1])
         if part == text or (says and sure):
             return found
         cues, mentions = self._read(text, topics)
         if not says:
             return cues, mentions
-        named = any(mention.score >= _CERTAIN for mention in mentions)
-        return (asking_as(cues, found[0]), mentions) if named else found
+        if not any(mention.score >= _CERTAIN for mention in mentions):
+            return found
+        asks = {start for start, _ in found[0].words.spans}
+        # Of what else is said, what is surely named.
+        named = [
+            mention
+            for mention in mentions
+            if mention.score >= _SURELY or cues.words.spans[mention.first][0] in asks
+        ]
+        return asking_as(cues, found[0]), named or mentions
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         cues = self._as_labelled(read_cues(text))

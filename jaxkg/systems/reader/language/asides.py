@@ -81,7 +81,7 @@ _TRAIL = re.compile(
 )
 _LIVING = re.compile(r"\bdo for (?:a|her|his|their) living\b", re.IGNORECASE)
 _STANDS_FOR = re.compile(
-    r"\b(?:he|him|she|her|they|them|it|this one|that one|(?:that|this|those|these)(?=\W*$))\b",
+    r"\b(?:he|him|she|her|they|them|(?:those|these) two|it|this one|that one|(?:that|this|those|these)(?=\W*$))\b",
     re.IGNORECASE,
 )
 

@@ -41,6 +41,9 @@ _COUNT_WORDS = "how many|how often|number of|no of|wie viele|wie oft"
 _COUNTS = {tuple(words.split()) for words in _COUNT_WORDS.split("|")}
 _IMPERATIVE = {"list", "name", "give", "show", "tell", "find", "count", "nenne", "zeige"}
 _OFFERS = {"have", "know", "stock", "sell", "offer", "carry", "serve", "help", "got"}
+_NO_NOUN_WORDS = "need needed pick write look looking check checking believe guess love everything"
+_NO_NOUNS = frozenset(_NO_NOUN_WORDS.split())
+"""First words of who asks without asking: "need the phone number of"."""
 _ANYTHING_WORDS = (
     "somebody someone anybody anyone something anything another jemand jemanden etwas irgendein"
 )
@@ -309,7 +312,8 @@ def _asked(folded: list[str]) -> tuple[str, tuple[int, ...]]:
         if kind == "thing" and noun and folded[noun[0]] in _DATES:
             kind = "date"
         return kind, tuple(noun)
-    first = next((i for i, w in enumerate(folded) if w not in STOP and w not in LIGHT), None)
+    aside = STOP | LIGHT | _NO_NOUNS
+    first = next((i for i, w in enumerate(folded) if w not in aside), None)
     if _PEOPLE & set(folded[:4]):
         return "person", ()
     if first is None:
@@ -324,6 +328,8 @@ def _asked(folded: list[str]) -> tuple[str, tuple[int, ...]]:
 
 def _relative(folded: list[str], place: int) -> bool:
     """Whether a "who" or "which" goes on with a noun: "every cook who", "the date on which"."""
+    if folded[place + 1 : place + 2] in (["one"], ["ones"], ["of"]):
+        return False  # "the boats at Ash, which ones leak?"
     noun = place - 1 - (folded[place - 1] in _BEFORE_WHICH if place else 0)
     if noun < 1 or folded[noun] in STOP or folded[noun] in _IMPERATIVE:
         return False

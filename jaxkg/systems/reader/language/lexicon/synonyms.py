@@ -150,6 +150,53 @@ firm company business enterprise
 worker employee staff personnel
 garage workshop
 borough district quarter neighbourhood
+state condition shape status repair zustand
+toilet loo restroom lavatory washroom wc toilette
+injure injured injury hurt wounded verletzt
+girth circumference round trunk
+colour tint shade hue farbe
+mechanic repair service tune fettle overhaul maintenance
+vaccinate vaccinated vaccination jab jabs inoculate shot geimpft impfung
+prize award trophy purse medal honour
+fault defect problem trouble flaw mangel
+return returned back
+minder keeper carer handler sitter
+sire father dad
+dam mother mum
+fail failed failure flunk unsuccessful
+pass passed success
+allergic allergy intolerance
+venue ground stadium arena pitch
+kit gear equipment
+brand make manufacturer
+harvest pick yield crop ernte
+invoice bill rechnung
+rota roster shift schicht
+wheelchair accessible accessibility step-free barrierefrei
+certificate licence license qualification permit
+insured insurance insurer cover covered
+broken faulty damaged defective kaputt
+retired retire pension
+cancel cancelled called-off scrap
+reserve spare backup
+snow ice
+gelding stallion mare
+trunk stem
+breed race rasse
+vegetarian veggie
+nut nuts
+child minor kid
+pool swimming
+parking park garage
+wifi internet
+surname lastname
+warranty guarantee garantie
+discount rebate reduction
+purpose use aim
+wingspan span
+frequency often interval
+caterer catering
+fitter installer technician
 """
 
 
