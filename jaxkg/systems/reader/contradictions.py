@@ -15,6 +15,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.lexicon.cue_words import (
     ADDING,
     AGES,
+    ASKS,
     BIRTHS,
     EVERY,
     IDLE,
@@ -166,6 +167,13 @@ def _no_birth(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return not _BORN.isdisjoint(plain) and not _labelled(walked, BIRTHS, find)
 
 
+def _name_left_out(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """All that something is true of, where the first word is a part of somebody's name."""
+    first = any(mention.first == 0 for mention in asked.mentions)
+    bare = ASKS.keys().isdisjoint(asked.cues.words.folded)
+    return first and bare and not best.topics and not best.result
+
+
 def _all_for_some(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """All of a class, where words of content are left beside its name.
 
@@ -233,6 +241,7 @@ RULES: tuple[Rule, ...] = (
     _no_age,
     _no_birth,
     _all_for_some,
+    _name_left_out,
     _bound_left_out,
     _written_otherwise,
     _excluded_relation,

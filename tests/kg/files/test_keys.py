@@ -268,3 +268,36 @@ def test_records_are_called_by_keys_of_their_own(read):
         ("Ann", "roofs", "D1"), ("D1", "covering", "slate"), ("D1", "installation", "A1"),
         ("A1", "fitterIds", "Bo"), ("Bo", "town", "Ulm"), ("Cy", "customerId", "Ann"),
     } <= found  # fmt: skip
+
+
+def test_records_within_a_list_are_called_by_titles_and_codes(read):
+    lots = [{"id": "LOT1", "title": "Elm Settle", "seller": {"id": "S1", "name": "Ann"}}]
+    copies = [{"disc": "D01", "shelf": "A1"}, {"disc": "D02", "shelf": "A1"}]
+    loans = [{"loan": "L501", "disc": "D01"}]
+    films = [{"title": "Dust", "copies": copies}]
+    document = {
+        "house": "Fenn", "currency": "EUR", "sales": [{"id": "SALE1", "lots": lots}],
+        "films": films, "customers": [{"name": "Cy", "loans": loans}], "old": [],
+    }  # fmt: skip
+    found = named_facts(read(json.dumps(document), "all.json"))
+    assert {
+        ("Fenn", "currency", "EUR"), ("SALE1", "lots", "Elm Settle"),
+        ("Elm Settle", "seller", "Ann"),
+        ("Dust", "copies", "D01"), ("D02", "shelf", "A1"), ("Cy", "loans", "L501"),
+        ("L501", "disc", "D01"),
+    } <= found  # fmt: skip
+    one = {"name": "Ann", "children": [{"name": "Bo", "born": 2001}]}
+    assert ("Ann", "children", "Bo") in named_facts(read(json.dumps(one, indent=1), "one.json"))
+
+
+def test_rows_of_codes_that_join_others_have_no_name(folder):
+    files = {
+        "tools.csv": "tool_no,tool,rate\nT1,Drill,3\nT2,Saw,4\n",
+        "customers.csv": "cust_no,customer,town\nC1,Ann,Ely\nC2,Bo,Ulm\n",
+        "hires.csv": "hire_no,tool_no,cust_no,out_on\nH1,T1,C1,2024-01-02\nH2,T2,C1,2024-02-03\n",
+    }
+    graph = folder(files)
+    hires = [entity for entity in graph.entity_ids.tolist() if entity.startswith("_:")]
+    assert sorted(hires) == ["_:H1", "_:H2"]
+    assert {graph.name(graph.entity(entity)) for entity in hires} == {"H1", "H2"}
+    assert {("H1", "tool_no", "Drill"), ("H2", "cust_no", "Ann")} <= named_facts(graph)

@@ -4,8 +4,8 @@ Row 3 of staff, row 3 of orders and a quantity of 3 are three things. A row that
 `order 3` in the graph, and so is a cell of a column that means orders: one called as the table is
 (`order_id`, `billing_order`), or by a part that people play (`manager_id`, `reports_to`) where a
 table of people has all of its numbers, or one table alone has. Other numbers stay what they are. A
-row without a name that refers to several others, as one of sales, is a blank node: questions mean
-what it joins rather than itself.
+row without a name that refers to several others, as one of sales, is a blank node, also where a
+code calls it: questions mean what it joins rather than itself.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from jaxkg.kg.queries.columns import is_nothing
 from jaxkg.words import relation_words, singular
 
 _NUMBER = re.compile(r"(\d+)(?:\.0+)?", re.ASCII)
+_CODE = re.compile(r"[^\W\d_]{1,5}[_-]?\d+")
 _LIST = re.compile(r"\s*[;,|]\s*")
 _KEY_WORDS = "id ids no nr num number key code uid fk ref identifier index"
 KEY = frozenset(_KEY_WORDS.split())
@@ -100,6 +101,15 @@ def is_key(header: str, others: frozenset[str]) -> bool:
     return len(told) < len(words) and " ".join(told) in others
 
 
+def is_code(value: object) -> bool:
+    """Whether a cell says nothing but which of several a row is.
+
+    >>> is_code("LOT-014"), is_code("Lear"), is_code("2014"), is_code("42 km")
+    (True, False, False, False)
+    """
+    return isinstance(value, str) and _CODE.fullmatch(value) is not None
+
+
 def row_id(one: str, written: str) -> str:
     """The id of a row by what its table calls it: what it is and that, where that is a number.
 
@@ -138,14 +148,14 @@ def join_by_number(
     called = set(names.display.values()).union(*(t.rows for t in tables if not t.one))
     told: dict[str, None] = {}
     joining: list[TakenTable] = []
-    for table in reversed(tables if keyed else ()):  # backwards: facts before keep their places
+    for table in reversed(tables):  # backwards: facts before keep their places
         parts: dict[tuple[str, str], list[str]] = {}
         references = 0
         for relation, cells in encoder.tails(table.first, table.last):
             references += 2 * len(called.intersection(cells)) > len(cells)
             listed = {cell: _listed(cell) for cell in cells if not is_nothing(cell)}
             numbers = {number for some in listed.values() for number in some}
-            if not numbers or not all(listed.values()):
+            if not keyed or not numbers or not all(listed.values()):
                 continue
             meant = _meant(relation, numbers, table, keyed)
             if len(meant) == 1:
@@ -160,9 +170,10 @@ def join_by_number(
                 told[f"{relation} left as numbers: may mean rows called {rows} and a number"] = None
         if parts:
             encoder.split(parts, table.first, table.last)
-        if table.one and not table.named and references > 1:
+        coded = not table.one and bool(table.rows) and all(map(is_code, table.rows))
+        if (table.one or coded) and not table.named and references > 1:
             joining.append(table)
-    _name_rows(encoder, names, [table for table in keyed if not table.named], joining)
+    _name_rows(encoder, names, [table for table in tables if not table.named], joining)
     return "; ".join(reversed(told))
 
 
@@ -204,7 +215,10 @@ def _name_rows(
     entities = set(encoder.entities)
     blank: dict[str, str] = {}
     for table in tables:
-        for number in filter(_whole, table.rows):
+        for row in table.rows if table in joining and not table.one else ():
+            blank[row] = f"_:{row}"
+            names.label(blank[row], row)
+        for number in filter(_whole, table.rows if table.one else ()):
             row = name = row_id(table.one, number)
             if table in joining:
                 row = blank[name] = f"_:{name.replace(' ', '_')}"

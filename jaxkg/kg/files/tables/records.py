@@ -6,7 +6,15 @@ import itertools
 import json
 from typing import Any
 
-from jaxkg.kg.files.tables.keys import TakenTable, is_key, numbered, one_of, row_id, row_names
+from jaxkg.kg.files.tables.keys import (
+    TakenTable,
+    is_code,
+    is_key,
+    numbered,
+    one_of,
+    row_id,
+    row_names,
+)
 from jaxkg.kg.files.tables.table import SORT, full_name, row_sort
 from jaxkg.words import relation_words
 
@@ -98,26 +106,36 @@ class Records:
         """What keys say of an entity, and of what lies within."""
         triples: list[Triple] = []
         for relation, value in record.items():
-            for one in value if isinstance(value, list) else [value]:
+            several = isinstance(value, list)
+            for one in value if several else [value]:
                 if isinstance(one, list):
                     raise Malformed(
                         f"{relation!r} holds a list within a list; write what is in it as records"
                     )
                 if isinstance(one, dict):
-                    tail, rest = self._inner(relation, one)
+                    tail, rest = self._inner(relation, one, several=several)
                     triples += [(head, _plain(relation.strip()), tail), *self._of(rest, tail)]
                 elif one is not None and one != "":
                     end = _plain(text_of(one, relation))
                     triples.append((head, _plain(relation.strip()), end))
         return triples
 
-    def _inner(self, relation: str, record: dict[str, Any]) -> tuple[Named, dict[str, Any]]:
-        """A record within another as an entity, and what is left to say of it."""
+    def _inner(
+        self, relation: str, record: dict[str, Any], *, several: bool
+    ) -> tuple[Named, dict[str, Any]]:
+        """A record within another as an entity, and what is left to say of it.
+
+        Args:
+            several: whether it is one of a list: what stands first in it may be its code.
+        """
         parts = full_name(list(record)) or ()
         called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
         one = one_of(relation_words(relation).lower())
-        own = (key for key in record if is_key(key, frozenset((one,))))
-        keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so)
+        own = [key for key in record if is_key(key, frozenset((one,)))]
+        own += [key for key in record if relation_words(key).lower() == one]
+        first = list(record)[:1] if several else []
+        codes = (key for key in first if is_code(record[key]))
+        keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so, *codes)
         key = next((key for key in keys if key in record), "")
         if not key:
             return _plain(f"_:{one.replace(' ', '_')}_{next(self._within)}"), record
@@ -153,6 +171,8 @@ def _shown(record: dict[str, Any], key: str, others: frozenset[str]) -> tuple[st
         return text_of(record[name], name), {name}
     told = [record[part] for part in full_name(list(record)) or ()]
     whole = bool(told) and all(isinstance(part, str) and part.strip() for part in told)
+    if called and not whole and isinstance(record.get("title"), str):
+        return text_of(record["title"], "title"), {"title"}
     return (" ".join(told) if whole else None), set()
 
 
@@ -170,17 +190,27 @@ def text_of(value: Any, key: str) -> str:
 
 
 def tables_in(document: Any) -> dict[str, list[Any]] | None:
-    """The tables of a document that is an object of lists of records, by their titles.
+    """The tables of a document that is an object of lists of records, by their titles; what else it
+    says, beside two of them or more, is a record of its own.
 
     >>> tables_in({"people": [{"name": "Ann"}], "cities": []}), tables_in({"name": "Ann"})
     ({'people': [{'name': 'Ann'}], 'cities': []}, None)
     """
     if not isinstance(document, dict) or not document:
         return None
-    for several in document.values():
-        if not isinstance(several, list) or not all(isinstance(one, dict) for one in several):
-            return None
-    return document if any(document.values()) else None
+    tables = {title: v for title, v in document.items() if isinstance(v, list) and _records(v)}
+    rest = {key: value for key, value in document.items() if key not in tables}
+    if any(isinstance(value, list | dict) and value for value in rest.values()):
+        return None
+    told = {key: value for key, value in rest.items() if not isinstance(value, list | dict)}
+    if told and len(tables) < 2:
+        return None  # a thing and its parts
+    tables |= {key: value for key, value in rest.items() if isinstance(value, list)}
+    return (tables | ({next(iter(told)): [told]} if told else {})) if any(tables.values()) else None
+
+
+def _records(several: list[Any]) -> bool:
+    return bool(several) and all(isinstance(one, dict) for one in several)
 
 
 def _plain(text: str) -> Named:

@@ -15,6 +15,8 @@ from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, GRADABLE, MANN
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
 _END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
 _ASKING = {*ASKS, "how", "wie", "list", "name", "give", "show", "find", "count", "nenne", "zeige"}
+_FEW = 4
+"""Words up to which what stands before a colon is a part of the question."""
 _WORD = re.compile(r"[^\W\d_]+")
 _OPENERS = (
     "who|whom|whose|who's|what|what's|which|when|when's|where|where's|how|why|is|was|are|were|does|"
@@ -25,7 +27,7 @@ _FRONTED = re.compile(
     rf"^\W*(?!(?:{_OPENERS}|{_LINKS}|i|we|you|it|there|(?:a|my) \w+ of (?:mine|ours)|if|since|"
     r"because|as|while|after|before|during|so|and|well|ok|list|name|give|show|tell|find|count|"
     r"please|not)\b)"
-    rf"(?P<topic>\w.*?)\s*(?:[,:;]|\s[-–—])\s*(?P<asks>(?:(?:{_LINKS})\s+)?(?:{_OPENERS})\b.*)$",
+    rf"(?P<topic>\w.*?)\s*(?:[,:;]|\s[-–—])\s*(?:(?:now|so|well|and|then|say|ok)\s+)?(?P<asks>(?:(?:{_LINKS})\s+)?(?:{_OPENERS})\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _MISSPELT = tuple(
@@ -81,7 +83,8 @@ _TRAIL = re.compile(
 )
 _LIVING = re.compile(r"\bdo for (?:a|her|his|their) living\b", re.IGNORECASE)
 _STANDS_FOR = re.compile(
-    r"\b(?:he|him|she|her|they|them|(?:those|these) two|it|this one|that one|(?:that|this|those|these)(?=\W*$))\b",
+    r"\b(?:he|him|she|her|they|them|(?:those|these) two|it|this one|that one|"
+    r"(?:that|this|those|these)(?=\W*$))\b",
     re.IGNORECASE,
 )
 
@@ -174,8 +177,10 @@ def _death(match: re.Match[str]) -> str:
 
 
 def _grades(text: str) -> bool:
-    """Whether a word of a text compares."""
-    return any(word in GRADABLE for word in _WORD.findall(text.lower()))
+    """Whether a text compares: a few words, or a question."""
+    words = _WORD.findall(text.lower())
+    asks = len(words) < _FEW or not _ASKING.isdisjoint(words)
+    return asks and any(word in GRADABLE for word in words)
 
 
 def _within(text: str) -> str:
@@ -209,7 +214,7 @@ def without_asides(text: str) -> str:
     if any(asking):
         # "Bigger pen: Ash or Elm?"
         asking = [
-            asks or (part.rstrip().endswith(":") and len(part.split()) < 4 and _grades(part))
+            asks or (part.rstrip().endswith(":") and _grades(part))
             for part, asks in zip(parts, asking)
         ]
         told = (_within(part) if asks else " " * len(part) for part, asks in zip(parts, asking))

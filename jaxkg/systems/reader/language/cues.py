@@ -28,22 +28,19 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     TOGETHER,
 )
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
+from jaxkg.systems.reader.language.nouns import (
+    BEFORE_WHICH,
+    IMPERATIVE,
+    asked_for,
+    is_plural,
+)
 from jaxkg.words import singular
 
-_DATES = {"year", "date", "day", "jahr", "datum", "years", "dates", "days", "jahre", "daten"}
-_DETERMINER_WORDS = "the a an every each all any some der die das alle jeder jede"
-_DETERMINERS = frozenset(_DETERMINER_WORDS.split())
-_PREPOSITIONS = "on onto in into at to by for from with of under auf zu von mit bei"
-_BEFORE_WHICH = frozenset(_PREPOSITIONS.split())
-_CLAUSE = re.compile(r"[:;,.?!]")
+_CLAUSE = re.compile(r"[:;,.?!]|\s[-–—]\s")
 _IN_ORDER = {"first", "last", "zuerst"}
 _COUNT_WORDS = "how many|how often|number of|no of|wie viele|wie oft"
 _COUNTS = {tuple(words.split()) for words in _COUNT_WORDS.split("|")}
-_IMPERATIVE = {"list", "name", "give", "show", "tell", "find", "count", "nenne", "zeige"}
 _OFFERS = {"have", "know", "stock", "sell", "offer", "carry", "serve", "help", "got"}
-_NO_NOUN_WORDS = "need needed pick write look looking check checking believe guess love everything"
-_NO_NOUNS = frozenset(_NO_NOUN_WORDS.split())
-"""First words of who asks without asking: "need the phone number of"."""
 _ANYTHING_WORDS = (
     "somebody someone anybody anyone something anything another jemand jemanden etwas irgendein"
 )
@@ -53,10 +50,11 @@ _HAVE_SOME = re.compile(
     r"(?:an?|any|some|eine?[nmr]?) \w"
     r"|\b(?:have|has) (?:ever )?(?:been )?\w+e[dn]\b|\b(?:are|were|is|was) (?:ever )?\w+e[dn]\b"
 )
+_NOTS = frozenset(["t", "not", "never", "cannot", "nobody", "nicht", "nie"])
 _HAD = {"s", "his", "her", "their", "its", "of", "von", "does", "do", "has", "have", "hat"}
+_ENGLISH = frozenset(["who", "what", "which", "whose", "where", "when", "how"])
 _WHETHER = {"is", "was", "are", "were", "does", "do", "did", "has", "ist", "sind", "hat"}
 _OF_ANY = {"there", "anyone", "anybody", "you", "we", "es"}
-_PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,6 +120,18 @@ class Cues:
             word.endswith("n") and after == ["t"]
         )
 
+    def denied(self, at: float) -> bool:
+        """Whether a word at a place, -1 for none, is denied: by a "not" or "without" that stands
+        before it, or after all that says something."""
+        where = self.negated
+        if where is None and self.except_at is not None:
+            without = self.words.folded[self.except_at] in ("without", "ohne")
+            # "Can't go without a ticket" is with one.
+            where = self.except_at if without and _NOTS.isdisjoint(self.words.folded) else None
+        if where is None:
+            return False
+        return at < 0 or where < at or not any(self.content[where + 1 :])
+
     @property
     def beyond(self) -> bool:
         """Whether it may ask for those with more of something than one: "taller than Ann"."""
@@ -152,7 +162,7 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     lower = text.lower() if so is None else text[: so.start()].lower().ljust(len(text))
     used: set[int] = set()
     count = _count(words, text, used)
-    wants, noun = _asked(folded)
+    wants, noun = asked_for(folded)
     if count:
         wants = "number"
     bounds = tuple(read_bounds(lower, words, used))
@@ -204,7 +214,7 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
         graded=_graded(folded, extreme or comparative),
         content=tuple(content),
         used=frozenset(used),
-        plural=_plural(folded, noun),
+        plural=is_plural(folded, noun),
     )
 
 
@@ -245,7 +255,7 @@ def up_to_verb(cues: Cues, verbs: Set[str]) -> Cues:
     if cut == len(cues.noun):
         return cues
     noun = cues.noun[:cut]
-    return dataclasses.replace(cues, noun=noun, plural=_plural(words, noun))
+    return dataclasses.replace(cues, noun=noun, plural=is_plural(words, noun))
 
 
 def _graded(folded: list[str], grade: Grade | None) -> tuple[int, ...]:
@@ -284,85 +294,28 @@ def _count(words: Words, text: str, used: set[int]) -> bool:
     return False
 
 
-def _asked(folded: list[str]) -> tuple[str, tuple[int, ...]]:
-    """Kind of answer, and the words of the noun that stands after which, what or how many."""
-    for place, word in enumerate(folded[:12]):
-        if word not in ASKS and word not in ("how", "wie"):
-            continue
-        if (word == "was" and place) or _relative(folded, place):
-            continue
-        after = place + 1
-        if word in ("how", "wie"):
-            if folded[after : after + 1] not in (["many"], ["viele"]):
-                continue
-            after += 1
-        if folded[after : after + 1] == ["of"]:  # "which of our bands"
-            after += 1
-        noun = []
-        while after < len(folded) and len(noun) < 4 and folded[after] not in AUXILIARY:
-            if folded[after] in ("of", "in", "that", "who", "from", "at", "by", "von", "did", "to"):
-                break
-            if folded[after] not in STOP:
-                noun.append(after)
-            after += 1
-        kind = ASKS.get(word, "thing")
-        if kind != "thing":
-            return kind, ()
-        # "What is the name of ..." and "who directed" have a verb there, which does no harm.
-        if kind == "thing" and noun and folded[noun[0]] in _DATES:
-            kind = "date"
-        return kind, tuple(noun)
-    aside = STOP | LIGHT | _NO_NOUNS
-    first = next((i for i, w in enumerate(folded) if w not in aside), None)
-    if _PEOPLE & set(folded[:4]):
-        return "person", ()
-    if first is None:
-        return "", ()
-    last = first + 1
-    if any(word in ASKS for word in folded[:12]):  # "the board games of which", as one noun
-        while last < len(folded) and folded[last] not in STOP:
-            last += 1
-    noun = tuple(range(first, last))
-    return "date" if folded[first] in _DATES else "", noun
-
-
-def _relative(folded: list[str], place: int) -> bool:
-    """Whether a "who" or "which" goes on with a noun: "every cook who", "the date on which"."""
-    if folded[place + 1 : place + 2] in (["one"], ["ones"], ["of"]):
-        return False  # "the boats at Ash, which ones leak?"
-    noun = place - 1 - (folded[place - 1] in _BEFORE_WHICH if place else 0)
-    if noun < 1 or folded[noun] in STOP or folded[noun] in _IMPERATIVE:
-        return False
-    return bool(_DETERMINERS & set(folded[:noun]))
-
-
-def _plural(folded: list[str], noun: tuple[int, ...]) -> bool | None:
-    """Whether the noun asked for, or the verb that follows, is in the plural."""
-    for word in folded[:3]:
-        if word in ("are", "were", "sind", "waren", "all", "alle"):
-            return True
-        if word in ("is", "was", "ist", "war", "has", "hat") and folded[0] not in AUXILIARY:
-            return None if word == "was" and folded[0] == "was" else False
-    if noun:
-        last = folded[noun[-1]]
-        return singular(last) != last
-    return None
-
-
 def _yesno(folded: list[str], text: str) -> bool:
     if folded[0] in ("if", "whether"):
         return True
     if folded[0] in AUXILIARY:
-        asks = folded[:2] in (["do", "you"], ["do", "we"], ["can", "you"], ["could", "you"])
-        listing = asks and bool({*_IMPERATIVE, *_OFFERS} & set(folded[2:4]))
+        asks = folded[:2] in (
+            ["have", "you"],
+            ["have", "we"],
+            ["do", "you"],
+            ["do", "we"],
+            ["can", "you"],
+            ["could", "you"],
+        )
+        listing = asks and bool({*IMPERATIVE, *_OFFERS} & set(folded[2:4]))
         return not listing and not any(w in ("which", "welche") for w in folded[1:])
-    wh = {*ASKS, "how", "wie", "why", "worüber", "warum", *_BEFORE_WHICH, "aus", "an", "on"}
+    wh = {*ASKS, "how", "wie", "why", "worüber", "warum", *BEFORE_WHICH, "aus", "an", "on"}
     # German puts the verb first: "Besucht Finn die Vogelkunde?"
     verb_first = folded[0].endswith("t") and text.strip().endswith("?") and text[:1].isupper()
     return (
         verb_first
-        and folded[0] not in {*wh, *_IMPERATIVE, "which"}
+        and folded[0] not in {*wh, *IMPERATIVE, "which"}
         and not any(w in ASKS for w in folded[:4])
+        and _ENGLISH.isdisjoint(folded)
     )
 
 

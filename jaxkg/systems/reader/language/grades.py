@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Sequence
 
-from jaxkg.systems.reader.language.lexicon.cue_words import BASE_FORMS, COMPARATIVE, GRADABLE
+from jaxkg.systems.reader.language.lexicon.cue_words import AGES, BASE_FORMS, COMPARATIVE, GRADABLE
 
 _LESS = ("less", "least", "weniger", "wenigsten")
 _MORE = (*_LESS, "more", "most", "mehr", "am")
 _NO_GRADES = {("at", "least"), ("at", "most"), ("no", "longer"), ("any", "longer")}
 _HIGHLY = ("highly", "heavily", "expensively", "generously")
 _LASTING = ("serving", "standing", "established")
+_FURTHEST = ("furthest", "farthest")
 _MONEY = ("money", "cash", "geld")
 _OF_VALUES = ("top", "maximum", "max", "minimum", "min")
 _NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -62,6 +63,20 @@ class Grade:
         turned |= kind == "date" and bool(self.measure) and only_turned
         turned |= "birth" in self.measure.split() and kind == "number" and not named
         return self.largest != turned
+
+    def measures(self, wordings: Sequence[str], dated: bool) -> bool:
+        """Whether values of a relation may be what is measured: the oldest is not the widest.
+
+        Args:
+            wordings: of the relation.
+            dated: whether its values are dates or years.
+
+        >>> age = Grade(False, "birth !age")
+        >>> age.measures(("width",), False), age.measures(("width",), True)
+        (False, True)
+        """
+        parts = {part for wording in wordings for part in wording.lower().split()}
+        return dated or "birth" not in self.measure.split() or not AGES.isdisjoint(parts)
 
     @property
     def measured(self) -> str:
@@ -116,6 +131,8 @@ def read_grades(
             # Not the length of anything: who was there first.
             measure = " ".join(part for part in measure.split() if part.startswith("!"))
             words |= {place + 1} if after in _LASTING else set()
+        if word in _FURTHEST and "back" in folded[max(0, place - 2) : place]:
+            largest, measure = False, "date year"  # "goes back the furthest"
         if after in _MONEY and not measure:
             measure = "money"
             words.add(place + 1)

@@ -159,12 +159,14 @@ class Measured:
         return []
 
     def _first(self, asked: Asked, base: Candidate, grade: Grade, code: int) -> Iterator[Candidate]:
-        if grade.counts and self.vocabulary.ends_kind(code) == "date":
+        kind = self.vocabulary.ends_kind(code)
+        dated = kind == "date" or self._of_years(code)
+        if (grade.counts and kind == "date") or not grade.measures(self.find.wordings(code), dated):
             return  # there is no "most" of dates
         nodes, ends = self.vocabulary.measured(base.ends, code)
         if len(np.unique(nodes)) < 2:
             return
-        keys = self.vocabulary.order_keys(self.vocabulary.ends_kind(code))[ends]
+        keys = self.vocabulary.order_keys(kind)[ends]
         largest = self.largest(grade, code)
         path = (self.kg.relation_name(code),)
         source = base.node
@@ -312,10 +314,10 @@ class Measured:
 
     def holding(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
         """Those of a set for which a relation of true and false says true: "which allow dogs"."""
-        denied = asked.cues.negated is not None
         for code in self.vocabulary.around.ends(base.ends[:_MANY]):
             told = self.vocabulary.truths(code)
             fit = self.truth_fit(asked, code) if told else 0.0
+            denied = asked.cues.denied(asked.alignment.of(self.find.wordings(code)).at)
             if not told or fit < _SPOKEN_OF or told[denied] < 0:
                 continue
             nodes, ends = self.vocabulary.around.pairs(base.ends, code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.language.asides import without_asides
+from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -39,6 +39,8 @@ def songs() -> Readings:
         ("I believe that Ash is new. Is that correct?", "Ash is new, Is that correct?"),
         ("Does Tern have any songs? I'm after the names", "Tern have any songs?"),
         ("Which bands stop if we do nothing?", "Which bands stop                 ?"),
+        ("Read me out the songs of Tern, would you?", "the songs of Tern           ?"),
+        ("If I had to buy one, which is older: Ash or Elm?", None),
     ],
 )
 def test_what_is_beside_a_question_is_left_out(text, asks):
@@ -51,6 +53,10 @@ def test_what_is_beside_a_question_is_left_out(text, asks):
     [
         ("Ash is a song. Is that correct?", True),
         ("Ash is a song, or did I dream that?", True),
+        ("ash is a song right", True),
+        ("which is right", False),
+        ("Apart from Ash, which song is new?", False),
+        ("Have you got a song by Tern?", False),
         ("May I ask if Ash is a song?", True),
         ("Can I have the songs of Tern?", False),
         ("Could you pick out the songs of Tern for me?", False),
@@ -72,3 +78,26 @@ def test_what_is_asked_for_stands_in_the_sentence_that_asks(songs):
     assert "Two Kettles" in {songs.kg.name(m.options[0].entity) for m in asked.mentions}
     asked = songs.asked("I have always loved Two Kettles. How many bands made it?")
     assert asked.cues.count
+
+
+@pytest.mark.parametrize(
+    ("text", "wants", "noun"),
+    [
+        ("Which crew's got the Tern?", "thing", ["crew"]),
+        ("Which author's books sell?", "thing", ["author", "books"]),
+        ("Which of our bands is new?", "thing", ["bands"]),
+        ("The songs at Ash, which ones are new?", "thing", []),
+        ("whos barred", "person", []),
+        ("wheres Kit based", "place", []),
+        ("need the address of Ann", "", ["address"]),
+    ],
+)
+def test_what_is_asked_for(text, wants, noun):
+    cues = read_cues(text)
+    assert cues.wants == wants
+    assert [cues.words.folded[place] for place in cues.noun if place < 12][: len(noun)] == noun
+    assert "s" not in [cues.words.folded[place] for place in cues.noun]
+
+
+def test_the_topic_may_stand_before_a_now():
+    assert topic_in_place("The Elm, now who sold it?").text == "who sold The Elm?"

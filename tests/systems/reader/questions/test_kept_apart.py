@@ -149,3 +149,64 @@ def test_what_is_paid_is_an_amount():
         if c.shape == "path" and len(c.relations) == 1
     }
     assert denied == {"on loan to": True, "price": False}
+
+
+DISHES = [
+    *((dish, "has nuts", told) for dish, told in (("Curry", "yes"), ("Pie", "no"), ("Stew", "no"))),
+    *((dish, "vegetarian", told) for dish, told in (("Curry", "yes"), ("Pie", "yes"))),
+    ("Stew", "vegetarian", "no"),
+    *((dish, "is a", "dish") for dish in ("Curry", "Pie", "Stew")),
+    *((dish, "contains", what) for dish, what in (("Curry", "milk"), ("Stew", "wheat"))),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "kept", "left"),
+    [
+        ("Which dishes come without nuts?", "has nuts", {"Pie", "Stew"}, {"Curry"}),
+        ("Which dishes have no nuts?", "has nuts", {"Pie", "Stew"}, {"Curry"}),
+        ("Which dishes can't be without nuts?", "has nuts", {"Curry"}, {"Pie", "Stew"}),
+        ("Which dishes are vegetarian?", "vegetarian", {"Curry", "Pie"}, {"Stew"}),
+        ("Which vegetarian dishes have neither wheat nor milk?", "vegetarian",
+         {"Curry", "Pie"}, {"Stew"}),
+        ("Which dishes are vegetarian not?", "vegetarian", {"Stew"}, {"Curry", "Pie"}),
+    ],
+)  # fmt: skip
+def test_what_a_not_denies_stands_after_it(question, relation, kept, left):
+    kitchen = readings_of(DISHES)
+    found = [
+        {kitchen.kg.name(end) for end in c.ends.tolist()}
+        for c in kitchen.of(kitchen.asked(question))
+        if c.shape == "filter" and kitchen.kg.relations[c.measure] == relation and not c.topics
+    ]
+    assert kept in found
+    assert left not in found
+
+
+def test_the_oldest_is_not_the_widest():
+    facts = [(f"P{n}", "bore mm", str(100 * n)) for n in (1, 2)]
+    facts += [(f"P{n}", "fitted", f"200{n}-01-01") for n in (1, 2)]
+    pumps = readings_of(facts)
+    found = [c for c in pumps.of(pumps.asked("oldest pump?")) if c.shape == "extreme"]
+    assert {pumps.kg.relations[c.measure] for c in found} == {"fitted"}
+    back = pumps.asked("Whose account goes back the furthest?").cues.extreme
+    assert back is not None
+    assert not back.sign(("account since",), "date")
+
+
+def test_a_name_at_the_start_is_not_left_out():
+    facts = [(who, "on call", told) for who, told in (("Deb Ash", "yes"), ("Bo Elm", "no"))]
+    crew = readings_of(facts)
+    for question, denied in (("deb on call?", True), ("who is on call?", False)):
+        asked = crew.asked(question)
+        every = [c for c in crew.of(asked) if c.shape == "filter" and not c.topics]
+        assert every
+        assert {contradicted(asked, c, crew.find) for c in every} == {denied}
+
+
+def test_a_time_of_day_has_digits():
+    facts = [("Fair", "groups", "Igel"), ("Fair", "opens", "9:30"), ("Fete", "opens", "10:30")]
+    fairs = readings_of(facts)
+    asked = fairs.asked("What time are we off for Fair?")
+    denied = {c.last: contradicted(asked, c, fairs.find) for c in fairs.of(asked) if c.topics}
+    assert denied[fairs.kg.relation_code("groups")]

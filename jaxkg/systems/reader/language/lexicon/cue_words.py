@@ -18,6 +18,7 @@ alle alles nenne nennen zeige sie er ihr ihre sein seine als auch sowohl du ich 
 pls plz please thanks thx hi hey hello ok okay just actually basically really like wondering curious
 kinda gonna wanna lol kindly sorry wonder glad grateful curious exactly oh well still yet
 don doesn didn isn aren wasn weren hasn haven hadn couldn never none nothing neither nobody anything
+whos whats wheres whens thats theyre dont doesnt didnt isnt arent wasnt hasnt havent
 nichts nie niemals niemand weder noch kein keine keinen keinem keiner
 """
 STOP = frozenset(_STOP_WORDS.split())
@@ -39,10 +40,10 @@ ADDING = frozenset(_ADDING_WORDS.split())
 """Words that ask for a sum or an average, where several values could be taken."""
 
 _KINDS = """
-person: who whom whose wer wen wem
-date: when wann
-place: where wo wohin woher
-thing: what which wich welche welcher welches welchen welchem
+person: who whom whose whos wer wen wem
+date: when whens wann
+place: where wheres wo wohin woher
+thing: what whats which wich welche welcher welches welchen welchem
 """
 ASKS = {
     word: line.split(":")[0]
@@ -58,7 +59,7 @@ ist sind war waren hat haben hatte kann können wird wurde wurden
 AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
 """Verbs that a question of yes or no begins with."""
 SO = re.compile(
-    r"(?:,|\s[-–])\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|will|would)n['’]?t\s"
+    r"(?<! the)(?<! to)(?<! is)\s(?:right|innit|yeah)\s*\?*\s*$|(?:,|\s[-–])\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|will|would)n['’]?t\s"
     r"+(?:i|you|he|she|it|we|they|there|that)|(?:is|was|are|were|does|did|has|have)\s+"
     r"(?:he|she|it|they|there)|or (?:did|have|do|am|is|was) (?:i|we|it) \w[^,?]*|right|correct|"
     r"true|yes|no|is (?:that|this|it) (?:so|true|correct|right)|am i (?:right|correct|wrong)|"
@@ -218,7 +219,7 @@ REASONS = frozenset(_REASON_WORDS.split())
 _AGE_WORDS = """
 age aged born birth birthday birthdate dob founded founding foundation established opened opening
 built erected constructed completed construction made created creation introduced installed
-installation inst launched launch started began year vintage inception alter geboren geburt
+installation inst fitted launched launch started began year vintage inception alter geboren geburt
 geburtstag geburtsdatum gegründet gründung eröffnet erbaut gebaut baujahr errichtet
 """
 AGES = frozenset(_AGE_WORDS.split())
@@ -293,6 +294,8 @@ MANNERS = re.compile(
             rf"{_MINE}(?:wondering|curious|trying to find out)\b(?: about| if| whether)?",
             rf"(?:^\W*|(?<=\w), )i(?:'d| would| should)? {_SOFTLY}(?:{_WISH})\b,?",
             rf"(?<=\w), (?:i|we) (?:{_THINK})\b,?",
+            # "Read me out every one, would you?"
+            r"^\W*(?:please )?read (?:(?:me|us|out|off) )+|,? would you\b(?=[,.?!])",
             # "I believe that", "Could I please have"
             rf"^\W*(?:i|we) (?:{_THINK})(?: that)?\b(?! (?:of|in|so|if)\b)",
             rf"^\W*(?:and |so )?(?:could|can|may|might) (?:i|we|you) {_SOFTLY}"

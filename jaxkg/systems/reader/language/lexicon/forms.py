@@ -11,6 +11,8 @@ _WORDS = {
     _AT: "email mail mailadresse",
     _DOT: "website homepage url webseite",
 }
+_TIME = (["time"], ["uhrzeit"])
+"""What is asked for alone where a time of day is, not that of a year."""
 _FORMS = {word: form for form, words in _WORDS.items() for word in words.split()}
 
 
@@ -23,4 +25,5 @@ def written_otherwise(noun: list[str], names: list[str]) -> bool:
     (False, False)
     """
     forms = [_FORMS[word] for word in noun if word in _FORMS]
+    forms += [_DIGIT] if noun in _TIME else []
     return bool(forms and names) and not any(form.search(n) for form in forms for n in names)

@@ -150,6 +150,10 @@ firm company business enterprise
 worker employee staff personnel
 garage workshop
 borough district quarter neighbourhood
+sign enrol enroll register book sign-up
+postpone postponed delay delayed
+bar barred ban banned exclude excluded
+left-handed southpaw
 state condition shape status repair zustand
 toilet loo restroom lavatory washroom wc toilette
 injure injured injury hurt wounded verletzt
