@@ -119,8 +119,7 @@ def _is_doer(asked: Asked, one: Mention, code: int, find: Candidates) -> bool:
     if not find.kg.num_relations <= code < 2 * find.kg.num_relations:
         return False
     doers = {stem(label) for label in find.wordings(code) if label.endswith(("er", "or"))}
-    told = ((word, re.sub("ing$", "e", word)) for word in asked.cues.words.folded)
-    words = {word for word, ends in told if {stem(word), stem(ends)} & doers}
+    words = {word for word in asked.cues.words.folded if stem(word) in doers}
     if not words or any(word.rstrip("s").endswith(("er", "or")) for word in words):
         return False
     total = find.kg.num_relations

@@ -59,7 +59,8 @@ ist sind war waren hat haben hatte kann können wird wurde wurden
 AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
 """Verbs that a question of yes or no begins with."""
 SO = re.compile(
-    r"(?<! the)(?<! to)(?<! is)\s(?:right|innit|yeah)\s*\?*\s*$|(?:,|\s[-–])\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|will|would)n['’]?t\s"
+    r"(?<! the)(?<! to)(?<! is)\s(?:right|innit|yeah)\s*\?*\s*$|"
+    r"(?:,|\s[-–])\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|will|would)n['’]?t\s"
     r"+(?:i|you|he|she|it|we|they|there|that)|(?:is|was|are|were|does|did|has|have)\s+"
     r"(?:he|she|it|they|there)|or (?:did|have|do|am|is|was) (?:i|we|it) \w[^,?]*|right|correct|"
     r"true|yes|no|is (?:that|this|it) (?:so|true|correct|right)|am i (?:right|correct|wrong)|"

@@ -23,7 +23,7 @@ paid:pay chose:choose chosen:choose founded:found founder:found founders:found h
 hällt:halten gehalten:halten hielt:halten leitet:leiten geleitet:leiten geboren:geburt
 erbaut:bauen gebaut:bauen promoviert:promovieren promovierte:promovieren liegt:liegen
 stammen:stammt studiert:studieren besuchen:besuch besucht:besuch besuche:besuch
-kooperiert:kooperieren
+kooperiert:kooperieren making:make taking:take giving:give hiring:hire racing:race moving:move
 """
 _SHORT_VERBS = """
 own:owned,owner,owners,owning use:used,user,users,using pay:payer,paying run:running,runner,runners
@@ -35,7 +35,7 @@ ban:banned fit:fitted bid:bidder aim:aimed set:setting meet:met,meets,meeting fe
 come:came,comes,coming say:said,says sing:sang,sung swim:swam,swum throw:threw,thrown
 begin:began,begun wear:wore,worn fight:fought catch:caught send:sent
 spend:spent keep:kept lose:lost stand:stood
-ride:rode,ridden,rider,riders drive:drove,driven sink:sank,sunk shoot:shot fall:fell,fallen
+ride:rode,ridden,rider,riders,riding drive:drove,driven sink:sank,sunk shoot:shot fall:fell,fallen
 breed:bred break:broke,broken steal:stole,stolen ring:rang,rung deal:dealt leave:left
 rise:rose,risen
 """
