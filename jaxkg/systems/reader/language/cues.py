@@ -50,6 +50,7 @@ _HAVE_SOME = re.compile(
     r"(?:an?|any|some|eine?[nmr]?) \w"
     r"|\b(?:have|has) (?:ever )?(?:been )?\w+e[dn]\b|\b(?:are|were|is|was) (?:ever )?\w+e[dn]\b"
 )
+_IT_IS = re.compile(r"\W*it(?:['’]s| is| was)\b")
 _NOTS = frozenset(["t", "not", "never", "cannot", "nobody", "nicht", "nie"])
 _HAD = {"s", "his", "her", "their", "its", "of", "von", "does", "do", "has", "have", "hat"}
 _ENGLISH = frozenset(["who", "what", "which", "whose", "where", "when", "how"])
@@ -166,7 +167,9 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     if count:
         wants = "number"
     bounds = tuple(read_bounds(lower, words, used))
-    said = so is not None and not any(word in ASKS or word == "how" for word in folded)
+    # "It is Ann who taught Bo, isn't it?"
+    asks = any(word in ASKS or word == "how" for word in folded) and not _IT_IS.match(lower)
+    said = so is not None and not asks
     yesno = bool(folded) and (said or _yesno(folded, text))
     in_bounds = {place for bound in bounds for place in bound.words}
     comparative, extreme, measured = read_grades(folded, in_bounds | named, used)
@@ -295,7 +298,7 @@ def _count(words: Words, text: str, used: set[int]) -> bool:
 
 
 def _yesno(folded: list[str], text: str) -> bool:
-    if folded[0] in ("if", "whether"):
+    if folded[0] in ("if", "whether") and ASKS.keys().isdisjoint(folded):
         return True
     if folded[0] in AUXILIARY:
         asks = folded[:2] in (

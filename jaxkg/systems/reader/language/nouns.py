@@ -37,7 +37,7 @@ def asked_for(folded: list[str]) -> tuple[str, tuple[int, ...]]:
         while after < len(folded) and len(noun) < 4 and folded[after] not in AUXILIARY:
             if folded[after] in ("of", "in", "that", "who", "from", "at", "by", "von", "did", "to"):
                 break
-            if folded[after] == "s" and _goes_on(folded[after + 1 : after + 2]):
+            if noun and folded[after] == "s" and _goes_on(folded[after + 1 : after + 2]):
                 break  # "which crew's got the Tern"
             if folded[after] not in STOP:
                 noun.append(after)

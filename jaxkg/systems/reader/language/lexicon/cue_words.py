@@ -300,7 +300,7 @@ MANNERS = re.compile(
             # "I believe that", "Could I please have"
             rf"^\W*(?:i|we) (?:{_THINK})(?: that)?\b(?! (?:of|in|so|if)\b)",
             rf"^\W*(?:and |so )?(?:could|can|may|might) (?:i|we|you) {_SOFTLY}"
-            r"(?:have|get|see|write down|pick out|look up|find|fetch|dig out)\b(?! (?:been|to)\b)"
+            r"(?:have(?= (?:the|all|every|your|a list) )|(?:write down|pick out|look up|dig out)\b)"
             r"(?:(?: out| up)?(?: for)? (?:me|us)\b)?",
             # "if I may ask", "if you please"
             r",? if (?:i|you|we) (?:may|might|could|would|can|please|don't mind|do not mind)\b"

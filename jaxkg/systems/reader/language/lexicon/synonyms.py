@@ -161,7 +161,6 @@ girth circumference round trunk
 colour tint shade hue farbe
 mechanic repair service tune fettle overhaul maintenance
 vaccinate vaccinated vaccination jab jabs inoculate shot geimpft impfung
-prize award trophy purse medal honour
 fault defect problem trouble flaw mangel
 return returned back
 minder keeper carer handler sitter
@@ -183,20 +182,13 @@ broken faulty damaged defective kaputt
 retired retire pension
 cancel cancelled called-off scrap
 reserve spare backup
-snow ice
 gelding stallion mare
-trunk stem
-breed race rasse
 vegetarian veggie
-nut nuts
-child minor kid
 pool swimming
-parking park garage
 wifi internet
 surname lastname
 warranty guarantee garantie
 discount rebate reduction
-purpose use aim
 wingspan span
 frequency often interval
 caterer catering
