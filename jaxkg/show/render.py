@@ -247,9 +247,11 @@ def _cost_lines(answer: Shown) -> Iterator[_Line]:
 
 
 def _who(item: RankedEntity | Link) -> str:
-    """Name, and the id where that is another: homonyms are told apart by it."""
+    """Name, and the id where that is another: homonyms are told apart by it; an RDF literal's says
+    nothing else."""
     name = one_line(item.name)
-    return name if item.entity == item.name else f"{name} [{one_line(item.entity)}]"
+    same = item.entity == item.name or item.entity.startswith(f'"{item.name}"')
+    return name if same else f"{name} [{one_line(item.entity)}]"
 
 
 def _few(path_ids: Sequence[str]) -> str:

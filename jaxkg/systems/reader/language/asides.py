@@ -129,18 +129,6 @@ def topic_in_place(text: str) -> Moved:
     return Moved("".join(letters), origins)
 
 
-def respelt(text: str) -> str:
-    """A question as long as it was, with the words that ask as they are spelt.
-
-    >>> respelt("How mutch is it?"), respelt("when dose it open"), respelt("which dose helps?")
-    ('How much  is it?', 'when does it open', 'which dose helps?')
-    """
-    for pattern, right in _MISSPELT:
-        for match in pattern.finditer(text):
-            text = text[: match.start()] + right.ljust(len(match[0])) + text[match.end() :]
-    return text
-
-
 def without_manners(text: str) -> str:
     """A question as long as it was, with blanks for what is but polite.
 
@@ -183,6 +171,20 @@ def _grades(text: str) -> bool:
     return asks and any(word in GRADABLE for word in words)
 
 
+def respelt(text: str) -> str:
+    """A question as long as it was, with the words that ask as they are spelt and in plain words.
+
+    Of those there are, what is asked after whether is asked; who is dead has died.
+
+    >>> respelt("How mutch is it?"), respelt("when dose it open"), respelt("which dose helps?")
+    ('How much  is it?', 'when does it open', 'which dose helps?')
+    """
+    for pattern, right in _MISSPELT:
+        for match in pattern.finditer(text):
+            text = text[: match.start()] + right.ljust(len(match[0])) + text[match.end() :]
+    return _CORRECT.sub(",", _DEAD.sub(_death, which_of_any(text)))
+
+
 def _within(text: str) -> str:
     """A sentence that asks without what leads up to it, or is said after it, of those who ask."""
     if lead := _LEAD.match(without_manners(text)):
@@ -195,8 +197,7 @@ def _within(text: str) -> str:
 def without_asides(text: str) -> str:
     """The sentences that ask, as long as the whole: what is beside them is blank.
 
-    What one does for a living is said plainly, for "living" would be taken for where one lives;
-    who is dead has died.
+    What one does for a living is said plainly, for "living" would be taken for where one lives.
 
     >>> without_asides("I need it soon: who made Alien? Thanks a lot")
     '                who made Alien?             '
@@ -205,7 +206,6 @@ def without_asides(text: str) -> str:
     >>> without_asides("Who wrote St. Mira?"), without_asides("What does she do for a living?")
     ('Who wrote St. Mira?', 'What does she have as a job  ?')
     """
-    text = _CORRECT.sub(",", _DEAD.sub(_death, which_of_any(text)))
     cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     parts = [text[a:b] for a, b in itertools.pairwise(cuts)]
     asking = [part.rstrip().endswith("?") for part in parts]
