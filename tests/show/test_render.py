@@ -173,10 +173,10 @@ def test_ids_are_shown_where_they_are_not_the_name():
 
 
 def test_a_literal_is_shown_by_its_text_alone():
-    found = [RankedEntity(id, "C3", 1.0) for id in ('"C3"', '"C3"^^<x#string>', "shelf-3")]
-    text = Answer("?", entities=tuple(found)).text()
-    assert '["C3"' not in text
-    assert "C3 [shelf-3]" in text
+    found = [RankedEntity(id, "C3", 1.0, ()) for id in ('"C3"', '"C3"^^<x#string>', "shelf-3")]
+    shown = text(Answer("?", entities=tuple(found)))
+    assert '["C3"' not in shown
+    assert "C3 [shelf-3]" in shown
 
 
 def test_text_lets_no_control_character_or_markup_act(evil):

@@ -16,8 +16,8 @@ from jaxkg.systems.reader.language.asides import respelt, topic_in_place, withou
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
-from jaxkg.systems.reader.language.lexicon.cue_words import MATES, SHARING
-from jaxkg.systems.reader.language.lexicon.stems import stem
+from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, MATES, SHARING
+from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import ClassMention, Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
@@ -133,10 +133,13 @@ class Readings:
         return mention.score >= _CERTAIN and not label
 
     def _does(self, mentions: list[Mention], at: int, cues: Cues) -> bool:
-        """Whether a word is not a job but what somebody is of what is named after it: "the director
-        of Alien" who "directed" it."""
+        """Whether a word is not a job but what somebody is of what is named after it, "the director
+        of Alien" who "directed" it; nor a status but what was done, "who sold it"."""
         words, one = cues.words.folded, mentions[at]
         after = words[one.last + 1 : one.last + 2]
+        done = one.first == one.last > 0 and words[one.first - 1] in ASKS and len(mentions) > 1
+        if done and is_past(words[one.first]) and stem(words[one.first]) in self._label_stems:
+            return True
         if one.first < one.last or after != ["of"] or at + 1 == len(mentions):
             return False
         near = mentions[at + 1].first - one.last <= 3

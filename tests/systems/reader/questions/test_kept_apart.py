@@ -109,6 +109,14 @@ def test_a_director_of_something_is_no_job():
     assert "director" in [films.kg.name(m.options[0].entity) for m in named]
 
 
+def test_what_was_done_is_no_status():
+    facts = [("Vase", "seller", "Ann"), ("Vase", "status", "sold"), ("Bowl", "status", "sold")]
+    lots = readings_of(facts)
+    for question, named in (("Who sold the Vase?", ["Vase"]), ("Which sold?", ["sold"])):
+        found = lots.asked(question).mentions
+        assert [lots.kg.name(m.options[0].entity) for m in found] == named
+
+
 CARS = [
     *((car, "colour", told) for car, told in (("C1", "red"), ("C2", "blue"), ("C3", "green"))),
     *((car, "MOT due", when) for car, when in (("C1", "2025-10-01"), ("C2", "2026-03-01"))),
