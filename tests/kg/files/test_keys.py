@@ -249,8 +249,10 @@ def test_rows_called_by_codes_have_the_names_that_a_column_is_called_for(folder)
     # Plain names stay ids, and a column that repeats is no name.
     parks = "park,kind,area\nAsh,wood,3\nElm,green,4\n"
     teams = "team_no,team,size\nA1,Reds,3\nA2,Reds,4\nA3,Blues,4\n"
-    plain = named_facts(folder({"parks.csv": parks, "teams.csv": teams, "makers.csv": makers}))
-    assert {("Ash", "kind", "wood"), ("A1", "team", "Reds")} <= plain
+    greens = "site,green,area\nNorth,Mill,3\nSouth,Hill,4\n"
+    files = {"parks.csv": parks, "teams.csv": teams, "makers.csv": makers, "greens.csv": greens}
+    plain = named_facts(folder(files))
+    assert {("Ash", "kind", "wood"), ("A1", "team", "Reds"), ("North", "green", "Mill")} <= plain
 
 
 def test_records_are_called_by_keys_of_their_own(read):
@@ -262,12 +264,17 @@ def test_records_are_called_by_keys_of_their_own(read):
         ],
         "fitters": [{"fitterId": "F1", "name": "Bo", "town": "Ulm"}],
         "members": [{"name": "Cy", "customerId": "K1"}],
+        "visits": [{"customerId": "K1", "name": "Spring check"}],
+        "staff": [{"id": "E1", "firstName": "Di", "lastName": "Ash", "title": "Dr"}],
+        "vans": [{"name": "Gull", "engine": {"code": "X12", "power": 90}}],
     }  # fmt: skip
     found = named_facts(read(json.dumps(document), "all.json"))
     assert {
         ("Ann", "roofs", "D1"), ("D1", "covering", "slate"), ("D1", "installation", "A1"),
         ("A1", "fitterIds", "Bo"), ("Bo", "town", "Ulm"), ("Cy", "customerId", "Ann"),
+        ("Spring check", "customerId", "Ann"), ("Di Ash", "title", "Dr"),
     } <= found  # fmt: skip
+    assert ("X12", "power", "90") not in found
 
 
 def test_records_within_a_list_are_called_by_titles_and_codes(read):
@@ -292,7 +299,7 @@ def test_records_within_a_list_are_called_by_titles_and_codes(read):
 
 def test_rows_of_codes_that_join_others_have_no_name(folder):
     files = {
-        "tools.csv": "tool_no,tool,rate\nT1,Drill,3\nT2,Saw,4\n",
+        "tools.csv": "tool_no,tool,owner,lent_to\nT1,Drill,C1,C2\nT2,Saw,C2,C1\n",
         "customers.csv": "cust_no,customer,town\nC1,Ann,Ely\nC2,Bo,Ulm\n",
         "hires.csv": "hire_no,tool_no,cust_no,out_on\nH1,T1,C1,2024-01-02\nH2,T2,C1,2024-02-03\n",
     }

@@ -155,7 +155,7 @@ def join_by_number(
             references += 2 * len(called.intersection(cells)) > len(cells)
             listed = {cell: _listed(cell) for cell in cells if not is_nothing(cell)}
             numbers = {number for some in listed.values() for number in some}
-            if not keyed or not numbers or not all(listed.values()):
+            if not numbers or not all(listed.values()):
                 continue
             meant = _meant(relation, numbers, table, keyed)
             if len(meant) == 1:

@@ -129,8 +129,8 @@ def _is_doer(asked: Asked, one: Mention, code: int, find: Candidates) -> bool:
 
 def _is_owned(asked: Asked, last: int, code: int, find: Candidates) -> bool:
     """Whether what a relation leads to, by its own name, is what stands after "Anna's"."""
-    words, total = asked.cues.words.folded, find.kg.num_relations
-    if code >= 2 * total or code % total in find.vocabulary.symmetric:
+    words = asked.cues.words.folded
+    if code >= 2 * find.kg.num_relations:
         return False
     owned = tuple(map(singular, words[last + 2 :])) if words[last + 1 : last + 2] == ["s"] else ()
     labels = (folded_words(label) for label in find.wordings(code) if not is_verb(label))

@@ -265,7 +265,7 @@ class Measured:
         if own >= self.kg.num_relations:
             # Cars that are somebody's "usual car", where others have a value, too.
             said = asked.alignment.letters(self.find.wordings(own))[1] >= _WHOLE
-            if said or len(np.setdiff1d(base.ends, domain)) or len(domain) == len(base.ends):
+            if said or not len(np.setdiff1d(domain, base.ends)):
                 return False
         elif self.fit(asked, own, "") >= _SPOKEN_OF:
             return False

@@ -78,9 +78,12 @@ def test_more_words_that_count():
 def test_what_is_asked_for_stands_in_the_sentence_that_asks(songs):
     asked = songs.asked("A radio station is on about Two Kettles. Which of our bands is this?")
     assert [asked.cues.words.folded[place] for place in asked.cues.noun] == ["bands"]
-    assert "Two Kettles" in {songs.kg.name(m.options[0].entity) for m in asked.mentions}
+    # "Radio" may be a part of "Radio Days", but is not surely.
+    assert {songs.kg.name(m.options[0].entity) for m in asked.mentions} == {"Two Kettles"}
     asked = songs.asked("I have always loved Two Kettles. How many bands made it?")
     assert asked.cues.count
+    asked = songs.asked("Okavi is much asked for. Which kettles has she?")
+    assert "Okavi" in {songs.kg.name(m.options[0].entity) for m in asked.mentions}
 
 
 @pytest.mark.parametrize(
