@@ -171,7 +171,7 @@ def join_by_number(
         if parts:
             encoder.split(parts, table.first, table.last)
         coded = not table.one and bool(table.rows) and all(map(is_code, table.rows))
-        if (table.one or coded) and not table.named and references > 1:
+        if (table.one or coded) and references > 1:
             joining.append(table)
     _name_rows(encoder, names, [table for table in tables if not table.named], joining)
     return "; ".join(reversed(told))

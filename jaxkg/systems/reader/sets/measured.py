@@ -264,8 +264,7 @@ class Measured:
         own, domain = self.kg.relation_code(base.query.relations[0]), self.vocabulary.domain(code)
         if own >= self.kg.num_relations:
             # Cars that are somebody's "usual car", where others have a value, too.
-            said = asked.alignment.letters(self.find.wordings(own))[1] >= _WHOLE
-            if said or not len(np.setdiff1d(domain, base.ends)):
+            if asked.alignment.letters(self.find.wordings(own))[1] >= _WHOLE:
                 return False
         elif self.fit(asked, own, "") >= _SPOKEN_OF:
             return False

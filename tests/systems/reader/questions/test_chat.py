@@ -82,7 +82,7 @@ def test_what_is_asked_for_stands_in_the_sentence_that_asks(songs):
     assert {songs.kg.name(m.options[0].entity) for m in asked.mentions} == {"Two Kettles"}
     asked = songs.asked("I have always loved Two Kettles. How many bands made it?")
     assert asked.cues.count
-    asked = songs.asked("Okavi is much asked for. Which kettles has she?")
+    asked = songs.asked("Okavi is much asked for. Who sang of kettles with her?")
     assert "Okavi" in {songs.kg.name(m.options[0].entity) for m in asked.mentions}
 
 

@@ -207,7 +207,8 @@ def test_the_oldest_is_not_the_widest():
 def test_a_name_at_the_start_is_not_left_out():
     facts = [(who, "on call", told) for who, told in (("Deb Ash", "yes"), ("Bo Elm", "no"))]
     crew = readings_of(facts)
-    for question, denied in (("deb on call?", True), ("who is on call?", False)):
+    told = ("deb on call?", True), ("who is on call?", False), ("Deb, who is on call?", False)
+    for question, denied in told:
         asked = crew.asked(question)
         every = [c for c in crew.of(asked) if c.shape == "filter" and not c.topics]
         assert every

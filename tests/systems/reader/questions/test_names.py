@@ -11,7 +11,8 @@ from jaxkg.systems.reader.settings import ReaderSettings
 
 TREES = """
 @prefix : <http://x.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:species rdfs:label "is a" . :keeper rdfs:label "looked after by" .
+:species rdfs:label "is a" . :keeper rdfs:label "looked after by" . :P19 rdfs:label "sown in" .
+:Oak1 :P19 "1990" .
 :Oak1 a :Tree ; :species :RedOak ; :girth "203 cm" ; :keeper :Ann .
 :Oak2 a :Tree ; :species :RedOak ; :girth "88 cm" ; :keeper :Bo .
 :RedOak a :Species ; :leaf "shed" ; :tint "red" ; :latin "Quercus" .
@@ -42,6 +43,7 @@ def test_plain_texts_are_read_as_what_they_look_like_and_relations_told_by_their
     assert by_label["girth"].tails == "number"
     assert by_label["looked after by"].wordings == ("looked after by", "keeper")
     assert by_label["is a"].wordings == ("is a", "species")
+    assert by_label["sown in"].wordings == ("sown in",)
 
 
 def test_names_of_one_word_are_opened_at_their_capitals():
