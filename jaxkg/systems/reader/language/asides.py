@@ -78,7 +78,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
-    rf"^\W*(?:{_OPENERS})\b[^,?]*\w\s+\w[^,?]*(?P<tail>,\s*(?:i|we|my|our)\b[^?\d]*)$",
+    rf"^\W*(?:{_OPENERS}|all|every|everything|list|show|give|name)\b[^,?]*\w\s+\w[^,?]*"
+    r"(?P<tail>,\s*(?:i|we|my|our)\b[^?\d]*)$",
     re.IGNORECASE,
 )
 _LIVING = re.compile(r"\bdo for (?:a|her|his|their) living\b", re.IGNORECASE)
@@ -211,7 +212,9 @@ def without_asides(text: str) -> str:
     asking = [part.rstrip().endswith("?") for part in parts]
     if not any(asking):
         asking = [bool(_ASKING & set(_WORD.findall(part.lower())[:3])) for part in parts]
-    if any(asking):
+    if not any(asking):
+        text = _within(text)
+    else:
         # "Bigger pen: Ash or Elm?"
         asking = [
             asks or (part.rstrip().endswith(":") and _grades(part))

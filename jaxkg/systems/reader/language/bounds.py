@@ -44,6 +44,7 @@ _COUNTED = re.compile(
 _HYPHENED = re.compile(rf"(?<![\w-])({'|'.join(_COUNT_WORDS)})-(?=[a-z]{{3}})")
 _A_SCALE = re.compile(rf"\b((?:{_BEFORE_COUNTS}) (?:£|\$|€)?)a ({'|'.join(_SCALES)})\b")
 _AND_A_HALF = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )(\d+|{'|'.join(_COUNT_WORDS)}) and a half\b")
+_UNIT_AND_A_HALF = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )(?:an?|one) ({_UNIT_NAMES}) and a half\b")
 _A_UNIT = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )({'|'.join(_PARTS)}) (?={_UNIT_NAMES}\b)")
 _NUMBERED_WORDS = (
     "floor storey level row week round stage chapter volume year class grade shelf gate platform "
@@ -111,6 +112,7 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
         _THOUSANDS,
         _SCALED,
         _AND_A_HALF,
+        _UNIT_AND_A_HALF,
         _COUNTED,
         _A_SCALE,
         _A_UNIT,
@@ -162,6 +164,8 @@ def _written(match: re.Match[str]) -> str:
         return f"{_COUNT_WORDS[match[1]]}-"
     if match.re is _A_SCALE:
         return f"{match[1]}{10 ** _SCALES[match[2]]}"
+    if match.re is _UNIT_AND_A_HALF:
+        return f"{match[1]}1.5 {match[2]}"
     if match.re is _AND_A_HALF:
         return f"{match[1]}{_COUNT_WORDS.get(match[2], match[2])}.5"
     if match.re is _A_UNIT:

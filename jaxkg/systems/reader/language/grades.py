@@ -13,6 +13,7 @@ _NO_GRADES = {("at", "least"), ("at", "most"), ("no", "longer"), ("any", "longer
 _HIGHLY = ("highly", "heavily", "expensively", "generously")
 _LASTING = ("serving", "standing", "established")
 _FURTHEST = ("furthest", "farthest")
+_BEEN = frozenset(["been", "worked", "served", "lived", "employed", "stayed"])
 _MONEY = ("money", "cash", "geld")
 _OF_VALUES = ("top", "maximum", "max", "minimum", "min")
 _NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -127,7 +128,9 @@ def read_grades(
         if word == "most" and after in _HIGHLY:
             measure = "value amount price score"
             words.add(place + 1)
-        if word in ("longest", "longer") and (after in _LASTING or "been" in folded[:place]):
+        if word in ("longest", "longer") and (
+            after in _LASTING or not _BEEN.isdisjoint(folded[:place])
+        ):
             # Not the length of anything: who was there first.
             measure = " ".join(part for part in measure.split() if part.startswith("!"))
             words |= {place + 1} if after in _LASTING else set()

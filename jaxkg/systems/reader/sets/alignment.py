@@ -17,13 +17,15 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.likeness import likenesses
-from jaxkg.systems.reader.language.lexicon.opposites import opposed
+from jaxkg.systems.reader.language.lexicon.opposites import opposed, turned
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.vectors import TextVectors
 
 _PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _PHRASE = 3
+_SPELT = 0.8
+"""Likeness of letters from which on a word speaks of a label."""
 _SPOKEN_OF = 0.5
 """Cosine from which on a phrase speaks of a label, whatever else excludes it."""
 
@@ -222,6 +224,15 @@ class Alignment:
             words = sem[:, first : last + 1]
             np.maximum(words, told[:, None], out=words)
         return sem
+
+    def denied(self, wordings: tuple[str, ...]) -> bool:
+        """Whether what a relation of true and false says is denied: by a "not" that stands before
+        the last word that speaks of it, or by a word that says the contrary."""
+        aligned = self.of(wordings)
+        said = np.flatnonzero(aligned.lex >= _SPELT)
+        at = float(said[-1]) if len(said) else aligned.at
+        told = (turned(self.words, folded_words(wording)) for wording in wordings)
+        return self.cues.denied(at) != any(told)
 
     def rules_out(self, wordings: tuple[str, ...]) -> bool:
         """Whether the question's words exclude an element: no e-mail where a phone is asked for.

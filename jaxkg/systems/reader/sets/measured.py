@@ -132,7 +132,8 @@ class Measured:
         if not ordered:
             near = [c for c in near if self.fit(asked, c, measure) >= _NEAR]
             # Of a class that is called as a relation is, all are meant, not those that it leads to.
-            classes = {w for kind in asked.classes for w in self.vocabulary.class_words(kind.kind)}
+            named = (w for kind in asked.classes for w in self.vocabulary.class_words(kind.kind))
+            classes = set(map(singular, named))
             near += [
                 c + total
                 for c in near
@@ -316,7 +317,7 @@ class Measured:
         for code in self.vocabulary.around.ends(base.ends[:_MANY]):
             told = self.vocabulary.truths(code)
             fit = self.truth_fit(asked, code) if told else 0.0
-            denied = asked.cues.denied(asked.alignment.of(self.find.wordings(code)).at)
+            denied = bool(told) and asked.alignment.denied(self.find.wordings(code))
             if not told or fit < _SPOKEN_OF or told[denied] < 0:
                 continue
             nodes, ends = self.vocabulary.around.pairs(base.ends, code)

@@ -81,6 +81,8 @@ class Pairs:
                 found = [(max if largest else min)(keys[some]) for some in rows]
                 question = Compared(steps[0], ">" if largest else "<", steps[1])
                 first = Extreme(Entities(ids), (name,), largest)
+            if counts and either and len(set(found)) < 2:
+                continue  # each has as many: one supplier
             best = (max if largest else min)(found)
             result = ""
             if not either:

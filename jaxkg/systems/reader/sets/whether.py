@@ -15,6 +15,9 @@ _NAMED, _LEFT = 0.5, 0.5
 """The same where nothing else is said, and how little of any word may be left unexplained."""
 _LOOKED_AT, _JOINS, _EXIST = 120, 20, 30
 _MEMBERS = 100
+_ALIKE_WORDS = "same both share shares shared and together common as also too und beide auch wie"
+_ALIKE = frozenset(_ALIKE_WORDS.split())
+"""Words without which nobody asks whether two have something of the same."""
 
 
 class Whether:
@@ -40,7 +43,9 @@ class Whether:
             found: readings without operators.
             filtered: those with a bound on a value.
         """
-        made = self._stands(asked, found) + self._shares(found)
+        words = asked.cues.words.folded
+        alike = asked.cues.same or not _ALIKE.isdisjoint(words)
+        made = self._stands(asked, found) + (self._shares(found) if alike else [])
         if asked.cues.plainly and len(asked.mentions) == 1:
             made += self._has(asked) + self._is_a(asked)
         made += [
@@ -51,6 +56,7 @@ class Whether:
         joins = [
             c for c in found[:_LOOKED_AT]
             if c.shape == "join" and self.vocabulary.truths(c.last) is None
+            and (alike or len(c.relations) == len(c.topics) or len(c.topics) < 2)
         ]  # fmt: skip
         made += [self._exists(c, True) for c in joins[:_EXIST]]
         return made

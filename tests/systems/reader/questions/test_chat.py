@@ -38,6 +38,7 @@ def songs() -> Readings:
         ("May I have the songs of Tern?", "the songs of Tern?"),
         ("I believe that Ash is new. Is that correct?", "Ash is new, Is that correct?"),
         ("Does Tern have any songs? I'm after the names", "Tern have any songs?"),
+        ("All the songs of Tern, I'm making a list.", "All the songs of Tern"),
         ("Which bands stop if we do nothing?", "Which bands stop                 ?"),
         ("Read me out the songs of Tern, would you?", "the songs of Tern           ?"),
         ("If I had to buy one, which is older: Ash or Elm?", None),
@@ -54,6 +55,7 @@ def test_what_is_beside_a_question_is_left_out(text, asks):
         ("Ash is a song. Is that correct?", True),
         ("Ash is a song, or did I dream that?", True),
         ("ash is a song right", True),
+        ("I cannot say whether Ash is new; is it?", True),
         ("which is right", False),
         ("Apart from Ash, which song is new?", False),
         ("Have you got a song by Tern?", False),
@@ -72,6 +74,7 @@ def test_what_asks_whether(text, yesno):
 def test_more_words_that_count():
     assert read_cues("How often did Tern play?").count
     assert read_cues("No. of songs by Tern").count
+    assert read_cues("What's the headcount for Tern?").count
     assert not read_cues("What is the no of Tern?").count
 
 
@@ -96,6 +99,7 @@ def test_what_is_asked_for_stands_in_the_sentence_that_asks(songs):
         ("The songs at Ash, which ones are new?", "thing", []),
         ("whos barred", "person", []),
         ("wheres Kit based", "place", []),
+        ("wher is Kit", "place", []),
         ("need the address of Ann", "", ["address"]),
     ],
 )

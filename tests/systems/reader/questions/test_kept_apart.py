@@ -221,3 +221,62 @@ def test_a_time_of_day_has_digits():
     asked = fairs.asked("What time are we off for Fair?")
     denied = {c.last: contradicted(asked, c, fairs.find) for c in fairs.of(asked) if c.topics}
     assert denied[fairs.kg.relation_code("groups")]
+
+
+PARKS = [
+    *((park, "is a", "park") for park in ("Ash", "Elm", "Oak")),
+    *((park, "open in winter", told) for park, told in (("Ash", "yes"), ("Elm", "no"))),
+    ("Oak", "open in winter", "no"),
+    *((park, "area", told) for park, told in (("Ash", "3"), ("Elm", "9"), ("Oak", "2"))),
+    *((park, "keeper", who) for park, who in (("Ash", "Ann"), ("Elm", "Ann"), ("Oak", "Bo"))),
+    ("Ann", "trained by", "Cy"),
+    ("Bo", "trained by", "Cy"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("Which parks are closed in winter?", {"Elm", "Oak"}),
+        ("Which parks do we lose over the winter because they are not open?", {"Elm", "Oak"}),
+        ("Which parks are open in winter?", {"Ash"}),
+        ("Which parks are closed in winter and larger than 3?", {"Elm"}),
+    ],
+)
+def test_closed_is_not_open(question, kept):
+    parks = readings_of(PARKS)
+    found = [c for c in parks.of(parks.asked(question)) if c.shape == "filter" and not c.topics]
+    truth = [c for c in found if parks.kg.relations[c.measure] == "open in winter"]
+    assert kept in [{parks.kg.name(end) for end in c.ends.tolist()} for c in truth]
+
+
+def results(readings, question):
+    found = [c for c in readings.of(readings.asked(question)) if c.shape == "yesno"]
+    trained = readings.kg.relation_code("trained by")
+    return {c.result for c in found if c.relations == (trained,)}
+
+
+def test_two_share_something_where_it_is_asked():
+    parks = readings_of(PARKS)
+    assert "yes" not in results(parks, "Was it Bo who trained Ann?")
+    assert "yes" in results(parks, "Were Bo and Ann trained by the same?")
+
+
+def test_which_has_more_is_no_tie():
+    parks = readings_of(PARKS)
+    found = parks.of(parks.asked("Ash or Elm, which has more?"))
+    counted = [c for c in found if c.shape == "compare"]
+    assert counted
+    assert all(len(c.ends) == 1 for c in counted)
+
+
+def test_since_when_and_for_how_long():
+    facts = [(who, "start date", day) for who, day in (("Ann", "1999-04-01"), ("Bo", "2005-03-02"))]
+    staff = readings_of(facts)
+    (bound,) = staff.asked("Who has been with us since 1999?").cues.bounds
+    assert (bound.comparison, bound.low) == ("in", "1999")
+    (bound,) = staff.asked("Who joined since 1999?").cues.bounds
+    assert bound.comparison == ">="
+    first = staff.asked("Who has worked here longest?").cues.extreme
+    assert first is not None
+    assert not first.sign(("start date",), "date")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jaxkg.kg import KnowledgeGraph, read_graph
+from jaxkg.systems.reader.language.bounds import plain_values
 from jaxkg.systems.reader.language.grades import read_grades
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
@@ -72,3 +73,17 @@ def test_fat_and_wide_are_measured():
     assert extreme is not None
     assert extreme.largest
     assert "girth" in extreme.measure
+    _, steepest, _ = read_grades(["the", "steepest"], set(), set())
+    assert steepest is not None
+    assert "gradient" in steepest.measure
+    assert plain_values("less than a kilometre and a half")[0] == "less than 1.5 kilometre"
+
+
+def test_a_class_is_all_of_it_not_those_that_somebody_has():
+    facts = [(f"E{n}", "is a", "engines") for n in (1, 2)]
+    facts += [(f"E{n}", "weight", f"{n}00") for n in (1, 2)] + [("Mail", "engine", "E1")]
+    line = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    found = line.of(line.asked("Which engines weigh over 50?"))
+    sets = [{line.kg.name(end) for end in c.ends.tolist()} for c in found if not c.relations]
+    assert {"E1", "E2"} in sets
+    assert {"E1"} not in sets

@@ -18,7 +18,7 @@ alle alles nenne nennen zeige sie er ihr ihre sein seine als auch sowohl du ich 
 pls plz please thanks thx hi hey hello ok okay just actually basically really like wondering curious
 kinda gonna wanna lol kindly sorry wonder glad grateful curious exactly oh well still yet
 don doesn didn isn aren wasn weren hasn haven hadn couldn never none nothing neither nobody anything
-whos whats wheres whens thats theyre dont doesnt didnt isnt arent wasnt hasnt havent
+wher wat wot whos whats wheres whens thats theyre dont doesnt didnt isnt arent wasnt hasnt havent
 nichts nie niemals niemand weder noch kein keine keinen keinem keiner
 """
 STOP = frozenset(_STOP_WORDS.split())
@@ -41,9 +41,9 @@ ADDING = frozenset(_ADDING_WORDS.split())
 
 _KINDS = """
 person: who whom whose whos wer wen wem
-date: when whens wann
-place: where wheres wo wohin woher
-thing: what whats which wich welche welcher welches welchen welchem
+date: when whens wehn wann
+place: where wheres wher wo wohin woher
+thing: what whats wat wot which wich welche welcher welches welchen welchem
 """
 ASKS = {
     word: line.split(":")[0]
@@ -60,7 +60,7 @@ AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
 """Verbs that a question of yes or no begins with."""
 SO = re.compile(
     r"(?<! the)(?<! to)(?<! is)\s(?:right|innit|yeah)\s*\?*\s*$|"
-    r"(?:,|\s[-–])\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|will|would)n['’]?t\s"
+    r"(?:[,;]|\s[-–])\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|will|would)n['’]?t\s"
     r"+(?:i|you|he|she|it|we|they|there|that)|(?:is|was|are|were|does|did|has|have)\s+"
     r"(?:he|she|it|they|there)|or (?:did|have|do|am|is|was) (?:i|we|it) \w[^,?]*|right|correct|"
     r"true|yes|no|is (?:that|this|it) (?:so|true|correct|right)|am i (?:right|correct|wrong)|"
@@ -99,6 +99,8 @@ _GRADES = """
 - early earlier earliest first früh früher früheste zuerst erste: date year
 + late later last spät später späteste zuletzt letzte: date year
 + strong stronger strongest: strength
++ steep steeper steepest: gradient slope incline
++ lofty loftier loftiest: height elevation altitude
 + wide wider widest: width aperture girth diameter
 + fat fatter fattest: girth weight width size value
 + deep deeper deepest: depth
@@ -130,8 +132,8 @@ GRADABLE = {
 _BASE_WORDS = """
 old alt young jung recent recently long lang short kurz high tall hoch low niedrig heavy schwer
 light leicht cheap billig expensive pricey dear teuer big large groß small klein fast quick schnell
-slow langsam thick dick thin dünn early früh late spät strong weak great wide fat deep hot warm cold
-good bad far near close rich busy frequent frequently
+slow langsam thick dick thin dünn early früh late spät strong weak great wide fat steep lofty deep
+hot warm cold good bad far near close rich busy frequent frequently
 """
 BASE_FORMS = frozenset(_BASE_WORDS.split())
 """Gradable words that compare nothing by themselves."""
@@ -169,6 +171,8 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
         ">=",
     ),
     (rf"\b(?:exactly|precisely|only|genau|nur){_GAP}{_NUMBER}", "="),
+    # "Who has been with us since 1999" came in that year.
+    (r"\bbeen\s+(?:\w+\s+){0,4}since\s+(\d{4}(?:-\d\d){0,2})(?![\w-])", "in"),
     (rf"\b(?:since|seit|ab){_GAP}{_NUMBER}", ">="),
     (rf"\b(?:from|von){_GAP}{_NUMBER}\s+(?:onwards?|on|an)(?=\W*(?:$|and\b|or\b|und\b))", ">="),
     (rf"\b(?:until|till|by){_GAP}{_NUMBER}", "<="),

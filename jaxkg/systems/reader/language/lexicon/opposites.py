@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 
 from jaxkg.systems.reader.language.lexicon.stems import stem
 
@@ -38,6 +39,43 @@ metre metres meter meters m | kilometre kilometres kilometer kilometers km
   | centimetre centimetres cm | mile miles
 gram grams g | kilo kilos kilogram kilograms kg | tonne tonnes
 """
+
+
+_TURNED = {
+    word: frozenset(others.split())
+    for word, _, others in (
+        line.partition(": ")
+        for line in """
+open: closed shut geschlossen
+available: unavailable
+working: broken faulty kaputt
+paid: unpaid outstanding owing owe owes
+accessible: inaccessible stuck
+access: stuck
+active: inactive dormant defunct
+full: room space places free vacancies
+finished: unfinished
+married: single unmarried
+indoor: outdoor outdoors
+heated: unheated
+""".strip().splitlines()
+    )
+}
+"""What a relation of true and false says no to."""
+
+
+def turned(words: Collection[str], label: Sequence[str]) -> bool:
+    """Whether words ask for what a label says no to, and not for what it says.
+
+    >>> turned(["which", "are", "closed"], ["open", "to", "public"])
+    True
+    >>> turned(["which", "are", "open"], ["open", "to", "public"])
+    False
+    """
+    said = set(words)
+    return any(
+        part not in said and not _TURNED[part].isdisjoint(said) for part in label if part in _TURNED
+    )
 
 
 @functools.cache
