@@ -157,9 +157,10 @@ class Values:
             if not term.startswith('"'):
                 break
             found = literal(term)
-            plain = found is not None and not found.language and found.datatype in ("", _STRING)
-            if found is None or plain or row in heads:
+            if found is None or row in heads:
                 continue
+            if not found.language and found.datatype in ("", _STRING):
+                continue  # a plain text may be a value of a column
             short = found.datatype.removeprefix(XSD) if found.datatype.startswith(XSD) else ""
             kind = "number" if short in NUMBERS else "date" if short in DATES else None
             kind = "boolean" if short == "boolean" else kind

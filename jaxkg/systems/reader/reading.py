@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,9 +25,10 @@ from jaxkg.systems.reader.named import LabelIndex
 from jaxkg.systems.reader.sets.alignment import Alignment, folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
-from jaxkg.systems.reader.sets.direction import is_verb, turned_about
+from jaxkg.systems.reader.sets.direction import is_verb
 from jaxkg.systems.reader.sets.operators import Operators
 from jaxkg.systems.reader.sets.senses import Senses
+from jaxkg.systems.reader.sets.unfit import fitting
 from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.sides.types import ANCHORS
@@ -36,22 +36,9 @@ from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.words import singular
 
 _DO = frozenset(("do", "does", "did"))
-_WHOSE = ("whose", "wessen")
 _SUBJECTS = frozenset(("i", "we", "you", "they", "he", "she", "it"))
-_NUMBERED = re.compile(
-    r"^(?:order|job|visit|match|game|booking|delivery|trip|invoice|ticket|claim|case|session|lesson|"
-    r"flight|contract|payment|shipment|event|meeting|appointment|loan|deal|sale|purchase|request|"
-    r"incident|report|performance|sailing|inspection|repair|parcel|auftrag|termin|buchung)"
-    r"[ #_-]*\w?-?\d+$",
-    re.IGNORECASE,
-)
-_CODE = re.compile(r"[A-Z]{1,4}[ #_-]?\d+")
-_SOME = 20
-"""Ends that are looked at to tell what they are."""
 _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""
-_SAID = 0.8
-"""Share of a label's words from which on a question says it."""
 _SURELY = 0.65
 """Least score of a mention that no other sentence needs to be looked at for: one word in small
 letters of a longer name is below it."""
@@ -292,54 +279,8 @@ class Readings:
         found = [c for c in found if c.wanting or self.find.answers(asked, c)]
         if asked.cues.plainly:
             found = [c for c in found if c.result or c.wanting] or found
-        found = [c for c in found if not turned_about(asked, c, self.find)] or found
-        lacked = [c for c in found if c.wanting and self._named_so(asked, c)]
-        if lacked:
-            found = [c for c in found if self._says(asked, c)]
-        if asked.cues.wants == "person":
-            found = [c for c in found if not self._numbered(c)] or found
-            found = [c for c in found if not self._owned(asked, c)] or found
-        if asked.cues.wants and not asked.cues.yesno:
-            found = [c for c in found if not self._but_true(asked, c)] or found
+        found = fitting(asked, found, self.find)
         return ranked(found)[: self.settings.looked_at]
-
-    def _named_so(self, asked: Asked, candidate: Candidate) -> bool:
-        """Whether what a topic lacks is called as what is asked for, and no class is."""
-        noun = tuple(map(singular, asked.alignment.noun))
-        if candidate.last >= self.kg.num_relations or " ".join(noun) in self.finder.class_names:
-            return False
-        labels = (folded_words(label) for label in self.find.wordings(candidate.last))
-        return any(tuple(map(singular, label)) == noun for label in labels)
-
-    def _says(self, asked: Asked, candidate: Candidate) -> bool:
-        """Whether a reading walks along anything that the question says."""
-        labels = map(self.find.wordings, candidate.relations)
-        return any(asked.alignment.letters(label)[1] >= _SAID for label in labels)
-
-    def _owned(self, asked: Asked, candidate: Candidate) -> bool:
-        """Whether a reading leads to what somebody has where it is asked whose it is: "whose boat
-        was out"."""
-        words = asked.cues.words.folded
-        owned = {singular(b) for a, b in itertools.pairwise(words[:6]) if a in _WHOSE}
-        if not owned or candidate.result:
-            return False
-        kinds = self.find.end_classes(candidate)
-        return any(owned & set(self.vocabulary.class_words(kind)) for kind in kinds)
-
-    def _but_true(self, asked: Asked, candidate: Candidate) -> bool:
-        """Whether a reading says but true or false of what is not asked for by its label."""
-        if candidate.result or candidate.last < 0 or not self.vocabulary.truths(candidate.last):
-            return False
-        wordings = self.find.wordings(candidate.last)
-        return asked.alignment.letters(wordings)[1] < _SAID
-
-    def _numbered(self, candidate: Candidate) -> bool:
-        """Whether a reading leads to what happened, told by a number, "Order 501": to nobody."""
-        ends = candidate.ends[:_SOME].tolist()
-        names = [] if candidate.result else [self.kg.name(end) for end in ends]
-        if names and all(map(_CODE.fullmatch, names)):  # but a patient may be called "P-17"
-            return "person" not in map(self.vocabulary.general, self.find.end_classes(candidate))
-        return bool(names) and all(map(_NUMBERED.search, names))
 
 
 def _done(cues: Cues, named: ClassMention, mentions: Sequence[Mention]) -> bool:

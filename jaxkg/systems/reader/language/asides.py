@@ -27,7 +27,8 @@ _FRONTED = re.compile(
     rf"^\W*(?!(?:{_OPENERS}|{_LINKS}|i|we|you|it|there|(?:a|my) \w+ of (?:mine|ours)|if|since|"
     r"because|as|while|after|before|during|so|and|well|ok|list|name|give|show|tell|find|count|"
     r"please|not)\b)"
-    rf"(?P<topic>\w.*?)\s*(?:[,:;]|\s[-–—])\s*(?:(?:now|so|well|and|then|say|ok)\s+)?(?P<asks>(?:(?:{_LINKS})\s+)?(?:{_OPENERS})\b.*)$",
+    r"(?P<topic>\w.*?)\s*(?:[,:;]|\s[-–—])\s*(?:(?:now|so|well|and|then|say|ok)\s+)?"
+    rf"(?P<asks>(?:(?:{_LINKS})\s+)?(?:{_OPENERS})\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _MISSPELT = tuple(

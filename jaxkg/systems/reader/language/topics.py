@@ -116,12 +116,6 @@ class TopicFinder:
         )
         self._all = None if kg.num_entities > _AT_ONCE else self._indexed(vocabulary.surfaces())
 
-    @functools.cached_property
-    def class_names(self) -> frozenset[str]:
-        """Names of classes, not of sorts, as keys."""
-        sorts = self.vocabulary.sorts
-        return frozenset(k for k, kinds in self._class_keys.items() if set(kinds) - sorts.keys())
-
     def _indexed(self, surfaces: Iterable[tuple[str, int, bool]]) -> _Index:
         index = _Index(defaultdict(list), defaultdict(set), set(self._schema_words))
         for name, row, other in surfaces:

@@ -90,8 +90,8 @@ class Operators:
                 f for one in self.find.scored(asked, filtered)[:20] for b in cues.bounds
                 if not one.explained >= set(b.words) for f in measured.bounded(asked, one, b)
             ]  # fmt: skip
-            true = self.find.scored(asked, filtered)[:_WALKED_ON]
-            made += [f for one in true for f in measured.holding(asked, one) if len(f.ends)]
+            best = self.find.scored(asked, filtered)[:_WALKED_ON]
+            made += [f for one in best for f in measured.holding(asked, one) if len(f.ends)]
             made += twice
             bases = [*self.find.scored(asked, [*filtered, *twice])[:20], *bases]
         if grade is not None and (cues.extreme is not None or not cues.bounds):
