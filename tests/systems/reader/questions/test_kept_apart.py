@@ -96,6 +96,8 @@ def test_what_a_topic_lacks_by_name_is_not_told_by_a_detour():
     detour = ("^family", "handed out by")
     assert detour not in told(toys, "Which volunteer do we have from Oak?")
     assert detour in told(toys, "Which helper do we have from Oak?")
+    classed = readings_of([*TOYS, ("Cy", "is a", "volunteer"), ("Bo", "is a", "volunteer")])
+    assert detour in told(classed, "Which volunteer do we have from Oak?")
 
 
 def test_a_director_of_something_is_no_job():
