@@ -149,6 +149,9 @@ def join_by_number(
     told: dict[str, None] = {}
     joining: list[TakenTable] = []
     for table in reversed(tables):  # backwards: facts before keep their places
+        coded = not table.named and bool(table.rows) and all(map(is_code, table.rows))
+        if not keyed and not coded:
+            continue
         parts: dict[tuple[str, str], list[str]] = {}
         references = 0
         for relation, cells in encoder.tails(table.first, table.last):
@@ -170,7 +173,6 @@ def join_by_number(
                 told[f"{relation} left as numbers: may mean rows called {rows} and a number"] = None
         if parts:
             encoder.split(parts, table.first, table.last)
-        coded = not table.one and bool(table.rows) and all(map(is_code, table.rows))
         if (table.one or coded) and references > 1:
             joining.append(table)
     _name_rows(encoder, names, [table for table in tables if not table.named], joining)

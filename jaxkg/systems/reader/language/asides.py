@@ -16,7 +16,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, GRADABLE, MANN
 _END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
 _ASKING = {*ASKS, "how", "wie", "list", "name", "give", "show", "find", "count", "nenne", "zeige"}
 _FEW = 4
-"""Words up to which what stands before a colon is a part of the question."""
+"""Words from which on what stands before a colon has to ask to be a part of the question."""
 _WORD = re.compile(r"[^\W\d_]+")
 _OPENERS = (
     "who|whom|whose|who's|what|what's|which|when|when's|where|where's|how|why|is|was|are|were|does|"

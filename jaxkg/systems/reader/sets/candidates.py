@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -54,8 +55,7 @@ class Candidates(Walks):
         best = ranked([*joins, *singles])
         kinds = named_classes(asked) or {kind for kind in alike if alike[kind] >= _MEANT}
         if asked.cues.wants == "person":  # "everybody at Quill" is nothing else that is of Quill
-            people = (kind for kind in self.vocabulary.classes if self._of_people(kind))
-            kinds = kinds or set(itertools.islice(people, _PEOPLE))
+            kinds = kinds or self._people
         kept = self.scored(asked, self.with_classes(kinds, best[:120]))
         # "How high is the wooden church?": a step on from what a topic and a class pick out.
         kept += [path for one in kept[:FURTHEST] for path in self.paths(asked, one, 1)]
@@ -154,8 +154,12 @@ class Candidates(Walks):
             tuple(self.kg.relation_name(code + self.kg.num_relations) for code in codes),
         )
 
-    def _of_people(self, kind: int) -> bool:
-        return kind not in self.vocabulary.sorts and self.vocabulary.general(kind) == "person"
+    @functools.cached_property
+    def _people(self) -> set[int]:
+        """A few classes of people."""
+        named = (kind for kind in self.vocabulary.classes if kind not in self.vocabulary.sorts)
+        people = (kind for kind in named if self.vocabulary.general(kind) == "person")
+        return set(itertools.islice(people, _PEOPLE))
 
     def _near(self, asked: Asked) -> dict[int, float]:
         """Classes that the question may mean though it does not name them, with their likeness."""

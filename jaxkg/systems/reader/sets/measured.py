@@ -138,7 +138,7 @@ class Measured:
                 c + total
                 for c in near
                 if self.vocabulary.ends_kind(c) == "thing"
-                and classes.isdisjoint(self.find.wordings(c))
+                and classes.isdisjoint(map(singular, self.find.wordings(c)))
             ]
         found = map(self.find.having, near)
         return [some for some in found if 0 < len(some.ends) <= _LARGEST]

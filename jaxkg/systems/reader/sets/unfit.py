@@ -58,19 +58,18 @@ def _but(
 def _named_so(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether what a topic lacks is called as what is asked for, and no class is: then it is not
     told by a detour."""
-    noun = _one_of_each(asked.alignment.noun)
+    noun = tuple(map(singular, asked.alignment.noun))
+    ahead = candidate.last < find.kg.num_relations
+    if not ahead or not _called(noun, find.wordings(candidate.last)):
+        return False
     vocabulary = find.vocabulary
-    if candidate.last >= find.kg.num_relations:
-        return False
     classes = (kind for kind in vocabulary.classes if kind not in vocabulary.sorts)
-    called = (name for kind in classes for name in vocabulary.class_names(kind))
-    if any(_one_of_each(folded_words(name)) == noun for name in called):
-        return False
-    return any(_one_of_each(folded_words(w)) == noun for w in find.wordings(candidate.last))
+    return not any(_called(noun, vocabulary.class_names(kind)) for kind in classes)
 
 
-def _one_of_each(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(map(singular, words))
+def _called(noun: tuple[str, ...], names: Sequence[str]) -> bool:
+    """Whether one of some names is a noun, in whatever number its words are."""
+    return any(tuple(map(singular, folded_words(name))) == noun for name in names)
 
 
 def _says(asked: Asked, candidate: Candidate, find: Candidates) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.systems.reader.language.bounds import plain_values
 from jaxkg.systems.reader.language.grades import read_grades
@@ -79,9 +81,10 @@ def test_fat_and_wide_are_measured():
     assert plain_values("less than a kilometre and a half")[0] == "less than 1.5 kilometre"
 
 
-def test_a_class_is_all_of_it_not_those_that_somebody_has():
+@pytest.mark.parametrize("relation", ["engine", "engines"])
+def test_a_class_is_all_of_it_not_those_that_somebody_has(relation):
     facts = [(f"E{n}", "is a", "engines") for n in (1, 2)]
-    facts += [(f"E{n}", "weight", f"{n}00") for n in (1, 2)] + [("Mail", "engine", "E1")]
+    facts += [(f"E{n}", "weight", f"{n}00") for n in (1, 2)] + [("Mail", relation, "E1")]
     line = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
     found = line.of(line.asked("Which engines weigh over 50?"))
     sets = [{line.kg.name(end) for end in c.ends.tolist()} for c in found if not c.relations]
