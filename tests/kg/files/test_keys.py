@@ -175,8 +175,26 @@ def test_what_lies_within_a_record_is_an_entity(folder):
     assert len(matches) == 2
     assert all(match.startswith("_:match") for match in matches)
     assert {tail for head, _, tail in found if head in matches} == {
-        "2021-03-04", "2022-03-04", "1", "2"
+        "2021-03-04", "2022-03-04", "1", "2", "matches"
     }  # fmt: skip
+    assert ("Bo", "is a", "members") in found
+    assert not [r for h, r, _ in found if h == "Ann" and r == "is a"]
+
+
+def test_records_of_a_list_within_are_called_by_their_titles(folder):
+    book = {"title": "Herons", "author": "Ann"}
+    maps = {"title": "Maps", "type": "atlas"}
+    shelves = [{"name": "Maps", "books": [book, maps]}, {"name": "Low", "books": [book]}]
+    graph = folder({"shelves.json": json.dumps({"topShelves": shelves})})
+    found = named_facts(graph)
+    assert {("Low", "books", "Herons"), ("Herons", "author", "Ann")} <= found
+    assert {("Low", "is a", "top shelves"), ("Herons", "is a", "books")} <= found
+    assert {t for h, r, t in found if h == "Maps" and r in ("is a", "type")} == {
+        "top shelves", "atlas"
+    }  # fmt: skip
+    titled = [e for e in graph.entity_ids if graph.name(graph.entity(e)) == "Herons"]
+    assert len(titled) == 2
+    assert not [e for e in titled if e.startswith("_:")]
 
 
 @pytest.mark.parametrize("indent", [None, 2])

@@ -131,7 +131,7 @@ def row_names(sort: str, title: str) -> tuple[str, frozenset[str]]:
     >>> row_names("staff id", "Old-Orders")[0], row_names("", "data")[0], row_names("", "2023")[0]
     ('staff id', 'data', 'row')
     """
-    titled = " ".join(re.findall(r"[^\W\d_]+", title.lower()))
+    titled = " ".join(re.findall(r"[^\W\d_]+", relation_words(title).lower()))
     one = one_of(sort or titled) or "row"
     return one, frozenset(filter(None, (one, one_of(titled), one_of(titled.rpartition(" ")[2]))))
 

@@ -53,8 +53,7 @@ class Records:
         _, self._called = row_names("", title)
         self.key = _called_by(first, self._called)
         sort = row_sort(self.key, title)
-        told = any(relation_words(name).lower() in SORT for name in first)
-        self._sort = "" if told else sort
+        self._sort = "" if _tells_sort(first) else sort
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
         self._named = _shown(first, self.key, self._called)[0] is not None
@@ -114,7 +113,10 @@ class Records:
                     )
                 if isinstance(one, dict):
                     tail, rest = self._inner(relation, one, several=several)
-                    triples += [(head, _plain(relation.strip()), tail), *self._of(rest, tail)]
+                    triples.append((head, _plain(relation.strip()), tail))
+                    if several and not _tells_sort(one) and (sort := row_sort("", relation)):
+                        triples.append((tail, _plain(SORT[0]), _plain(sort)))
+                    triples += self._of(rest, tail)
                 elif one is not None and one != "":
                     end = _plain(text_of(one, relation))
                     triples.append((head, _plain(relation.strip()), end))
@@ -137,12 +139,21 @@ class Records:
         codes = (key for key in first if is_code(record[key]))
         keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so, *codes)
         key = next((key for key in keys if key in record), "")
+        if not key and several and isinstance(record.get("title"), str):
+            # Copies of one book are several records.
+            tail = f"{one} {next(self._within)}", text_of(record["title"], "title"), []
+            return tail, {name: v for name, v in record.items() if name != "title"}
         if not key:
             return _plain(f"_:{one.replace(' ', '_')}_{next(self._within)}"), record
         label, named = _shown(record, key, frozenset((one,)))
         called = label if label is not None and key in parts else text_of(record[key], key)
         tail = row_id(one if numbered(key, [called]) else "", called), label, []
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
+
+
+def _tells_sort(record: dict[str, Any]) -> bool:
+    """Whether a record itself says of what sort it is."""
+    return any(relation_words(key).lower() in SORT for key in record)
 
 
 def _called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool = True) -> str:

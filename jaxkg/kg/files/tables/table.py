@@ -110,13 +110,15 @@ def row_sort(header: str, title: str) -> str:
 
     >>> row_sort("Park", "2023"), row_sort("employee_id", "team"), row_sort("id", "old_projects")
     ('park', 'employee', 'old projects')
+    >>> row_sort("id", "groundStations")
+    'ground stations'
     >>> row_sort("id", "team"), row_sort("Name", "data.2023"), row_sort("#", "Boss")
     ('', '', '')
     """
     words = relation_words(header).lower().split()
     if all(word.isalpha() for word in words) and (sort := [w for w in words if w not in _ANY]):
         return " ".join(sort)
-    words = title.replace("_", " ").replace("-", " ").lower().split()
+    words = relation_words(title).replace("_", " ").lower().split()
     return " ".join(words) if words and _SEVERAL.fullmatch(words[-1]) else ""
 
 
