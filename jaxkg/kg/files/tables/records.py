@@ -1,4 +1,8 @@
-"""JSON records that are entities: keys are relations, what lies within is an entity of its own."""
+"""JSON records that are entities: keys are relations, what lies within is an entity of its own.
+
+But one that nothing calls, alone under its key, says of the record around it what it says: an
+`"orbit": {"height": 512}` is an `orbit height`.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +115,9 @@ class Records:
                     raise Malformed(
                         f"{relation!r} holds a list within a list; write what is in it as records"
                     )
-                if isinstance(one, dict):
+                if isinstance(one, dict) and not several and not self._key_within(relation, one):
+                    triples += self._of(_opened(relation, one), head)
+                elif isinstance(one, dict):
                     tail, rest = self._inner(relation, one, several=several)
                     triples.append((head, _plain(relation.strip()), tail))
                     if several and not _tells_sort(one) and (sort := row_sort("", relation)):
@@ -122,23 +128,29 @@ class Records:
                     triples.append((head, _plain(relation.strip()), end))
         return triples
 
-    def _inner(
-        self, relation: str, record: dict[str, Any], *, several: bool
-    ) -> tuple[Named, dict[str, Any]]:
-        """A record within another as an entity, and what is left to say of it.
+    def _key_within(
+        self, relation: str, record: dict[str, Any], *, several: bool = False
+    ) -> str:
+        """The key by which a record within another is called; "" where there is none.
 
         Args:
             several: whether it is one of a list: what stands first in it may be its code.
         """
-        parts = full_name(list(record)) or ()
         called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
         one = one_of(relation_words(relation).lower())
         own = [key for key in record if is_key(key, frozenset((one,)))]
         own += [key for key in record if relation_words(key).lower() == one]
-        first = list(record)[:1] if several else []
-        codes = (key for key in first if is_code(record[key]))
+        codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
+        parts = full_name(list(record)) or ()
         keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so, *codes)
-        key = next((key for key in keys if key in record), "")
+        return next((key for key in keys if key in record), "")
+
+    def _inner(
+        self, relation: str, record: dict[str, Any], *, several: bool
+    ) -> tuple[Named, dict[str, Any]]:
+        """A record within another as an entity, and what is left to say of it."""
+        one = one_of(relation_words(relation).lower())
+        key = self._key_within(relation, record, several=several)
         if not key and several and isinstance(record.get("title"), str):
             # Copies of one book are several records.
             tail = f"{one} {next(self._within)}", text_of(record["title"], "title"), []
@@ -146,9 +158,22 @@ class Records:
         if not key:
             return _plain(f"_:{one.replace(' ', '_')}_{next(self._within)}"), record
         label, named = _shown(record, key, frozenset((one,)))
+        parts = full_name(list(record)) or ()
         called = label if label is not None and key in parts else text_of(record[key], key)
         tail = row_id(one if numbered(key, [called]) else "", called), label, []
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
+
+
+def _opened(relation: str, record: dict[str, Any]) -> dict[str, Any]:
+    """What a record within another, that nothing calls, says of the other: its orbit's height."""
+    of = relation_words(relation)
+    told = {key: relation_words(key) for key in record}
+    if not all(told.values()):
+        raise Malformed("a key is blank")
+    return {
+        words if f"{words} ".startswith(f"{of} ") else f"{of} {words}": record[key]
+        for key, words in told.items()
+    }
 
 
 def _tells_sort(record: dict[str, Any]) -> bool:
