@@ -78,6 +78,11 @@ _LEAD = re.compile(
     rf"(?=(?:{_OPENERS}|if there|whether)\b)",
     re.IGNORECASE,
 )
+_MEANWHILE = re.compile(
+    r"^\W*(?:before|while|since|because|as|in case|now that) (?:i|we|they|he|she)\b[^,;:?\d]*,\s*"
+    rf"(?=(?:{_OPENERS})\b)",
+    re.IGNORECASE,
+)
 _TRAIL = re.compile(
     rf"^\W*(?:{_OPENERS}|all|every|everything|list|show|give|name)\b[^,?]*\w\s+\w[^,?]*"
     r"(?P<tail>,\s*(?:i|we|my|our)\b[^?\d]*)$",
@@ -189,7 +194,7 @@ def respelt(text: str) -> str:
 
 def _within(text: str) -> str:
     """A sentence that asks without what leads up to it, or is said after it, of those who ask."""
-    if lead := _LEAD.match(without_manners(text)):
+    if lead := _LEAD.match(without_manners(text)) or _MEANWHILE.match(text):
         text = " " * lead.end() + text[lead.end() :]
     if trail := _TRAIL.match(text.rstrip(" ?")):
         text = text[: trail.start("tail")].ljust(len(text))

@@ -50,6 +50,7 @@ _HAVE_SOME = re.compile(
     r"(?:an?|any|some|eine?[nmr]?) \w"
     r"|\b(?:have|has) (?:ever )?(?:been )?\w+e[dn]\b|\b(?:are|were|is|was) (?:ever )?\w+e[dn]\b"
 )
+_YET = re.compile(r"\b(?:yet|already|or not)\s*\?\s*$", re.IGNORECASE)
 _IT_IS = re.compile(r"\W*it(?:['’]s| is| was)\b")
 _NOTS = frozenset(["t", "not", "never", "cannot", "nobody", "nicht", "nie"])
 _HAD = {"s", "his", "her", "their", "its", "of", "von", "does", "do", "has", "have", "hat"}
@@ -314,6 +315,8 @@ def _yesno(folded: list[str], text: str) -> bool:
         )
         listing = asks and bool({*IMPERATIVE, *_OFFERS} & set(folded[2:4]))
         return not listing and not any(w in ("which", "welche") for w in folded[1:])
+    if _YET.search(text) and ASKS.keys().isdisjoint(folded) and folded[0] not in IMPERATIVE:
+        return "how" not in folded
     wh = {*ASKS, "how", "wie", "why", "worüber", "warum", *BEFORE_WHICH, "aus", "an", "on"}
     # German puts the verb first: "Besucht Finn die Vogelkunde?"
     verb_first = folded[0].endswith("t") and text.strip().endswith("?") and text[:1].isupper()

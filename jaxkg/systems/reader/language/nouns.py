@@ -16,6 +16,8 @@ _NO_NOUN_WORDS = "need needed pick write look looking check checking believe gue
 _NO_NOUNS = frozenset(_NO_NOUN_WORDS.split())
 """First words of who asks without asking: "need the phone number of"."""
 _OF_IS = {"got", "been", "a", "the", "on", "in", "at", "to", "not", "still", "there"}
+_SUBJECTS = {"i", "he", "she", "it", "we", "they"}
+_EVERY = ("every", "each", "all")
 _PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
 
 
@@ -50,7 +52,8 @@ def asked_for(folded: list[str]) -> tuple[str, tuple[int, ...]]:
             kind = "date"
         return kind, tuple(noun)
     aside = STOP | LIGHT | _NO_NOUNS
-    first = next((i for i, w in enumerate(folded) if w not in aside), None)
+    every = max((folded.index(word) for word in _EVERY if word in folded[:12]), default=0)
+    first = next((i for i, w in enumerate(folded) if i >= every and w not in aside), None)
     if _PEOPLE & set(folded[:4]):
         return "person", ()
     if first is None:
@@ -70,8 +73,11 @@ def _goes_on(after: list[str]) -> bool:
 
 def _relative(folded: list[str], place: int) -> bool:
     """Whether a "who" or "which" goes on with a noun: "every cook who", "the date on which"."""
-    if folded[place + 1 : place + 2] in (["one"], ["ones"], ["of"]):
+    after = folded[place + 1 : place + 2]
+    if after in (["one"], ["ones"], ["of"]):
         return False  # "the boats at Ash, which ones leak?"
+    if ASKS.get(folded[place]) == "date" and place > 1 and _SUBJECTS & set(after):
+        return True  # "weight of Bramble when he arrived"
     noun = place - 1 - (folded[place - 1] in BEFORE_WHICH if place else 0)
     if noun < 1 or folded[noun] in STOP or folded[noun] in IMPERATIVE:
         return False

@@ -258,7 +258,7 @@ class TopicFinder:
                     continue
                 words = [singular(w) for w in folded[first : last + 1]]
                 options = []
-                asked = first == last and _asks_for_it(cues, first)
+                asked = first == last and (_asks_for_it(cues, first) or _is_done(cues, first))
                 if not asked and not _of_decimal(cues, first, last):
                     options = self._partial(words, written[first : last + 1], first, index)
                 unknown = [w for w in words if w not in STOP and not self._familiar(w, index)]
@@ -279,9 +279,11 @@ class TopicFinder:
 
     def _familiar(self, word: str, index: _Index) -> bool:
         """Whether a word is one of the graph's, or a form of one that speaks of its schema."""
-        return word in index.known or any(
-            alike(word, known) >= 0.85 for known in self._schema_words
-        )
+        return word in index.known or self._of_schema(word)
+
+    def _of_schema(self, word: str) -> bool:
+        """Whether a word is a form of one that speaks of the graph's relations or classes."""
+        return any(alike(word, known) >= 0.85 for known in self._schema_words)
 
     def _partial(
         self, words: list[str], written: list[str], first: int, index: _Index
@@ -292,8 +294,9 @@ class TopicFinder:
         if all(word in self._schema_words or word in STOP for word in words):
             return []
         capital = first > 0 and any(word != word.lower() for word in written)
-        if len(words) == 1 and len(rows) > 1 and not capital:
-            return []  # what several names share is no name: "case", "house"
+        if len(words) == 1 and not capital and (len(rows) > 1 or self._of_schema(words[0])):
+            # What several names share is no name: "case", "house"; nor a form of a relation's word.
+            return []
         if rows and len(rows) <= _PARTIAL:
             return [Option(row, 0.8 if capital else 0.62, "part") for row in sorted(rows)]
         if len(words) == 1 and len(words[0]) >= 6 and capital and words[0] not in index.by_word:
@@ -342,6 +345,13 @@ def _asks_for_it(cues: Cues, place: int) -> bool:
         return place + 1 not in cues.noun or is_past(folded[place + 1])
     # German writes every noun so: "welche Hütte", but "welche Nolan-Filme".
     return folded[place - 1].startswith("welch") and after == [w.lower() for w in after]
+
+
+def _is_done(cues: Cues, place: int) -> bool:
+    """Whether a word in small letters is what somebody does: the "holds" of "who holds"."""
+    word = cues.words.written[place]
+    before = cues.words.folded[place - 1] if place else ""
+    return ASKS.get(before) == "person" and word == word.lower()
 
 
 def _of_decimal(cues: Cues, first: int, last: int) -> bool:

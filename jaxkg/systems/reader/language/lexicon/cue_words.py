@@ -27,7 +27,7 @@ STOP = frozenset(_STOP_WORDS.split())
 _LIGHT_WORDS = """
 thing things kind kinds sort type types called named one ones number amount times time stuff item
 items people everyone everybody anyone person somebody someone anybody leute menschen art currently
-now ever so far together exactly altogether total
+now ever so far together exactly altogether total only
 """
 LIGHT = frozenset(_LIGHT_WORDS.split())
 """Words that say little."""
@@ -288,6 +288,10 @@ MANNERS = re.compile(
             # "Sorry to bother you, but", "Excuse me:"
             rf"^\W*(?:so )?(?:sorry|apologies|excuse me|pardon(?: me)?)\b{_ABOUT}"
             rf"(?:,? but\b|[,:]|{_QUESTION})",
+            # "Quick one, which", "First day here - can you"
+            r"^\W*(?:(?:a |one |just a )?(?:quick|silly|stupid|last|another|one more) (?:one|question|"
+            r"thing|q)|(?:it's )?(?:my )?first (?:day|week)(?: here| on the job)?|new here|me again|"
+            r"one more(?: thing)?|urgent|asap|fyi|btw)\s*(?:[,:;]|\s[-–—]\s)",
             # "Would you be so kind as to tell me", "May I ask", "do you happen to know"
             rf"\b(?:could|can|would|will|may|might) (?:you|i|we|someone|anyone) {_SOFTLY}"
             r"(?:be (?:so kind|kind enough|able) (?:as )?to |happen to |mind )?"
