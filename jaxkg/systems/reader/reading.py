@@ -104,12 +104,14 @@ class Readings:
         named = self.labels_by_word.named(alignment)
         classes = [c for c in self.finder.classes(cues) if not _done(cues, c, mentions)]
         words = cues.words
+        about = [n for n, (start, _) in enumerate(words.spans) if start in moved.topic]
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
         sorts, denied = self.senses.of(" ".join(alignment.noun)), frozenset[int]()
         if self.linking is not None and (cues.negated, cues.except_at) != (None, None):
             denied = self.linking.likely(alignment.masked_text())
-        return Asked(cues, mentions, classes, alignment, named, sorts, denied)
+        first = frozenset(about)
+        return Asked(cues, mentions, classes, alignment, named, sorts, denied, told_first=first)
 
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
         """Whether words are a name and nothing else; not the "director" of an award's long name,

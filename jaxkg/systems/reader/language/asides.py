@@ -24,10 +24,12 @@ _OPENERS = (
 )
 _LINKS = "in|on|at|to|from|for|by|with|of|about|under"
 _FRONTED = re.compile(
-    rf"^\W*(?!(?:{_OPENERS}|{_LINKS}|i|we|you|it|there|(?:a|my) \w+ of (?:mine|ours)|if|since|"
+    r"^\W*(?P<there>there(?:['’]s| is| are| was| were) (?:just |only )?)?"
+    rf"(?!(?:{_OPENERS}|{_LINKS}|i|we|you|it|there|(?:a|my) \w+ of (?:mine|ours)|if|since|"
     r"because|as|while|after|before|during|so|and|well|ok|list|name|give|show|tell|find|count|"
     r"please|not)\b)"
-    r"(?P<topic>\w.*?)\s*(?:[,:;]|\s[-–—])\s*(?:(?:now|so|well|and|then|say|ok)\s+)?"
+    r"(?P<topic>\w.*?)\s*(?:[,:;]|\s[-–—]|(?(there)\.(?=\s)|(?!)))\s*"
+    r"(?:(?:now|so|well|and|then|say|ok)\s+)?"
     rf"(?P<asks>(?:(?:{_LINKS})\s+)?(?:{_OPENERS})\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -102,6 +104,8 @@ class Moved(NamedTuple):
     text: str
     origins: tuple[int, ...]
     """Where each character stood before."""
+    topic: range = range(0)
+    """Where what was said first stands now."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Where a part of it stood before."""
@@ -118,7 +122,7 @@ def topic_in_place(text: str) -> Moved:
     >>> topic_in_place("Who trained her, and when was it?").text
     'Who trained her, and when was it?'
     """
-    told, unmoved = _FRONTED.match(text), Moved(text, tuple(range(len(text))))
+    told, unmoved = _FRONTED.match(without_manners(text)), Moved(text, tuple(range(len(text))))
     if told is None:
         return unmoved
     owned = _OWNED.search(told["asks"])
@@ -133,7 +137,7 @@ def topic_in_place(text: str) -> Moved:
         end = len(before) + len(topic)
         letters[end:end] = "'s"
         origins = (*origins[:end], topic[-1], topic[-1], *origins[end:])
-    return Moved("".join(letters), origins)
+    return Moved("".join(letters), origins, range(len(before), len(before) + len(topic)))
 
 
 def without_manners(text: str) -> str:

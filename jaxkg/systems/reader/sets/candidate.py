@@ -79,6 +79,7 @@ class Asked:
         named: [words] how surely each belongs to the label of a relation, see `LabelIndex`.
         sorts: what is asked for against each sort of the graph, see `Senses`.
         denied: relations that a question with a "not" asks for as a whole, likelier than not.
+        told_first: places of words that say what the rest asks of: "the tent at Ash, what".
         cut: whether too much lies around the topics to walk on from all of it.
     """
 
@@ -89,4 +90,5 @@ class Asked:
     named: np.ndarray
     sorts: Mapping[int, np.ndarray] = dataclasses.field(default_factory=dict)
     denied: frozenset[int] = frozenset()
+    told_first: frozenset[int] = frozenset()
     cut: bool = False

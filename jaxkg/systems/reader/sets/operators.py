@@ -59,15 +59,19 @@ class Operators:
         made: list[Candidate] = []
         bases = self._bases(found)
         openly = not any(mention.score >= _NAMED for mention in asked.mentions)
-        if cues.either or cues.except_at is not None or cues.negated is not None:
-            unions = self._unions(asked, found)
-            made += unions
-            made += self._exceptions(asked, [*self.find.scored(asked, unions)[:_BOTH], *found])
-            made += self._lacking(asked, bases)
+        denies = cues.except_at is not None or cues.negated is not None
         about = [base for base in bases[_HELD:] if base.topics]
         about.sort(key=lambda base: len(base.relations))
-        said = [*bases[:_HELD], *about[:_HELD], *(self._spoken_of(asked) if openly else ())]
-        made += [f for base in said for f in measured.holding(asked, base) if len(f.ends)]
+        spoken = self._spoken_of(asked) if openly or denies else []
+        said = [*bases[:_HELD], *about[:_HELD], *spoken]
+        held = [f for base in said for f in measured.holding(asked, base) if len(f.ends)]
+        made += held
+        if cues.either or denies:
+            unions = self._unions(asked, found)
+            made += unions
+            some = [f for those in (unions, held) for f in self.find.scored(asked, those)[:_BOTH]]
+            made += self._exceptions(asked, [*some, *found])
+            made += self._lacking(asked, bases)
         grade = cues.extreme or cues.comparative
         if cues.some and openly and grade is None and len({m.kind for m in asked.classes}) < 2:
             made += self._having_some(asked, bases)

@@ -6,10 +6,13 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import turned_about
+from jaxkg.systems.reader.sets.quick import aligned
 from jaxkg.words import singular
 
 _NUMBERED = re.compile(
@@ -28,6 +31,10 @@ _OPENING = 6
 _SAID = 0.8
 """Share of a label's words from which on a question says it."""
 
+_WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
+_TOLD = 0.5
+"""Fit from which on words speak of a relation."""
+
 _Unfit = Callable[[Asked, Candidate, Candidates], bool]
 
 
@@ -40,6 +47,12 @@ def fitting(asked: Asked, found: Sequence[Candidate], find: Candidates) -> list[
         find: what found them.
     """
     kept = _but(turned_about, asked, found, find)
+    if asked.cues.except_at is not None and not asked.cues.yesno:
+        kept = _but(_taken_in, asked, kept, find)
+    if asked.cues.noun:
+        kept = _but(_of_another_class, asked, kept, find)
+    if asked.told_first:
+        kept = _but(_stops_short, asked, kept, find)
     if any(one.wanting and _named_so(asked, one, find) for one in kept):
         kept = [one for one in kept if _says(asked, one, find)]
     if asked.cues.wants == "person":
@@ -53,6 +66,39 @@ def _but(
     unfit: _Unfit, asked: Asked, found: Sequence[Candidate], find: Candidates
 ) -> list[Candidate]:
     return [one for one in found if not unfit(asked, one, find)] or list(found)
+
+
+def _taken_in(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading starts from what is to be left out: "but not the Top Shed crew"."""
+    at = asked.cues.except_at
+    after = (n for n, one in enumerate(asked.mentions) if at is not None and one.first > at)
+    first = next(after, None)
+    return candidate.shape != "except" and any(place == first for place, _ in candidate.topics)
+
+
+def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading leads to another class than the first one that what is asked for names:
+    "which incidents hit more than one service"."""
+    noun, words = asked.cues.noun, asked.cues.words.folded
+    if noun[0] == 0 or words[noun[0] - 1] not in _WHICH:
+        return False
+    at = (some for some in asked.classes if noun[0] in (some.first, some.last))
+    named = [some for some in at if some.kind not in find.vocabulary.sorts]
+    if not named or candidate.result or asked.cues.yesno or candidate.wanting:
+        return False
+    meant = {some.kind for some in named}
+    kinds = set(find.end_classes(candidate))
+    return bool(kinds) and kinds.isdisjoint(meant)
+
+
+def _stops_short(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading says but what stands first, of which something else is asked: "the patient
+    with hives, who do they see?"."""
+    others = np.array([n for n in range(len(asked.cues.content)) if n not in asked.told_first], int)
+    said = [aligned(asked, code, find.vocabulary) for code in candidate.relations]
+    if not len(others) or not asked.alignment.content[others].any() or not said:
+        return False
+    return all(one.fit >= _TOLD > one.cover[others].max() for one in said)
 
 
 def _named_so(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
