@@ -128,9 +128,7 @@ class Records:
                     triples.append((head, _plain(relation.strip()), end))
         return triples
 
-    def _key_within(
-        self, relation: str, record: dict[str, Any], *, several: bool = False
-    ) -> str:
+    def _key_within(self, relation: str, record: dict[str, Any], *, several: bool = False) -> str:
         """The key by which a record within another is called; "" where there is none.
 
         Args:

@@ -11,7 +11,11 @@ import numpy as np
 from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.direction import turned_about
+from jaxkg.systems.reader.sets.direction import (
+    chained_otherwise,
+    is_not_whose,
+    turned_about,
+)
 from jaxkg.systems.reader.sets.quick import aligned
 from jaxkg.words import singular
 
@@ -46,7 +50,9 @@ def fitting(asked: Asked, found: Sequence[Candidate], find: Candidates) -> list[
         found: its readings.
         find: what found them.
     """
-    kept = _but(turned_about, asked, found, find)
+    kept = found
+    for turned in (turned_about, chained_otherwise, is_not_whose):
+        kept = _but(turned, asked, kept, find)
     if asked.cues.except_at is not None and not asked.cues.yesno:
         kept = _but(_taken_in, asked, kept, find)
     if asked.cues.noun:

@@ -289,9 +289,9 @@ MANNERS = re.compile(
             rf"^\W*(?:so )?(?:sorry|apologies|excuse me|pardon(?: me)?)\b{_ABOUT}"
             rf"(?:,? but\b|[,:]|{_QUESTION})",
             # "Quick one, which", "First day here - can you"
-            r"^\W*(?:(?:a |one |just a )?(?:quick|silly|stupid|last|another|one more) (?:one|question|"
-            r"thing|q)|(?:it's )?(?:my )?first (?:day|week)(?: here| on the job)?|new here|me again|"
-            r"one more(?: thing)?|urgent|asap|fyi|btw)\s*(?:[,:;]|\s[-–—]\s)",
+            r"^\W*(?:(?:a |one |just a )?(?:quick|silly|stupid|last|another|one more) (?:one|thing|"
+            r"question|q)|(?:it's )?(?:my )?first (?:day|week)(?: here| on the job)?|new here|"
+            r"me again|one more(?: thing)?|urgent|asap|fyi|btw)\s*(?:[,:;]|\s[-–—]\s)",
             # "Would you be so kind as to tell me", "May I ask", "do you happen to know"
             rf"\b(?:could|can|would|will|may|might) (?:you|i|we|someone|anyone) {_SOFTLY}"
             r"(?:be (?:so kind|kind enough|able) (?:as )?to |happen to |mind )?"

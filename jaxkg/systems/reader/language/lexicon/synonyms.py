@@ -21,7 +21,7 @@ invent inventor devise found founder establish set-up gründen gründer
 begin start open launch inaugurate commence beginnen anfangen eröffnen
 end finish close conclude complete expire enden schließen
 buy purchase acquire buyer customer client kaufen kunde
-sell seller vendor retail offer verkaufen anbieten
+sell sale seller vendor retail offer verkaufen anbieten
 supply supplier provide deliver provider liefern lieferant
 cost price fee charge fare expensive cheap kosten preis teuer
 pay salary wage earn income paid gehalt verdienen lohn
@@ -47,7 +47,7 @@ borrow lend loan borrower ausleihen leihen
 treat treatment therapy cure behandeln behandlung
 doctor physician medic practitioner arzt
 illness disease condition ailment diagnosis krankheit
-drug medicine medication remedy medikament
+drug medicine medication meds prescription remedy medikament
 ingredient component contain consist made zutat enthalten
 serve stop call halt visit halten
 drive driver operate operator run fahren betreiben
@@ -193,6 +193,14 @@ wingspan span
 frequency often interval
 caterer catering
 fitter installer technician
+electric electricity power mains
+piste slope ski-run
+legible readable
+pager call
+surgery practice clinic
+leaflet brochure pamphlet flyer handout
+incident outage
+town city village hamlet
 """
 
 
