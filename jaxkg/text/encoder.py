@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -54,3 +54,12 @@ def encoder_changed(encoder: TextEncoder, change: Change) -> TextEncoder | None:
     """
     how = getattr(encoder, "changed", None)
     return None if how is None else how(change)
+
+
+def words_known(encoder: TextEncoder | None) -> Callable[[str], bool] | None:
+    """What tells whether a word is one that an encoder knows as a whole; None where nothing does.
+
+    Args:
+        encoder: of texts; None for none.
+    """
+    return getattr(encoder, "knows_word", None)

@@ -120,6 +120,10 @@ class MiniLM:
                 longest=longest,
             )
 
+    def knows_word(self, word: str) -> bool:
+        """Whether a word in small letters is one piece: most words that are often written are."""
+        return self._tokenizer.token_to_id(word) is not None
+
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """Encode texts.
 

@@ -18,6 +18,8 @@ from jaxkg.systems.reader.language.homonyms import told_apart
 from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, MATES, SHARING
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.systems.reader.language.names import key_of
+from jaxkg.systems.reader.language.nouns import BEFORE_WHICH
+from jaxkg.systems.reader.language.spelling import Spelling
 from jaxkg.systems.reader.language.topics import ClassMention, Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.linking.relations import RelationLinking
@@ -33,9 +35,11 @@ from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.sides.types import ANCHORS
 from jaxkg.systems.reader.vectors import ReaderTexts
+from jaxkg.text.encoder import words_known
 from jaxkg.words import singular
 
 _DO = frozenset(("do", "does", "did"))
+_PRONOUNS = frozenset(("he", "she", "it", "his", "her", "him", "its"))
 _SUBJECTS = frozenset(("i", "we", "you", "they", "he", "she", "it"))
 _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""
@@ -98,12 +102,13 @@ class Readings:
             mentions = self._told_once(mentions)
         mentions = [m for at, m in enumerate(mentions) if not self._does(mentions, at, cues)]
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
-        cues = self._with_numbers(cues, mentions)
+        names = {place for mention in mentions for place in mention.words}
+        words = self._spelling.put_right(cues.words, names)
+        cues = self._with_numbers(dataclasses.replace(cues, words=words), mentions)
         cues = up_to_verb(cues, self._verbs)
         alignment = Alignment(cues, masked, self.vectors)
         named = self.labels_by_word.named(alignment)
         classes = [c for c in self.finder.classes(cues) if not _done(cues, c, mentions)]
-        words = cues.words
         about = [n for n, (start, _) in enumerate(words.spans) if start in moved.topic]
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
@@ -154,7 +159,7 @@ class Readings:
             for mention in mentions
             if mention.score >= _SURELY or cues.words.spans[mention.first][0] in asks
         ]
-        return asking_as(cues, found[0]), named or mentions
+        return asking_as(cues, found[0]), _stood_for(found[0], cues, named) or mentions
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         cues = self._as_labelled(read_cues(text))
@@ -169,6 +174,12 @@ class Readings:
     def labels_by_word(self) -> LabelIndex:
         """Labels of the graph's relations."""
         return LabelIndex(self.vocabulary.labels)
+
+    @functools.cached_property
+    def _spelling(self) -> Spelling:
+        labels = (w for w in self.labels() if w not in ANCHORS.values())
+        words = (word for label in labels for word in folded_words(label))
+        return Spelling(words, words_known(self.vectors.encoder))
 
     @functools.cached_property
     def _said(self) -> set[tuple[str, ...]]:
@@ -283,6 +294,18 @@ class Readings:
             found = [c for c in found if c.result or c.wanting] or found
         found = fitting(asked, found, self.find)
         return ranked(found)[: self.settings.looked_at]
+
+
+def _stood_for(part: Cues, cues: Cues, named: list[Mention]) -> list[Mention]:
+    """Of what is named before a question that names nothing, what its one pronoun stands for: the
+    first that no preposition stands before."""
+    told = [word for word in part.words.folded if word in _PRONOUNS]
+    starts = {start for start, _ in part.words.spans}
+    if len(told) != 1 or any(cues.words.spans[one.first][0] in starts for one in named):
+        return named
+    before = {one: cues.words.folded[max(0, one.first - 2) : one.first] for one in named}
+    bare = [one for one in named if BEFORE_WHICH.isdisjoint(before[one])]
+    return (bare or named)[:1]
 
 
 def _done(cues: Cues, named: ClassMention, mentions: Sequence[Mention]) -> bool:

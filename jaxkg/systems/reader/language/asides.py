@@ -61,6 +61,11 @@ _DEAD = re.compile(
     r"no longer (?:alive|living)|not (?:alive|living)(?: any ?more)?)\b",
     re.IGNORECASE,
 )
+_SIDE = re.compile(
+    r"\b(?:(?P<how>mat|pat)ernal grand(?P<one>mother|father)|grand(?P<other>mother|father) on "
+    r"(?:the|his|her|their) (?P<side>mother|father)['’]s side)\b",
+    re.IGNORECASE,
+)
 _NAMES_OF = re.compile(
     r"^(?P<aux>\W*(?:has|have|had|do|does|did)\b)(?P<asks>[^?]*\b(?:any|some)\b[^?]*\?)"
     r"\s*(?:i'm after|i am after|i need|i want|give me|tell me|just)?\s*(?:the |their |all )?"
@@ -175,6 +180,12 @@ def _death(match: re.Match[str]) -> str:
     return (told if len(told) <= len(match[0]) else "died").ljust(len(match[0]))
 
 
+def _on_side(match: re.Match[str]) -> str:
+    """A grandparent on one side, as a chain of parents."""
+    side = match["side"] or {"mat": "mother", "pat": "father"}[match["how"].lower()]
+    return f"{side}'s {match['one'] or match['other']}".ljust(len(match[0]))
+
+
 def _grades(text: str) -> bool:
     """Whether a text compares: a few words, or a question."""
     words = _WORD.findall(text.lower())
@@ -185,7 +196,8 @@ def _grades(text: str) -> bool:
 def respelt(text: str) -> str:
     """A question as long as it was, with the words that ask as they are spelt and in plain words.
 
-    Of those there are, what is asked after whether is asked; who is dead has died.
+    Of those there are, what is asked after whether is asked; who is dead has died; a grandfather
+    on one side is that parent's father.
 
     >>> respelt("How mutch is it?"), respelt("when dose it open"), respelt("which dose helps?")
     ('How much  is it?', 'when does it open', 'which dose helps?')
@@ -193,7 +205,8 @@ def respelt(text: str) -> str:
     for pattern, right in _MISSPELT:
         for match in pattern.finditer(text):
             text = text[: match.start()] + right.ljust(len(match[0])) + text[match.end() :]
-    return _CORRECT.sub(",", _DEAD.sub(_death, which_of_any(text)))
+    text = _SIDE.sub(_on_side, which_of_any(text))
+    return _CORRECT.sub(",", _DEAD.sub(_death, text))
 
 
 def _within(text: str) -> str:

@@ -107,6 +107,8 @@ _GRADES = """
 + hot hotter hottest warm warmer warmest: temperature
 - cold colder coldest: temperature
 + good better best: rating score
+- tiny tinier tiniest littlest: size capacity area population number weight
++ hefty heftier heftiest: weight mass
 - bad worse worst: rating score
 + far farther farthest further furthest: distance
 - near nearer nearest close closer closest: distance
@@ -133,7 +135,7 @@ _BASE_WORDS = """
 old alt young jung recent recently long lang short kurz high tall hoch low niedrig heavy schwer
 light leicht cheap billig expensive pricey dear teuer big large groß small klein fast quick schnell
 slow langsam thick dick thin dünn early früh late spät strong weak great wide fat steep lofty deep
-hot warm cold good bad far near close rich busy frequent frequently
+hot warm cold tiny hefty good bad far near close rich busy frequent frequently
 """
 BASE_FORMS = frozenset(_BASE_WORDS.split())
 """Gradable words that compare nothing by themselves."""
