@@ -208,6 +208,16 @@ def _bound_left_out(asked: Asked, best: Candidate, find: Candidates) -> bool:
     )
 
 
+def _unspoken_truth(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A yes or no by what is true of something some steps away, of which the question says
+    nothing."""
+    if best.result not in ("yes", "no") or len(best.relations) < 2:
+        return False
+    truth = any(find.vocabulary.truths(code) for code in best.relations)
+    fits = (aligned(asked, code, find.vocabulary).fit for code in best.relations)
+    return truth and max(fits) < _HINTED
+
+
 def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A phone number, a date, an address of mail, answered by what is not written as one.
 
@@ -243,6 +253,7 @@ RULES: tuple[Rule, ...] = (
     _all_for_some,
     _name_left_out,
     _bound_left_out,
+    _unspoken_truth,
     _written_otherwise,
     _excluded_relation,
 )

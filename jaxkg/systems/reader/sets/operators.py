@@ -105,6 +105,8 @@ class Operators:
             counted = [*bases, *self.find.scored(asked, made)[:20]]
             made += [self._count(asked, base) for base in counted if self._countable(base)]
             made += self._times(asked)
+        if not found and not made:  # "what's out on loan"
+            made += measured.having(asked)
         if cues.yesno:
             joins = [c for c in found[:_EITHER] if c.shape == "join"][:_BOTH]
             true = [f for base in joins for f in measured.holding(asked, base)]

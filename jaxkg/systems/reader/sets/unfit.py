@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from jaxkg.systems.reader.language.kin import kin_steps
 from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -30,6 +31,7 @@ _CODE = re.compile(r"[A-Z]{1,4}[ #_-]?\d+")
 _SOME = 20
 """Ends that are looked at to tell what they are."""
 _WHOSE = ("whose", "wessen")
+_TURNS = frozenset((*_WHOSE, "as", "als"))
 _OPENING = 6
 """Words within which a "whose" stands that asks."""
 _SAID = 0.8
@@ -51,7 +53,7 @@ def fitting(asked: Asked, found: Sequence[Candidate], find: Candidates) -> list[
         find: what found them.
     """
     kept = found
-    for turned in (turned_about, chained_otherwise, is_not_whose):
+    for turned in (turned_about, chained_otherwise, is_not_whose, _of_other_generation):
         kept = _but(turned, asked, kept, find)
     if asked.cues.except_at is not None and not asked.cues.yesno:
         kept = _but(_taken_in, asked, kept, find)
@@ -72,6 +74,20 @@ def _but(
     unfit: _Unfit, asked: Asked, found: Sequence[Candidate], find: Candidates
 ) -> list[Candidate]:
     return [one for one in found if not unfit(asked, one, find)] or list(found)
+
+
+def _of_other_generation(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether one step leads to children where parents are asked for, or to parents where children
+    are; not where it is asked whose they are."""
+    kin, words = find.vocabulary.kin, asked.cues.words.folded
+    if not kin or len(candidate.relations) != 1 or not _TURNS.isdisjoint(words):
+        return False
+    masked = asked.alignment.masked
+    steps = {kin_steps(word) for at, word in enumerate(words) if at not in masked} & {"p", "c"}
+    if len(steps) != 1:
+        return False
+    other = "c" if steps == {"p"} else "p"
+    return candidate.last in kin[other] and candidate.last not in kin[min(steps)]
 
 
 def _taken_in(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
