@@ -12,7 +12,7 @@ from rapidfuzz import fuzz, process
 from jaxkg.kg.link.folding import Words
 from jaxkg.systems.reader.language.lexicon.cue_words import GRADABLE, LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.stems import stem
-from jaxkg.systems.reader.language.lexicon.synonyms import groups_of
+from jaxkg.systems.reader.language.lexicon.synonyms import meanings
 
 _LONG = 5
 """Letters from which on a word is long enough to tell a slip."""
@@ -53,7 +53,7 @@ class Spelling:
     def _right_word(self, word: str) -> str:
         if len(word) < _LONG or not word.isalpha() or word in STOP or word in LIGHT:
             return word
-        if word in GRADABLE or stem(word) in self._stems or groups_of(word):
+        if word in GRADABLE or stem(word) in self._stems or len(meanings(word)) > 1:
             return word
         if self._knows is not None and self._knows(word):
             return word
