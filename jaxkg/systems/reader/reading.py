@@ -40,6 +40,7 @@ from jaxkg.words import singular
 
 _DO = frozenset(("do", "does", "did"))
 _PRONOUNS = frozenset(("he", "she", "it", "his", "her", "him", "its"))
+_OWN = ("his", "her", "its")
 _SUBJECTS = frozenset(("i", "we", "you", "they", "he", "she", "it"))
 _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""
@@ -159,7 +160,14 @@ class Readings:
             for mention in mentions
             if mention.score >= _SURELY or cues.words.spans[mention.first][0] in asks
         ]
-        return asking_as(cues, found[0]), _stood_for(found[0], cues, named) or mentions
+        cues = asking_as(cues, found[0])
+        one = _stood_for(found[0], cues, named)
+        if one is None:
+            return cues, named or mentions
+        # "I have Amos at High Farm. Who were his children?": the rest but names him.
+        said = zip(cues.words.spans, cues.content)
+        content = tuple(weight if start in asks else 0.0 for (start, _), weight in said)
+        return dataclasses.replace(cues, content=content), [one]
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         cues = self._as_labelled(read_cues(text))
@@ -296,16 +304,24 @@ class Readings:
         return ranked(found)[: self.settings.looked_at]
 
 
-def _stood_for(part: Cues, cues: Cues, named: list[Mention]) -> list[Mention]:
-    """Of what is named before a question that names nothing, what its one pronoun stands for: the
-    first that no preposition stands before."""
+def _stood_for(part: Cues, cues: Cues, named: list[Mention]) -> Mention | None:
+    """Of what is named before a question that names nothing, whose the only thing of somebody's
+    that it speaks of is: the first that no preposition stands before. None where it speaks of
+    none."""
     told = [word for word in part.words.folded if word in _PRONOUNS]
     starts = {start for start, _ in part.words.spans}
-    if len(told) != 1 or any(cues.words.spans[one.first][0] in starts for one in named):
-        return named
+    if not named or any(cues.words.spans[one.first][0] in starts for one in named):
+        return None
+    if len(told) != 1 or told[0] not in _OWN or not _says_of(part, told[0]):
+        return None
     before = {one: cues.words.folded[max(0, one.first - 2) : one.first] for one in named}
-    bare = [one for one in named if BEFORE_WHICH.isdisjoint(before[one])]
-    return (bare or named)[:1]
+    return next((one for one in named if BEFORE_WHICH.isdisjoint(before[one])), named[0])
+
+
+def _says_of(part: Cues, own: str) -> bool:
+    """Whether a word of content follows whose it is: "his children"."""
+    after = part.words.folded.index(own) + 1
+    return max(part.content[after : after + 1], default=0.0) >= 1
 
 
 def _done(cues: Cues, named: ClassMention, mentions: Sequence[Mention]) -> bool:

@@ -213,7 +213,7 @@ def _within(text: str) -> str:
     """A sentence that asks without what leads up to it, or is said after it, of those who ask."""
     if lead := _LEAD.match(without_manners(text)) or _MEANWHILE.match(text):
         text = " " * lead.end() + text[lead.end() :]
-    if trail := _TRAIL.match(text.rstrip(" ?")):
+    if trail := _TRAIL.match(without_manners(text).rstrip(" ?")):
         text = text[: trail.start("tail")].ljust(len(text))
     return text
 

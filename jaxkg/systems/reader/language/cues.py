@@ -223,8 +223,7 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
 
 
 def asking_as(cues: Cues, part: Cues) -> Cues:
-    """Cues of a whole text that ask for what a part of it, as long as the whole, asks for: the
-    other words but name.
+    """Cues of a whole text that ask for what a part of it, as long as the whole, asks for.
 
     >>> part = read_cues(" " * 20 + "Which band is it?")
     >>> asking_as(read_cues("It is on the radio. Which band is it?"), part).noun
@@ -232,8 +231,6 @@ def asking_as(cues: Cues, part: Cues) -> Cues:
     """
     place = {start: at for at, (start, _) in enumerate(cues.words.spans)}
     starts = (part.words.spans[at][0] for at in part.noun)
-    asks = {start for start, _ in part.words.spans}
-    said = zip(cues.words.spans, cues.content)
     return dataclasses.replace(
         cues,
         wants=part.wants,
@@ -242,7 +239,6 @@ def asking_as(cues: Cues, part: Cues) -> Cues:
         yesno=part.yesno,
         plainly=part.plainly,
         plural=part.plural,
-        content=tuple(weight if start in asks else 0.0 for (start, _), weight in said),
     )
 
 

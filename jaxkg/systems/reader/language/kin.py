@@ -39,8 +39,8 @@ def leads_to_parents(label: str) -> bool | None:
 
     >>> leads_to_parents("mother"), leads_to_parents("has child"), leads_to_parents("born in")
     (True, False, None)
-    >>> leads_to_parents("mother of"), leads_to_parents("son of")
-    (False, True)
+    >>> leads_to_parents("mother of"), leads_to_parents("son of"), leads_to_parents("kind of")
+    (False, True, None)
     """
     word, turned = _role(label)
     return (word in _PARENT) != turned if word in (*_PARENT, *_CHILD) else None
@@ -71,6 +71,8 @@ def kin_codes(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
 def _role(label: str) -> tuple[str, bool]:
     """The noun of a label, and whether the head is it: "is mother of"."""
     words = label.lower().split()
+    if words[-2:] == ["kind", "of"]:
+        return "", False  # a sort, not a child
     turned = words[-1:] in (["of"], ["von"])
     last = words[: len(words) - turned][-1:]
     return (_PLURALS.get(last[0], singular(last[0])) if last else ""), turned

@@ -184,7 +184,12 @@ def is_not_whose(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     # "Is the Tern", "is Dr Lorne".
     starts = {n for n, one in enumerate(asked.mentions) if be < one.first <= be + 2}
     noun, total = tuple(map(singular, words[1:be])), find.kg.num_relations
-    if not noun or not starts:
+    # "Whose dog is Figment": a thing, not what somebody is to another.
+    classed = any(
+        (some.first, some.last) == (1, be - 1) and some.kind not in find.vocabulary.sorts
+        for some in asked.classes
+    )
+    if not noun or not starts or classed:
         return False
     back = (
         codes[0]
