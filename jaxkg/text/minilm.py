@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _WIDTHS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256, 384, 512)
 """Tokens of a padded text, one compiled program each: close where most texts are."""
 
+_APART = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
+"""The same of short batches, which are too few for further programs to be worth it."""
+
 _ROWS = (1, 8)
 """Texts of a batch that is short."""
 
@@ -192,7 +195,7 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
     A few batches of few rows cost less than one of many that stay empty; what rows are left in a
     batch go to the next shorter texts.
     """
-    widths = [*(width for width in _WIDTHS if width < longest), longest]
+    widths, apart = ([*(w for w in some if w < longest), longest] for some in (_WIDTHS, _APART))
     order = np.argsort(lengths, kind="stable")[::-1]
     falling = np.asarray(lengths)[order]
     first = 0
@@ -207,6 +210,8 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
             size = many
         elif similar * (width + _CALL) > few * width + _CALL:
             size = few
+        if size < many:
+            width = apart[int(np.searchsorted(apart, width))]
         if size == one:
             width = max(width, min(_ALONE, longest))
         yield order[first : first + size], size, width

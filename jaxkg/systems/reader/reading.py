@@ -17,7 +17,7 @@ from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues, up_to
 from jaxkg.systems.reader.language.homonyms import told_apart
 from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, MATES, SHARING
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
-from jaxkg.systems.reader.language.names import key_of
+from jaxkg.systems.reader.language.names import ARTICLES, key_of
 from jaxkg.systems.reader.language.nouns import BEFORE_WHICH
 from jaxkg.systems.reader.language.spelling import Spelling
 from jaxkg.systems.reader.language.topics import ClassMention, Mention, Option, TopicFinder
@@ -103,6 +103,7 @@ class Readings:
             mentions = self._told_once(mentions)
         mentions = [m for at, m in enumerate(mentions) if not self._does(mentions, at, cues)]
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
+        masked |= self._sort_of(cues, mentions)
         names = {place for mention in mentions for place in mention.words}
         words = self._spelling.put_right(cues.words, names)
         cues = self._with_numbers(dataclasses.replace(cues, words=words), mentions)
@@ -118,6 +119,20 @@ class Readings:
             denied = self.linking.likely(alignment.masked_text())
         first = frozenset(about)
         return Asked(cues, mentions, classes, alignment, named, sorts, denied, told_first=first)
+
+    def _sort_of(self, cues: Cues, mentions: Sequence[Mention]) -> set[int]:
+        """Places of words that but say what a thing is that is named after them: "the river
+        Mossbeck"."""
+        words, ends = cues.words.folded, {one.first: one for one in mentions}
+        places: set[int] = set()
+        for some in self.finder.classes(cues):
+            one = ends.get(some.last + 1)
+            told = some.first and words[some.first - 1] in ARTICLES
+            if one is None or not told or some.kind in self.vocabulary.sorts:
+                continue
+            if any(some.kind in self.vocabulary.kinds_of(option.entity) for option in one.options):
+                places.update(range(some.first, some.last + 1))
+        return places
 
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
         """Whether words are a name and nothing else; not the "director" of an award's long name,
