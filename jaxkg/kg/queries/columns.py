@@ -57,6 +57,10 @@ _NUMBER = re.compile(
     rf"([+-]?)(?:({_MONEY})\s*)?([+-]?\d[\d.,'’\u00a0\u202f]*|[+-]?\.\d+)([eE][+-]?\d{{1,3}})?"
     rf"\s*(?:({_SCALE})?\s*({_MONEY})|([^\W\d_][^\d\s]{{0,11}}|%|°[CF]?))?"
 )
+_RATE = re.compile(
+    rf"((?:{_MONEY}).*\d\S*|.*(?:{_MONEY}))\s*(?:/|\b(?:per|an?|each|pro|je)\b)[^\d]*\d?"
+)
+"""Money for each of something: "£95 a month", "41 EUR per m2", "€12/night"."""
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:['’\u00a0\u202f]\d{3})+(?:[.,]\d+)?")
 _GROUPS = re.compile(r"['’\u00a0\u202f]")
 _POINTED = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|0|[1-9]\d*)(?:\.\d+)?|[+-]?\.\d+")
@@ -102,7 +106,7 @@ def looks(kind: str, text: str) -> bool:
     if kind == "date":
         return as_date(text) is not None or bool(_days(text))
     if kind == "number":
-        return _NUMBER.fullmatch(text.strip()) is not None
+        return _NUMBER.fullmatch(_money(text.strip())) is not None
     return as_truth(text) is not None
 
 
@@ -275,11 +279,17 @@ class _Number(NamedTuple):
         return None if size is None else (self.unit, size)
 
 
+def _money(text: str) -> str:
+    """A text without what money is for."""
+    rate = _RATE.fullmatch(text) if len(text) < _SOME else None
+    return rate[1].strip() if rate else text
+
+
 def _number(text: str) -> _Number | None:
     if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):
         size = Decimal(text)
         return _Number(text, text, size, size, "")  # as most are written
-    if not (found := _NUMBER.fullmatch(text.strip())):
+    if not (found := _NUMBER.fullmatch(_money(text.strip()))):
         return None
     sign, before, digits, power, scale, after, unit = found.groups()
     if before and (after or (unit and unit not in _TIMES)):

@@ -90,6 +90,11 @@ _MEANWHILE = re.compile(
     rf"(?=(?:{_OPENERS})\b)",
     re.IGNORECASE,
 )
+_NOT_YET = re.compile(
+    r"^\W*(?:i |we )?(?:can['’]?t|cannot|couldn['’]?t|haven['’]?t|didn['’]?t|don['’]?t) "
+    rf"[^,;:?\d]*[,;:]\s*(?=(?:{_OPENERS})\b)",
+    re.IGNORECASE,
+)
 _TRAIL = re.compile(
     rf"^\W*(?:{_OPENERS}|all|every|everything|list|show|give|name)\b[^,?]*\w\s+\w[^,?]*"
     r"(?P<tail>,\s*(?:i|we|my|our)\b[^?\d]*)$",
@@ -211,7 +216,8 @@ def respelt(text: str) -> str:
 
 def _within(text: str) -> str:
     """A sentence that asks without what leads up to it, or is said after it, of those who ask."""
-    if lead := _LEAD.match(without_manners(text)) or _MEANWHILE.match(text):
+    said = without_manners(text)
+    if lead := _LEAD.match(said) or _MEANWHILE.match(text) or _NOT_YET.match(text):
         text = " " * lead.end() + text[lead.end() :]
     if trail := _TRAIL.match(without_manners(text).rstrip(" ?")):
         text = text[: trail.start("tail")].ljust(len(text))

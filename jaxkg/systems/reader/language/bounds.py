@@ -68,6 +68,8 @@ _WRITTEN = (
     re.compile(rf"\b(?P<m>{_NAMES})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})\b"),
     re.compile(r"\b(?P<d>\d{1,2})\.(?P<n>\d{1,2})\.(?P<y>\d{4})\b"),
     re.compile(rf"\b(?P<m>{_NAMES})\s+(?P<y>\d{{4}})\b"),
+    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<m>{_NAMES})\b"),
+    re.compile(rf"\b(?P<m>{_NAMES})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)\b"),
     re.compile(rf"\b(?P<w>before|after|in|since|until|by|vor|nach|im|seit|bis)\s+(?P<m>{_NAMES})\b"),
 )  # fmt: skip
 
@@ -78,8 +80,8 @@ class Bound:
 
     Attributes:
         comparison: how; `low` and `high` are the texts, the second of a range alone.
-        low, high: numbers, dates as 1990, 1990-05, 1990-05-02, --05 for a month of no year, or
-            times of day as 16:30.
+        low, high: numbers, dates as 1990, 1990-05, 1990-05-02, --05 or --05-02 for a month or a
+            day of no year, or times of day as 16:30.
         words: places of its words.
         aged: whether "older" or "younger" says it.
         unit: that is named after it, "" without one.
@@ -152,11 +154,13 @@ def _written(match: re.Match[str]) -> str:
     found = match.groupdict()
     if match.re in TIMES:
         return time_written(match)
-    if "y" in found or "w" in found:
+    if "m" in found or "n" in found:
         month = int(found["n"]) if found.get("n") else _MONTH[found["m"]]
         if "w" in found:
             return f"{found['w']} --{month:02d}"
         day = f"-{int(found['d']):02d}" if found.get("d") else ""
+        if "y" not in found:
+            return f"--{month:02d}{day}"
         return f"{found['y']}-{month:02d}{day}"
     if match.re is _SCALED:
         return f"{float(match[1].replace(',', '')) * 10 ** _SCALES[match[2]]:.0f}"
@@ -221,7 +225,9 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
             else:
                 bound = Bound(comparison, values[0], "", tuple(at), aged, unit)  # pyright: ignore
                 found.append(bound)
-    for match in re.finditer(r"(?<![\w-])(?:\d{4}-\d\d(?:-\d\d)?|--\d\d)(?![\w-])", plain):
+    for match in re.finditer(
+        r"(?<![\w-])(?:\d{4}-\d\d(?:-\d\d)?|--\d\d(?:-\d\d)?)(?![\w-])", plain
+    ):
         at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
         if not taken & set(at):
             taken.update(at)

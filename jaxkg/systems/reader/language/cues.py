@@ -231,6 +231,10 @@ def asking_as(cues: Cues, part: Cues) -> Cues:
     """
     place = {start: at for at, (start, _) in enumerate(cues.words.spans)}
     starts = (part.words.spans[at][0] for at in part.noun)
+
+    def there(at: int | None) -> int | None:
+        return None if at is None else place.get(part.words.spans[at][0])
+
     return dataclasses.replace(
         cues,
         wants=part.wants,
@@ -239,6 +243,8 @@ def asking_as(cues: Cues, part: Cues) -> Cues:
         yesno=part.yesno,
         plainly=part.plainly,
         plural=part.plural,
+        negated=there(part.negated),
+        except_at=there(part.except_at),
     )
 
 

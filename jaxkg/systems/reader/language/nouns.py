@@ -17,6 +17,7 @@ _NO_NOUNS = frozenset(_NO_NOUN_WORDS.split())
 """First words of who asks without asking: "need the phone number of"."""
 _OF_IS = {"got", "been", "a", "the", "on", "in", "at", "to", "not", "still", "there"}
 _SUBJECTS = {"i", "he", "she", "it", "we", "they"}
+_NEEDS = ("need", "needs", "want", "wants")
 _EVERY = ("every", "each", "all")
 _PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
 
@@ -53,6 +54,7 @@ def asked_for(folded: list[str]) -> tuple[str, tuple[int, ...]]:
         return kind, tuple(noun)
     aside = STOP | LIGHT | _NO_NOUNS
     every = max((folded.index(word) for word in _EVERY if word in folded[:12]), default=0)
+    every = max([every, *(at + 1 for at, word in enumerate(folded[:8]) if word in _NEEDS)])
     first = next((i for i, w in enumerate(folded) if i >= every and w not in aside), None)
     if _PEOPLE & set(folded[:4]):
         return "person", ()

@@ -14,7 +14,6 @@ from jaxkg.query import (
     Difference,
     Domain,
     Extreme,
-    Intersection,
     Node,
     Value,
     Where,
@@ -297,52 +296,6 @@ class Measured:
                     graded=self.find.ends_classes(counted[:_LOOKED_AT]),
                     explained=base.explained | frozenset(bound.words),
                 )
-
-    def truth_fit(self, asked: Asked, code: int) -> float:
-        """As `fit`, of a relation of true and false. What it says of a class must be spoken of:
-        "translator" alone says nothing of "sworn translator"."""
-        fit = self.fit(asked, code, "")
-        rest = [
-            told
-            for words in (wording.split() for wording in self.find.wordings(code))
-            if (told := [w for w in words if singular(w.lower()) not in self.vocabulary.kind_words])
-            and len(told) < len(words)
-        ]
-        if fit < _SPOKEN_OF or not rest:
-            return fit
-        return min(fit, asked.alignment.of(tuple(map(" ".join, rest))).fit)
-
-    def holding(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
-        """Those of a set for which a relation of true and false says true: "which allow dogs"."""
-        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
-            told = self.vocabulary.truths(code)
-            fit = self.truth_fit(asked, code) if told else 0.0
-            denied = bool(told) and asked.alignment.denied(self.find.wordings(code))
-            if not told or fit < _SPOKEN_OF or told[denied] < 0:
-                continue
-            nodes, ends = self.vocabulary.around.pairs(base.ends, code)
-            kept = np.unique(nodes[ends == told[denied]])
-            name, value = self.kg.relation_name(code), self.kg.entity_ids[told[denied]]
-            yield self.those(base, Where(base.node, (name,), "=", value), kept, code, fit=fit)
-
-    def having_some(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
-        """Those of a set that have anything of a relation that is named, or more than none."""
-        walked = {code % self.kg.num_relations for code in base.relations}
-        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
-            if self.vocabulary.role(code) or code % self.kg.num_relations in walked:
-                continue
-            fit = self.fit(asked, code, "")
-            if fit < _SPOKEN_OF or self.vocabulary.truths(code):
-                continue
-            domain, name = self.vocabulary.domain(code), self.kg.relation_name(code)
-            query: Node = Intersection((base.node, Domain((name,))))
-            kept = np.intersect1d(base.ends, domain)
-            if self.vocabulary.ends_kind(code) == "number":
-                above = self.kept(base, code, Bound(">", "0"))
-                if above is not None:
-                    query, kept = above
-            if 0 < len(kept) < len(base.ends):
-                yield self.those(base, query, kept, code, fit=fit)
 
     def those(
         self, base: Candidate, query: Node, ends: np.ndarray, code: int, **told: Any

@@ -12,6 +12,7 @@ from jaxkg.query import Count, Difference, Domain, Entities, Node, Union
 from jaxkg.systems.reader.language.topics import Mention
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.holding import Holding
 from jaxkg.systems.reader.sets.measured import Measured
 from jaxkg.systems.reader.sets.pairs import Pairs
 from jaxkg.systems.reader.sets.whether import Whether
@@ -50,6 +51,7 @@ class Operators:
         self.kg = candidates.kg
         self.vocabulary = candidates.vocabulary
         self.measured = Measured(candidates)
+        self.holding = Holding(self.measured)
         self.pairs = Pairs(self.measured)
         self.whether = Whether(candidates)
 
@@ -62,9 +64,11 @@ class Operators:
         denies = cues.except_at is not None or cues.negated is not None
         about = [base for base in bases[_HELD:] if base.topics]
         about.sort(key=lambda base: len(base.relations))
-        spoken = self._spoken_of(asked) if openly or denies else []
+        spoken = self.holding.spoken_of(asked) if openly or denies else []
         said = [*bases[:_HELD], *about[:_HELD], *spoken]
-        held = [f for base in said for f in measured.holding(asked, base) if len(f.ends)]
+        held = [f for base in said for f in self.holding.all(asked, base) if len(f.ends)]
+        best = self.find.scored(asked, held)[:_BOTH]
+        held += [f for base in best for f in self.holding.too(asked, base) if len(f.ends)]
         made += held
         if cues.either or denies:
             unions = self._unions(asked, found)
@@ -95,7 +99,7 @@ class Operators:
                 if not one.explained >= set(b.words) for f in measured.bounded(asked, one, b)
             ]  # fmt: skip
             best = self.find.scored(asked, filtered)[:_WALKED_ON]
-            made += [f for one in best for f in measured.holding(asked, one) if len(f.ends)]
+            made += [f for one in best for f in self.holding.all(asked, one) if len(f.ends)]
             made += twice
             bases = [*self.find.scored(asked, [*filtered, *twice])[:20], *bases]
         if grade is not None and (cues.extreme is not None or not cues.bounds):
@@ -109,23 +113,15 @@ class Operators:
             made += measured.having(asked)
         if cues.yesno:
             joins = [c for c in found[:_EITHER] if c.shape == "join"][:_BOTH]
-            true = [f for base in joins for f in measured.holding(asked, base)]
+            true = [f for base in joins for f in self.holding.all(asked, base)]
             made += self.whether.all(asked, found, [*self._about_topics(asked), *true])
         return made
 
     def _having_some(self, asked: Asked, bases: list[Candidate]) -> list[Candidate]:
         """What has anything of a relation: "which books were printed by somebody"."""
         short = [base for base in bases if len(base.relations) <= 1]
-        kept = [f for base in short[:_HELD] for f in self.measured.having_some(asked, base)]
+        kept = [f for base in short[:_HELD] for f in self.holding.some(asked, base)]
         return [*self.measured.having(asked), *kept]
-
-    def _spoken_of(self, asked: Asked) -> list[Candidate]:
-        """All of which a relation that is named says true or false: "what is vegan"."""
-        total = self.kg.num_relations
-        codes = [c for c in range(total) if total <= _FEW and self.vocabulary.truths(c)]
-        asked.alignment.prepare([self.find.wordings(code) for code in codes])
-        named = [c for c in codes if self.measured.fit(asked, c, "") >= _SPOKEN_OF]
-        return list(map(self.find.having, named))
 
     def _onwards(self, asked: Asked, made: list[Candidate]) -> list[Candidate]:
         """What a step or two lead to from what a value picks out: "who wrote the longest book"."""
@@ -145,7 +141,7 @@ class Operators:
                 )
                 for bound in asked.cues.bounds:
                     made += self.measured.bounded(asked, topic, bound, empty=True)
-                made += self.measured.holding(asked, topic)
+                made += self.holding.all(asked, topic)
         return made
 
     def _bases(self, found: list[Candidate]) -> list[Candidate]:
@@ -230,9 +226,12 @@ class Operators:
                         ends = np.array([option.entity])
                         made.append(self._without(base, ((i, o),), one, ends, ()))
             both = self._neither(own, [p for p in paths if p.topics[0][0] > i][:_BASES])
+            words = set(cues.words.folded)
+            # "Which are not in English or Latin".
+            neither = _NEITHER & words or (bool(both) and cues.either and cues.except_at is None)
             for base in bases:
                 alike = [longer[base.relations]] if base.relations in longer else []
-                for path in both if _NEITHER & set(cues.words.folded) else [*own, *alike]:
+                for path in both if neither else [*own, *alike]:
                     others = {m for m, _ in path.topics}
                     if self._comparable(base, path) and all(
                         m not in others for m, _ in base.topics

@@ -17,7 +17,7 @@ from jaxkg.systems.reader.sets.direction import (
     is_not_whose,
     turned_about,
 )
-from jaxkg.systems.reader.sets.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned, class_aligned
 from jaxkg.words import singular
 
 _NUMBERED = re.compile(
@@ -55,10 +55,11 @@ def fitting(asked: Asked, found: Sequence[Candidate], find: Candidates) -> list[
     kept = found
     for turned in (turned_about, chained_otherwise, is_not_whose, _of_other_generation):
         kept = _but(turned, asked, kept, find)
-    if asked.cues.except_at is not None and not asked.cues.yesno:
+    if not asked.cues.yesno:
         kept = _but(_taken_in, asked, kept, find)
     if asked.cues.noun:
         kept = _but(_of_another_class, asked, kept, find)
+    kept = _but(_class_for_no_reason, asked, kept, find)
     if asked.told_first:
         kept = _but(_stops_short, asked, kept, find)
     if any(one.wanting and _named_so(asked, one, find) for one in kept):
@@ -91,10 +92,13 @@ def _of_other_generation(asked: Asked, candidate: Candidate, find: Candidates) -
 
 
 def _taken_in(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether a reading starts from what is to be left out: "but not the Top Shed crew"."""
-    at = asked.cues.except_at
-    after = (n for n, one in enumerate(asked.mentions) if at is not None and one.first > at)
-    first = next(after, None)
+    """Whether a reading starts from what is to be left out: "but not the Top Shed crew", "not in
+    English or Latin"."""
+    cues = asked.cues
+    at = cues.negated if cues.except_at is None else cues.except_at
+    if at is None or (cues.except_at is None and candidate.shape != "union"):
+        return False
+    first = next((n for n, one in enumerate(asked.mentions) if one.first > at), None)
     return candidate.shape != "except" and any(place == first for place, _ in candidate.topics)
 
 
@@ -113,11 +117,30 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     return bool(kinds) and kinds.isdisjoint(meant)
 
 
+def _class_for_no_reason(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a set that a value picks from is kept to a class of which the question says nothing,
+    though others have such a value, too: of estate cars, where vehicles are asked for."""
+    if candidate.shape not in ("extreme", "filter") or candidate.measure < 0:
+        return False
+    named = {some.kind for some in asked.classes}
+    kinds = [k for k in candidate.classes if k not in named]
+    if not kinds or candidate.topics or len(kinds) < len(candidate.classes):
+        return False
+    told = (class_aligned(asked, kind, find.vocabulary) for kind in kinds)
+    if any(max(one.fit, one.likeness) >= _TOLD for one in told):
+        return False
+    domain = find.vocabulary.domain(candidate.measure)
+    return any(len(np.setdiff1d(domain, find.vocabulary.classes[kind])) for kind in kinds)
+
+
 def _stops_short(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading says but what stands first, of which something else is asked: "the patient
     with hives, who do they see?"."""
     others = np.array([n for n in range(len(asked.cues.content)) if n not in asked.told_first], int)
     said = [aligned(asked, code, find.vocabulary) for code in candidate.relations]
+    asks = {some.kind for some in asked.classes if some.first not in asked.told_first}
+    if asks & set(find.end_classes(candidate)):
+        return False  # "which castle is it"
     if not len(others) or not asked.alignment.content[others].any() or not said:
         return False
     return all(one.fit >= _TOLD > one.cover[others].max() for one in said)

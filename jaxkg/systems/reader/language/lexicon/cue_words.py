@@ -97,6 +97,8 @@ _GRADES = """
 + thick thicker thickest dick dicker dickste: pages page count thickness
 - thin thinner thinnest dünn dünnste: pages page count thickness
 - early earlier earliest first früh früher früheste zuerst erste: date year
+- soon sooner soonest: date year
++ ahead:
 + late later last spät später späteste zuletzt letzte: date year
 + strong stronger strongest: strength
 + steep steeper steepest: gradient slope incline
@@ -135,16 +137,16 @@ _BASE_WORDS = """
 old alt young jung recent recently long lang short kurz high tall hoch low niedrig heavy schwer
 light leicht cheap billig expensive pricey dear teuer big large groß small klein fast quick schnell
 slow langsam thick dick thin dünn early früh late spät strong weak great wide fat steep lofty deep
-hot warm cold tiny hefty good bad far near close rich busy frequent frequently
+hot warm cold tiny hefty good bad far near close rich busy frequent frequently soon
 """
 BASE_FORMS = frozenset(_BASE_WORDS.split())
 """Gradable words that compare nothing by themselves."""
 
 COMPARATIVE = re.compile(
-    r"(?:er|ier)$|^(?:more|less|fewer|mehr|weniger|better|worse|further|first|zuerst|früher|last)$"
+    r"(?:er|ier)$|^(?:more|less|fewer|mehr|weniger|better|worse|further|ahead|first|zuerst|früher|last)$"
 )
 
-_NUMBER = r"(\d{1,4}-\d{1,2}(?:-\d{1,2})?|--\d\d|\d\d:\d\d|\d+(?:[.,]\d+)?)"
+_NUMBER = r"(\d{1,4}-\d{1,2}(?:-\d{1,2})?|--\d\d(?:-\d\d)?|\d\d:\d\d|\d+(?:[.,]\d+)?)"
 _GAP = (
     r"\s+(?:the |der |dem |den |(?:start|beginning|end) of |year |jahr |about |approximately |"
     r"€|\$|£)*"
@@ -183,10 +185,11 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
     (rf"\b(?:{_SMALLER})\s+(?:than|als){_GAP}{_NUMBER}", "<"),
     (rf"\b(?:under|below|unter){_GAP}{_NUMBER}", "<"),
     (rf"\b(?:more|\w+er|expensive|teurer|mehr)\s+(?:than|als){_GAP}{_NUMBER}", ">"),
+    (rf"\b(?:broke|beat|topped|cleared|cracked|surpass(?:es|ed)?){_GAP}{_NUMBER}", ">"),
     (rf"\b(?:over|above|exceed(?:s|ed|ing)?|in excess of|north of|tops|über){_GAP}{_NUMBER}", ">"),
     (
         r"\b(?:in|during|im jahr|im jahre|from|of|on|im|am)\s+"
-        r"(\d{4}(?:-\d\d){0,2}|--\d\d)(?![\w-])",
+        r"(\d{4}(?:-\d\d){0,2}|--\d\d(?:-\d\d)?)(?![\w-])",
         "in",
     ),
     (r"(?<![\w-])(\d{1,3})-(?=[a-z]{3})(?!year-old|off\b|way\b|time|part\b|fold)", "="),

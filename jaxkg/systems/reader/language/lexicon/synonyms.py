@@ -126,7 +126,7 @@ rent tenant lease let
 night nocturnal
 day diurnal
 teach professor
-boss superior supervisor manager report
+boss superior supervisor manager report gaffer
 work employ colleague coworker workmate kollege arbeiten
 team teammate play
 class classmate course attend school
@@ -137,7 +137,7 @@ father dad
 kid child
 apartment flat
 landlord landlady owner
-backer sponsor fund finance
+backer sponsor fund finance bankroll
 depart leave departure
 country nation homeland
 worth cost price value
@@ -175,7 +175,7 @@ brand make manufacturer
 harvest pick yield crop ernte
 invoice bill rechnung
 rota roster shift schicht
-wheelchair accessible accessibility step-free barrierefrei
+wheelchair accessible accessibility step-free step barrierefrei
 certificate licence license qualification permit
 insured insurance insurer cover covered
 broken faulty damaged defective kaputt
@@ -201,6 +201,7 @@ surgery practice clinic
 leaflet brochure pamphlet flyer handout
 incident outage
 town city village hamlet
+host present presenter
 """
 
 

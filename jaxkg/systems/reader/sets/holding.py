@@ -1,0 +1,102 @@
+"""Sets of which relations of true and false say yes or no, or that have anything of a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from jaxkg.query import Domain, Intersection, Node, Where
+from jaxkg.systems.reader.language.bounds import Bound
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.measured import Measured
+from jaxkg.words import singular
+
+_MANY = 2_000
+"""Entities of a set whose relations are looked at."""
+_FEW = 200
+"""Relations up to which every one of a graph is looked at."""
+_SPOKEN_OF = 0.5
+"""Fit from which on a relation of true and false is taken as named."""
+_NAMED = 0.6
+"""The same where it alone tells of what is spoken."""
+_WHOLE = 0.8
+"""Likeness of letters from which on a word is one of a label's."""
+
+
+class Holding:
+    """Readings that keep of a set what holds.
+
+    Args:
+        measured: what knows how well relations agree with words.
+    """
+
+    def __init__(self, measured: Measured) -> None:
+        self.measured = measured
+        self.find = measured.find
+        self.kg = measured.kg
+        self.vocabulary = measured.vocabulary
+
+    def spoken_of(self, asked: Asked) -> list[Candidate]:
+        """All of which a relation that is named says true or false: "what is vegan"."""
+        total = self.kg.num_relations
+        codes = [c for c in range(total) if total <= _FEW and self.vocabulary.truths(c)]
+        asked.alignment.prepare([self.find.wordings(code) for code in codes])
+        named = [c for c in codes if self.measured.fit(asked, c, "") >= _NAMED]
+        return list(map(self.find.having, named))
+
+    def fit(self, asked: Asked, code: int) -> float:
+        """As `Measured.fit`, of a relation of true and false. What it says of a class must be
+        spoken of: "translator" alone says nothing of "sworn translator"."""
+        fit = self.measured.fit(asked, code, "")
+        rest = [
+            told
+            for words in (wording.split() for wording in self.find.wordings(code))
+            if (told := [w for w in words if singular(w.lower()) not in self.vocabulary.kind_words])
+            and len(told) < len(words)
+        ]
+        if fit < _SPOKEN_OF or not rest:
+            return fit
+        return min(fit, asked.alignment.of(tuple(map(" ".join, rest))).fit)
+
+    def all(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
+        """Those of a set for which a relation of true and false says true: "which allow dogs"."""
+        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+            told = self.vocabulary.truths(code)
+            fit = self.fit(asked, code) if told else 0.0
+            denied = bool(told) and asked.alignment.denied(self.find.wordings(code))
+            if not told or fit < _SPOKEN_OF or told[denied] < 0:
+                continue
+            nodes, ends = self.vocabulary.around.pairs(base.ends, code)
+            kept = np.unique(nodes[ends == told[denied]])
+            query = Where(
+                base.node, (self.kg.relation_name(code),), "=", self.kg.entity_ids[told[denied]]
+            )
+            yield self.measured.those(base, query, kept, code, fit=fit)
+
+    def too(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
+        """Those of a set that holds for which another relation that is named says true, too."""
+        for one in self.all(asked, base):
+            pair = {base.measure, one.measure}
+            told = [asked.alignment.letters(self.find.wordings(code)) for code in pair]
+            if len(pair) == 2 and all(s >= _SPOKEN_OF and lex.max() > _WHOLE for lex, s, _ in told):
+                yield one._replace(fit=min(one.fit, base.fit))
+
+    def some(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
+        """Those of a set that have anything of a relation that is named, or more than none."""
+        walked = {code % self.kg.num_relations for code in base.relations}
+        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+            if self.vocabulary.role(code) or code % self.kg.num_relations in walked:
+                continue
+            fit = self.measured.fit(asked, code, "")
+            if fit < _SPOKEN_OF or self.vocabulary.truths(code):
+                continue
+            domain, name = self.vocabulary.domain(code), self.kg.relation_name(code)
+            query: Node = Intersection((base.node, Domain((name,))))
+            kept = np.intersect1d(base.ends, domain)
+            if self.vocabulary.ends_kind(code) == "number":
+                above = self.measured.kept(base, code, Bound(">", "0"))
+                if above is not None:
+                    query, kept = above
+            if 0 < len(kept) < len(base.ends):
+                yield self.measured.those(base, query, kept, code, fit=fit)
