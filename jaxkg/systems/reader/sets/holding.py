@@ -8,6 +8,8 @@ import numpy as np
 
 from jaxkg.query import Domain, Intersection, Node, Where
 from jaxkg.systems.reader.language.bounds import Bound
+from jaxkg.systems.reader.language.lexicon.opposites import turned
+from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.measured import Measured
 from jaxkg.words import singular
@@ -42,13 +44,17 @@ class Holding:
         total = self.kg.num_relations
         codes = [c for c in range(total) if total <= _FEW and self.vocabulary.truths(c)]
         asked.alignment.prepare([self.find.wordings(code) for code in codes])
-        named = [c for c in codes if self.measured.fit(asked, c, "") >= _NAMED]
+        named = [c for c in codes if self.fit(asked, c) >= _NAMED]
         return list(map(self.find.having, named))
 
     def fit(self, asked: Asked, code: int) -> float:
-        """As `Measured.fit`, of a relation of true and false. What it says of a class must be
-        spoken of: "translator" alone says nothing of "sworn translator"."""
+        """As `Measured.fit`, of a relation of true and false; a word for what it says no to speaks
+        of it, too. What it says of a class must be spoken of: "translator" alone says nothing of
+        "sworn translator"."""
         fit = self.measured.fit(asked, code, "")
+        labels = map(folded_words, self.find.wordings(code))
+        if any(turned(asked.alignment.words, label) for label in labels):
+            fit = max(fit, _NAMED)
         rest = [
             told
             for words in (wording.split() for wording in self.find.wordings(code))

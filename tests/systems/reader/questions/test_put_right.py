@@ -204,3 +204,99 @@ def test_a_verb_is_no_part_of_a_name():
     assert not readings.asked("who holds it").mentions
     assert readings.asked("the hold of it").mentions
     assert not readings.asked("what allergies are there").mentions
+
+
+MEETS = [
+    *((hall, "kind", "church") for hall in ("Ash", "Elm", "Oak")),
+    *((hall, "organ", told) for hall, told in (("Ash", "yes"), ("Elm", "yes"), ("Oak", "no"))),
+    *((hall, "heated", told) for hall, told in (("Ash", "no"), ("Elm", "yes"), ("Oak", "yes"))),
+    *((hall, "sold out", told) for hall, told in (("Ash", "no"), ("Elm", "yes"), ("Oak", "no"))),
+    *((piece, "language", what) for piece, what in (("Lux", "Latin"), ("Tide", "English"))),
+    *((piece, "language", "Polish") for piece in ("Kolysanka",)),
+    *((song, "sung on", day) for song, day in (("Lux", "2025-03-12"), ("Tide", "2025-03-13"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("which churches have an organ and are heated?", {"Elm"}),
+        ("which churches are still available?", {"Ash", "Oak"}),
+        ("Which aren't in English or Latin?", {"Kolysanka"}),
+        ("what is sung on 12 March?", {"Lux"}),
+        ("what was sung on March 13th?", {"Tide"}),
+    ],
+)
+def test_two_truths_and_what_is_neither(question, names):
+    found = answered(readings_of(MEETS), question)
+    assert names in found
+
+
+def test_neither_of_two_is_not_both():
+    found = answered(readings_of(MEETS), "Which aren't in English or Latin?")
+    assert {"Lux", "Tide"} not in found
+
+
+CARS = [
+    *((car, "type", what) for car, what in (("Kilo 1", "estate"), ("Kilo 2", "estate"))),
+    *((car, "mileage", far) for car, far in (("Kilo 1", "10"), ("Kilo 2", "20"), ("Bike", "30"))),
+    *((car, "MOT due", day) for car, day in (("Kilo 1", "2025-01-15"), ("Bike", "2025-05-28"))),
+    *((car, "hire", cost) for car, cost in (("Kilo 1", "£95 a month"), ("Bike", "£8.50/day"))),
+    ("Kilo 2", "hire", "£1,200"),
+]
+
+
+def test_what_a_value_picks_is_of_all_that_have_one():
+    cars = readings_of(CARS)
+    found = cars.of(cars.asked("which of ours has the highest mileage?"))
+    first = [c for c in found if c.shape == "extreme" and not c.relations]
+    assert {cars.kg.name(end) for c in first for end in c.ends.tolist()} == {"Bike", "Kilo 2"}
+    assert not [c for c in first if c.classes]
+    found = cars.of(cars.asked("which estate has the highest mileage?"))
+    assert [c for c in found if c.shape == "extreme" and c.classes]
+
+
+def test_money_for_each_of_something_has_a_price():
+    assert {"Bike"} in answered(readings_of(CARS), "which is the cheapest to hire?")
+    assert {"Kilo 2"} in answered(readings_of(CARS), "which costs more than £100 to hire?")
+
+
+def test_what_is_due_sooner_comes_first():
+    found = answered(readings_of(CARS), "Kilo 1 or Bike, whose MOT is due sooner?")
+    assert {"Kilo 1"} in found
+
+
+def test_what_stands_before_a_question_denies_nothing_of_it():
+    kit = readings_of([("Wes", "mobile", "07"), ("Ann", "mobile", "08"), ("Wes", "dog", "no")])
+    asked = kit.asked("Can't get hold of Wes, what's his mobile?")
+    assert asked.cues.negated is None
+    assert {"07"} in answered(kit, "Can't get hold of Wes, what's his mobile?")
+
+
+def test_a_class_that_is_asked_for_is_no_part_of_what_was_said_first():
+    gardens = readings_of(
+        [
+            ("Lisset", "is a", "castle"), ("Drosk", "is a", "castle"), ("Mere", "is a", "garden"),
+            ("Lisset", "has garden", "Mere"), ("Drosk", "has garden", "Elm"),
+            ("Elm", "is a", "garden"),
+        ]
+    )  # fmt: skip
+    assert {"Lisset"} in answered(gardens, "The Mere garden - which castle does it belong to?")
+
+
+def test_what_a_thing_is_said_to_be_says_nothing_else():
+    rivers = readings_of(
+        [
+            ("Sarn", "is a", "river"), ("Mossbeck", "is a", "river"), ("Sarn", "length", "128"),
+            ("Mossbeck", "length", "63"), ("Mossbeck", "joins", "Sarn"),
+        ]
+    )  # fmt: skip
+    asked = rivers.asked("how long is the river Mossbeck?")
+    assert not asked.alignment.content[asked.cues.words.folded.index("river")]
+    plain = rivers.asked("which river is longest?")
+    assert plain.alignment.content[plain.cues.words.folded.index("river")]
+
+
+def test_what_is_needed_is_asked_for():
+    cues = read_cues("For the slides I need the run with our best accuracy")
+    assert [cues.words.folded[at] for at in cues.noun] == ["run"]

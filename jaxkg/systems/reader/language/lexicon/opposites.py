@@ -56,7 +56,6 @@ active: inactive dormant defunct
 full: room space places free vacancies
 finished: unfinished
 sold: left remaining available
-retired: use
 married: single unmarried
 indoor: outdoor outdoors
 heated: unheated

@@ -175,7 +175,7 @@ brand make manufacturer
 harvest pick yield crop ernte
 invoice bill rechnung
 rota roster shift schicht
-wheelchair accessible accessibility step-free step barrierefrei
+wheelchair accessible accessibility step-free barrierefrei
 certificate licence license qualification permit
 insured insurance insurer cover covered
 broken faulty damaged defective kaputt
