@@ -32,6 +32,7 @@ from jaxkg.kg.hypergraph.text import hypergraph_of_text
 from jaxkg.kg.questions.passages import distinct_passages
 from jaxkg.kg.questions.read import read_questions
 from jaxkg.records import Question
+from jaxkg.systems.proh.decompose import retrieve_in_steps
 from jaxkg.systems.proh.index import HyperIndex, hyper_index
 from jaxkg.systems.proh.retrieval import RetrievalSettings, Retriever, merged_chunks
 from jaxkg.systems.proh.synonyms import with_synonyms
@@ -140,6 +141,11 @@ def retrieved(index: HyperIndex, texts: Sequence[str], settings: RetrievalSettin
     found = Retriever(index, settings).retrieve(texts)
     if not all(some.complete for some in found):
         raise SystemExit("a search outgrew the largest bucket")
+    return [[chunk for chunk, _ in some.chunks] for some in found]
+
+
+def in_steps(retriever: Retriever, texts: Sequence[str], *, names: int) -> Ranking:
+    found = retrieve_in_steps(retriever, texts, retriever.retrieve(texts), names=names)
     return [[chunk for chunk, _ in some.chunks] for some in found]
 
 
@@ -351,6 +357,10 @@ def table(name: str, task: Task, encode: Any, options: argparse.Namespace, recor
         rows.add(
             "PRoH-L retrieval, gold sub-questions as the plan",
             lambda: by_steps(task, retriever.retrieve, merged),
+        )
+        rows.add(
+            "PRoH-L retrieval, its own inner questions as the plan, 3 names",
+            lambda: in_steps(retriever, task.questions, names=3),
         )
     if options.choose:
         arms = {

@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar, Literal
 
 from jaxkg.search.hyperedges import BeamSettings
-from jaxkg.settings import Checked, Count
+from jaxkg.settings import Checked, Count, CountOrZero
 from jaxkg.systems.proh.retrieval import RetrievalSettings
 
 
@@ -38,6 +38,8 @@ class ProhSettings(Checked):
         whole: True asks the question in one piece where no plan can be completed.
         neighbourhood: D_max, hops around the anchors that the search keeps to.
         retrieval: of anchors, and of the answer without a model.
+        names: entities that an inner question is taken to be answered by where there is no model,
+            see `jaxkg.systems.proh.decompose`; 0 asks each question in one piece.
         batch_size: questions under way at once; what they ask goes out together. No part of what
             is answered.
     """
@@ -63,6 +65,7 @@ class ProhSettings(Checked):
     retrieval: RetrievalSettings = dataclasses.field(
         default_factory=lambda: RetrievalSettings(targets=8, target_threshold=0.3, topics=2)
     )
+    names: CountOrZero = 0
     batch_size: Count = dataclasses.field(default=16, repr=False)
 
     presets: ClassVar = {

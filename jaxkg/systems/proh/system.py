@@ -32,6 +32,7 @@ from jaxkg.records import (
 )
 from jaxkg.systems.answering import Progress, QuestionAnswering, as_question
 from jaxkg.systems.proh.calls import Calls
+from jaxkg.systems.proh.decompose import retrieve_in_steps
 from jaxkg.systems.proh.index import Encode, HyperIndex, graph_index, hyper_index
 from jaxkg.systems.proh.reasoning import Reasoning, reason
 from jaxkg.systems.proh.retrieval import Anchors, RetrievalSettings, Retrieved, Retriever
@@ -321,7 +322,10 @@ class ProhQA(QuestionAnswering):
         for place, question in enumerate(questions):
             if use_given and (given := self._given(question)):
                 anchors[place] = anchors[place]._replace(topics=given)
-        found = self.retriever.retrieve([question.text for question in questions], anchors)
+        texts = [question.text for question in questions]
+        found = self.retriever.retrieve(texts, anchors)
+        if names := self.settings.names:
+            found = retrieve_in_steps(self.retriever, texts, found, names=names)
         return found, (time.perf_counter() - started) / max(1, len(questions))
 
     def _listed(self, question: Question, found: Retrieved, seconds: float) -> Answer:
