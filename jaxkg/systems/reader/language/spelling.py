@@ -59,6 +59,4 @@ class Spelling:
             return word
         least = _CLOSE if self._knows is not None else _CLOSER
         near = process.extractOne(word, self._right, scorer=fuzz.ratio, score_cutoff=least)
-        if near is None or near[0].startswith(word) or word.startswith(near[0]):
-            return word  # "patroller" is no slip of "patrol"
-        return near[0]
+        return word if near is None else near[0]
