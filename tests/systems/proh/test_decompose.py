@@ -19,6 +19,8 @@ from jaxkg.systems.proh.retrieval import Anchors, Retrieved
          "in what country Clonbrook is located", "When did #1, become a member"),
         ("What county borders the county in which Johnny Creek lies?",
          "in what county Johnny Creek lies", "What county borders #1"),
+        ("Who leads the country that owns the ship which Ann Lee built?",
+         "what ship Ann Lee built", "Who leads the country that owns #1"),
         ("Who is the wife of the author of Brand?", "Brand author", "Who is the wife of #1"),
         ("Who bombed Kenji Ota's birthplace?", "Kenji Ota birthplace", "Who bombed #1"),
         ("What year did the company Novair is part of dissolve?",

@@ -6,6 +6,7 @@ import pytest
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
+from jaxkg.query import Where
 from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.asides import respelt, topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import read_cues
@@ -137,6 +138,13 @@ def test_what_is_said_first_is_not_the_answer():
     assert ("^base",) not in paths
 
 
+def test_what_is_said_first_is_asked_about(family):
+    paths = walked(family, "The one with thatcher as trade: where did they live?")
+    assert ("^trade", "lived at") in paths
+    assert ("^trade",) not in paths
+    assert ("^trade",) in walked(family, "who has thatcher as trade?")
+
+
 def test_yes_is_told_by_nothing_that_is_unspoken():
     tickets = readings_of(TICKETS)
     for question, unspoken in (("Has J1 gone off yet?", True), ("Was J1 rope ticketed?", False)):
@@ -230,6 +238,14 @@ MEETS = [
 def test_two_truths_and_what_is_neither(question, names):
     found = answered(readings_of(MEETS), question)
     assert names in found
+
+
+def test_one_truth_is_told_once():
+    meets = readings_of(MEETS)
+    found = meets.of(meets.asked("which churches have an organ?"))
+    assert not [
+        c for c in found if isinstance(c.query, Where) and isinstance(c.query.source, Where)
+    ]
 
 
 def test_neither_of_two_is_not_both():
