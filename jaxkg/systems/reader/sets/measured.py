@@ -334,14 +334,17 @@ class Measured:
         return node, np.unique(nodes).astype(np.int64)
 
     def _said(self, bound: Bound, text: str, code: int) -> str:
-        """A value as a relation has it: in its unit; a month without a year is of the year that
-        all its dates share."""
+        """A value as a relation has it: in its unit; a month or day without a year is of the year
+        that all its dates share, or that alone has it."""
         if not text.startswith("--"):
             return in_unit(text, bound.unit, unit_of(self.find.wordings(code)))
         relation = code % self.kg.num_relations
         keys = self.vocabulary.values.keys_of("date")[0]
         days = keys[self.vocabulary.values.ends_of(self.kg.relations[relation])]
-        years = np.unique(days[days > 0] // 10000)
+        days = days[days > 0]
+        month, _, day = text[2:].partition("-")
+        there = days[(days // 100 % 100 == int(month)) & (not day or days % 100 == int(day or 0))]
+        years = np.unique((there if len(there) else days) // 10000)
         return f"{years[0]}{text[1:]}" if len(years) == 1 else text
 
 
