@@ -334,8 +334,8 @@ class Measured:
         return node, np.unique(nodes).astype(np.int64)
 
     def _said(self, bound: Bound, text: str, code: int) -> str:
-        """A value as a relation has it: in its unit; a month or day without a year is of the year
-        that all its dates share, or that alone has it."""
+        """A value as a relation has it: in its unit; a month without a year is of the year that
+        all its dates share, a day also of the one that alone has it."""
         if not text.startswith("--"):
             return in_unit(text, bound.unit, unit_of(self.find.wordings(code)))
         relation = code % self.kg.num_relations
@@ -343,8 +343,9 @@ class Measured:
         days = keys[self.vocabulary.values.ends_of(self.kg.relations[relation])]
         days = days[days > 0]
         month, _, day = text[2:].partition("-")
-        there = days[(days // 100 % 100 == int(month)) & (not day or days % 100 == int(day or 0))]
-        years = np.unique((there if len(there) else days) // 10000)
+        if day and len(there := days[days % 10000 == int(month + day)]):
+            days = there
+        years = np.unique(days // 10000)
         return f"{years[0]}{text[1:]}" if len(years) == 1 else text
 
 

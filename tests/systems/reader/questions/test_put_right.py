@@ -251,7 +251,6 @@ def test_one_truth_is_told_once():
 def test_a_day_without_a_year_is_of_the_year_that_has_it():
     halls = readings_of([("Ash", "opened", "2019-05-01"), ("Elm", "opened", "2021-03-12")])
     assert {"Elm"} in answered(halls, "which opened on 12 March?")
-    assert {"Ash"} in answered(halls, "which opened in May?")
     twice = readings_of([("Ash", "opened", "2019-03-12"), ("Elm", "opened", "2021-03-12")])
     assert {"Elm"} not in answered(twice, "which opened on 12 March?")
 
