@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from jaxkg.systems.proh.retrieval import Retrieved, Retriever
+from jaxkg.systems.proh.retrieval import Retrieved, Retriever, merged
+
+_Item = TypeVar("_Item")
 
 SLOT = "#1"
 """Where what is left has the answer of the inner question."""
@@ -122,7 +124,7 @@ def retrieve_in_steps(
     for (place, _), one in zip(asked, retriever.retrieve([text for _, text in asked])):
         left[place].append(one)
     return [
-        _interleaved([whole, first[place], *left[place]]) if place in inner else whole
+        _together([whole, first[place], *left[place]]) if place in inner else whole
         for place, whole in enumerate(found)
     ]
 
@@ -138,20 +140,16 @@ def _answers(retriever: Retriever, found: Retrieved, asks: str, count: int) -> l
     return [name for name in dict.fromkeys(names) if name.lower() not in told][:count]
 
 
-def _interleaved(parts: Sequence[Retrieved]) -> Retrieved:
-    """The first of each, then the second of each; what was met before is left out."""
+def _together(parts: Sequence[Retrieved]) -> Retrieved:
+    """What several searches found; scores tell the place alone."""
     return Retrieved(
         anchors=parts[0].anchors,
-        paths=_by_place([part.paths for part in parts]),
-        chunks=_by_place([part.chunks for part in parts]),
-        entities=_by_place([part.entities for part in parts]),
+        paths=_placed(merged([part.paths for part in parts])),
+        chunks=_placed(merged([part.chunks for part in parts])),
+        entities=_placed(merged([part.entities for part in parts])),
         complete=all(part.complete for part in parts),
     )
 
 
-def _by_place(lists: Sequence[Sequence[tuple]]) -> tuple:
-    order = sorted((place, which) for which, some in enumerate(lists) for place in range(len(some)))
-    first: dict[object, float] = {}
-    for place, which in order:
-        first.setdefault(lists[which][place][0], 1.0 / (1 + place))
-    return tuple(first.items())
+def _placed(ranking: Sequence[tuple[_Item, float]]) -> tuple[tuple[_Item, float], ...]:
+    return tuple((item, 1.0 / (1 + place)) for place, (item, _) in enumerate(ranking))

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeVar
 
 import jax
 import numpy as np
@@ -18,6 +18,8 @@ from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Share
 from jaxkg.systems.proh.index import HyperIndex, rows_bucket
 from jaxkg.tensors import Capacities, bucket, pad, starts_table, stream
 from jaxkg.types import NULL, Fit, Hypergraph
+
+_Item = TypeVar("_Item", int, tuple[int, ...])
 
 FLOW = BeamSettings(
     depth=1,
@@ -348,12 +350,18 @@ def merged_chunks(found: Sequence[Retrieved]) -> tuple[tuple[int, float], ...]:
     >>> [chunk for chunk, _ in merged_chunks([one, two])]
     [7, 8, 9]
     """
+    return merged([some.chunks for some in found])
+
+
+def merged(rankings: Sequence[Sequence[tuple[_Item, float]]]) -> tuple[tuple[_Item, float], ...]:
+    """Several rankings as one: the best of each, then the second best; of those the higher scores
+    first, of an item that is in several the first."""
     ranked = [
-        (place, -score, chunk) for some in found for place, (chunk, score) in enumerate(some.chunks)
+        (place, -score, item) for some in rankings for place, (item, score) in enumerate(some)
     ]
-    best: dict[int, float] = {}
-    for _, minus, chunk in sorted(ranked):
-        best.setdefault(chunk, -minus)
+    best: dict[_Item, float] = {}
+    for _, minus, item in sorted(ranked):
+        best.setdefault(item, -minus)
     return tuple(best.items())
 
 

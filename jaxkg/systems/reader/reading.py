@@ -111,13 +111,12 @@ class Readings:
         alignment = Alignment(cues, masked, self.vectors)
         named = self.labels_by_word.named(alignment)
         classes = [c for c in self.finder.classes(cues) if not _done(cues, c, mentions)]
-        about = [n for n, (start, _) in enumerate(words.spans) if start in moved.topic]
+        first = frozenset(n for n, (start, _) in enumerate(words.spans) if start in moved.topic)
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
         sorts, denied = self.senses.of(" ".join(alignment.noun)), frozenset[int]()
         if self.linking is not None and (cues.negated, cues.except_at) != (None, None):
             denied = self.linking.likely(alignment.masked_text())
-        first = frozenset(about)
         return Asked(cues, mentions, classes, alignment, named, sorts, denied, told_first=first)
 
     def _sort_of(self, cues: Cues, mentions: Sequence[Mention]) -> set[int]:

@@ -110,17 +110,20 @@ class Records:
         triples: list[Triple] = []
         for relation, value in record.items():
             several = isinstance(value, list)
+            sort = row_sort("", relation) if several else ""
             for one in value if several else [value]:
                 if isinstance(one, list):
                     raise Malformed(
                         f"{relation!r} holds a list within a list; write what is in it as records"
                     )
-                if isinstance(one, dict) and not several and not self._key_within(relation, one):
-                    triples += self._of(_opened(relation, one), head)
-                elif isinstance(one, dict):
-                    tail, rest = self._inner(relation, one, several=several)
+                if isinstance(one, dict):
+                    key = _key_within(relation, one, several=several)
+                    if not key and not several:
+                        triples += self._of(_opened(relation, one), head)
+                        continue
+                    tail, rest = self._inner(relation, one, key)
                     triples.append((head, _plain(relation.strip()), tail))
-                    if several and not _tells_sort(one) and (sort := row_sort("", relation)):
+                    if sort and not _tells_sort(one):
                         triples.append((tail, _plain(SORT[0]), _plain(sort)))
                     triples += self._of(rest, tail)
                 elif one is not None and one != "":
@@ -128,28 +131,13 @@ class Records:
                     triples.append((head, _plain(relation.strip()), end))
         return triples
 
-    def _key_within(self, relation: str, record: dict[str, Any], *, several: bool = False) -> str:
-        """The key by which a record within another is called; "" where there is none.
-
-        Args:
-            several: whether it is one of a list: what stands first in it may be its code.
-        """
-        called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
-        one = one_of(relation_words(relation).lower())
-        own = [key for key in record if is_key(key, frozenset((one,)))]
-        own += [key for key in record if relation_words(key).lower() == one]
-        codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
-        parts = full_name(list(record)) or ()
-        keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so, *codes)
-        return next((key for key in keys if key in record), "")
-
     def _inner(
-        self, relation: str, record: dict[str, Any], *, several: bool
+        self, relation: str, record: dict[str, Any], key: str
     ) -> tuple[Named, dict[str, Any]]:
-        """A record within another as an entity, and what is left to say of it."""
+        """A record within another as an entity, called by a key, "" for none, and what is left to
+        say of it."""
         one = one_of(relation_words(relation).lower())
-        key = self._key_within(relation, record, several=several)
-        if not key and several and isinstance(record.get("title"), str):
+        if not key and isinstance(record.get("title"), str):
             # Copies of one book are several records.
             tail = f"{one} {next(self._within)}", text_of(record["title"], "title"), []
             return tail, {name: v for name, v in record.items() if name != "title"}
@@ -160,6 +148,22 @@ class Records:
         called = label if label is not None and key in parts else text_of(record[key], key)
         tail = row_id(one if numbered(key, [called]) else "", called), label, []
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
+
+
+def _key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
+    """The key by which a record within another is called; "" where there is none.
+
+    Args:
+        several: whether it is one of a list: what stands first in it may be its code.
+    """
+    called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
+    one = one_of(relation_words(relation).lower())
+    own = [key for key in record if is_key(key, frozenset((one,)))]
+    own += [key for key in record if relation_words(key).lower() == one]
+    codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
+    parts = full_name(list(record)) or ()
+    keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so, *codes)
+    return next((key for key in keys if key in record), "")
 
 
 def _opened(relation: str, record: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from jaxkg.words import singular
 
@@ -32,6 +32,24 @@ def kin_steps(word: str) -> str:
     ('cc', 'p', '')
     """
     return _STEPS.get(_PLURALS.get(word, word), "") or _STEPS.get(singular(word), "")
+
+
+def kin_told(words: Sequence[str], names: Collection[int]) -> list[str]:
+    """Steps to the kin that each word of a question names; not to a child by "what kind of".
+
+    Args:
+        words: folded words.
+        names: places of words that name something.
+
+    >>> kin_told(["what", "kind", "of", "man", "is", "her", "grandpa"], ())
+    ['pf']
+    """
+    plain = (
+        word
+        for place, word in enumerate(words)
+        if place not in names and not (word == "kind" and words[place + 1 : place + 2] == ["of"])
+    )
+    return [steps for word in plain if (steps := kin_steps(word))]
 
 
 def leads_to_parents(label: str) -> bool | None:

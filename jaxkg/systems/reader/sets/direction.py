@@ -17,6 +17,8 @@ from jaxkg.words import singular
 _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _BY = ("by", "von")
+WHOSE = ("whose", "wessen")
+"""What asks whose something is."""
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "wurde", "wurden", "wird"])
 _REPORTS = r"(?:report|answer)(?:s|ed|ing)?(?: \w+ly| straight)? to"
 _BELOW = re.compile(rf"(?:^|(?<!the )(?<!a )(?<!s )\b){_REPORTS}$")
@@ -86,11 +88,16 @@ def possessed(asked: Asked, candidate: Candidate, find: Candidates) -> float:
 def _owns(asked: Asked, first: int, last: int) -> bool:
     """Whether something is of what is named: "Anna's boss", "the boss of Anna"."""
     words = asked.cues.words.folded
-    before = first - 1
-    while before >= 0 and words[before] in _ARTICLES:
-        before -= 1
+    before = _past_articles(words, first) - 1
     after = words[last + 1 : last + 2] == ["s"]
     return after or (before > 0 and words[before] in ("of", "von"))
+
+
+def _past_articles(words: list[str], at: int) -> int:
+    """The place of a word, or of the articles before it."""
+    while at and words[at - 1] in _ARTICLES:
+        at -= 1
+    return at
 
 
 def turned_about(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
@@ -118,13 +125,14 @@ def chained_otherwise(asked: Asked, candidate: Candidate, find: Candidates) -> b
     father's mother where "the father of Nathan's mother" is asked for."""
     total = 2 * find.kg.num_relations
     for mention, codes in candidate.legs:
-        if len(codes) < 2 or any(code >= total for code in codes):
+        one = asked.mentions[mention]
+        if len(codes) < 2 or not _owns(asked, one.first, one.last) or max(codes) >= total:
             continue
         nouns = [
             [tuple(map(singular, folded_words(w))) for w in find.wordings(code) if not is_verb(w)]
             for code in codes
         ]
-        told = _chained(asked, asked.mentions[mention], nouns)
+        told = _chained(asked, one, nouns)
         if told != sorted(told):
             return True
     return False
@@ -145,8 +153,7 @@ def _chained(asked: Asked, one: Mention, nouns: list[list[tuple[str, ...]]]) -> 
         at += 1 + length
     at = one.first
     while True:
-        while at and words[at - 1] in _ARTICLES:
-            at -= 1
+        at = _past_articles(words, at)
         if not at or words[at - 1] not in ("of", "von"):
             return told
         ends = at - 1
@@ -178,7 +185,7 @@ def is_not_whose(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading does not walk from somebody to whom he is something where this is asked
     for: "whose usual doctor is Dr Lorne"."""
     words = asked.cues.words.folded
-    if words[:1] not in (["whose"], ["wessen"]):
+    if not words or words[0] not in WHOSE:
         return False
     be = next((at for at, word in enumerate(words) if word in _BE), 0)
     # "Is the Tern", "is Dr Lorne".

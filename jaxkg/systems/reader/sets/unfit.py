@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jaxkg.systems.reader.language.kin import kin_steps
+from jaxkg.systems.reader.language.kin import kin_told
 from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import (
+    WHOSE,
     chained_otherwise,
     is_not_whose,
     turned_about,
@@ -30,8 +31,7 @@ _NUMBERED = re.compile(
 _CODE = re.compile(r"[A-Z]{1,4}[ #_-]?\d+")
 _SOME = 20
 """Ends that are looked at to tell what they are."""
-_WHOSE = ("whose", "wessen")
-_TURNS = frozenset((*_WHOSE, "as", "als"))
+_TURNS = frozenset((*WHOSE, "as", "als"))
 _OPENING = 6
 """Words within which a "whose" stands that asks."""
 _SAID = 0.8
@@ -83,8 +83,7 @@ def _of_other_generation(asked: Asked, candidate: Candidate, find: Candidates) -
     kin, words = find.vocabulary.kin, asked.cues.words.folded
     if not kin or len(candidate.relations) != 1 or not _TURNS.isdisjoint(words):
         return False
-    masked = asked.alignment.masked
-    steps = {kin_steps(word) for at, word in enumerate(words) if at not in masked} & {"p", "c"}
+    steps = {"p", "c"} & set(kin_told(words, asked.alignment.masked))
     if len(steps) != 1:
         return False
     other = "c" if steps == {"p"} else "p"
@@ -123,8 +122,8 @@ def _class_for_no_reason(asked: Asked, candidate: Candidate, find: Candidates) -
     if candidate.shape not in ("extreme", "filter") or candidate.measure < 0:
         return False
     named = {some.kind for some in asked.classes}
-    kinds = [k for k in candidate.classes if k not in named]
-    if not kinds or candidate.topics or len(kinds) < len(candidate.classes):
+    kinds = candidate.classes
+    if not kinds or candidate.topics or not named.isdisjoint(kinds):
         return False
     told = (class_aligned(asked, kind, find.vocabulary) for kind in kinds)
     if any(max(one.fit, one.likeness) >= _TOLD for one in told):
@@ -173,7 +172,7 @@ def _owned(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading leads to what somebody has where it is asked whose it is: "whose boat was
     out"."""
     words = asked.cues.words.folded[:_OPENING]
-    owned = {singular(b) for a, b in itertools.pairwise(words) if a in _WHOSE}
+    owned = {singular(b) for a, b in itertools.pairwise(words) if a in WHOSE}
     if not owned or candidate.result:
         return False
     kinds = find.end_classes(candidate)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from jaxkg.query import Entities, Node, Step
-from jaxkg.systems.reader.language.kin import kin_steps
+from jaxkg.systems.reader.language.kin import kin_told
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.quick import quick_scores
@@ -177,10 +177,9 @@ class Walks:
     def kin(self, asked: Asked, start: Candidate) -> list[Candidate]:
         """The kin that the question names by a word of its own: "parents", "grandchildren"."""
         found = []
-        for place, word in enumerate(asked.cues.words.folded):
-            steps = kin_steps(word) if self.vocabulary.kin else ""
-            told = all(self.vocabulary.kin[step] for step in steps)
-            if not steps or not told or place in asked.alignment.masked:
+        told = kin_told(asked.cues.words.folded, asked.alignment.masked)
+        for steps in told if self.vocabulary.kin else ():
+            if not all(self.vocabulary.kin[step] for step in steps):
                 continue
             node, ends = start.node, start.ends
             for step in steps:

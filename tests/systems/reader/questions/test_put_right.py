@@ -74,6 +74,11 @@ def test_who_is_male_is_a_boy(family):
     assert {"Ida", "Zoe"} in answered(family, "who are the women?")
 
 
+def test_what_kind_is_no_child(family):
+    assert ("father",) in walked(family, "what kind of man is Nat's father?")
+    assert ("^father",) in walked(family, "who is the child of Amos?")
+
+
 def test_a_pronoun_stands_for_what_was_named_first(family):
     asked = family.asked("I have Amos as a smith at High Farm. Who were his children?")
     names = [family.kg.name(mention.options[0].entity) for mention in asked.mentions]
