@@ -8,6 +8,7 @@ import pytest
 
 from jaxkg.systems.proh.decompose import inner_question, retrieve_in_steps
 from jaxkg.systems.proh.retrieval import Anchors, Retrieved
+from jaxkg.systems.proh.settings import PROH_L
 
 
 @pytest.mark.parametrize(
@@ -75,3 +76,24 @@ def test_what_is_left_is_asked_of_each_answer():
     assert [score for _, score in one.chunks] == sorted((s for _, s in one.chunks), reverse=True)
     assert not one.complete
     assert two is other
+
+
+def test_without_a_model_an_inner_question_is_asked_first(ask_of, monkeypatch):
+    for names, searches in ((0, 1), (2, 3)):
+        qa = ask_of(settings=dataclasses.replace(PROH_L, names=names))
+        asked = []
+        retrieve = qa.retriever.retrieve
+        monkeypatch.setattr(
+            qa.retriever,
+            "retrieve",
+            lambda texts, *rest, asked=asked, retrieve=retrieve: (
+                asked.append(list(texts)) or retrieve(texts, *rest)
+            ),
+        )
+        answer = qa.ask("Where was the director of Alien born?")
+        assert len(asked) == searches
+        assert qa.check(answer) == ()
+        scores = [entity.score for entity in answer.entities]
+        assert scores == sorted(scores, reverse=True)
+    assert asked[1] == ["Alien director"]
+    assert "Where was Ridley Scott born" in asked[2]

@@ -380,24 +380,3 @@ def test_the_answer_prints_with_its_facts_and_passages(ask_of):
     ):
         assert words in told
     assert "<svg" not in answer._repr_html_()
-
-
-def test_without_a_model_an_inner_question_is_asked_first(ask_of, monkeypatch):
-    for names, searches in ((0, 1), (2, 3)):
-        qa = ask_of(settings=dataclasses.replace(PROH_L, names=names))
-        asked = []
-        retrieve = qa.retriever.retrieve
-        monkeypatch.setattr(
-            qa.retriever,
-            "retrieve",
-            lambda texts, *rest, asked=asked, retrieve=retrieve: (
-                asked.append(list(texts)) or retrieve(texts, *rest)
-            ),
-        )
-        answer = qa.ask("Where was the director of Alien born?")
-        assert len(asked) == searches
-        assert qa.check(answer) == ()
-        scores = [entity.score for entity in answer.entities]
-        assert scores == sorted(scores, reverse=True)
-    assert asked[1] == ["Alien director"]
-    assert "Where was Ridley Scott born" in asked[2]
