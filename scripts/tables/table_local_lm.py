@@ -1,16 +1,18 @@
-"""MetaQA, PathMind with a language model of its own: SFT, then SFT and DPO; which paths to show.
+"""PathMind with a language model of its own: SFT, then SFT and DPO; which paths to show.
 
-Important paths of dev questions, with their answers, teach a small model from scratch to name the
-paths that bear the answer (SFT, Eq. 7); then the important paths are preferred to random ones of
-the subgraph (DPO, Eq. 8). Both models judge the important paths of test questions under a grammar.
-Training goes on where it was stopped. An hour on two CPU cores.
+Important paths of MetaQA's dev (WebQSP's training) questions, with their answers, teach a small
+model from scratch to name the paths that bear the answer (SFT, Eq. 7); then the important paths are
+preferred to random ones of the subgraph (DPO, Eq. 8). Both models judge the important paths of test
+questions under a grammar. Training goes on where it was stopped. An hour on two CPU cores.
 
 With --strategies, random, shortest and important paths stand in front of one reasoner (PathMind,
-Table 3): it was taught on all three alike, each shown for a third of the dev questions.
+Table 3): it was taught on all three alike, each shown for a third of the questions.
 
     python scripts/tables/table_local_lm.py -o runs/local-lm --priority runs/pathmind-metaqa
     python scripts/tables/table_local_lm.py -o runs/paths --strategies \
         --priority runs/pathmind-metaqa
+    python scripts/tables/table_local_lm.py webqsp -o runs/webqsp --strategies \
+        --priority runs/pathmind-webqsp --epochs 8
 
 On a GPU: --width 768 --layers 12 --batch 64 --train 14000 --epochs 3 --dtype bfloat16.
 """
@@ -26,8 +28,10 @@ import numpy as np
 
 from jaxkg.adjudicate import adjudicate
 from jaxkg.answer import Answer
+from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Report
 from jaxkg.experiments.measure import measure_answers
+from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
@@ -54,9 +58,15 @@ def sample(questions: Sequence[Question], count: int, seed: int) -> list[Questio
 
 
 def priority(world: Sets, folder: Path, seed: int) -> PriorityModel:
-    """The model kept in a folder, or one trained on dev answers of all hop counts."""
+    """The model kept in a folder, or one trained on MetaQA's dev answers of all hop counts.
+
+    Raises:
+        JaxkgError: there is none for WebQSP.
+    """
     if (folder / "priority.json").exists():
         return PriorityModel.open(folder)
+    if "metaqa-1" not in world.files:
+        raise JaxkgError(f"{folder} has no path priority: `jaxkg train pathmind --dataset webqsp`")
     config, dev = PriorityConfig(epochs=1), world.every("dev")
     model, _ = fit_priority(world.kg, world.tensors, dev, config=config, hops=3, seed=seed)
     model.save(folder)
@@ -69,11 +79,12 @@ def tell(done: int, steps: int, loss: float) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__)
+    parser.add_argument("set", nargs="?", default="metaqa", choices=("metaqa", "webqsp"))
     parser.add_argument("-o", "--output", type=Path, required=True, help="models and checkpoints")
     parser.add_argument("--priority", type=Path, help="trained path priority; else one is made")
     parser.add_argument("--strategies", action="store_true", help="compare choices of paths")
-    parser.add_argument("--hops", type=int, default=3, choices=(1, 2, 3), help="question set")
-    parser.add_argument("--train", type=int, default=3000, help="dev questions to teach")
+    parser.add_argument("--hops", type=int, default=3, choices=(1, 2, 3), help="of MetaQA")
+    parser.add_argument("--train", type=int, default=3000, help="questions to teach")
     parser.add_argument("--pairs", type=int, default=300, help="of them for DPO")
     parser.add_argument("--test", type=int, default=2000, help="test questions to measure on")
     parser.add_argument("--keep", type=int, default=3, help="K, entities an iteration")
@@ -83,14 +94,17 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--batch", type=int, default=8, help="rows a step")
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
     options = parser.parse_args(argv)
-    part = "strategies" if options.strategies else ""
-    record, world = Record(__file__, options, part=part), sets("metaqa", options.data)
-    kg, seed, laps, name = world.kg, options.seed, Laps(), f"metaqa-{options.hops}"
+    metaqa = options.set == "metaqa"
+    told = ("strategies" if options.strategies else "", "" if metaqa else options.set)
+    record = Record(__file__, options, part="-".join(filter(None, told)))
+    world, laps, seed = sets(options.set, options.data), Laps(), options.seed
+    kg, name = world.kg, f"metaqa-{options.hops}" if metaqa else options.set
     model = priority(world, options.priority or options.output / "priority", seed)
     settings = PathMindSettings(keep=options.keep, iterations=options.iterations)
-    qa = PathMind.build(kg, model, tensors=world.tensors, settings=settings)
+    encoder = None if metaqa else encoder_kept("minilm")
+    qa = PathMind.build(kg, model, encoder=encoder, settings=settings, **world.shared)
     laps.lap("path priority")
-    taught = sample(world.questions(name, "dev"), options.train, seed)
+    taught = sample(world.questions(name, "dev" if metaqa else "train"), options.train, seed)
     asked = sample(world.questions(name), options.test, seed)
     config = TrainConfig(
         epochs=options.epochs,
