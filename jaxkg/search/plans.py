@@ -24,6 +24,8 @@ from jaxkg.types import NULL, Fit, Frontier, Graph
 
 _FEWEST_SLOTS = 4096
 """Capacity that even one question gets: it costs microseconds, growing into it costs a program."""
+_FEW_BATCHES = 8
+"""Batches up to which compiling takes longer than running."""
 
 Progress = Callable[[int, int], None]
 
@@ -214,12 +216,15 @@ def plan_paths(
             revisit=revisit,
         )
 
+    # A hop in a loop compiles sooner, hops of their own sizes run faster.
+    loop = count <= _FEW_BATCHES * batch_size
     capacities = Capacities(
         slots=tuple(
-            bucket(wants * batch_size << 2 * hop, floor=_FEWEST_SLOTS)
+            bucket(wants * batch_size << 2 * (hops - 1 if loop else hop), floor=_FEWEST_SLOTS)
             for hop in range(hops)
             for wants in (8, 2, 8)  # runs, copied nodes and edges
-        )
+        ),
+        rounds=hops if loop else 1,
     )
     batches = stream(count, batch_size, run, capacities)
     return plans_of(batches, count, width=width, hops=hops, on_progress=on_progress)

@@ -38,11 +38,13 @@ class Capacities:
         limit: largest capacity of a step; a batch that needs more must be split.
         close: grow to little more than what is needed, for a program that runs so often that empty
             slots cost more than further programs.
+        rounds: parts of the slots that stay alike, for a program that loops over them.
     """
 
     slots: tuple[int, ...]
     limit: int = 1 << 22
     close: bool = False
+    rounds: int = 1
 
     def fit(self, needed: Sequence[int]) -> tuple[int, ...] | None:
         """Capacities that hold what a run asked for.
@@ -58,11 +60,15 @@ class Capacities:
 
         >>> Capacities((8, 4096)).fit([9, 5000]), Capacities((8, 4096), close=True).fit([9, 5000])
         ((16, 16384), (10, 5120))
+        >>> Capacities((8, 8) * 2, rounds=2).fit([9, 1, 3, 99])
+        (16, 256, 16, 256)
         """
         pairs = list(zip(self.slots, needed, strict=True))
         if max(needed) > self.limit:
             return None
         fits = tuple(now if want <= now else self._room_for(want) for now, want in pairs)
+        steps = len(fits) // self.rounds
+        fits = tuple(max(fits[step::steps]) for step in range(steps)) * self.rounds
         self.slots = tuple(min(4 * now, fit) for now, fit in zip(self.slots, fits))
         return fits
 

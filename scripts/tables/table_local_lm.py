@@ -12,7 +12,7 @@ Table 3): it was taught on all three alike, each shown for a third of the questi
     python scripts/tables/table_local_lm.py -o runs/paths --strategies \
         --priority runs/pathmind-metaqa
     python scripts/tables/table_local_lm.py webqsp -o runs/webqsp --strategies \
-        --priority runs/pathmind-webqsp --epochs 8
+        --priority runs/pathmind-webqsp --layers 2 --epochs 4
 
 On a GPU: --width 768 --layers 12 --batch 64 --train 14000 --epochs 3 --dtype bfloat16.
 """

@@ -155,8 +155,31 @@ def test_a_search_that_outgrows_the_largest_bucket_says_so(random_graph, planner
     assert plans.complete.tolist() == [False, True, True]
 
 
-def tiny(slots, limit):
-    return Capacities(slots=(8,) * len(slots), limit=limit)
+def tiny(slots, limit, rounds=1):
+    return Capacities(slots=(8,) * len(slots), limit=limit, rounds=rounds)
+
+
+def test_hops_in_a_loop_plan_as_hops_apart_do(random_graph, planner, monkeypatch):
+    world = random_graph(0)
+    topics = [[0, 1], [5], [13]] * 6
+    sizes = []
+
+    def told(slots, rounds):
+        sizes.append((slots, rounds))
+        return Capacities(slots, rounds=rounds)
+
+    monkeypatch.setattr(planning, "Capacities", told)
+    monkeypatch.setattr(planning, "_FEWEST_SLOTS", 1)
+    few = plan_paths(world.tensors, planner, TEXTS[:3] * 6, topics, batch_size=8)
+    monkeypatch.setattr(planning, "_FEW_BATCHES", 2)
+    many = plan_paths(world.tensors, planner, TEXTS[:3] * 6, topics, batch_size=8)
+    assert np.array_equal(few.relations, many.relations)
+    np.testing.assert_allclose(few.probability, many.probability, rtol=1e-5)
+    assert few.complete.all()
+    assert many.complete.all()
+    (looped, rounds), (apart, once) = sizes
+    assert (rounds, once) == (planner.hops, 1)
+    assert looped == apart[-3:] * planner.hops != apart
 
 
 def chain_world():

@@ -220,7 +220,7 @@ def test_a_planner_from_labels_says_so(tiny):
 def test_what_outgrows_the_largest_bucket_is_said(tiny, monkeypatch, where):
     if where == "follow":
         monkeypatch.setattr(
-            planning, "Capacities", lambda slots: Capacities((1,) * len(slots), limit=1)
+            planning, "Capacities", lambda slots, **_: Capacities((1,) * len(slots), limit=1)
         )
     qa = tiny(((R,), 0.9), complete=where != "plan")
     answer = qa.ask(asked())

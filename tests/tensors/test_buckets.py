@@ -35,6 +35,12 @@ def test_a_rerun_has_room_for_what_was_asked_for():
     assert Capacities(slots=(8, 16, 32), close=True).fit([100, 16, 33]) == (112, 16, 40)
 
 
+def test_rounds_grow_alike():
+    capacities = Capacities(slots=(8, 16) * 2, rounds=2)
+    assert capacities.fit([9, 1, 3, 99]) == (16, 256, 16, 256)
+    assert capacities.slots == (16, 64, 16, 64)
+
+
 @given(st.integers(9, 1 << 22))
 def test_capacities_grow_to_few_sizes(want):
     (got,) = Capacities(slots=(8,)).fit([want]) or ()
