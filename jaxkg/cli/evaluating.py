@@ -11,14 +11,15 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
-from jaxkg.cli.models import language_model
+from jaxkg.cli.models import answering_and_judging
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs
 from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.experiments.registry import build_system, default_system
-from jaxkg.experiments.running import run_questions
+from jaxkg.experiments.running import judge_run, run_questions
 from jaxkg.experiments.stores import parts_of
+from jaxkg.words import one_line
 
 if TYPE_CHECKING:
     from jaxkg.evaluate import Report
@@ -32,6 +33,7 @@ def evaluate(
     source: StoreGraphOptions,
     made_of: SystemOptions,
     wanted: ModelOptions,
+    judge: options.Judge = None,
     questions: Annotated[
         list[Path] | None, typer.Option(help="Question files with answers; the demo's without.")
     ] = None,
@@ -55,13 +57,19 @@ def evaluate(
 
     With --llm a language model judges the paths found, one call a question, in batches. Every reply
     is kept as it arrives: a run that was stopped or killed goes on and repeats no call.
+
+    With --judge a language model grades every answer on seven dimensions; an abstention is 0.
     """
     import jax
 
     from jaxkg.evaluate import provenance, report_run
 
     given = material(dataset, source.kg, source.names, questions, part="test")
-    with language_model(wanted, retry=retry) as model, progress_bars() as show:
+    judged = None
+    with (
+        answering_and_judging(wanted, judge, retry=retry) as (model, judging),
+        progress_bars() as show,
+    ):
         keep_compiled_programs()
         parts = parts_of(
             given.graph,
@@ -88,14 +96,19 @@ def evaluate(
             retry=("failed", "unparsed") if retry else (),
             show=show,
         )
+        if judging is not None:
+            judged = judge_run(output, judging.backend, repair=repair, show=show)
 
     def tell(report: Report) -> None:
         print(report.to_json() if as_json else report.to_markdown(), flush=True)
-        if model is not None:
-            errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
-        spent = getattr(built, "spent", str)()
-        if spent:
-            errors.print(spent, markup=False, highlight=False, soft_wrap=True)
+        asked = [model, judging] if judging is not model else [model]
+        said = [some.meter.text() for some in asked if some is not None]
+        said.append(getattr(built, "spent", str)())
+        if judged is not None and (why := list(judged.unjudged.values())):
+            first = one_line(why[0])
+            said.append(f"{len(why)} answers were not judged and are left out; the first: {first}")
+        for text in filter(None, said):
+            errors.print(text, markup=False, highlight=False, soft_wrap=True)
 
     report = report_run(
         output,
@@ -105,9 +118,13 @@ def evaluate(
             seed=seed,
             data=given.hashed,
             command=["jaxkg", *sys.argv[1:]],
-        ),
+        )
+        | ({} if judging is None else {"judge": judging.backend.model}),
+        generation=None if judged is None else judged.scores,
         directed=given.directed,
         seed=seed,
     )
     if (lost := report.counts["unparsed"] + report.counts["failed"]) == report.counts["asked"] > 0:
         raise JaxkgError(f"all {lost} questions failed or have replies that cannot be read")
+    if judged is not None and judged.unjudged and not judged.judgements:
+        raise JaxkgError(f"none of the {len(judged.unjudged)} answers was judged")

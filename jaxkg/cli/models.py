@@ -57,6 +57,29 @@ def language_model(wanted: ModelOptions, *, retry: bool = False) -> Iterator[Mod
         yield Model(backend, meter)
 
 
+@contextmanager
+def answering_and_judging(
+    wanted: ModelOptions, judge: str | None, *, retry: bool = False
+) -> Iterator[tuple[Model | None, Model | None]]:
+    """As `language_model`, and the model that judges answers, asked in the same way.
+
+    Where both are one model, calls of both count towards one budget, else each has its own.
+
+    Args:
+        wanted: what the options say.
+        judge: name of the judging model; None where none is wanted.
+        retry: ask again what failed before.
+    """
+    # Without --llm the options say how the judge is asked.
+    own = ModelOptions() if judge is not None and wanted.llm is None else wanted
+    with language_model(own, retry=retry) as model:
+        if judge is None or judge == wanted.llm:
+            yield model, model if judge else None
+        else:
+            with language_model(dataclasses.replace(wanted, llm=judge), retry=retry) as judging:
+                yield model, judging
+
+
 def _connected(wanted: ModelOptions, retry: bool) -> Meter:
     from jaxkg.adjudicate import Budget, Caps, Meter, Replay, connect
 

@@ -137,6 +137,16 @@ LLM = Annotated[
     str | None,
     typer.Option("--llm", help="Language model to ask: its name at the endpoint, or local:FOLDER."),
 ]
+Judge = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        metavar="MODEL",
+        help="Language model that judges answers (G-E, `generation` in the report), named and "
+        "asked as that of --llm. One call for each answered question; off without. Scores of "
+        "different judges are not comparable. Budgets hold for each model.",
+    ),
+]
 BaseURL = Annotated[
     str | None,
     typer.Option("--base-url", help="OpenAI-protocol endpoint; else OPENAI_BASE_URL."),

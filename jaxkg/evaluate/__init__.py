@@ -11,7 +11,7 @@
 | damage graphs and questions | `jaxkg.evaluate.damage.perturb` |
 
 The definitions are in `strict`, `published`, `retrieval` and `misses`, each a function of one
-question.
+question. G-E takes a language model: `jaxkg.adjudicate.calls.judging`; `evaluate` is given it.
 """
 
 from jaxkg.evaluate.metrics.intervals import Estimate

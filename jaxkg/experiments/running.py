@@ -1,4 +1,4 @@
-"""A question set answered by a system, line by line into a run folder."""
+"""A question set answered by a system, line by line into a run folder, and answers judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from jaxkg.experiments.registry import System, faults
 from jaxkg.records import Question
 
 if TYPE_CHECKING:
-    from jaxkg.evaluate.runs.lines import Status
+    from jaxkg.adjudicate.backend import Backend
+    from jaxkg.adjudicate.calls.judging import Answered, Judged
+    from jaxkg.evaluate.runs.lines import Line, Status
     from jaxkg.learn.planner.traces import PlanTrace
 
 CHUNK_WITH_MODEL = 128
@@ -78,6 +80,60 @@ def run_questions(
             for line in lines_of(chunk, answers, graph, check):
                 run.write(line)
             show("answer", done + first + len(chunk), total)
+
+
+def judge_run(
+    folder: Path, judge: Backend, *, repair: bool = False, show: Callable[[str, int, int], None]
+) -> Judged:
+    """Let a language model judge the answers of a run; questions without gold answers are not.
+
+    Args:
+        folder: of the run.
+        judge: who is asked, once for each answer.
+        repair: allow one more call for a reply that cannot be read.
+        show: told of (stage, done, total).
+
+    Raises:
+        JaxkgError: the run cannot be read; or no call of a batch came through, for one reason that
+            will not pass.
+    """
+    from jaxkg.adjudicate.calls.judging import Judged, judge_answers
+    from jaxkg.adjudicate.requests import OUTAGES
+    from jaxkg.evaluate import read_predictions
+
+    asked = [_answered(line) for line in read_predictions(folder) if line["gold"]]
+    judged = Judged({})
+    for first in range(0, len(asked), CHUNK_WITH_MODEL):
+        show("judge", first, len(asked))
+        some = judge_answers(judge, asked[first : first + CHUNK_WITH_MODEL], repair=repair)
+        reasons = list(some.unjudged.values())
+        kinds = {why.partition(":")[0] for why in reasons}
+        if kinds and kinds <= OUTAGES and not some.judgements:
+            raise JaxkgError(
+                f"the judge answers no call: {reasons[0]}; `jaxkg llm check` says more. What was "
+                "answered is kept: start the run again to go on"
+            )
+        judged |= some
+    show("judge", len(asked), len(asked))
+    return judged
+
+
+def _answered(line: Line) -> Answered:
+    """A prediction line as a judge is shown it."""
+    from jaxkg.adjudicate.calls.judging import Answered
+    from jaxkg.evaluate.runs.lines import answered_names
+
+    cited = {path for answer in line["answers"] for path in answer.get("paths") or ()}
+    told = tuple(line.get("cited") or ())
+    return Answered(
+        line["id"],
+        line["question"],
+        tuple(line["gold"]),
+        tuple(answered_names(line)),
+        told,
+        max(0, len(cited) - len(told)),
+        line.get("rationale") or "",
+    )
 
 
 def _check_outage(answers: Sequence[Answer]) -> None:

@@ -1,7 +1,10 @@
+"""`jaxkg score`, and `--judge` of `jaxkg eval`."""
+
 import json
 
 import pytest
 
+from jaxkg.evaluate import read_predictions
 from jaxkg.kg import write_questions
 from jaxkg.records import Question
 
@@ -79,3 +82,103 @@ def test_bad_input_is_one_line(jaxkg, rog, tmp_path, arguments, why):
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert why in err
+
+
+CHOSEN = json.dumps({"answers": [], "supporting_paths": [1], "rationale": "Path 1 says so."})
+SEVEN = (
+    *("comprehensiveness", "knowledgeability", "correctness", "relevance", "diversity"),
+    *("logical_coherence", "factuality"),
+)
+
+
+@pytest.fixture
+def judged(jaxkg, tmp_path, eight):
+    """Evaluate what was found without a model, its answers judged by one."""
+
+    def run(server, *more, judge="strict"):
+        asked = ("eval", "--system", "planner", "--questions", eight, "--limit", 6, "--json")
+        connection = (
+            "-o",
+            tmp_path / "run",
+            "--base-url",
+            server.url,
+            "--replies",
+            tmp_path / "replies.sqlite",
+        )
+        code, out, err = jaxkg(*asked, "--judge", judge, *connection, *more)
+        return code, json.loads(out) if out else None, err
+
+    return run
+
+
+def test_a_judge_grades_the_answers_of_a_system_without_a_model(judged, serve, tmp_path):
+    server = serve(lambda body: json.dumps(dict.fromkeys(SEVEN, 5)))
+    code, report, err = judged(server)
+    lines = list(read_predictions(tmp_path / "run"))
+    assert code == 0
+    assert len(server.bodies) == report["counts"]["judged"] == len(lines) == 6
+    assert report["counts"]["unjudged"] == 0
+    assert report["metrics"]["generation"] == {"value": 0.5, "low": 0.5, "high": 0.5, "n": 6}
+    assert report["metrics"]["calls"]["value"] == 0, "the judge is no cost of the system"
+    assert report["provenance"]["judge"] == "strict"
+    assert "strict: 6 calls (6 paid now, 0 from the cache)" in err
+    prompts = [body["messages"][-1]["content"] for body in server.bodies]
+    first = next(prompt for prompt in prompts if lines[0]["question"] in prompt)
+    for part in (*lines[0]["gold"], lines[0]["answers"][0]["entity"], lines[0]["cited"][0]):
+        assert part in first
+    # Again: no answer is sought anew and no judgement is paid twice.
+    _, again, err = judged(server)
+    assert again["metrics"]["generation"] == report["metrics"]["generation"]
+    assert len(server.bodies) == 6
+    assert "strict: 6 calls (0 paid now, 6 from the cache)" in err
+
+
+def test_what_the_judge_does_not_grade_is_told_and_left_out(judged, serve):
+    replies = iter([dict.fromkeys(SEVEN, 8), dict.fromkeys(SEVEN[1:], 8), dict.fromkeys(SEVEN, 99)])
+    server = serve(lambda body: json.dumps(next(replies)))
+    code, report, err = judged(server, "--budget-calls", 3, "--concurrency", 1)
+    assert code == 0
+    assert len(server.bodies) == 3
+    assert (report["counts"]["judged"], report["counts"]["unjudged"]) == (1, 5)
+    assert report["metrics"]["generation"]["value"] == pytest.approx(0.8)
+    assert report["metrics"]["generation"]["n"] == 1
+    assert report["metrics"]["f1"]["n"] == 6
+    assert "5 answers were not judged and are left out; the first: unparsed: " in err
+    server.answer = lambda body: json.dumps(dict.fromkeys(SEVEN, 6))
+    _, report, _ = judged(server, "--retry")
+    assert (report["counts"]["judged"], report["counts"]["unjudged"]) == (6, 0)
+
+
+def test_withheld_answers_are_0_and_cost_no_call(judged, serve):
+    server = serve(lambda body: json.dumps(dict.fromkeys(SEVEN, 10)))
+    code, report, _ = judged(server, "--threshold", 1)
+    assert code == 0
+    assert report["counts"]["abstained"] == 6
+    assert (len(server.bodies), report["counts"]["judged"]) == (0, 0)
+    assert report["metrics"]["generation"] == {"value": 0.0, "low": 0.0, "high": 0.0, "n": 6}
+
+
+def test_a_judge_of_no_use_is_no_success(judged, serve):
+    code, report, err = judged(serve(lambda body: "fine"))
+    assert (code, report["counts"]["unjudged"]) == (2, 6)
+    assert "generation" not in report["metrics"]
+    assert "none of the 6 answers was judged" in err
+    code, report, err = judged(serve(lambda body: CHOSEN, key="right"), judge="other")
+    assert (code, report) == (2, None)
+    assert "the judge answers no call: authentication: 401" in err
+
+
+def test_one_model_that_answers_and_judges_has_one_budget(judged, serve):
+    server = serve(
+        lambda body: json.dumps(dict.fromkeys(SEVEN, 8)) if "Gold answers:" in str(body) else CHOSEN
+    )
+    code, report, err = judged(server, "--llm", "strict", "--budget-calls", 8)
+    assert code == 0
+    assert len(server.bodies) == 8
+    assert (report["counts"]["judged"], report["counts"]["unjudged"]) == (2, 4)
+    assert err.count("strict: 12 calls") + err.count("strict: 8 calls") == 1
+    assert "Path 1 says so." in str([body["messages"] for body in list(server.bodies)[6:]])
+    # Another judge has a budget of its own.
+    _, report, err = judged(server, "--llm", "strict", "--budget-calls", 6, judge="kind")
+    assert report["counts"]["judged"] == 6
+    assert "kind: 6 calls (6 paid now" in err

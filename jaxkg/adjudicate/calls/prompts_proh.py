@@ -92,6 +92,27 @@ JUDGE_SYSTEM = (
 
 JUDGE_USER = "Question:\n{question}\n\nCandidates:\n{candidates}"
 
+GENERATION_SYSTEM = (
+    "You grade the answer that a system gave to a question, knowing the gold answers. Give each "
+    "of seven dimensions a score from 0 (worst) to 10 (best):\n"
+    "- comprehensiveness: it covers all that is asked for.\n"
+    "- knowledgeability: with its facts and explanation it shows knowledge of the subject.\n"
+    "- correctness: it agrees with the gold answers.\n"
+    "- relevance: it keeps to what is asked.\n"
+    "- diversity: it brings different facts together where the question has room for them.\n"
+    "- logical_coherence: it follows from its facts and explanation, without contradiction.\n"
+    "- factuality: what it claims is true, and borne by its facts where it gives some.\n"
+    "Another spelling or name of the same thing is the same answer. Length earns nothing.\n"
+    + DATA_RULE
+)
+"""PRoH, Section 5, G-E: the seven dimensions of HyperGraphRAG."""
+
+GENERATION_USER = (
+    "Question:\n{question}\n\nGold answers:\n{gold}\n\nAnswer to grade:\n{answers}{facts}{reason}"
+)
+GENERATION_FACTS = "\n\nFacts it cites:\n{facts}"
+GENERATION_REASON = "\n\nIts explanation:\n{reason}"
+
 EXTRACT_SYSTEM = (
     "You read a passage and state the facts it contains. Each fact is one complete sentence that "
     "can be understood without the passage (names instead of pronouns), and joins all the things "

@@ -10,6 +10,8 @@
 | `gold_support` | ids of gold passages, or gold triples as `[head, relation, tail]` |
 | `answers` | ranked: `{"entity": name, "id", "score", "paths": [path ids]}` |
 | `paths` | ranked: `{"id", "triples", "relation_path", "end": [id, name], "score"}`; triples hold ids, in the graph's own direction |
+| `cited` | paths that answers cite, told in words, best first; 30 at most |
+| `rationale` | why they imply the answers, in the words of a language model; or null |
 | `plan` | relation paths considered, best first: `{"relations", "probability", "used"}` |
 | `linked` | whether a topic was recognised; null where nothing came out |
 | `gold_retrieved` | whether a gold answer is among the entities that the search chose from; null where the system does not tell, or there is no gold |
@@ -41,6 +43,8 @@ from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.records import Question
 
+MOST_CITED = 30
+"""Paths that a line tells in words."""
 _PARTS = {"paths": {"triples", "relation_path", "score"}, "plan": {"relations"}}
 
 Line = dict[str, Any]
@@ -104,6 +108,8 @@ def prediction_line(
         "gold_support": [_item(item) for item in support],
         "answers": [],
         "paths": [],
+        "cited": [],
+        "rationale": None,
         "plan": [],
         "linked": None,
         "gold_retrieved": None,
@@ -145,6 +151,12 @@ def status(line: Mapping[str, Any]) -> Status:
     if line.get("unparsed"):
         return "unparsed"
     return "answered" if line.get("abstained") is None else "abstained"
+
+
+def answered_names(line: Mapping[str, Any]) -> list[str]:
+    """Names of the answers, blank ones left out; none of a question that did not end so."""
+    answers = line["answers"] if status(line) == "answered" else []
+    return [name for answer in answers if (name := answer["entity"].strip())]
 
 
 def partial(line: Mapping[str, Any], *, run: bool = False) -> bool:
@@ -211,6 +223,7 @@ def read_predictions(path: str | os.PathLike[str]) -> Iterator[Line]:
 
 def _answer_part(question: str, answer: Answer) -> Line:
     usage = answer.usage
+    cited = {path for entity in answer.entities for path in entity.paths}
     scores = [entity.score for entity in answer.entities] + [path.score for path in answer.paths]
     for score in scores:
         if not math.isfinite(score):
@@ -235,6 +248,8 @@ def _answer_part(question: str, answer: Answer) -> Line:
             }
             for path in answer.paths
         ],
+        "cited": [path.sentence for path in answer.paths if path.id in cited][:MOST_CITED],
+        "rationale": answer.rationale,
         "plan": [
             {
                 "relations": list(plan.relations),

@@ -16,6 +16,8 @@ The metrics are means over questions unless their name says otherwise (`micro_f1
 - `miss_…` are shares of all questions, those whose first answer is wrong parted by where they were
   lost (`jaxkg.evaluate.misses.miss`); of a system that does not tell what it retrieved, not
   retrieved and ranked below are null.
+- `generation` (G-E, what a judge made of the answers) is over the questions with gold answers: 0
+  without an answer; one whose answer was not judged is left out and in `counts["unjudged"]`.
 - Costs are over the questions that say what they cost.
 """
 
@@ -35,7 +37,7 @@ from jaxkg.evaluate.metrics.columns import QUANTILES, column_estimates
 from jaxkg.evaluate.metrics.intervals import Estimate
 from jaxkg.evaluate.metrics.matching import Match
 from jaxkg.evaluate.metrics.strict import STRICT
-from jaxkg.evaluate.runs.lines import partial, status
+from jaxkg.evaluate.runs.lines import answered_names, partial, status
 from jaxkg.evaluate.runs.scores import COST, MISSED, PUBLISHED, SEARCH, score_line
 from jaxkg.evaluate.runs.tables import format_interval, format_number, markdown_table
 
@@ -52,7 +54,8 @@ class Report:
         counts: `asked` = `answered` + `abstained` + `unparsed` + `failed`; `empty`, answered
             without naming anything; `no_gold`; `not_asked`, where the run has yet to go on; where
             a language model took part, questions with a `fault`, `partial` ones (a budget
-            held calls back), and those with names `dropped` or `refused`.
+            held calls back), and those with names `dropped` or `refused`; where one judged the
+            answers, those `judged` and `unjudged`.
         provenance: versions, device, seed, data hashes, command; as given.
         ids: of the questions, in file order.
         columns: [questions] float64 by metric, and `tp`, `fp`, `fn`; NaN where undefined.
@@ -114,6 +117,7 @@ def evaluate(
     ks: Sequence[int] = (1, 3, 5, 10),
     directed: bool = True,
     expected: int | None = None,
+    generation: Mapping[str, float] | None = None,
     provenance: Mapping[str, Any] | None = None,
     resamples: int = 1000,
     seed: int = 0,
@@ -126,6 +130,8 @@ def evaluate(
         ks: cut-offs of the retrieval metrics.
         directed: False where gold paths leave the direction of relations open (WebQSP, CWQ).
         expected: number of questions of the run, to count those not asked yet.
+        generation: G-E by question id, in [0, 1], NaN where an answer was not judged
+            (`jaxkg.adjudicate.calls.judging`); None without a judge.
         provenance: to be kept with the report.
         resamples: bootstrap draws for the 95 % intervals.
         seed: of the draws.
@@ -138,6 +144,8 @@ def evaluate(
     counts: dict[str, int] = dict.fromkeys(
         ("asked", "answered", "abstained", "unparsed", "failed", "empty", "no_gold"), 0
     )
+    if generation is not None:
+        counts |= {"judged": 0, "unjudged": 0}
     retrieves = False
     for line in lines:
         if line["id"] in ids:
@@ -152,11 +160,16 @@ def evaluate(
                 counts[kind] = counts.get(kind, 0) + 1
         if partial(line):
             counts["partial"] = counts.get("partial", 0) + 1
-        counts["empty"] += outcome == "answered" and not any(
-            answer["entity"].strip() for answer in line["answers"]
-        )
+        names = answered_names(line)
+        counts["empty"] += outcome == "answered" and not names
         retrieves |= bool(line.get("paths") or line.get("plan") or line.get("retrieved"))
-        for name, score in score_line(line, match=match, ks=ks, directed=directed).items():
+        scores = score_line(line, match=match, ks=ks, directed=directed)
+        if generation is not None:
+            known = generation.get(line["id"], math.nan) if line["gold"] else math.nan
+            scores["generation"] = known
+            if line["gold"] and names:
+                counts["unjudged" if math.isnan(known) else "judged"] += 1
+        for name, score in scores.items():
             columns.setdefault(name, array.array("d")).append(score)
     if not ids:
         raise JaxkgError("no prediction lines to evaluate")
@@ -179,6 +192,7 @@ def _groups(metrics: Iterable[str]) -> dict[str, list[str]]:
     kinds = {
         "Strict": STRICT,
         "As published elsewhere": PUBLISHED,
+        "Judged by a language model": ("generation",),
         "Retrieval": (*(name for name in left if "_recall_at_" in name), *SEARCH),
         "Misses": MISSED,
         "Grounding": ("grounded",),
@@ -192,6 +206,8 @@ def _said(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     words = {
         "empty": "answered, but with an empty reply",
         "no_gold": "without gold answers (in no answer metric)",
+        "judged": "answer judged by a language model",
+        "unjudged": "answer not judged (left out of `generation`)",
         "not_asked": "not asked yet: this run is incomplete",
         "fault": "a call to the model failed on the way",
         "partial": "a budget held calls back",

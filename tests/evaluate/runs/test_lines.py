@@ -7,6 +7,7 @@ import pytest
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.runs.lines import (
+    answered_names,
     dump_line,
     parse_line,
     prediction_line,
@@ -39,6 +40,29 @@ def test_a_line_holds_what_was_asked_and_answered(question, answer):
         "edges": 34,
     }
     assert status(line) == "answered"
+
+
+def test_what_answers_cite_is_told_in_words_up_to_a_limit(question, answer):
+    uncited = dataclasses.replace(answer.paths[0], id="p3", sentence="never cited")
+    told = dataclasses.replace(
+        answer, paths=(*answer.paths, uncited), rationale="Because path 1 says so."
+    )
+    line = prediction_line(question, told)
+    assert line["cited"] == ["...", "..."]
+    assert line["rationale"] == "Because path 1 says so."
+    many = tuple(
+        dataclasses.replace(answer.paths[0], id=f"p{n}", sentence=f"fact {n}") for n in range(99)
+    )
+    ids = tuple(path.id for path in many)
+    entity = dataclasses.replace(answer.entities[0], paths=ids)
+    line = prediction_line(question, dataclasses.replace(answer, entities=(entity,), paths=many))
+    assert line["cited"] == [f"fact {n}" for n in range(30)]
+
+
+def test_names_are_those_of_questions_that_were_answered(make_line):
+    assert answered_names(make_line("a", ["x"], "x", " ", "y")) == ["x", "y"]
+    for ended in ({"abstained": "unsure"}, {"unparsed": True}, {"error": "late"}):
+        assert answered_names(make_line("a", ["x"], "x", **ended)) == []
 
 
 def test_what_was_retrieved_is_held_against_the_gold_answers(question, answer):

@@ -62,6 +62,31 @@ def test_no_gold_at_all_leaves_costs(make_line):
     assert list(report.metrics) == ["seconds_p50", "seconds_p95", "calls"]
 
 
+def test_generation_is_over_what_was_judged_and_the_rest_is_counted(make_line):
+    lines = [
+        make_line("good", ["x"], "x"),
+        make_line("poor", ["x"], "y"),
+        make_line("held back", ["x"], "x"),
+        make_line("abstained", ["x"], "x", abstained="unsure"),
+        make_line("blank", ["x"], " "),
+        make_line("no gold", None, "x"),
+    ]
+    known = {"good": 0.9, "poor": 0.2, "held back": math.nan, "abstained": 0.0, "blank": 0.0}
+    report = evaluate(lines, generation=known)
+    estimate = report.metrics["generation"]
+    assert estimate.value == pytest.approx((0.9 + 0.2) / 4)
+    assert estimate.n == 4
+    assert 0 <= estimate.low < estimate.value < estimate.high <= 0.9
+    assert (report.counts["judged"], report.counts["unjudged"]) == (2, 1)
+    told = report.to_markdown()
+    assert "answer judged by a language model | 2" in told
+    assert "answer not judged (left out of `generation`) | 1" in told
+    assert "## Judged by a language model" in told
+    plain = evaluate(lines)
+    assert "generation" not in plain.metrics
+    assert "judged" not in plain.counts
+
+
 def test_macro_and_micro(make_line):
     report = evaluate(
         [make_line("a", ["a"], "a"), make_line("b", ["a", "b", "c", "d"], "a", "x", "y", "z")]
