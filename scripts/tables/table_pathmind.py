@@ -21,6 +21,11 @@ Half an hour (metaqa) or two hours (webqsp) on two CPU cores.
 preset), with three seeds on one split, answers alone: half an hour.
 
     python scripts/tables/table_pathmind.py pathquestion
+
+`--figures` asks, of a kept model, by K, by hops and by numbers of answers (the paper's Fig. 6):
+some minutes.
+
+    python scripts/tables/table_pathmind.py webqsp -o runs/pathmind-webqsp --figures
 """
 
 from __future__ import annotations
@@ -58,6 +63,8 @@ from jaxkg.types import NULL
 METRICS = ("hits_at_1", "f1", "hit_any", "answer_recall_at_3", "grounded")
 OFFERED = ("hits_at_1", "f1", "answer_recall_at_3")
 STRATEGIES = ("important", "shortest", "random")
+KS = (1, 2, 3, 5, 8)
+ANSWERS = {"1": (1, 1), "2 to 4": (2, 4), "5 to 9": (5, 9), "10 and more": (10, 1 << 30)}
 RECIPES = {
     "metaqa": {"config": PriorityConfig(epochs=1), "hops": 3},
     "webqsp": {
@@ -127,6 +134,41 @@ def relation_path_recall(
     return share(hit)
 
 
+def figures(record: Record, qa: PathMind, asked: dict[str, list[Question]], seed: int) -> None:
+    """How many paths serve the reasoner, and which questions the priority alone answers."""
+    by_k = record.table(
+        "set", "K", "paths", *OFFERED, title="K entities an iteration, before the same reasoner."
+    )
+    told = "The priority alone, by hops of the shortest gold path and by numbers of answers."
+    by_kind = record.table("set", "questions with", "asked", *METRICS, title=told)
+    for name, questions in asked.items():
+        ranking = qa.rank(questions)
+        for keep in KS:
+            kept = dataclasses.replace(qa.settings, keep=keep)
+            shown = dataclasses.replace(qa, settings=kept).retrieve(questions, ranking=ranking)
+            answers = judged(qa.kg, ranking.masked, shown)
+            found = measure_answers(answers, questions, qa.kg, seed)
+            paths = float(np.mean([len(answer.paths) for answer in shown]))
+            by_k.add(name, keep, paths, *rows.row(found, OFFERED))
+            record.save()
+        answers = qa.answer(questions, ranking=ranking)
+        kinds: dict[str, list[int]] = {}
+        for row, question in enumerate(questions):
+            if question.paths:
+                hops = min(map(len, question.paths))
+                kinds.setdefault(f"{hops} hop{'s' * (hops > 1)}", []).append(row)
+            for label, (least, most) in ANSWERS.items():
+                if least <= len(question.answers or ()) <= most:
+                    kinds.setdefault(f"{label} answer{'s' * (label != '1')}", []).append(row)
+        for kind in sorted(kinds, key=lambda kind: ("answer" in kind, int(kind.split()[0]))):
+            some = kinds[kind]
+            found = measure_answers(
+                [answers[row] for row in some], [questions[row] for row in some], qa.kg, seed
+            )
+            by_kind.add(name, kind, len(some), *rows.row(found, METRICS))
+    record.save()
+
+
 def ablation(record: Record, options: argparse.Namespace) -> None:
     """Hits of models trained without a part; a question counts as the mean over the seeds."""
     record.note(f"{options.seeds} seeds, {options.epochs} epochs, no answer withheld")
@@ -189,12 +231,14 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--limit", type=int, help="first so many questions of each test set")
     parser.add_argument("--keep", type=int, default=3, help="K, entities an iteration")
     parser.add_argument("--iterations", type=int, default=2, help="T")
+    parser.add_argument("--figures", action="store_true", help="by K, hops, numbers of answers")
     parser.add_argument("--seeds", type=int, default=3, help="of the ablation")
     parser.add_argument("--epochs", type=int, default=12, help="of the ablation")
     parser.add_argument("--arms", nargs="+", choices=list(PARTS), help="of the ablation")
     options = parser.parse_args(argv)
     whole = options.set != "pathquestion" or not options.only
-    record = Record(__file__, options, part=options.set if whole else "-".join(options.only))
+    part = options.set if whole else "-".join(options.only)
+    record = Record(__file__, options, part=part + "-figures" * options.figures)
     if options.set == "pathquestion":
         return ablation(record, options)
     world = sets(options.set, options.data)
@@ -227,6 +271,8 @@ def main(argv: list[str] | None = None) -> None:
     # Every question is answered: an abstention would count as wrong.
     settings = PathMindSettings(threshold=0.0, keep=options.keep, iterations=options.iterations)
     qa = PathMind.build(kg, model, encoder=encoder, settings=settings, **world.shared)
+    if options.figures:
+        return figures(record, qa, asked, seed)
     recall = "answer recall at 3 relation paths"
     table = record.table("set", *METRICS, recall, "abstained", "questions/s")
     for name, questions in asked.items():
