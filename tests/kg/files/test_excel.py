@@ -125,8 +125,8 @@ def test_sheets_that_are_neither_are_told(book):
         read_graph(book(odd))
     with pytest.raises(JaxkgError, match="no triples in it"):
         read_graph(book({"Blank": []}))
-    with pytest.raises(JaxkgError, match=r"nor of a table \(two columns are called 'on'\)"):
-        read_graph(book({"S": [("id", "on", "on", "at"), ("k", 1, 2, 3)]}))
+    with pytest.raises(JaxkgError, match=r"nor of a table \(another column is called 'id', too\)"):
+        read_graph(book({"S": [("id", "on", "at", "id"), ("k", 1, 2, 3)]}))
     graph = read_graph(book(odd), format="table")
     assert ("Lathe", "Weight", "3") in facts(graph)
 

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from jaxkg.errors import JaxkgError
@@ -27,6 +29,18 @@ def test_a_wide_table_is_an_entity_a_row(read):
     ]
     with pytest.raises(JaxkgError, match="is no header of a table"):
         read("a,a,b\nc,d,e\n", "kb.csv", format="table")
+
+
+@pytest.mark.parametrize("city", [False, True])
+def test_columns_called_alike_are_one_relation(read, city):
+    heard = []
+    rows = ["name,city,phone,phone", "Ann,Rome,12,34", "Bob,Bonn,56,", "Cid,Rome,78,78"]
+    text = "\n".join(row if city else re.sub(",[^,]*", "", row, count=1) for row in rows)
+    graph = read(text + "\n", "people.csv", on_reading=heard.append)
+    phones = [(head, tail) for head, relation, tail in facts(graph) if relation == "phone"]
+    assert phones == [("Ann", "12"), ("Ann", "34"), ("Bob", "56"), ("Cid", "78")]
+    assert "2 columns 'phone' one relation" in heard[0]
+    assert ("Bob", "city", "Bonn") in facts(graph) or not city
 
 
 def test_what_a_row_is_stands_beside_what_columns_say(read):

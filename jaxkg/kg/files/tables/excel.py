@@ -123,10 +123,10 @@ def read_excel(
             how = f"taken as triples{intake.reading and f' ({intake.reading})'}"
             otherwise = MAYBE_TABLE if looks is None else ""
         else:
-            twice = next((word for word in words if words.count(word) > 1), "")
+            twice = f"another column is called {words[0]!r}, too)" if words[0] in words[1:] else ""
             refused.append(
                 f"{sheet.title!r} starts with {', '.join(words)!r}, which is no header of triples, "
-                "nor of a table (" + (f"two columns are called {twice!r})" if twice else _TABLE)
+                f"nor of a table ({twice or _TABLE}"
             )
             continue
         above = f", below {' '.join(titles)[:80]!r}" if titles else ""

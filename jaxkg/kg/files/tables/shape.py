@@ -153,4 +153,5 @@ def _three_columns(
 
 
 def _names_columns(names: Sequence[str]) -> bool:
-    return len(names) > 1 and all(names) and len(set(names)) == len(names)
+    """Whether words may name columns; several may be called alike, but for the first."""
+    return len(names) > 1 and all(names) and names[0] not in names[1:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -236,6 +237,8 @@ def take_table(
         how = f"taken as a table: {why}, so a row has no name; its columns are relations"
     how += f", its sort {header.sort!r}" if header.sort else ""
     how += f", called {header.one} and its number" if one else ""
+    for column, count in Counter(header.columns).items():
+        how += f", {count} columns {column!r} one relation" if count > 1 else ""
     told = f"; {repeated:,} rows are of an id that is above them, too" if repeated else ""
     return how + told
 
@@ -318,10 +321,10 @@ def _header_of(
             f"{path}:{number}: {cells[0]!r} is no header of a table: it has but one column, "
             f"parted by {separator!r}"
         )
-    if not all(cells) or len(set(cells)) < len(cells):
+    if not all(cells) or cells[0] in cells[1:]:
         raise JaxkgError(
             f"{path}:{number}: {', '.join(cells)!r} is no header of a table: every column needs a "
-            "name of its own"
+            "name, the first one of its own"
         )
     words = [word.casefold() for word in cells]
     sort = relation_words(title) if titled else row_sort(cells[0], title)
