@@ -182,6 +182,16 @@ def test_hops_in_a_loop_plan_as_hops_apart_do(random_graph, planner, monkeypatch
     assert looped == apart[-3:] * planner.hops != apart
 
 
+def test_batches_with_more_topics_take_no_other_program(random_graph, planner):
+    world = random_graph(0)
+    topics = [[0]] * 8 + [[0, 1, 2]] * 8
+    before = planning.plan_batch._cache_size(), planning.execute_batch._cache_size()
+    plans = plan_paths(world.tensors, planner, TEXTS[:1] * 16, topics, width=2, batch_size=8)
+    execute_paths(world.tensors, topics, plans.relations[:, 0], batch_size=8)
+    after = planning.plan_batch._cache_size(), planning.execute_batch._cache_size()
+    assert max(there - had for had, there in zip(before, after)) <= 1
+
+
 def chain_world():
     """A hub with 300 spokes, each of which leads on to two nodes."""
     spokes = [(0, 0, 1 + i) for i in range(300)]
