@@ -7,7 +7,6 @@ import functools
 from collections.abc import Sequence
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.kg.schema import count_schemas, list_schemas, schema_graph
@@ -157,16 +156,15 @@ def listed_schemas(
         blocks.append(padded.reshape(-1, _BLOCK, hops))
     table = np.concatenate(blocks)
     trie = hdc.build_trie(table.reshape(-1, hops), bucket=functools.partial(bucket, steps=4))
-    rows = _encoded(symbols.algebra, precision)(symbols.space.table, trie)
-    encoded = jax.tree.map(lambda x: x.reshape(-1, _BLOCK, *x.shape[1:]), rows)
+    encoded = _encoded(symbols.algebra, precision)(symbols.space.table, trie)
     return ListedSchemas(jax.device_put(table), encoded, count)
 
 
 @functools.cache
 def _encoded(algebra: hdc.Algebra, precision: str):
     def run(table: jax.Array, trie: hdc.Trie) -> Packed:
-        rows = jax.vmap(algebra.flatten)(hdc.encode_trie(algebra, table, trie))
-        return pack(rows, precision)
+        rows = pack(jax.vmap(algebra.flatten)(hdc.encode_trie(algebra, table, trie)), precision)
+        return jax.tree.map(lambda x: x.reshape(-1, _BLOCK, *x.shape[1:]), rows)
 
     return jax.jit(run)
 
@@ -206,7 +204,8 @@ def _symbols(
         group = np.zeros(len(some), np.int32)
         group[: len(groups) - first] = groups[first : first + len(some)]
         parts.append(_at(algebra)(coordinates, group, key))
-    return jnp.concatenate(parts)[: len(vectors)]
+    # On the host: to join and to cut are programs of their own on a device.
+    return jax.device_put(np.concatenate(jax.device_get(parts))[: len(vectors)])
 
 
 def _chunks(vectors: np.ndarray):
