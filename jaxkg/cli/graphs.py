@@ -27,8 +27,8 @@ def build(
         Path,
         typer.Argument(
             help="TSV, CSV, a|b|c, Excel, SQLite, JSONL, Parquet (a file, or a folder of parts), "
-            "N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD; or a folder of tables that "
-            "refer to one another."
+            "GraphML, GEXF, N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD; or a folder of "
+            "tables that refer to one another."
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],

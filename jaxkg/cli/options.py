@@ -69,7 +69,8 @@ Format = Annotated[
     typer.Option(
         "--format",
         help="Of the graph file, where its name and rows do not tell: metaqa, tsv, csv, table, "
-        "excel, sqlite, jsonl, parquet, ntriples, turtle, rdfxml, nquads, trig, jsonld.",
+        "excel, sqlite, jsonl, parquet, graphml, gexf, ntriples, turtle, rdfxml, nquads, trig, "
+        "jsonld.",
         metavar="F",
     ),
 ]

@@ -65,6 +65,10 @@ _SEEDS = {
     "kb.trig": "@prefix : <http://a/> .\n:g { :x :p :y ; :q [] }\n",
     "kb.jsonld": '{"@context": {"@vocab": "http://a/", "p": {"@type": "@id"}}, "@graph": '
     '[{"@id": "x", "p": ["y", "z"], "q": {"@value": "v", "@language": "en"}, "r": {"s": 1.5}}]}',
+    "kb.graphml": '<graphml><key id="k" for="node" attr.name="name"/><graph><node id="a"><data '
+    'key="k">A</data></node><edge source="a" target="b" label="r"/></graph></graphml>',
+    "kb.gexf": '<gexf><graph><attributes class="node"><attribute id="0" title="t"/></attributes>'
+    '<node id="a"><attvalue for="0" value="v"/></node></graph></gexf>',
 }
 _SHEETS = {
     "People": [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.exports import plain_header
+from jaxkg.kg.files.exports import DIRECTIONS, LINKED, plain_header
 from jaxkg.kg.files.textfile import BadLines, Progress, line_at, line_blocks
 from jaxkg.kg.names import NameCollector
 
@@ -175,10 +175,11 @@ class Intake:
         self.reading = ""
         self.asked, self.provenance = columns, provenance
         self.layout: _Layout | None = None
+        self.directions = False  # whether a column tells directions, and relations may be blank
 
     def lines(self, first: int, lines: list[str]) -> None:
         """Take unquoted lines, numbered from `first`."""
-        if layout := self.layout:
+        if (layout := self.layout) and not self.directions:
             width = layout.width
             if {line.count(self.separator) for line in lines} == {width - 1}:
                 # No list per line: the garbage collector would spend longer on them than we do.
@@ -194,9 +195,11 @@ class Intake:
     def rows(self, rows: list[Row]) -> None:
         """Take split rows."""
         while rows and self.layout is None:
-            rows = rows[self._learn(rows[0]) :]
+            rows = rows[self._learn(rows[0], rows[1:]) :]
         if not (layout := self.layout):
             return
+        if self.directions:
+            rows = [(number, _linked(fields, layout)) for number, fields in rows]
         rows = [row for row in rows if self._sound(row, layout)]
         columns = [[fields[at].strip() for _, fields in rows] for at in layout.triple]
         at = layout.source
@@ -213,7 +216,7 @@ class Intake:
         heads, relations, tails = columns
         self.encoder.add(heads, relations, tails, sources)
 
-    def _learn(self, row: Row) -> bool:
+    def _learn(self, row: Row, below: list[Row]) -> bool:
         """Learn the layout from a row, unless it is blank or bad; True if the row holds no fact."""
         number, fields = row
         if _blank(fields):
@@ -222,6 +225,9 @@ class Intake:
         words = [field.strip().casefold() for field in fields]
         by_word = None if self.format == "metaqa" else header_columns(words)
         header = by_word is not None
+        if header and not self.asked and _tells_directions(words, by_word[1], below):
+            self.directions = True
+            by_word[1] = words.index("label") if "label" in words else by_word[1]
         wanted = self.asked or by_word or (0, 1, 2)
         source = None if isinstance(self.provenance, bool) else self.provenance
         if self.provenance is None and by_word and "source" in words:
@@ -269,6 +275,8 @@ class Intake:
         if beside:
             left = f"{', '.join(beside)} left out"
             self.reading = f"{self.reading}; {left}" if self.reading else left
+        if self.directions:
+            self.reading += f"; directions and blank relations read as {LINKED!r}"
         return taken
 
     def _sound(self, row: Row, layout: _Layout) -> bool:
@@ -286,6 +294,22 @@ class Intake:
 
     def _text(self, fields: list[str]) -> str:
         return self.separator.join(fields).rstrip("\r")
+
+
+def _tells_directions(words: list[str], at: int, below: list[Row]) -> bool:
+    """Whether a column called type holds but directions, as of Gephi's edges."""
+    if words[at] != "type":
+        return False
+    cells = {fields[at].strip() for _, fields in below if at < len(fields)}
+    return bool(cells) and cells <= DIRECTIONS
+
+
+def _linked(fields: list[str], layout: _Layout) -> list[str]:
+    """A row with a relation, where its cell is blank or a direction."""
+    at = layout.triple[1]
+    if len(fields) != layout.width or fields[at].strip() not in {"", *DIRECTIONS}:
+        return fields
+    return [*fields[:at], LINKED, *fields[at + 1 :]]
 
 
 def _blank(fields: list[str]) -> bool:

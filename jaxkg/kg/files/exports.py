@@ -22,8 +22,10 @@ _EDGES = ("links", "edges", "relationships")
 _ENDS = ("source", "target")
 _SAID = ("relation", "label", "type", "kind", "name", "interaction")
 """Keys of an edge that say what it is."""
-_LINKED = "linked to"
+LINKED = "linked to"
 """The relation of edges that say nothing of what they are."""
+DIRECTIONS = {"Directed", "Undirected", "Mutual"}
+"""What Gephi writes as an edge's type, which says nothing of what it is either."""
 
 
 def plain_header(cells: Sequence[str]) -> list[str]:
@@ -57,13 +59,14 @@ def nodes_and_edges(document: Any) -> dict[str, list[Any]] | None:
     """
     if isinstance(document, dict) and isinstance(document.get("elements"), dict):
         document = document["elements"]
-    if not isinstance(document, dict) or not _records(document.get("nodes")):
+    nodes = document.get("nodes") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not (nodes == [] or _records(nodes)):
         return None
     kind = next((key for key in _EDGES if _records(document.get(key))), "")
     edges = [_bare(edge) for edge in document.get(kind, ())]
     if not all(isinstance(edge.get(end), str | int) for edge in edges for end in _ENDS) or not kind:
         return None
-    return {"nodes": [_bare(node) for node in document["nodes"]], kind: list(map(_triple, edges))}
+    return {"nodes": [_bare(node) for node in nodes or ()], kind: list(map(_triple, edges))}
 
 
 def _records(several: Any) -> bool:
@@ -77,6 +80,15 @@ def _bare(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _triple(edge: Mapping[str, Any]) -> dict[str, Any]:
-    said = (edge[key] for key in _SAID if isinstance(edge.get(key), str) and edge[key].strip())
-    head, tail = (edge[end] for end in _ENDS)
-    return {"head": head, "relation": next(said, _LINKED), "tail": tail}
+    (head, tail), said = (edge[end] for end in _ENDS), said_by(edge)
+    return {"head": head, "relation": edge[said] if said else LINKED, "tail": tail}
+
+
+def said_by(edge: Mapping[str, Any]) -> str:
+    """The key of an edge that says what it is; "" where none does.
+
+    >>> said_by({"source": 1, "target": 2, "type": " ", "name": "sails"}), said_by({"weight": 2})
+    ('name', '')
+    """
+    said = (key for key in _SAID if isinstance(edge.get(key), str) and edge[key].strip())
+    return next(said, "")

@@ -7,6 +7,7 @@ from pathlib import Path
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.array_folder import CARD
 from jaxkg.kg.files.delimited import SEPARATORS
+from jaxkg.kg.files.graphml import NETWORK_FORMATS
 from jaxkg.kg.files.jsonld import is_jsonld
 from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_parts
 from jaxkg.kg.files.rdf import RDF_FORMATS
@@ -23,6 +24,7 @@ SUFFIXES = {
     **dict.fromkeys(EXCEL_ENDS, "excel"),
     **dict.fromkeys(SQLITE_ENDS, "sqlite"),
     **dict.fromkeys(PARQUET_ENDS, "parquet"),
+    **{f".{format}": format for format in NETWORK_FORMATS},
     ".nt": "ntriples",
     ".ttl": "turtle",
     ".rdf": "rdfxml",
@@ -41,6 +43,7 @@ FORMATS = (
     "sqlite",
     "jsonl",
     "parquet",
+    *NETWORK_FORMATS,
     *RDF_FORMATS,
     "saved",
     "folder",
@@ -91,7 +94,8 @@ def files_of(folder: Path) -> tuple[list[Path], list[str]]:
     """
     entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith((".", "~"))]
     formats = [SUFFIXES.get(suffix_of(entry)) if entry.is_file() else None for entry in entries]
-    read = [format in ("csv", "tsv", "jsonl", "excel", "sqlite") for format in formats]
+    together = ("csv", "tsv", "jsonl", "excel", "sqlite", *NETWORK_FORMATS)
+    read = [format in together for format in formats]
     return (
         [entry for entry, taken in zip(entries, read) if taken],
         [entry.name for entry, taken in zip(entries, read) if not taken],

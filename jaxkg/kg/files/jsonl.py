@@ -41,6 +41,7 @@ def read_jsonl(
     tables: list[TakenTable],
     edges: list[tuple[int, int]],
     *,
+    document: Any = None,
     keys: tuple[str, str, str] | None = None,
     provenance: bool | str | None = None,
     lines: bool = False,
@@ -60,14 +61,19 @@ def read_jsonl(
     Args:
         tables: takes what was read of entities.
         edges: takes first and last fact of what was read as triples.
+        document: what the file holds, where it is no JSON and was read before.
 
     Returns:
         How records that are no triples were taken, in words; else "".
     """
     title = path.name.split(".")[0]
     told: list[str] = []
-    blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
-    for name, part in _parts(path, title, blocks):
+    if document is None:
+        blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
+        parts = _parts(path, title, blocks)
+    else:
+        parts = _elements(_tables_in(document) or {})
+    for name, part in parts:
         lone, start = name == title, len(encoder)
         records = _read_part(path, name, part, encoder, names, bad, keys, provenance, lines=lines)
         if records is not None:
@@ -171,6 +177,12 @@ def _parts(
         tables = {title: document}
     else:
         raise JaxkgError(f"{path}: starts like a JSON array and is none")
+    yield from _elements(tables)
+
+
+def _elements(
+    tables: Mapping[str, list[Any]],
+) -> Iterator[tuple[str, Iterable[tuple[int, list[str]]]]]:
     for name, elements in tables.items():
         # An element is called by its number, for a line may hold several.
         yield name, [(1, [json.dumps(element, ensure_ascii=False) for element in elements])]

@@ -11,6 +11,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
 from jaxkg.kg.files.formats import files_of, graph_format, suffix_of
+from jaxkg.kg.files.graphml import NETWORK_FORMATS, read_network
 from jaxkg.kg.files.jsonl import read_jsonl
 from jaxkg.kg.files.parquet import holds_rows, parquet_rows, read_parquet
 from jaxkg.kg.files.rdf import read_rdf
@@ -32,6 +33,9 @@ from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import likely_column
+
+_LISTS = ("jsonl", *NETWORK_FORMATS)
+"""Formats that have lists of their own."""
 
 
 def read_graph(
@@ -65,12 +69,15 @@ def read_graph(
     | | entities: keys are relations, a list several values |
     | `parquet` | triples, or a folder of their partitions (needs the extra `parquet`); a file of |
     | | other columns is a table |
+    | `graphml`, `gexf` | nodes and edges as NetworkX, igraph, Gephi, yEd and Neo4j's APOC write |
+    | | them, see `jaxkg.kg.files.graphml` |
     | `ntriples`, `turtle`, `rdfxml`, | RDF (needs the extra `rdf`); for ids, names and |
     | `nquads`, `trig`, `jsonld` | statements about statements, see `jaxkg.kg.files.rdf.read_rdf` |
     | `saved` | a folder that `save_graph` or `kg build` wrote |
-    | `folder` | all CSV, TSV, Excel, SQLite and JSON files of a folder as one graph, whose tables |
-    | | refer to one another by names or numbers, see `jaxkg.kg.files.tables.keys`; a file of |
-    | | nodes and one of edges are among them, see `jaxkg.kg.files.exports` |
+    | `folder` | all CSV, TSV, Excel, SQLite, JSON, GraphML and GEXF files of a folder as one |
+    | | graph, whose tables refer to one another by names or numbers, see |
+    | | `jaxkg.kg.files.tables.keys`; a file of nodes and one of edges are among them, see |
+    | | `jaxkg.kg.files.exports` |
 
     Text may be gzip-packed. Blank lines are passed over, blanks around names are cut off. The
     first line of a TSV or CSV file is a header where it names head (or subject, source, from,
@@ -93,7 +100,7 @@ def read_graph(
             JSON-lines field, Parquet column or named header column `source`); True: "file:line"
             (for RDF the file alone, for Excel "file:sheet:row"), after a JSON line's own `source`;
             False: nothing is kept; a position or name: that column.
-        encoding: of text files, `names` included; RDF, Excel and Parquet know their own.
+        encoding: of text files, `names` included; RDF, GraphML, Excel and Parquet know their own.
         skip_bad: how many malformed lines to tolerate. What was skipped is told in the graph's
             `skipped`.
         lines: keep "file:line" where the file itself says nothing (text formats and Excel only).
@@ -135,9 +142,9 @@ def read_graph(
     if rows_taken:
         readings.append(join_ends(encoder, into.edges, into.tables))
         readings += [join_by_number(encoder, found, into.tables), drop_nothing(encoder)]
-        readings += [split_cells(encoder, found, into.tables)] if format != "jsonl" else []
+        readings += [split_cells(encoder, found, into.tables)] if format not in _LISTS else []
         readings.append(join_by_name(encoder, found))
-    if on_reading and (rows_taken or format in (*SEPARATORS, "jsonl", "folder")):
+    if on_reading and (rows_taken or format in (*SEPARATORS, *_LISTS, "folder")):
         readings.append(_values_taken(encoder))
     reading = "; ".join(filter(None, readings))
     if not len(encoder):
@@ -296,7 +303,12 @@ def _take(
             path, encoder, bad, columns=columns, provenance=provenance, on_progress=on_progress
         )
         return "", False
-    if format == "jsonl":
+    if format in _LISTS:
+        document, left_out = None, ""
+        if format in NETWORK_FORMATS:
+            _refuse(path, format, columns=columns)
+            _refuse(path, format, provenance=None if isinstance(provenance, bool) else provenance)
+            document, left_out = read_network(path, bad, on_progress)
         reading = read_jsonl(
             path,
             encoder,
@@ -304,13 +316,14 @@ def _take(
             bad,
             tables,
             edges,
+            document=document,
             keys=_keys(path, columns),
             provenance=_no_position(path, provenance),
             lines=lines,
             encoding=encoding,
             on_progress=on_progress,
         )
-        return reading, bool(reading)
+        return "; ".join(filter(None, (reading, left_out))), bool(reading)
     if not isinstance(provenance, bool):
         _refuse(path, format, provenance=provenance)
     _refuse(path, format, columns=columns)

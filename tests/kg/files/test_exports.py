@@ -74,3 +74,50 @@ def test_nodes_whose_links_lead_nowhere_are_other_records(tmp_path):
     facts = named_facts(read_graph(tmp_path / "net.json"))
     assert facts
     assert not any(relation == "linked to" for _, relation, _ in facts)
+
+
+def test_edges_without_nodes(tmp_path):
+    document = {"nodes": [], "links": [{"source": "Ann", "target": "Bo", "label": "knows"}]}
+    (tmp_path / "net.json").write_text(json.dumps(document))
+    assert named_facts(read_graph(tmp_path / "net.json")) == {("Ann", "knows", "Bo")}
+
+
+def test_directions_of_edges_are_no_relation(folder):
+    heard = []
+    nodes = "Id,Label,timeset,age\nn1,Ann,,31\nn2,Bo,,29\nn3,Cy,,40\n"
+    edges = (
+        "Source,Target,Type,Id,Label,Weight\nn1,n2,Directed,0,knows,1.0\n"
+        "\nn2,n3,Undirected,1,,2.0\nn1,n3,Mutual,2\n"
+    )
+    files = {"nodes.csv": nodes, "edges.csv": edges}
+    graph = folder(files, on_reading=heard.append, lines=True, skip_bad=1)
+    facts = named_facts(graph) - {("Ann", "age", "31"), ("Bo", "age", "29"), ("Cy", "age", "40")}
+    assert facts == {("Ann", "knows", "Bo"), ("Bo", "linked to", "Cy")}
+    assert "Source, Label, Target: taken as head, relation, tail; Type, Id, Weight left" in heard[0]
+    assert "; directions and blank relations read as 'linked to'" in heard[0]
+    row = next(r for r in range(graph.num_triples) if graph.triple(r)[1] == "linked to")
+    assert graph.source(row) == "edges.csv:4"
+    assert ":5: 4 fields where the first line has 6: 'n1,n3,Mutual,2'" in graph.skipped[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("Source\tTarget\tType\nA\tB\tDirected\nB\tC\tMutual\n",
+         {("A", "linked to", "B"), ("B", "linked to", "C")}),
+        ("Source\tTarget\tType\nA\tB\tDirected\nB\tC\tActed\n",
+         {("A", "Directed", "B"), ("B", "Acted", "C")}),
+        ("source\ttarget\ttype\nA\tB\tdirected\n", {("A", "directed", "B")}),
+        ("source\ttarget\trelation\nA\tB\tDirected\n", {("A", "Directed", "B")}),
+    ],
+)  # fmt: skip
+def test_types_that_are_directions_alone(tmp_path, text, facts):
+    (tmp_path / "net.tsv").write_text(text)
+    assert named_facts(read_graph(tmp_path / "net.tsv")) == facts
+
+
+def test_directions_in_many_lines(tmp_path):
+    lines = [f"node {at}\tnode {at + 1}\tUndirected" for at in range(9000)]
+    (tmp_path / "net.tsv").write_text("\n".join(["Source\tTarget\tType", *lines]))
+    graph = read_graph(tmp_path / "net.tsv")
+    assert (graph.num_triples, list(graph.relations)) == (9000, ["linked to"])

@@ -1,0 +1,214 @@
+"""GraphML and GEXF, as NetworkX, igraph, Gephi, yEd and Neo4j's APOC write them.
+
+The XML becomes the document of nodes and edges that node-link JSON is (`jaxkg.kg.files.exports`). A
+node is called by its id and named by its `name` or `label`, else by the text that yEd draws on it.
+A node within another is part of it. An edge is read in the direction in which it is written, also
+where the graph is undirected. Numbers stay as they are written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+from xml.parsers import expat
+
+from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
+from jaxkg.kg.files.exports import said_by
+from jaxkg.kg.files.tables.records import CALLED
+from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
+
+NETWORK_FORMATS = ("graphml", "gexf")
+"""What is read here; the first element of a file is called so."""
+
+_BLOCK = 1 << 16
+_NEEDED = {"node": ("id",), "edge": ("source", "target")}
+# GEXF's `type` of an edge is directed or undirected, and says nothing of what it is.
+_SAID = ("label", "labels", "kind", "weight", "start", "end")
+# What TinkerPop and Gephi call the sort of a node and what an edge is.
+_MEANT = {"labelV": "type", "labelE": "label", "Edge Label": "label"}
+_DRAWN = ("NodeLabel", "EdgeLabel")
+_LOOKS = {"r", "g", "b", "x", "y"}
+"""Where a node has all of these, they are how Gephi draws it."""
+
+
+class _Element(NamedTuple):
+    name: str
+    said: dict[str, str]
+    texts: list[str]
+
+
+@dataclasses.dataclass
+class _Record:
+    """A node or an edge that is being read: what is said of it by name, and under which keys."""
+
+    kind: str
+    id: str
+    said: dict[str, dict[str, None]] = dataclasses.field(default_factory=dict)
+    keys: set[str] = dataclasses.field(default_factory=set)
+    drawn: str = ""
+
+
+def read_network(
+    path: Path, bad: BadLines, on_progress: Progress | None = None
+) -> tuple[dict[str, list[dict[str, Any]]], str]:
+    """The nodes and edges of a GraphML or GEXF file, and what is left out, in words.
+
+    Raises:
+        JaxkgError: it is no XML, or of another kind; it defines entities, by which a small file can
+            become a huge one; it has neither nodes nor edges; a node without an id or an edge
+            without an end is one more than `bad` tolerates.
+    """
+    # ElementTree cannot tell that entities are defined, nor the line of an element.
+    parser = expat.ParserCreate()
+    network = _Network(path, bad, parser)
+    parser.buffer_text = True
+    parser.StartElementHandler = network.start
+    parser.EndElementHandler = network.end
+    parser.CharacterDataHandler = network.text
+    parser.EntityDeclHandler = network.refuse
+    with open_bytes(path, on_progress) as file:
+        try:
+            while chunk := file.read(_BLOCK):
+                parser.Parse(chunk, False)
+            parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            why = expat.ErrorString(error.code)
+            raise JaxkgError(f"{path}:{error.lineno}: not XML ({why})") from error
+        except (LookupError, ValueError) as error:
+            if network.root:
+                raise  # an encoding is named before the first element
+            raise JaxkgError(f"{path}: its encoding is not read ({error}); use UTF-8") from error
+    left_out = [f"{', '.join(network.left_out)} left out"] if network.left_out else []
+    left_out += [f"{network.hyperedges:,} hyperedges left out"] if network.hyperedges else []
+    if not network.nodes and not network.edges:
+        raise JaxkgError(f"{path}: {'; '.join(['no nodes and no edges in it', *left_out])}")
+    return {"nodes": network.nodes, "edges": network.edges}, "; ".join(left_out)
+
+
+class _Network:
+    """Takes elements as they start and end, and keeps those that are open alone."""
+
+    def __init__(self, path: Path, bad: BadLines, parser: expat.XMLParserType):
+        self.nodes: list[dict[str, Any]] = []
+        self.edges: list[dict[str, Any]] = []
+        self.hyperedges, self.left_out = 0, dict[str, None]()
+        self._path, self._bad, self._parser = path, bad, parser
+        self._within: list[_Element] = []
+        self._open: list[_Record] = []
+        self.root = self._prefix = ""
+        # By what they are of and their id: the name and type of keys, and their defaults.
+        self._keys: dict[tuple[str, str], tuple[str, str]] = {}
+        self._defaults: dict[tuple[str, str], str] = {}
+
+    def refuse(self, name: str, *_: Any) -> NoReturn:
+        line = self._parser.CurrentLineNumber
+        raise JaxkgError(
+            f"{self._path}:{line}: defines the entity {name!r}; write out what it stands for"
+        )
+
+    def text(self, text: str) -> None:
+        self._within[-1].texts.append(text)
+
+    def start(self, name: str, said: dict[str, str]) -> None:
+        if not self._within:
+            self.root, self._prefix = name, name[: name.find(":") + 1]
+            if name.removeprefix(self._prefix) not in NETWORK_FORMATS:
+                raise JaxkgError(f"{self._path}: neither GraphML nor GEXF: it starts with <{name}>")
+        name, id = name.removeprefix(self._prefix), said.get("id", "")
+        if name in _NEEDED:
+            self._begin(name, said)
+        elif name == "key":
+            type = "list" if "attr.list" in said else said.get("attr.type", "")
+            self._keys[said.get("for", "all"), id] = said.get("attr.name") or id, type
+        elif name == "attribute":
+            of = self._within[-1].said.get("class", "node")
+            self._keys[of, id] = said.get("title") or id, said.get("type", "")
+        elif name == "attvalue" and self._open:
+            self._say(said.get("for", id), said.get("value", ""))
+        self.hyperedges += name == "hyperedge"
+        self._within.append(_Element(name, said, []))
+
+    def end(self, _: str) -> None:
+        name, said, texts = self._within.pop()
+        text, around = "".join(texts).strip(), self._within[-1].name if self._within else ""
+        if name in _NEEDED:
+            self._close()
+        elif name == "data" and around in _NEEDED:
+            self._say(said.get("key", ""), text)
+        elif name == "default" and around in ("key", "attribute"):
+            self._defaults[next(reversed(self._keys))] = text
+        elif name.rpartition(":")[2] in _DRAWN and self._open:
+            self._open[-1].drawn = self._open[-1].drawn or " ".join(text.split())
+
+    def _begin(self, kind: str, said: dict[str, str]) -> None:
+        needed = _NEEDED[kind]
+        ends = {end: said[end].strip() for end in needed if said.get(end, "").strip()}
+        around = next((one.id for one in reversed(self._open) if one.id), "")
+        self._open.append(_Record(kind, ends.get("id", "")))
+        if len(ends) < len(needed):
+            shown = " ".join((f"<{kind}", *(f"{name}={text!r}" for name, text in said.items())))
+            line, which = self._parser.CurrentLineNumber, " and ".join(needed)
+            self._bad.note(self._path, line, f"{shown}>", f"no {which}", f"{kind} with {which}")
+        elif around and kind == "node":
+            self.edges.append({"source": ends["id"], "target": around, "label": "part of"})
+        for name, text in (*ends.items(), *((name, said.get(name, "")) for name in _SAID)):
+            self._add(name, text)
+
+    def _say(self, id: str, text: str) -> None:
+        """Take what is said of the open node or edge under a key."""
+        record = self._open[-1]
+        record.keys.add(id)
+        name, type = self._keys.get((record.kind, id)) or self._keys.get(("all", id)) or (id, "")
+        for one in _several(text) if type.startswith("list") else [text]:
+            self._add(name.strip(), one.lower() if type == "boolean" else one)
+
+    def _add(self, name: str, text: str) -> None:
+        name, texts = _MEANT.get(name, name), [text.strip()]
+        if name in ("labels", "TYPE") and texts[0].startswith(":"):
+            name, texts = "type", texts[0].split(":")  # as APOC writes the sorts of a node
+        name = name.lower() if name.lower() in CALLED else name
+        for one in filter(None, texts if name else ()):
+            self._open[-1].said.setdefault(name, {})[one] = None
+
+    def _close(self) -> None:
+        """Make a record of the open node or edge."""
+        kind, needed = self._open[-1].kind, _NEEDED[self._open[-1].kind]
+        for (of, id), text in self._defaults.items():
+            if of in (kind, "all") and id not in self._open[-1].keys:
+                self._say(id, text)
+        one, record = self._open.pop(), dict[str, Any]()
+        for name, (first, *others) in one.said.items():
+            alone = name in (*CALLED, *needed)  # what it is called is one text
+            record[name] = first if alone or not others else [first, *others]
+            record |= {f"own {name}": others[0]} if alone and others else {}
+        if not record.keys() >= set(needed):
+            return  # it is told
+        if kind == "edge":
+            record |= {"label": one.drawn} if one.drawn and not said_by(record) else {}
+            told = (*needed, said_by(record))
+            self.left_out |= {f"{name} of edges": None for name in record if name not in told}
+            self.edges.append(record)
+            return
+        if record.keys() >= _LOOKS:
+            record = {name: told for name, told in record.items() if name not in {*_LOOKS, "size"}}
+            self.left_out["place and colour of nodes"] = None
+        if record.get("label", "") in ("", record["id"], record.get("name")):
+            record.pop("label", None)
+        if record.keys().isdisjoint(CALLED[1:]) and (own := one.drawn or record.pop("own id", "")):
+            record["label"] = own
+        self.nodes.append(record)
+
+
+def _several(text: str) -> list[str]:
+    """What a list holds: `["a", "b"]` as APOC writes it; `[a, b]` or `a|b` as Gephi does."""
+    try:
+        listed = read_json(text)
+    except JaxkgError:
+        listed = None
+    if not isinstance(listed, list):
+        listed = re.split(r"[|;,]", text.strip().removeprefix("[").removesuffix("]"))
+    return [one if isinstance(one, str) else json.dumps(one) for one in listed]
