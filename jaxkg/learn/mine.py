@@ -11,7 +11,7 @@ import numpy as np
 from jaxkg.candidates import Revisit, answers, fit, follow, start
 from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
 from jaxkg.kg.neighbourhood import spread
-from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
+from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, starts_table, stream
 from jaxkg.types import NULL, Fit, Graph
 
 _SAMPLED_WALKS = 100_000
@@ -162,10 +162,11 @@ def mine_paths(
     tick = on_progress or (lambda done, total: None)
 
     batch_size = min(batch_size, bucket(count))
+    starts = batch_starts(topics, batch_size)
 
     def propose(indices: np.ndarray, slots: tuple[int, ...]) -> RelationPaths:
         rows = bucket(batch_size)
-        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        row, node = starts(indices)
         wanted = targets_table([targets[i] for i in indices], num_rows=rows, slots=goals)
         return _propose(
             tensors.graph,
@@ -194,11 +195,12 @@ def mine_paths(
     question, place = np.nonzero(proposed > 0)
     exact = np.zeros_like(proposed)
     executed = min(8 * batch_size, bucket(len(question)))
+    again = batch_starts([topics[i] for i in question.tolist()], executed)
 
     def execute(indices: np.ndarray, slots: tuple[int, ...]):
         rows = bucket(executed)
         who = question[indices]
-        row, node = starts_table([topics[i] for i in who], num_rows=rows)
+        row, node = again(indices)
         wanted = targets_table([targets[i] for i in who], num_rows=rows, slots=8 * goals)
         paths = pad(relations[who, place[indices]], rows)
         return _execute_f1(

@@ -21,7 +21,7 @@ from jaxkg.score.edges import EdgeScorer, EdgeTables, depth_log_probabilities
 from jaxkg.search.edge_scores import BestTargets, EdgeScores, asked
 from jaxkg.search.plans import Plans, plans_of
 from jaxkg.search.relation_beam import Beam, BeamPaths, Layer, Scored, search_layers
-from jaxkg.tensors import Capacities, TensorGraph, bucket, starts_table, stream
+from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, stream
 from jaxkg.types import NULL, Frontier, Graph
 
 _STEPS = 5
@@ -318,10 +318,11 @@ def guided_paths(
     """
     count = len(questions)
     batch_size = min(batch_size, bucket(count))
+    starts = batch_starts(topics, batch_size)
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):
         rows = bucket(batch_size)
-        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        row, node = starts(indices)
         return guided_batch(
             tensors.graph,
             params,

@@ -19,7 +19,7 @@ from jaxkg.score.planner import (
 )
 from jaxkg.search.relation_beam import Beam, BeamPaths, Scored, search
 from jaxkg.select import witness_paths
-from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
+from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream
 from jaxkg.types import NULL, Fit, Frontier, Graph
 
 _FEWEST_SLOTS = 4096
@@ -198,11 +198,11 @@ def plan_paths(
     ngrams = planner.ngrams(masked)
     params, labels = planner.on_device
     batch_size = min(batch_size, bucket(count))
-    most = _most_starts(topics, batch_size)
+    starts = batch_starts(topics, batch_size)
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):
         rows = bucket(batch_size)
-        row, node = starts_table([topics[i] for i in indices], num_rows=rows, slots=most)
+        row, node = starts(indices)
         return plan_batch(
             tensors.graph,
             params,
@@ -229,13 +229,6 @@ def plan_paths(
     )
     batches = stream(count, batch_size, run, capacities)
     return plans_of(batches, count, width=width, hops=hops, on_progress=on_progress)
-
-
-def _most_starts(topics: Sequence[Sequence[int]], batch_size: int) -> int:
-    """Topic nodes of a batch at most: batches padded to that share a program."""
-    sizes = np.fromiter(map(len, topics), np.int64, len(topics))
-    firsts = range(0, len(topics), batch_size)
-    return int(np.add.reduceat(sizes, firsts).max()) if len(topics) else 0
 
 
 def plans_of(
@@ -365,11 +358,11 @@ def execute_paths(
         relations = relations[:, :, None]
     count, hops, _ = relations.shape
     batch_size = min(batch_size, bucket(count))
-    most = _most_starts(topics, batch_size)
+    starts = batch_starts(topics, batch_size)
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):
         rows = bucket(batch_size)
-        row, node = starts_table([topics[i] for i in indices], num_rows=rows, slots=most)
+        row, node = starts(indices)
         return execute_batch(
             tensors.graph,
             row,

@@ -2,13 +2,14 @@
 
 from jaxkg.tensors.buckets import Capacities, bucket
 from jaxkg.tensors.graph import TensorGraph, edge_tables, tensor_graph
-from jaxkg.tensors.pad import pad, starts_table
+from jaxkg.tensors.pad import batch_starts, pad, starts_table
 from jaxkg.tensors.stream import Sized, rerun, stream
 
 __all__ = [
     "Capacities",
     "Sized",
     "TensorGraph",
+    "batch_starts",
     "bucket",
     "edge_tables",
     "pad",

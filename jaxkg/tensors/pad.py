@@ -1,6 +1,6 @@
 """Host lists to padded index arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -40,3 +40,26 @@ def starts_table(
     padded = pad(row, size)
     padded[len(row) :] = num_rows - 1
     return padded, pad(node, size)
+
+
+def batch_starts(
+    nodes: Sequence[Sequence[int]], batch_size: int
+) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """`starts_table` for the batches of a run, all padded alike: they share a program.
+
+    Args:
+        nodes: of every row of the run.
+        batch_size: rows of a batch at most.
+
+    Returns:
+        From the [n] rows of a batch to its columns, of `bucket(batch_size)` rows.
+
+    >>> row, node = batch_starts([[4], [1, 2], [3]], 2)(np.array([2]))
+    >>> row.tolist(), node.tolist()
+    ([0, 7, 7, 7, 7, 7, 7, 7], [3, -1, -1, -1, -1, -1, -1, -1])
+    """
+    sizes = np.fromiter(map(len, nodes), np.int64, len(nodes))
+    most = np.add.reduceat(sizes, range(0, len(nodes), batch_size)).max() if len(nodes) else 0
+    return lambda rows: starts_table(
+        [nodes[row] for row in rows.tolist()], num_rows=bucket(batch_size), slots=int(most)
+    )

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from jaxkg.candidates import Revisit, fit, follow, start
 from jaxkg.learn.mine import MinedPaths
-from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
+from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream
 from jaxkg.types import NULL, Fit, Frontier, Graph, inverse_code
 
 _BLOCK = 1024
@@ -155,10 +155,11 @@ def states_along(
     """
     count, hops = paths.shape
     batch_size = min(batch_size, bucket(count))
+    starts = batch_starts(topics, batch_size)
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):
         rows = bucket(batch_size)
-        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        row, node = starts(indices)
         table = pad(paths[indices], rows)[:, :, None]
         return _follow(tensors.graph, row, node, table, capacities=slots, revisit=revisit)
 

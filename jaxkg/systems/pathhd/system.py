@@ -36,7 +36,7 @@ from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, listed_schema
 from jaxkg.systems.pathhd.trace import candidate_nodes
 from jaxkg.systems.paths import Found, Linked, PathAnswering
 from jaxkg.systems.ranked import RankedPaths, either_way
-from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream, tensor_graph
+from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 from jaxkg.words import below
@@ -328,14 +328,14 @@ class PathHD(PathAnswering[Schemas]):
         else:
             keep = min(keep, self.schemas.count)
             capacities = Capacities((bucket(8 * size, floor=1024),))
-        rows = bucket(size)
+        rows, starts = bucket(size), batch_starts([some.entities for some in topics], size)
         relations = np.full((count, keep, self.hops), NULL, np.int32)
         similarity = np.full((count, keep), -np.inf, np.float32)
         complete, visited = asked.complete.copy(), np.zeros((count, 2), np.int64)
         weight = jax.device_put(np.asarray(self.length_weight, np.float32))
 
         def run(indices: np.ndarray, slots: tuple[int, ...]) -> Nearest:
-            row, node = starts_table([topics[i].entities for i in indices], num_rows=rows)
+            row, node = starts(indices)
             query = jax.tree.map(lambda column: pad(column[indices], rows), asked.query)
             encoded = encode_queries(
                 symbols.algebra,

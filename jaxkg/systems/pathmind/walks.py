@@ -19,7 +19,7 @@ from jaxkg.learn.priority.subgraphs import prioritise
 from jaxkg.ops import edges_to, top_in_group
 from jaxkg.score.priority import Question, read_questions
 from jaxkg.score.priority_params import PriorityParams
-from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, starts_table, stream
+from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream
 from jaxkg.types import NULL, Graph
 
 Strategy: TypeAlias = Literal["important", "shortest", "random"]
@@ -215,10 +215,10 @@ def rank_entities(
         (model.params, model.label_ngrams(), model.label_text)
     )
     batch_size = min(batch_size, bucket(count))
-    rows = bucket(batch_size)
+    rows, starts = bucket(batch_size), batch_starts(topics, batch_size)
 
     def run(indices: np.ndarray, slots: tuple[int, ...]) -> Prioritised:
-        row, node = starts_table([topics[i] for i in indices], num_rows=rows)
+        row, node = starts(indices)
         return prioritise_batch(
             tensors.graph,
             params,
@@ -238,7 +238,7 @@ def rank_entities(
 
     capacities = Capacities(
         slots=tuple(
-            bucket(16 * batch_size << 3 * (step // 2), floor=_FEWEST_SLOTS)
+            bucket(64 * batch_size << 3 * (step // 2), floor=_FEWEST_SLOTS)
             for step in range(2 * hops)
         )
     )

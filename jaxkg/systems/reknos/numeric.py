@@ -28,7 +28,7 @@ from jaxkg.systems.reknos.scorers import (
     within,
 )
 from jaxkg.systems.reknos.trace import Trace, read_traces
-from jaxkg.tensors import bucket, pad, starts_table, stream
+from jaxkg.tensors import batch_starts, bucket, pad, stream
 from jaxkg.types import NULL, Graph
 
 
@@ -186,9 +186,10 @@ def search_numerically(
     reading = scorer.read(questions, topics)
     weights = jax.device_put(scorer.weights())
     rows = bucket(min(settings.batch_size, count))
+    starts = batch_starts([some.entities for some in topics], min(settings.batch_size, rows))
 
     def run(indices: np.ndarray, slots: tuple[int, ...]) -> NumericSearch:
-        row, node = starts_table([topics[i].entities for i in indices.tolist()], num_rows=rows)
+        row, node = starts(indices)
         return search_batch(
             problem.tensors.graph, problem.group, problem.connections, problem.named, weights,
             jax.tree.map(lambda column: pad(column[indices], rows), reading), row, node,
