@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
@@ -24,6 +25,10 @@ HEADER = (
 """Words, in any case, by which a header line or a column is known as head, relation, tail; of
 several in one header the first counts."""
 _LETTERS = ("h", "r", "t"), ("s", "p", "o")
+_EDGES = ("source", "target"), ("src", "dst"), ("from", "to")
+_SAID = "label", "kind", "interaction"
+_BESIDE = {*_SAID, "id", "weight", "key", "timeset"}
+"""What may stand beside the ends of an edge that has no relation."""
 
 Columns = Sequence[int | str]
 Row = tuple[int, list[str]]
@@ -83,6 +88,16 @@ def header_columns(words: Sequence[str]) -> list[int] | None:
             return [folded.index(letter) for letter in letters]
     found = [next((folded.index(w) for w in known if w in folded), -1) for known in HEADER]
     return found if min(found) >= 0 else None
+
+
+def is_edge_list(words: Sequence[str]) -> bool:
+    """Whether a header is that of edges, which need not say what they are, as network tools have.
+
+    >>> is_edge_list(["Source", "Target", "Weight"]), is_edge_list(["from", "to", "price"])
+    (True, False)
+    """
+    folded = [word.strip().casefold() for word in words]
+    return tuple(folded[:2]) in _EDGES and _BESIDE.issuperset(folded[2:])
 
 
 def separator_of(path: Path, format: str, encoding: str) -> str:
@@ -175,11 +190,11 @@ class Intake:
         self.reading = ""
         self.asked, self.provenance = columns, provenance
         self.layout: _Layout | None = None
-        self.directions = False  # whether a column tells directions, and relations may be blank
+        self.mend: Callable[[list[str]], list[str]] | None = None  # rows that lack a relation
 
     def lines(self, first: int, lines: list[str]) -> None:
         """Take unquoted lines, numbered from `first`."""
-        if (layout := self.layout) and not self.directions:
+        if (layout := self.layout) and not self.mend:
             width = layout.width
             if {line.count(self.separator) for line in lines} == {width - 1}:
                 # No list per line: the garbage collector would spend longer on them than we do.
@@ -198,9 +213,9 @@ class Intake:
             rows = rows[self._learn(rows[0], rows[1:]) :]
         if not (layout := self.layout):
             return
-        if self.directions:
-            rows = [(number, _linked(fields, layout)) for number, fields in rows]
         rows = [row for row in rows if self._sound(row, layout)]
+        if self.mend:
+            rows = [(number, self.mend(fields)) for number, fields in rows]
         columns = [[fields[at].strip() for _, fields in rows] for at in layout.triple]
         at = layout.source
         sources = None if at is None else [fields[at] for _, fields in rows]
@@ -224,10 +239,15 @@ class Intake:
         fields = fields if self.asked else plain_header(fields)
         words = [field.strip().casefold() for field in fields]
         by_word = None if self.format == "metaqa" else header_columns(words)
-        header = by_word is not None
-        if header and not self.asked and _tells_directions(words, by_word[1], below):
-            self.directions = True
+        if by_word and not self.asked and _tells_directions(words, by_word[1], below):
             by_word[1] = words.index("label") if "label" in words else by_word[1]
+            self.mend = functools.partial(_linked, at=by_word[1])
+        elif not (self.asked or by_word or self.format == "metaqa") and is_edge_list(words):
+            said = next((words.index(word) for word in _SAID if word in words), len(words))
+            by_word = [0, said, 1]
+            self.mend = functools.partial(_linked, at=said)
+            fields = self.mend(fields)
+        header = by_word is not None
         wanted = self.asked or by_word or (0, 1, 2)
         source = None if isinstance(self.provenance, bool) else self.provenance
         if self.provenance is None and by_word and "source" in words:
@@ -259,7 +279,7 @@ class Intake:
             named.index(column) if isinstance(column, str) else column for column in asked
         )
         self.layout = _Layout(
-            len(fields), (head, relation, tail), rest[0] if rest else None, expected
+            len(words), (head, relation, tail), rest[0] if rest else None, expected
         )
         told = [named[at] for at in (head, relation, tail)]
         taken = header or any(isinstance(column, str) for column in asked)
@@ -275,14 +295,16 @@ class Intake:
         if beside:
             left = f"{', '.join(beside)} left out"
             self.reading = f"{self.reading}; {left}" if self.reading else left
-        if self.directions:
+        if self.mend and relation < len(words):
             self.reading += f"; directions and blank relations read as {LINKED!r}"
         return taken
 
     def _sound(self, row: Row, layout: _Layout) -> bool:
         number, fields = row
-        if len(fields) == layout.width and all(fields[at].strip() for at in layout.triple):
-            return True
+        if len(fields) == layout.width:
+            whole = self.mend(fields) if self.mend else fields
+            if all(whole[at].strip() for at in layout.triple):
+                return True
         if not _blank(fields):
             text = self._text(fields)
             why, hint = "a blank name", ""
@@ -304,12 +326,10 @@ def _tells_directions(words: list[str], at: int, below: list[Row]) -> bool:
     return bool(cells) and cells <= DIRECTIONS
 
 
-def _linked(fields: list[str], layout: _Layout) -> list[str]:
-    """A row with a relation, where its cell is blank or a direction."""
-    at = layout.triple[1]
-    if len(fields) != layout.width or fields[at].strip() not in {"", *DIRECTIONS}:
-        return fields
-    return [*fields[:at], LINKED, *fields[at + 1 :]]
+def _linked(fields: list[str], at: int) -> list[str]:
+    """A row with a relation, where its cell is blank or a direction, or there is no such column."""
+    said = fields[at].strip() if at < len(fields) else ""
+    return fields if said not in {"", *DIRECTIONS} else [*fields[:at], LINKED, *fields[at + 1 :]]
 
 
 def _blank(fields: list[str]) -> bool:

@@ -121,3 +121,40 @@ def test_directions_in_many_lines(tmp_path):
     (tmp_path / "net.tsv").write_text("\n".join(["Source\tTarget\tType", *lines]))
     graph = read_graph(tmp_path / "net.tsv")
     assert (graph.num_triples, list(graph.relations)) == (9000, ["linked to"])
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "facts", "told"),
+    [
+        ("e.csv", "source,target/Ann,Bo", [("Ann", "linked to", "Bo")],
+         "source, linked to, target: taken as head, relation, tail"),
+        ("e.csv", "source,target,weight/Ann,Bo,3/Ann,Cy,1",
+         [("Ann", "linked to", "Bo"), ("Ann", "linked to", "Cy")], "weight left out"),
+        ("e.tsv", "From\tTo\tLabel/Ann\tBo\tknows/Bo\tCy\t",
+         [("Ann", "knows", "Bo"), ("Bo", "linked to", "Cy")],
+         "blank relations read as 'linked to'"),
+        ("e.csv", "from,to,price,line/Rome,Oslo,9,A/Oslo,Rome,8,B/Oslo,Bonn,7,C", None,
+         "taken as a table"),
+    ],
+)  # fmt: skip
+def test_edges_that_do_not_say_what_they_are(tmp_path, name, lines, facts, told):
+    (tmp_path / name).write_text(lines.replace("/", "\n"))
+    heard = []
+    graph = read_graph(tmp_path / name, on_reading=heard.append)
+    assert told in heard[0]
+    found = [graph.triple(row) for row in range(graph.num_triples)]
+    assert found == facts or (facts is None and "linked to" not in graph.relations)
+
+
+def test_edges_without_a_relation_join_their_nodes(folder):
+    nodes = "Id,Label\nn1,Ann\nn2,Bo\n"
+    graph = folder({"nodes.csv": nodes, "edges.csv": "Source,Target,Weight\nn1,n2,2\n"})
+    assert named_facts(graph) == {("Ann", "linked to", "Bo")}
+
+
+def test_a_row_too_long_for_edges_is_told(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\nAnn,Bo\nBo,Cy,3\nCy,\n")
+    graph = read_graph(tmp_path / "e.csv", skip_bad=2)
+    assert graph.num_triples == 1
+    assert "3 fields where the first line has 2" in graph.skipped[0]
+    assert "a blank name" in graph.skipped[1]

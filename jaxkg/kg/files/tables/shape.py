@@ -6,7 +6,7 @@ import csv
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from jaxkg.kg.files.delimited import HEADER, header_columns, separator_of
+from jaxkg.kg.files.delimited import HEADER, header_columns, is_edge_list, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.files.tables.table import full_name
@@ -115,7 +115,7 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     if not rows:
         return False
     names, width = [word.casefold() for word in rows[0]], len(rows[0])
-    if not _names_columns(names) or header_columns(names) is not None:
+    if not _names_columns(names) or header_columns(names) is not None or is_edge_list(names):
         return False
     if any(is_value(name) or "://" in name for name in names):
         return False
