@@ -29,6 +29,12 @@ _WIDTHS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256, 384, 51
 _APART = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
 """The same of short batches, which are too few for further programs to be worth it."""
 
+_SHARED = (8, 32, 96, 256, 512)
+"""The same where texts are so many that their short batches are a small part of them."""
+
+_SO_MANY = 1024
+"""Texts of a call from which on they are."""
+
 _ROWS = (1, 8)
 """Texts of a batch that is short."""
 
@@ -195,13 +201,16 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
     A few batches of few rows cost less than one of many that stay empty; what rows are left in a
     batch go to the next shorter texts.
     """
-    widths, apart = ([*(w for w in some if w < longest), longest] for some in (_WIDTHS, _APART))
+    many_texts = len(lengths) >= _SO_MANY
+    both = (_WIDTHS, _SHARED if many_texts else _APART)
+    widths, apart = ([*(w for w in some if w < longest), longest] for some in both)
     order = np.argsort(lengths, kind="stable")[::-1]
     falling = np.asarray(lengths)[order]
     first = 0
     while first < len(order):
         width = widths[int(np.searchsorted(widths, falling[first]))]
-        one, few = _ROWS
+        few = _ROWS[1]
+        one = few if many_texts else _ROWS[0]
         many = max(_MANY, _TOKENS // width)
         least = _SHORTEST * width if width > widths[0] else 0
         similar = int(np.searchsorted(-falling, -least, side="right")) - first
@@ -212,7 +221,7 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
             size = few
         if size < many:
             width = apart[int(np.searchsorted(apart, width))]
-        if size == one:
+        if size == 1:
             width = max(width, min(_ALONE, longest))
         yield order[first : first + size], size, width
         first += size

@@ -140,6 +140,19 @@ def test_batches_hold_every_text_once_and_little_else() -> None:
         assert count < 20 or padded < 1.6 * sum(lengths)
 
 
+def test_very_many_texts_take_few_programs_for_what_fills_no_batch() -> None:
+    drawn = np.random.default_rng(0)
+    lengths = [*drawn.integers(3, 30, 4000).tolist(), 33, 47, 60, 90, 90, 120, 200, 250]
+    batches = list(text_batches(lengths, 256))
+    assert sorted(np.concatenate([rows for rows, _, _ in batches]).tolist()) == list(range(4008))
+    assert all(max(lengths[row] for row in rows) <= width for rows, _, width in batches)
+    short = {(size, width) for _, size, width in batches if size < 64}
+    assert short <= {(8, 8), (8, 32), (8, 96), (8, 256)}
+    assert sum(size * width for _, size, width in batches) < 1.25 * sum(lengths)
+    apart = {(size, width) for _, size, width in text_batches(lengths[-1000:], 256) if size < 64}
+    assert len(apart) > len(short)  # fewer texts keep to narrower batches
+
+
 def test_a_text_alone_shares_a_program_with_longer_ones() -> None:
     alone = (list(text_batches([length], 256)) for length in range(3, 13))
     widths = {width for batches in alone for _, _, width in batches}
