@@ -1,5 +1,6 @@
 """Nodes and edges as graph databases and network tools export them."""
 
+import itertools
 import json
 
 import pytest
@@ -130,6 +131,8 @@ def test_directions_in_many_lines(tmp_path):
          "source, linked to, target: taken as head, relation, tail"),
         ("e.csv", "source,target,weight/Ann,Bo,3/Ann,Cy,1",
          [("Ann", "linked to", "Bo"), ("Ann", "linked to", "Cy")], "weight left out"),
+        ("e.csv", "source,target,weight/a,b,3/b,c,1/c,d,2/d,e,4/e,f,5/f,g,6",
+         [(a, "linked to", b) for a, b in itertools.pairwise("abcdefg")], "weight left out"),
         ("e.tsv", "From\tTo\tLabel/Ann\tBo\tknows/Bo\tCy\t",
          [("Ann", "knows", "Bo"), ("Bo", "linked to", "Cy")],
          "blank relations read as 'linked to'"),
