@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import train_reader
-from train_reader import BARE, ENCODERS, HELD, SOURCES, half_of
+from train_reader import BARE, ENCODERS, HELD, OFTEN, SOURCES, half_of
 
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.systems.reader.rank import rank_on_host
@@ -41,8 +41,6 @@ ROWS = (
     *(f"no {source}" for source in (*SOURCES, "own graphs")),
 )
 HALVES = ("-0", "-1")
-OFTEN = 3
-"""Times that an own graph counts; once without its classes, as `train_reader.py` has it."""
 
 
 def best_right(some: Examples, scores: np.ndarray) -> float:

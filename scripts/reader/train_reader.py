@@ -68,6 +68,8 @@ from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.text.encoder import Change
 
 VERSION = "2026.11-17"
+OFTEN = 3
+"""Times that an own graph counts; once without its classes."""
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
 
 
@@ -375,7 +377,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--own", type=Path, help="own graphs: their `choose` halves are learnt, too"
     )
-    parser.add_argument("--often", type=int, default=3, help="times that an own graph counts")
+    parser.add_argument("--often", type=int, default=OFTEN, help="times an own graph counts")
     parser.add_argument("--folds", type=int, default=5, help="of own graphs, for the confidence")
     parser.add_argument("--unfitted", nargs="*", default=[], help="own graphs to leave out")
     parser.add_argument("--without", default="")

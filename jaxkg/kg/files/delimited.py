@@ -301,10 +301,10 @@ class Intake:
 
     def _sound(self, row: Row, layout: _Layout) -> bool:
         number, fields = row
-        if len(fields) == layout.width:
-            whole = self.mend(fields) if self.mend else fields
-            if all(whole[at].strip() for at in layout.triple):
-                return True
+        head, relation, tail = layout.triple
+        needed = (head, tail) if self.mend else (head, relation, tail)
+        if len(fields) == layout.width and all(fields[at].strip() for at in needed):
+            return True
         if not _blank(fields):
             text = self._text(fields)
             why, hint = "a blank name", ""
