@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -113,16 +114,40 @@ class Neighbourhood:
 
     def ends(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
         """Where each relation code leads to from any of these nodes; ends ascending, unique."""
-        _, codes, ends, _ = self.edges(nodes)
-        if not len(codes):
-            return {}
-        keys = distinct(codes.astype(np.int64) * self.kg.num_entities + ends)
-        codes, ends = np.divmod(keys, self.kg.num_entities)
-        cuts = np.flatnonzero(np.diff(codes)) + 1
-        return {
-            int(code): some
-            for code, some in zip(codes[np.r_[0, cuts]], np.split(ends, cuts), strict=True)
-        }
+        _, codes, starts, ends = self.ends_of_each([nodes])
+        return (
+            dict(zip(codes.tolist(), np.split(ends, starts[1:]), strict=True)) if len(ends) else {}
+        )
+
+    def ends_of_each(
+        self, groups: Sequence[np.ndarray], same: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Where each relation code leads to from any node of each group, all groups at once.
+
+        Args:
+            groups: G groups of entity indices.
+            same: [2 R] the relation code that each counts as; None takes all as they are.
+
+        Returns:
+            Of each group and code [S] the place of the group, ascending, the code, ascending in a
+            group, and where its ends start in [E], which are ascending and unique.
+        """
+        nodes = np.concatenate([np.zeros(0, np.int64), *groups])
+        of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        first, last = self._first[nodes], self._first[nodes + 1]
+        forth = self.kg.triples[spread(first, last)]
+        group = np.repeat(of, last - first)
+        first, last = self._back_first[nodes], self._back_first[nodes + 1]
+        back = self.kg.triples[self._back[spread(first, last)]]
+        group = np.concatenate([group, np.repeat(of, last - first)])
+        codes = np.concatenate([forth[:, 1], back[:, 1] + self.kg.num_relations])
+        codes = codes if same is None else same[codes]
+        keys = group * (2 * self.kg.num_relations) + codes
+        keys = distinct(keys * self.kg.num_entities + np.concatenate([forth[:, 2], back[:, 0]]))
+        keys, ends = np.divmod(keys, max(self.kg.num_entities, 1))
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        group, codes = np.divmod(keys[starts], max(2 * self.kg.num_relations, 1))
+        return group, codes, starts, ends
 
     def pairs(self, nodes: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
         """(source, end) of each edge of one relation code."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from jaxkg.answer import Answer
 from jaxkg.kg import Topics
@@ -62,11 +62,15 @@ def as_question(question: str | Question) -> Question:
 
 
 class Stages:
-    """A stopwatch: seconds of the stages of a batch."""
+    """A stopwatch: seconds of the stages of a batch.
 
-    def __init__(self) -> None:
+    Args:
+        before: seconds that stages took already.
+    """
+
+    def __init__(self, before: Mapping[str, float] | None = None) -> None:
         self._last = time.perf_counter()
-        self.seconds: dict[str, float] = {}
+        self.seconds = dict(before or {})
 
     def end(self, name: str) -> None:
         """The stage that began where the last one ended is over; it may go on later."""

@@ -38,3 +38,27 @@ def test_of_several_nodes_is_that_of_each(triples):
     kg = KnowledgeGraph.from_triples((f"e{h}", f"r{r}", f"e{t}") for h, r, t in triples)
     around, nodes = Neighbourhood(kg), np.arange(kg.num_entities)
     assert around.degree(nodes) == 2 * kg.num_triples == len(around.edges(nodes)[0])
+
+
+def test_ends_of_many_groups_are_those_of_each():
+    rng = np.random.default_rng(0)
+    rows = [(f"e{h}", f"r{r}", f"e{t}") for h, r, t in rng.integers(0, (12, 4, 12), (60, 3))]
+    kg = KnowledgeGraph.from_triples(rows)
+    around, total = Neighbourhood(kg), kg.num_relations
+    groups = [rng.choice(kg.num_entities, n, replace=False) for n in (1, 3, 0, 5)]
+    same = np.arange(2 * total)
+    same[total + 1] = 1  # the second relation holds both ways
+    for counts in (None, same):
+        place, codes, starts, ends = around.ends_of_each(groups, counts)
+        found = [{} for _ in groups]
+        for at, code, some in zip(place.tolist(), codes.tolist(), np.split(ends, starts[1:])):
+            found[at][code] = some.tolist()
+        for group, told in zip(groups, found):
+            expected = {}
+            for head, relation, tail in kg.triples.tolist():
+                for node, code, end in ((head, relation, tail), (tail, relation + total, head)):
+                    if node in group:
+                        counted = code if counts is None else int(counts[code])
+                        expected.setdefault(counted, set()).add(end)
+            assert told == {code: sorted(some) for code, some in expected.items()}
+            assert list(told) == sorted(told)

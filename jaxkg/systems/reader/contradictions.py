@@ -27,7 +27,7 @@ from jaxkg.systems.reader.language.lexicon.forms import written_otherwise
 from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.quick import aligned, class_aligned
+from jaxkg.systems.reader.sets.paths.quick import aligned, class_aligned
 
 _ASKS, _IS = ("what", "which", "wie", "was", "welche"), ("is", "are", "was", "ist", "lautet")
 _WHAT_IS = frozenset(itertools.product(_ASKS, _IS))

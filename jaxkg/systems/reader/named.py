@@ -13,7 +13,8 @@ import numpy as np
 
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.synonyms import meanings
-from jaxkg.systems.reader.sets.alignment import Alignment, folded_words
+from jaxkg.systems.reader.sets.alignment import Alignment
+from jaxkg.systems.reader.sets.labels import folded_words
 
 _LOOKED_AT = 60
 """Labels that are compared with a question, those first that share the most words with it."""
@@ -28,7 +29,9 @@ class LabelIndex:
 
     def __init__(self, labels: Iterable[tuple[str, ...]]) -> None:
         self._by_meaning: dict[str | int, set[tuple[str, ...]]] = defaultdict(set)
+        self._place: dict[tuple[str, ...], int] = {}
         for wordings in labels:
+            self._place.setdefault(wordings, len(self._place))
             for word in {w for text in wordings for w in folded_words(text)}:
                 if word not in STOP and word not in LIGHT:
                     for meaning in meanings(word):
@@ -48,7 +51,9 @@ class LabelIndex:
             told = (self._by_meaning.get(m, set()) for m in meanings(alignment.words[place]))
             sharing.update(set().union(*told))
         found = np.zeros(len(alignment.words), np.float32)
-        for wordings, _ in sharing.most_common(_LOOKED_AT):
+        # Of labels that share as many the first, whichever order a set happens to have.
+        order = sorted(sharing, key=lambda label: (-sharing[label], self._place[label]))
+        for wordings in order[:_LOOKED_AT]:
             lex, share, _ = alignment.letters(wordings)
             found = np.maximum(found, lex * np.float32(share))
         return np.where(alignment.content > 0, found, np.float32(0))

@@ -24,10 +24,11 @@ from jaxkg.systems.reader.language.topics import ClassMention, Mention, Option, 
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.linking.relations import RelationLinking
 from jaxkg.systems.reader.named import LabelIndex
-from jaxkg.systems.reader.sets.alignment import Alignment, folded_words
+from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
 from jaxkg.systems.reader.sets.direction import is_verb
+from jaxkg.systems.reader.sets.labels import Labels, folded_words
 from jaxkg.systems.reader.sets.operators import Operators
 from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.sets.unfit import fitting
@@ -47,6 +48,8 @@ _NAMED = 0.97
 _SURELY = 0.65
 """Least score of a mention that no other sentence needs to be looked at for: one word in small
 letters of a longer name is below it."""
+_MET = 20_000
+"""Elements that are held to be compared with the next question, too."""
 _CERTAIN = 0.6
 """Least score of a mention whose words are read as a name and nothing else."""
 
@@ -71,6 +74,7 @@ class Readings:
         self.finder = TopicFinder(self.vocabulary)
         self.reader_texts = ReaderTexts.of(None) if texts is None else texts
         self.vectors = self.reader_texts.vectors
+        self._met = Labels(self.vectors)
         self.senses = Senses(self.vocabulary, self.vectors)
         self.find = Candidates(
             self.vocabulary,
@@ -108,16 +112,24 @@ class Readings:
         words = self._spelling.put_right(cues.words, names)
         cues = self._with_numbers(dataclasses.replace(cues, words=words), mentions)
         cues = up_to_verb(cues, self._verbs)
-        alignment = Alignment(cues, masked, self.vectors)
+        alignment = Alignment(cues, masked, self._labels_met())
         named = self.labels_by_word.named(alignment)
         classes = [c for c in self.finder.classes(cues) if not _done(cues, c, mentions)]
         first = frozenset(n for n, (start, _) in enumerate(words.spans) if start in moved.topic)
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
-        sorts, denied = self.senses.of(" ".join(alignment.noun)), frozenset[int]()
+        sense = functools.partial(self.senses.of, " ".join(alignment.noun))
+        denied = frozenset[int]()
         if self.linking is not None and (cues.negated, cues.except_at) != (None, None):
             denied = self.linking.likely(alignment.masked_text())
-        return Asked(cues, mentions, classes, alignment, named, sorts, denied, told_first=first)
+        return Asked(cues, mentions, classes, alignment, named, sense, denied, told_first=first)
+
+    def _labels_met(self) -> Labels:
+        """Of elements that questions were compared with; anew where words of questions, which
+        may be compared with each other, have become very many."""
+        if len(self._met) > _MET:
+            self._met = Labels(self.vectors)
+        return self._met
 
     def _sort_of(self, cues: Cues, mentions: Sequence[Mention]) -> set[int]:
         """Places of words that but say what a thing is that is named after them: "the river
@@ -295,10 +307,12 @@ class Readings:
             found.append(Mention(first, last, options))
         return found
 
-    def texts(self, asked: Asked) -> list[str]:
-        """What will be encoded to look at a question, to do so for many at once."""
-        noun = asked.alignment.noun
-        return [*asked.alignment.texts(), " ".join(noun)] if noun else asked.alignment.texts()
+    def encode(self, some: Sequence[Asked]) -> None:
+        """Encode what it takes to look at questions, of all of them at once."""
+        told = [text for one in some for text in one.alignment.texts()]
+        self.vectors([*told, *filter(None, (" ".join(one.alignment.noun) for one in some))])
+        if self.linking is not None:
+            self.linking.vectors([one.alignment.masked_text() for one in some])
 
     def labels(self) -> list[str]:
         """All labels of a graph's relations and classes, and what they are compared with."""

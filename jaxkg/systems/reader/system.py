@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,7 +28,7 @@ from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.vectors import ReaderTexts
-from jaxkg.systems.reader.views import kept_views, views
+from jaxkg.systems.reader.views import Seen, kept_views, views
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text import TextEncoder
 from jaxkg.text.best import best_encoder
@@ -38,6 +39,8 @@ _CERTAIN = 0.75
 """Confidence from which on no second reading is told."""
 _TIE = 0.99
 """Share of the best reading's confidence from which on another one is as likely."""
+_TOGETHER = 128
+"""Questions whose texts are encoded at once."""
 _SHOWN = 5
 """Answers in the preview of a reading."""
 
@@ -80,23 +83,6 @@ class Understood:
     cues: np.ndarray | None = None
     said: Correction | None = None
     wanting: Candidate | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Seen:
-    """A question's C readings as the ranker looks at them.
-
-    Attributes:
-        asked: the question.
-        found: the readings.
-        views: [C, F] float32.
-        scores: [C] float32.
-    """
-
-    asked: Asked
-    found: list[Candidate]
-    views: np.ndarray
-    scores: np.ndarray
 
 
 class Reader(QuestionAnswering):
@@ -173,7 +159,10 @@ class Reader(QuestionAnswering):
 
     def look(self, text: str, topics: Sequence[str] = ()) -> Seen:
         """All readings of a question and what the ranker looks at; see `understand`."""
-        asked = self.readings.asked(text, topics)
+        return self.seen(self.readings.asked(text, topics))
+
+    def seen(self, asked: Asked) -> Seen:
+        """`look`, of a question whose words are read."""
         found = self.readings.of(asked)
         seen = views(asked, found, self.readings.find, self.readings.linking)
         return Seen(asked, found, seen, rank_on_host(self.weights.params, self.standard(seen)))
@@ -259,16 +248,23 @@ class Reader(QuestionAnswering):
         on_progress: Progress | None = None,
     ) -> list[Answer]:
         """See `QuestionAnswering.answer`."""
-        found = []
-        for number, question in enumerate(questions, start=1):
-            found.append(self._read(question, use_given)[0])
-            if on_progress is not None:
-                on_progress("answer", number, len(questions))
+        found: list[Answer] = []
+        for first in range(0, len(questions), _TOGETHER):
+            stages, some = Stages(), questions[first : first + _TOGETHER]
+            every = deque(self._asked(one, use_given) for one in some)
+            self.readings.encode(every)
+            stages.end("read")
+            shared = stages.usage(len(some)).stages
+            for question in some:
+                found.append(self._answered(question, every.popleft(), Stages(shared))[0])
+                if on_progress:
+                    on_progress("answer", len(found), len(questions))
         return found
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """An answer and the readings it was chosen from."""
-        answer, understood = self._read(question, use_given=True)
+        stages = Stages()
+        answer, understood = self._answered(question, self._asked(question, True), stages)
         readings = tuple(
             TraceNode(
                 f"{reading.words} → {self._preview(reading)}",
@@ -279,10 +275,13 @@ class Reader(QuestionAnswering):
         )
         return answer, (TraceNode("readings", below=readings),)
 
-    def _read(self, question: Question, use_given: bool) -> tuple[Answer, Understood]:
-        stages = Stages()
-        given = given_topics(question) if use_given else ()
-        understood = self.understand(question.text, given)
+    def _asked(self, question: Question, use_given: bool) -> Asked:
+        return self.readings.asked(question.text, given_topics(question) if use_given else ())
+
+    def _answered(
+        self, question: Question, asked: Asked, stages: Stages
+    ) -> tuple[Answer, Understood]:
+        understood = self.understood(self.seen(asked), question.text)
         stages.end("read")
         return self._answer(question, understood, stages), understood
 

@@ -56,7 +56,7 @@ class TextVectors:
         """[L, E] vectors of labels, to compare with those of `asked`."""
         if self._maps is None or self.encoder is None:
             return self(labels)
-        return np.stack(self._told.of(labels))
+        return np.stack(self._told.of(labels)) if len(labels) else self._map_labels([])
 
     def _encode(self, texts: list[str]) -> np.ndarray:
         assert self.encoder is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from jaxkg.errors import JaxkgError
@@ -58,6 +60,23 @@ _GROUPS = {
     "turns": list(TURNS),
     "linking": list(LINKING),
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """A question's C readings as the ranker looks at them.
+
+    Attributes:
+        asked: the question.
+        found: the readings.
+        views: [C, F] float32.
+        scores: [C] float32.
+    """
+
+    asked: Asked
+    found: list[Candidate]
+    views: np.ndarray
+    scores: np.ndarray
 
 
 def kept_views(without: str) -> np.ndarray:

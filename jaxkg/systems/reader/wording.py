@@ -95,9 +95,8 @@ def _lacked(asked: Asked, readings: Readings, candidate: Candidate) -> str:
 def _near(asked: Asked, readings: Readings) -> str:
     """The relations, and the names, that the question's words are nearest to."""
     labels = [r.wordings for r in readings.vocabulary.relations[:_LABELS] if not r.role]
-    asked.alignment.prepare(labels)
-    near = {label: asked.alignment.of(label) for label in labels}
-    best = sorted(near, key=lambda w: -max(near[w].best_lex, near[w].best_sem))[:3]
+    close = dict(zip(labels, asked.alignment.closeness(labels).tolist()))
+    best = sorted(close, key=lambda label: -close[label])[:3]
     told = f"nearest relations: {', '.join(repr(label[0]) for label in best)}"
     names = () if asked.mentions else readings.finder.nearest(asked.cues)
     return told + (f"; nearest names: {', '.join(map(repr, names))}" if names else "")

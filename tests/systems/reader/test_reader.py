@@ -12,6 +12,7 @@ from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import query_from_dict
 from jaxkg.records import Question
 from jaxkg.show.render import text
+from jaxkg.systems.reader import system
 from jaxkg.systems.reader.rank import init_ranker, listwise_loss, rank, rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
@@ -189,3 +190,23 @@ def test_without_an_encoder_it_takes_the_best_and_says_so_where_that_is_letters(
     assert built.weights.about["encoder"] == "hashing"
     assert "by letters alone" in built.advice[0]
     assert "there is none here" in built.advice[0]
+
+
+def test_many_questions_are_answered_as_one_after_the_other(reader, monkeypatch):
+    monkeypatch.setattr(system, "_TOGETHER", 2)
+    texts = [
+        "Who heads Velmora Trams?",
+        "Which lines stop at the Opera?",
+        "How many lines do not stop at Harbour?",
+        "Where is Ilse Tarnov's cat?",
+        "?",
+    ]
+    asked = [Question(id=str(n), text=text) for n, text in enumerate(texts)]
+    shown: list[tuple[str, int, int]] = []
+    together = reader.answer(asked, on_progress=lambda *told: shown.append(told))
+    for one, question in zip(together, asked, strict=True):
+        alone = reader.ask(question)
+        assert dataclasses.replace(one, usage=alone.usage) == alone
+        assert one.usage.stages.keys() == {"read", "cite"}
+        assert one.usage.seconds > 0
+    assert shown == [("answer", n, len(asked)) for n in range(1, len(asked) + 1)]

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.vectors import TextVectors
@@ -121,36 +122,59 @@ def linking_views(
         return rows
     total = find.kg.num_relations
     among = linking.among(found)
-    cosines = linking.cosines(asked.alignment.masked_text(), among)
+    cosines = linking.cosines(asked.alignment.masked_text(), among).astype(np.float64)
     chances = chances_of(cosines)
-    place = {relation: row for row, relation in enumerate(among.tolist())}
     either = chances.sum(axis=1)
-    likeliest = np.argsort(-either).tolist()
-    best = float(either.max(initial=0.0))
-    spread = float(-(either * np.log(either + _LEAST)).sum())
-    for row, candidate in enumerate(found):
-        walked: dict[int, float] = {}
-        steps, ahead, alike = 0, 0.0, 0.0
-        least = 1.0
-        for code in _codes(candidate):
-            at = place.get(code % total)
-            if at is None:
-                continue
-            # 2 R and more stand for relations that hold both ways.
-            ways = slice(0, 2) if code >= 2 * total else slice(code // total, code // total + 1)
-            cosine = float(cosines[at, ways].max())
-            ahead += float(chances[at, ways].sum()) / max(float(either[at]), _LEAST)
-            steps, alike, least = steps + 1, alike + cosine, min(least, cosine)
-            walked[at] = walked.get(at, 0.0) + float(chances[at, ways].sum())
-        missed = next((either[at] for at in likeliest if at not in walked), 0.0)
-        rows[row, 7:] = missed, best, spread
-        if walked:
-            shares = either[list(walked)]
-            rows[row, :7] = (
-                min(1.0, sum(walked.values())), shares.sum(), shares.min(),
-                np.log(shares + _LEAST).min(), alike / steps, least, ahead / steps,
-            )  # fmt: skip
+    likeliest = np.argsort(-either, kind="stable")
+    rows[:, 8] = either.max(initial=0.0)
+    rows[:, 9] = -(either * np.log(either + _LEAST)).sum()
+    place = np.full(total, -1)
+    place[among] = np.arange(len(among))
+    codes = [_codes(candidate) for candidate in found]
+    flat = np.array([code for some in codes for code in some], np.int64)
+    owner = np.repeat(np.arange(len(found)), [len(some) for some in codes])
+    told = place[flat % total] >= 0
+    owner, at, way = owner[told], place[flat[told] % total], flat[told] // total
+    # Of each reading each relation once, the likeliest first.
+    rank = np.empty_like(likeliest)
+    rank[likeliest] = np.arange(len(likeliest))
+    once, first = np.divmod(distinct(owner * (len(among) + 1) + rank[at]), len(among) + 1)
+    starts, count = _starts(once, len(found))
+    # That n of them are the n likeliest ends where one is left out.
+    among_first = first == np.arange(len(first)) - starts[once]
+    missed = np.bincount(once[among_first], minlength=len(found))
+    rows[:, 7] = np.append(either[likeliest], 0.0)[missed]
+    walked = count > 0
+    if not walked.any():
+        return rows
+    # 2 R and more stand for relations that hold both ways.
+    both, way = way > 1, np.minimum(way, 1)
+    cosine = np.where(both, cosines[at].max(axis=1), cosines[at, way])
+    chance = np.where(both, chances[at].sum(axis=1), chances[at, way])
+    share = either[likeliest[first]]
+    begins, steps = _starts(owner, len(found))
+    begins, starts, steps = begins[walked], starts[walked], steps[walked]
+    least = np.minimum.reduceat(share, starts)
+    ahead = chance / np.maximum(either[at], _LEAST)
+    rows[walked, :7] = np.stack(
+        [
+            np.minimum(1.0, np.add.reduceat(chance, begins)),
+            np.add.reduceat(share, starts),
+            least,
+            np.log(least + _LEAST),
+            np.add.reduceat(cosine, begins) / steps,
+            np.minimum(1.0, np.minimum.reduceat(cosine, begins)),
+            np.add.reduceat(ahead, begins) / steps,
+        ],
+        axis=1,
+    )
     return rows
+
+
+def _starts(owners: np.ndarray, total: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where those of each owner start among ascending owners, and how many they are."""
+    counts = np.bincount(owners, minlength=total)
+    return np.cumsum(counts) - counts, counts
 
 
 def chances_of(cosines: np.ndarray) -> np.ndarray:

@@ -9,17 +9,16 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.cues import Cues
-from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.likeness import likenesses
+from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.language.lexicon.opposites import opposed, turned
 from jaxkg.systems.reader.language.lexicon.stems import stem
-from jaxkg.systems.reader.vectors import TextVectors
+from jaxkg.systems.reader.sets.labels import Labels, Letters, folded_words
 
 _PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
@@ -28,23 +27,6 @@ _SPELT = 0.8
 """Likeness of letters from which on a word speaks of a label."""
 _SPOKEN_OF = 0.5
 """Cosine from which on a phrase speaks of a label, whatever else excludes it."""
-
-
-@functools.lru_cache(100_000)
-def folded_words(label: str) -> tuple[str, ...]:
-    """The words of a label, which many questions are compared with.
-
-    >>> folded_words("Directed by")
-    ('directed', 'by')
-    """
-    return tuple(split_words(label).folded)
-
-
-@functools.lru_cache(100_000)
-def _telling(label: str) -> tuple[str, ...]:
-    """Those that say something, or all of them."""
-    words = folded_words(label)
-    return tuple(word for word in words if word not in STOP) or words
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,8 +62,22 @@ class Aligned:
         return max(self.best_lex, min(1.0, max(0.0, self.whole) * 1.2))
 
 
-_Spelt = tuple[np.ndarray, float, int]
-"""[words] how alike they are to a word, the most, and where that is."""
+class _Batch(NamedTuple):
+    """Elements that were aligned together; as `Aligned`, all of them."""
+
+    sem: np.ndarray
+    lex: np.ndarray
+    cover: np.ndarray
+    best_sem: np.ndarray
+    best_lex: np.ndarray
+    whole: np.ndarray
+    at: np.ndarray
+
+    def one(self, row: int) -> Aligned:
+        """One of them."""
+        numbers = (self.best_sem, self.best_lex, self.whole, self.at)
+        told = (float(each[row]) for each in numbers)
+        return Aligned(self.sem[row], self.lex[row], self.cover[row], *told)
 
 
 class Alignment:
@@ -90,15 +86,15 @@ class Alignment:
     Args:
         cues: the question.
         masked: places of words that name topics.
-        vectors: of texts.
+        labels: of the graph, added to as they are met.
 
     Attributes:
-        relations, classes: those of a graph that were aligned already, see `sets.quick`.
+        relations, classes: those of a graph that were aligned already, see `sets.paths.quick`.
     """
 
-    def __init__(self, cues: Cues, masked: set[int], vectors: TextVectors) -> None:
+    def __init__(self, cues: Cues, masked: set[int], labels: Labels) -> None:
         self.cues = cues
-        self.vectors = vectors
+        self._labels, self.vectors = labels, labels.vectors
         folded = cues.words.folded
         self.words = folded
         self.masked = masked
@@ -110,13 +106,19 @@ class Alignment:
             for last in range(first, min(first + _PHRASE, len(folded))):
                 if self._is_phrase(first, last):
                     self.phrases.append((first, last))
-        found = vectors(self.texts())
-        self._phrase_vectors, self._whole = vectors.asked(found[:-1]), found[-1]
         self.relations: dict[int, Aligned] = {}
         self.classes: dict[int, Aligned] = {}
         self._aligned: dict[tuple[str, ...], Aligned] = {}
         self._ruled_out: dict[tuple[str, ...], bool] = {}
-        self._by_letters: dict[str, tuple[_Spelt, _Spelt]] = {}
+        self._compared = 0
+        self._batches: list[_Batch] = []
+        self._batch_of: dict[tuple[str, ...], tuple[int, int]] = {}
+
+    @functools.cached_property
+    def _encoded(self) -> tuple[np.ndarray, np.ndarray]:
+        """[P, E] vectors of the phrases and [D] of the whole question."""
+        found = self.vectors(self.texts())
+        return self.vectors.asked(found[:-1]), found[-1]
 
     @property
     def noun(self) -> list[str]:
@@ -163,50 +165,39 @@ class Alignment:
 
     def prepare(self, groups: Iterable[tuple[str, ...]]) -> None:
         """Align elements by their wordings, all of them at once."""
-        new = [group for group in dict.fromkeys(groups) if group not in self._aligned]
+        new = [group for group in dict.fromkeys(groups) if group not in self._batch_of]
         if new:
-            self._aligned.update(zip(new, self._align(new)))
+            place = len(self._batches)
+            self._batches.append(self._align(new))
+            self._batch_of.update((group, (place, row)) for row, group in enumerate(new))
 
     def of(self, wordings: tuple[str, ...]) -> Aligned:
         """An element of a query graph by its wordings."""
         if wordings not in self._aligned:
             self.prepare([wordings])
+            place, row = self._batch_of[wordings]
+            self._aligned[wordings] = self._batches[place].one(row)
         return self._aligned[wordings]
 
-    def _align(self, groups: list[tuple[str, ...]]) -> list[Aligned]:
-        cosines, whole = self._cosines(groups)
-        self._spell(groups)
-        letters = [self._letters(group) for group in groups]
-        content = self.content > 0
-        sem = self._words_told(cosines) * content
-        lex = np.stack([found for found, _, _ in letters]) * content
-        cover = np.maximum(lex, np.clip((sem - 0.2) / 0.5, 0, 1))
-        best_sem = cosines.max(axis=1, initial=0.0).tolist()
-        middle = [-1.0] * len(groups)
-        if self.phrases:
-            middle = np.mean(self.phrases, axis=1)[cosines.argmax(axis=1)].tolist()
-        found = []
-        for row, (_, share, at) in enumerate(letters):
-            if self.phrases and (share < 0.5 or at < 0):
-                at = middle[row]
-            found.append(
-                Aligned(sem[row], lex[row], cover[row], best_sem[row], share, whole[row], at)
-            )
-        return found
+    def closeness(self, groups: Sequence[tuple[str, ...]]) -> np.ndarray:
+        """[G] cosine of the best phrase, or the share of an element's own words that is said."""
+        self.prepare(groups)
+        starts = np.cumsum([0, *(len(batch.best_lex) for batch in self._batches)])
+        rows = [starts[place] + row for place, row in map(self._batch_of.__getitem__, groups)]
+        every = [np.maximum(batch.best_sem, batch.best_lex) for batch in self._batches]
+        return np.concatenate([np.zeros(0), *every])[rows]
 
-    def _cosines(self, groups: list[tuple[str, ...]]) -> tuple[np.ndarray, list[float]]:
-        """[G, P] of the phrases, and of the whole question, with the nearest wording of each."""
-        texts = [wording for group in groups for wording in group]
-        labels = self.vectors(texts)
-        if not labels.shape[1]:
-            return np.zeros((len(groups), len(self.phrases)), np.float32), [0.0] * len(groups)
-        counts = np.array([len(group) for group in groups])
-        starts = np.cumsum(counts) - counts
-        whole = np.maximum.reduceat(labels @ self._whole, starts).tolist()
-        if not self.phrases:
-            return np.zeros((len(groups), 0), np.float32), whole
-        each = self.vectors.told(texts) @ self._phrase_vectors.T
-        return np.maximum.reduceat(each, starts, axis=0), whole
+    def _align(self, groups: list[tuple[str, ...]]) -> _Batch:
+        rows = self._labels.rows(groups)
+        cosines, whole = self._labels.cosines(rows, *self._encoded)
+        lex, share, at = self._letters(rows)
+        content = self.content > 0
+        sem, lex = self._words_told(cosines) * content, lex * content
+        cover = np.maximum(lex, np.clip((sem - 0.2) / 0.5, 0, 1))
+        if self.phrases:
+            middle = np.mean(self.phrases, axis=1)[cosines.argmax(axis=1)]
+            at = np.where((share < 0.5) | (at < 0), middle, at)
+        return _Batch(sem, lex, cover, cosines.max(axis=1, initial=0.0), share, whole, at)
 
     def _words_told(self, cosines: np.ndarray) -> np.ndarray:
         """[G, words] of [G, P]: the best phrase that has each word."""
@@ -257,7 +248,7 @@ class Alignment:
         told = self.vectors.told(wordings)
         if not others or not told.shape[1]:
             return False
-        return float((self._phrase_vectors[others] @ told.T).max()) >= _SPOKEN_OF
+        return float((self._encoded[0][others] @ told.T).max()) >= _SPOKEN_OF
 
     def letters(self, wordings: tuple[str, ...]) -> tuple[np.ndarray, float, float]:
         """How alike words and an element's are by letters, nothing encoded.
@@ -265,41 +256,15 @@ class Alignment:
         Returns:
             [words] likeness, share of the element's own words that the question has, their place.
         """
-        self._spell([wordings])
-        return self._letters(wordings)
+        lex, share, at = self._letters(self._labels.rows([wordings]))
+        return lex[0], float(share[0]), float(at[0])
 
-    def _letters(self, wordings: tuple[str, ...]) -> tuple[np.ndarray, float, float]:
-        """`letters` of an element that is spelt."""
-        lex = np.zeros(len(self.words), np.float32)
-        best_lex, at_lex = 0.0, -1.0
-        for wording in wordings if self.words else ():
-            parts = _telling(wording)
-            weight = value = 0.0
-            places = []
-            for part in parts:
-                scores, best, at = self._by_letters[part][len(parts) == 1]
-                light = 0.25 if part in LIGHT else 1.0
-                weight += light
-                if best > 0:
-                    np.maximum(lex, scores, out=lex)
-                    value += light * best
-                    places.append(at)
-            if places and value / weight > best_lex:
-                best_lex, at_lex = value / weight, sum(places) / len(places)
-        return lex, best_lex, at_lex
-
-    def _spell(self, groups: Iterable[tuple[str, ...]]) -> None:
-        """Compare the words of elements with the question's by letters; words that say little
-        count only where an element's wording is nothing else."""
-        told = dict.fromkeys(part for group in groups for text in group for part in _telling(text))
-        new = [part for part in told if part not in self._by_letters]
-        if not new or not self.words:
-            return
-        alone = likenesses(self.words, new).T
-        alone[:, list(self.masked)] = 0.0
-        beside = alone * [word not in STOP for word in self.words]
-        both = [
-            list(zip(some, some.max(axis=1).tolist(), some.argmax(axis=1).tolist()))
-            for some in (beside, alone)
-        ]
-        self._by_letters.update(zip(new, zip(*both)))
+    def _letters(self, rows: np.ndarray) -> Letters:
+        """Elements against the question's words; words that say little count only where a wording
+        is nothing else."""
+        if rows.max() >= self._compared:
+            self._compared = len(self._labels)
+            self._alone = self._labels.likeness(self.words)
+            self._alone[:, list(self.masked)] = 0.0
+            self._beside = self._alone * [word not in STOP for word in self.words]
+        return self._labels.letters(rows, self._alone, self._beside)

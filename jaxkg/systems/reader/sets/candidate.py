@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ class Asked:
 
     Attributes:
         named: [words] how surely each belongs to the label of a relation, see `LabelIndex`.
-        sorts: what is asked for against each sort of the graph, see `Senses`.
+        sense: gives what is asked for against each sort of the graph, see `Senses`.
         denied: relations that a question with a "not" asks for as a whole, likelier than not.
         told_first: places of words that say what the rest asks of: "the tent at Ash, what".
         cut: whether too much lies around the topics to walk on from all of it.
@@ -88,7 +89,12 @@ class Asked:
     classes: list[ClassMention]
     alignment: Alignment
     named: np.ndarray
-    sorts: Mapping[int, np.ndarray] = dataclasses.field(default_factory=dict)
+    sense: Callable[[], Mapping[int, np.ndarray]] = dict
     denied: frozenset[int] = frozenset()
     told_first: frozenset[int] = frozenset()
     cut: bool = False
+
+    @functools.cached_property
+    def sorts(self) -> Mapping[int, np.ndarray]:
+        """What is asked for against each sort of the graph."""
+        return self.sense()

@@ -9,8 +9,7 @@ import numpy as np
 
 from jaxkg.query import Domain, Entities, Intersection, Step, Where
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.quick import class_aligned
-from jaxkg.systems.reader.sets.walks import FURTHEST, Walks, named_classes, ranked
+from jaxkg.systems.reader.sets.paths.walks import FURTHEST, Walks, named_classes, ranked
 
 _CLASSES = 2_000
 """Classes up to which all are compared with the words of a question."""
@@ -30,6 +29,7 @@ class Candidates(Walks):
     def all(self, asked: Asked) -> list[Candidate]:
         """Paths, classes and joins; operators are put around them by `Operators`."""
         paths: list[list[Candidate]] = []
+        most = None if asked.cues.same else self._looked_at
         hops = self._hops
         hops += asked.alignment.groups > hops  # a question that says more may ask for more
         for place, mention in enumerate(asked.mentions):
@@ -42,9 +42,9 @@ class Candidates(Walks):
                     explained=frozenset(mention.beside),
                     legs=((place, ()),),
                 )
-                some += self.paths(asked, start, hops)
+                some += self.paths(asked, start, hops, most)
                 for kin in self.marked(asked, self.kin(asked, start)):
-                    some += [kin, *self.paths(asked, kin, 2)]
+                    some += [kin, *self.paths(asked, kin, 2, most)]
             if asked.cues.same:
                 some = [path for path in some if self._there_and_back(path)] or some
             paths.append(ranked(some))
@@ -163,15 +163,16 @@ class Candidates(Walks):
 
     def _near(self, asked: Asked) -> dict[int, float]:
         """Classes that the question may mean though it does not name them, with their likeness."""
-        groups = {kind: self.vocabulary.class_words(kind) for kind in self.vocabulary.classes}
-        if len(groups) > _CLASSES:
+        if len(self.vocabulary.classes) > _CLASSES:
             return {}
-        asked.alignment.prepare(groups.values())
-        aligned = {kind: class_aligned(asked, kind, self.vocabulary) for kind in groups}
-        close = {kind: max(a.best_sem, a.best_lex) for kind, a in aligned.items()}
-        sorts = self.vocabulary.sorts
-        near = [kind for kind in groups if kind not in sorts or close[kind] >= _LIKELY]
+        told = asked.alignment.closeness(list(self._class_words.values())).tolist()
+        close, sorts = dict(zip(self._class_words, told)), self.vocabulary.sorts
+        near = [kind for kind in close if kind not in sorts or close[kind] >= _LIKELY]
         return {kind: close[kind] for kind in sorted(near, key=lambda kind: -close[kind])[:3]}
+
+    @functools.cached_property
+    def _class_words(self) -> dict[int, tuple[str, ...]]:
+        return {kind: self.vocabulary.class_words(kind) for kind in self.vocabulary.classes}
 
     def having(self, code: int) -> Candidate:
         """Everything that has a relation."""

@@ -8,10 +8,10 @@ import re
 from jaxkg.query import Extreme, Where
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.systems.reader.language.topics import Mention
-from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.quick import aligned
+from jaxkg.systems.reader.sets.labels import folded_words
+from jaxkg.systems.reader.sets.paths.quick import aligned
 from jaxkg.words import singular
 
 _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"

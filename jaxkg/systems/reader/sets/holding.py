@@ -9,8 +9,8 @@ import numpy as np
 from jaxkg.query import Domain, Intersection, Node, Where
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.lexicon.opposites import turned
-from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.labels import folded_words
 from jaxkg.systems.reader.sets.measured import Measured
 from jaxkg.words import singular
 

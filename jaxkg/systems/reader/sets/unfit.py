@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from jaxkg.systems.reader.language.kin import kin_told
-from jaxkg.systems.reader.sets.alignment import folded_words
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import (
@@ -18,7 +17,8 @@ from jaxkg.systems.reader.sets.direction import (
     is_not_whose,
     turned_about,
 )
-from jaxkg.systems.reader.sets.quick import aligned, class_aligned
+from jaxkg.systems.reader.sets.labels import folded_words
+from jaxkg.systems.reader.sets.paths.quick import aligned, class_aligned
 from jaxkg.words import singular
 
 _NUMBERED = re.compile(

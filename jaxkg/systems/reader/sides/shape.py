@@ -8,7 +8,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import EVERY
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import counted_direction
-from jaxkg.systems.reader.sets.quick import aligned, class_aligned
+from jaxkg.systems.reader.sets.paths.quick import aligned, class_aligned
 
 _WHO_ARE = {("who", "are"), ("what", "are"), ("wer", "sind"), ("was", "sind")}
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import directions, possessed
-from jaxkg.systems.reader.sets.quick import aligned
+from jaxkg.systems.reader.sets.paths.quick import aligned
 
 _SAID = 0.5
 """Cover from which on a word speaks of a relation."""

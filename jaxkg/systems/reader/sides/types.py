@@ -9,7 +9,7 @@ import numpy as np
 from jaxkg.systems.reader.language.topics import soft_class
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.quick import aligned
+from jaxkg.systems.reader.sets.paths.quick import aligned
 
 ANCHORS = {
     "person": "person",

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.quick import elements
+from jaxkg.systems.reader.sets.paths.quick import elements
 
 _A_NAME = 0.7
 """Score from which on words are a name."""

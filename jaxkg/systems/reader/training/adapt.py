@@ -19,9 +19,10 @@ from jaxkg.storage import digest_of
 from jaxkg.systems.reader.confidence import CUES, recalibrated
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.sets.candidate import Candidate
-from jaxkg.systems.reader.system import Reader, Seen
+from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.examples import right_readings
 from jaxkg.systems.reader.training.maker import Asked
+from jaxkg.systems.reader.views import Seen
 from jaxkg.systems.reader.weights import ReaderWeights
 
 LEAST = 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -160,18 +161,14 @@ def make_examples(
         change: of the encoder, see `ReaderTexts`.
     """
     readings = Readings(kg, ReaderTexts.of(encoder, maps, change), settings)
+    every = deque(readings.asked(one.text, topics) for one, topics in questions)
     if encoder is not None:
-        blank = Readings(kg, None, settings)
-        seen = [blank.asked(one.text, topics) for one, topics in questions]
-        texts = [text for one in seen for text in blank.texts(one)]
         if kg.num_relations < 500:
-            texts += readings.labels()
-        readings.vectors(texts)
-        if readings.linking is not None:
-            readings.linking.vectors([one.alignment.masked_text() for one in seen])
+            readings.vectors(readings.labels())
+        readings.encode(every)
     rows, marks, offsets, lost = [], [], [0], 0
-    for one, topics in questions:
-        asked = readings.asked(one.text, topics)
+    for one, _ in questions:
+        asked = every.popleft()
         found = readings.of(asked)
         right = right_readings(kg, one, found)
         if not right.any():

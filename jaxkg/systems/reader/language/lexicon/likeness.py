@@ -35,28 +35,44 @@ def likenesses(words: Sequence[str], others: Sequence[str]) -> np.ndarray:
     >>> likenesses(["writes", "cost"], ["written", "price", "height"]).tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.75, 0.0]]
     """
-    found = np.zeros((len(words), len(others)), np.float32)
-    if not found.size:
+    return Spelt(others).likenesses(words)
+
+
+class Spelt:
+    """Very many words, held to be compared with a few at a time.
+
+    Args:
+        words: N folded words.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
+        self._stems = _Stems([stem(word) for word in words])
+        self._long = [place for place, word in enumerate(words) if len(word) >= NEAR_FROM]
+        self._texts = [words[place] for place in self._long]
+        self._by_group: dict[int, list[int]] = defaultdict(list)
+        for place, word in enumerate(words):
+            for group in groups_of(word):
+                self._by_group[group].append(place)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def likenesses(self, words: Sequence[str]) -> np.ndarray:
+        """[W, N] float32, see the function of that name."""
+        found = np.zeros((len(words), len(self.words)), np.float32)
+        for row, word in zip(found, words):
+            # What `alike` looks at first is written last.
+            if len(word) >= NEAR_FROM and self._long:
+                for place, close in _close(word, self._texts):
+                    row[self._long[place]] = close - NEAR_LESS
+            own = stem(word)
+            row[list(self._stems.within(own))] = WITHIN
+            row[list(self._stems.beginning(own))] = BEGINS
+            row[self._stems.same(own)] = 1.0
+            meaning = [p for group in groups_of(word) for p in self._by_group.get(group, ())]
+            row[meaning] = np.maximum(row[meaning], SYNONYM)
         return found
-    stems = _Stems([stem(other) for other in others])
-    long = [place for place, other in enumerate(others) if len(other) >= NEAR_FROM]
-    texts = [others[place] for place in long]
-    by_group: dict[int, list[int]] = defaultdict(list)
-    for place, other in enumerate(others):
-        for group in groups_of(other):
-            by_group[group].append(place)
-    for row, word in zip(found, words):
-        # What `alike` looks at first is written last.
-        if len(word) >= NEAR_FROM and long:
-            for place, close in _close(word, texts):
-                row[long[place]] = close - NEAR_LESS
-        own = stem(word)
-        row[list(stems.within(own))] = WITHIN
-        row[list(stems.beginning(own))] = BEGINS
-        row[stems.same(own)] = 1.0
-        meaning = [place for group in groups_of(word) for place in by_group.get(group, ())]
-        row[meaning] = np.maximum(row[meaning], SYNONYM)
-    return found
 
 
 class _Stems:

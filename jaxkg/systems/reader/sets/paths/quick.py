@@ -9,9 +9,12 @@ import numpy as np
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.sets.alignment import Aligned
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.paths.further import Further
 
 _LOOSE = 0.9
 """What a class explains that a reading comes to, or walks through, without naming it."""
+_CLASS, _NAMELESS = 0.15, 0.35
+"""The price of a class, and what a node without a name takes off that of the steps around it."""
 
 
 def aligned(asked: Asked, code: int, vocabulary: Vocabulary) -> Aligned:
@@ -79,24 +82,82 @@ def quick_scores(
         starts.append(len(covers))
         covers += [nothing, *(one.cover for one in (*steps, *named, *loose))]
         weights += [1.0] * (1 + len(steps) + len(named)) + [_LOOSE] * len(loose)
-        price = 0.0
-        for step in steps:
-            price += 0.45 - 0.15 * step.likeness
-        for _ in named:
-            price += 0.15
-        prices[place] = price - 0.35 * candidate.through
+        prices[place] = _price(steps) + _CLASS * len(named) - _NAMELESS * candidate.through
     weighed = np.stack(covers) * np.array(weights, np.float32)[:, None]
     cover = np.maximum.reduceat(weighed, starts, axis=0)
     for place, candidate in enumerate(found):
         if candidate.explained:
             cover[place, list(candidate.explained)] = 1.0
-    topics = {candidate.topics: 0.0 for candidate in found}
-    for some in topics:
-        topics[some] = sum(
-            asked.mentions[m].options[o].score * (0.6 + 0.4 * len(asked.mentions[m].words))
-            for m, o in some
-        )
+    topics = {some: _said(asked, some) for some in {candidate.topics for candidate in found}}
     said = np.array([topics[candidate.topics] for candidate in found])
     fit = np.array([candidate.fit for candidate in found])
     explained = (cover * content).sum(axis=1).astype(np.float64)
     return explained - prices + said + 0.5 * fit
+
+
+def _price(steps: Sequence[Aligned]) -> float:
+    """Of steps, less where they are told."""
+    return sum(0.45 - 0.15 * step.likeness for step in steps)
+
+
+def _said(asked: Asked, topics: Sequence[tuple[int, int]]) -> float:
+    """How surely topics are named, and by how many words."""
+    return sum(
+        asked.mentions[m].options[o].score * (0.6 + 0.4 * len(asked.mentions[m].words))
+        for m, o in topics
+    )
+
+
+def _cover(told: Sequence[Aligned], loose: Sequence[Aligned], content: np.ndarray) -> np.ndarray:
+    """[words] explained by any of them."""
+    cover = np.zeros(len(content), np.float32)
+    for one in told:
+        np.maximum(cover, one.cover, out=cover)
+    for one in loose:
+        np.maximum(cover, np.float32(_LOOSE) * one.cover, out=cover)
+    return cover
+
+
+def further_scores(
+    asked: Asked,
+    paths: Sequence[Candidate],
+    further: Further,
+    kinds: Sequence[tuple[int, ...]],
+    kinds_at: np.ndarray,
+    vocabulary: Vocabulary,
+) -> np.ndarray:
+    """`quick_scores` of paths that are one relation longer than others.
+
+    Args:
+        asked: the question.
+        paths: P paths, classes of what they come to among those that they walk through, and the
+            nodes without a name.
+        further: S that go on from them.
+        kinds: classes of what some lead to.
+        kinds_at: [S] which of these each leads to.
+        vocabulary: of the graph.
+
+    Returns:
+        [S] float64.
+    """
+    content = asked.alignment.content
+    before, others, kept = np.zeros((3, len(paths)))
+    base = np.zeros((len(paths), len(content)), np.float32)
+    for place, path in enumerate(paths):
+        steps, named, loose = elements(asked, path, (), vocabulary)
+        base[place] = _cover([*steps, *named], loose, content)
+        count = len(path.relations)
+        before[place] = _price(steps[:count])
+        others[place] = _price(steps[count:]) + _CLASS * len(named) - _NAMELESS * path.through
+        kept[place] = _said(asked, path.topics) + 0.5 * path.fit
+    codes, code_at = np.unique(further.code, return_inverse=True)
+    told = [aligned(asked, code, vocabulary) for code in codes.tolist()]
+    prices = before[further.path] + np.array([_price([one]) for one in told])[code_at]
+    cover = np.maximum(base[further.path], np.stack([one.cover for one in told])[code_at])
+    ends = [[class_aligned(asked, kind, vocabulary) for kind in some] for some in kinds]
+    np.maximum(cover, np.stack([_cover([], some, content) for some in ends])[kinds_at], out=cover)
+    for place, path in enumerate(paths):
+        if path.explained:
+            cover[np.ix_(further.path == place, list(path.explained))] = 1.0
+    explained = (cover * content).sum(axis=1).astype(np.float64)
+    return explained - (prices + others[further.path]) + kept[further.path]

@@ -9,6 +9,7 @@ from jaxkg.systems.reader.language.lexicon.likeness import likenesses
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.alignment import Alignment
+from jaxkg.systems.reader.sets.labels import Labels
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.sides.words import word_views
 from jaxkg.systems.reader.vectors import ReaderTexts
@@ -152,7 +153,7 @@ def test_words_of_a_name_are_like_no_label(readings):
     asked = readings.asked("Which goats does Roy Penn look after?")
     place = asked.cues.words.folded.index("look")
     assert asked.alignment.letters(("looked after by",))[0][place] == 1
-    named = Alignment(asked.cues, {place}, readings.vectors)
+    named = Alignment(asked.cues, {place}, Labels(readings.vectors))
     assert named.letters(("looked after by",))[0][place] == 0
 
 

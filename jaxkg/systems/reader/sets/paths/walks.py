@@ -1,0 +1,289 @@
+"""Walks from a set of things along the relations that it has."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from jaxkg.kg.neighbourhood import distinct
+from jaxkg.query import Entities, Node, Step
+from jaxkg.systems.reader.language.kin import kin_told
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.paths.further import Further, joined
+from jaxkg.systems.reader.sets.paths.kinds import SharedClasses
+from jaxkg.systems.reader.sets.paths.quick import further_scores, quick_scores
+from jaxkg.words import is_blank
+
+FURTHEST = 30
+"""Paths of three relations that are walked on from."""
+_AT_ONCE = 200_000
+"""Edges that are walked at once; a set that has more is walked alone."""
+
+
+class Walks:
+    """Finds what lies around sets of things, and scores it quickly.
+
+    Args:
+        vocabulary: of the graph.
+        hops, edges, expanded, looked_at: see `ReaderSettings`.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, *, hops: int, edges: int, expanded: int, looked_at: int
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.kg = vocabulary.kg
+        self._hops, self._edges = hops, edges
+        self._expanded, self._looked_at = expanded, looked_at
+        self._shared_classes = SharedClasses(vocabulary)
+
+    def wordings(self, code: int) -> tuple[str, ...]:
+        """A relation code in words; its direction is told elsewhere."""
+        return self.vocabulary.wordings(code)
+
+    def told(self, code: int) -> str:
+        """A relation code by its name, or by the word for several."""
+        named = code < 2 * self.kg.num_relations
+        return self.kg.relation_name(code) if named else self.wordings(code)[0]
+
+    def ends_classes(self, ends: np.ndarray) -> tuple[int, ...]:
+        """Classes that all of the ends have, as far as the first of them tell."""
+        return self._shared_classes.of(ends)
+
+    def end_classes(self, candidate: Candidate) -> tuple[int, ...]:
+        """Classes of what a reading leads to, or would lead to."""
+        if candidate.wanting and candidate.last >= 0:
+            return self.ends_classes(
+                self.vocabulary.domain(self.vocabulary.inverse(candidate.last))
+            )
+        return self.ends_classes(candidate.ends)
+
+    def step(self, node: Node, code: int, *, returns: bool = True) -> Step:
+        """One more relation; one that holds both ways is walked both ways."""
+        name = self.kg.relation_name(code)
+        both = (name, f"^{name}") if code in self.vocabulary.symmetric else (name,)
+        return Step(node, both, returns)
+
+    def reached(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
+        """Where each relation code leads to; one that holds both ways has one code."""
+        _, codes, starts, ends = self.vocabulary.around.ends_of_each([nodes], self._same)
+        return dict(zip(codes.tolist(), np.split(ends, starts[1:])))
+
+    def marked(self, asked: Asked, found: Iterable[Candidate]) -> list[Candidate]:
+        """With quick scores, in the same order."""
+        some = list(found)
+        if not some:
+            return []
+        kinds = [self.end_classes(candidate) for candidate in some]
+        loose = {kind for one, ends in zip(some, kinds) for kind in (*ends, *one.between)}
+        asked.alignment.prepare(map(self.vocabulary.class_words, loose))
+        scores = quick_scores(asked, some, kinds, self.vocabulary).tolist()
+        return [one._replace(quick=score) for one, score in zip(some, scores)]
+
+    def scored(self, asked: Asked, found: Iterable[Candidate]) -> list[Candidate]:
+        """With quick scores, best first."""
+        return ranked(self.marked(asked, found))
+
+    def paths(
+        self, asked: Asked, start: Candidate, hops: int, most: int | None = None
+    ) -> list[Candidate]:
+        """Relation paths from a start, which is an answer only where a walk leads to nothing else.
+
+        The best of each length are walked on from, so that the whole stays small.
+
+        Args:
+            asked: the question.
+            start: where they start.
+            hops: relations of the longest.
+            most: paths of each length that are wanted, the best; None for all.
+        """
+        level, found = [start], []
+        around = self.vocabulary.around
+        alone = isinstance(start.query, Entities)
+        for hop in range(hops):
+            best = level[: self._expanded if hop < 3 else FURTHEST]
+            walked = [path for path in best if around.degree(path.ends) <= self._edges]
+            asked.cut |= len(walked) < len(best)
+            # There and back over a number or date, "of the same year", is too much to guess.
+            walked = [p for p in walked if not p.relations or self._leads_on(p.last)]
+            further = self._further(walked, start.ends if alone else None)
+            if not len(further):
+                break
+            asked.alignment.prepare(map(self.wordings, np.unique(further.code).tolist()))
+            through = [self._walked_through(path) for path in walked]
+            kinds, kinds_at = self._shared_classes.of_each(further)
+            loose = {kind for some in (*kinds, *(p.between for p in through)) for kind in some}
+            asked.alignment.prepare(map(self.vocabulary.class_words, loose))
+            scores = further_scores(asked, through, further, kinds, kinds_at, self.vocabulary)
+            order = np.argsort(-scores, kind="stable")
+            wanted = order[self._answering(asked, further)[order]][:most]
+            onward = order[self._leading_on(further.code)[order]][: self._expanded]
+            made = {
+                place: self._longer(through[further.path[place]], further, place, alone, scores)
+                for place in np.union1d(wanted, onward).tolist()
+            }
+            found += [made[place] for place in np.sort(wanted).tolist()]
+            level = [made[place] for place in onward.tolist()]
+        return found
+
+    def _further(self, walked: Sequence[Candidate], topics: np.ndarray | None) -> Further:
+        """What walked paths come to with one more relation that a question may mean."""
+        parts, total = [], self.kg.num_relations
+        for low, high in _in_parts([self.vocabulary.around.degree(p.ends) for p in walked]):
+            path, code, start, ends = self.vocabulary.around.ends_of_each(
+                [p.ends for p in walked[low:high]], self._same
+            )
+            size = np.diff(start, append=len(ends))
+            parts.append(Further(path + low, code, start, size, ends, np.zeros(len(path), bool)))
+        further = joined(parts)
+        further = further if topics is None else further.but(topics)
+        first = np.array([not path.relations for path in walked])[further.path]
+        aside = np.where(first, self._aside[0][further.code], self._aside[1][further.code])
+        last = np.array([path.last if path.relations else -1 for path in walked])[further.path]
+        # A walk that ends where it started may be asked for: "her son's mother".
+        turned = (last >= 0) & (np.abs(further.code - last) == total)
+        aside |= further.home & (turned | self._both_ways[further.code])
+        measure = np.array([path.measure for path in walked])[further.path]
+        aside |= (further.code == measure) & ~self._leading_on(further.code)
+        return further.some(~aside)
+
+    def _walked_through(self, path: Candidate) -> Candidate:
+        """A path that is walked on from: what it comes to is what further ones walk through."""
+        if not (path.relations or path.classes or path.measure >= 0):
+            return path
+        nameless = bool(path.relations) and self.joins_others(int(path.ends[0]))
+        between = (*path.between, *self.ends_classes(path.ends))
+        return path._replace(between=between, through=path.through + nameless)
+
+    def _longer(
+        self, path: Candidate, further: Further, place: int, alone: bool, scores: np.ndarray
+    ) -> Candidate:
+        """One of those that go on from a path."""
+        code = int(further.code[place])
+        returns = not alone or bool(further.home[place])
+        first = tuple((mention, (*codes, code)) for mention, codes in path.legs[:1])
+        return path._replace(
+            query=self.step(path.node, code, returns=returns),
+            ends=further.ends_of(place),
+            relations=(*path.relations, code),
+            last=code,
+            legs=first + path.legs[1:],
+            quick=float(scores[place]),
+        )
+
+    def _answering(self, asked: Asked, further: Further) -> np.ndarray:
+        """[S] bool, see `answers`."""
+        first = further.first
+        for node in distinct(first[self._joins[first] < 0]).tolist():
+            self._joins[node] = self.joins_others(node)
+        found = self._joins[first] == 0
+        for node in distinct(first[~found]).tolist():
+            if self._asked_for(asked, node):
+                found |= first == node
+        return found
+
+    def _leading_on(self, codes: np.ndarray) -> np.ndarray:
+        """[S] bool, see `_leads_on`."""
+        some, at = np.unique(codes, return_inverse=True)
+        return np.array([self._leads_on(code) for code in some.tolist()], bool)[at]
+
+    @functools.cached_property
+    def _joins(self) -> np.ndarray:
+        """[N] int8: see `joins_others`, -1 for what was not looked at."""
+        return np.full(self.kg.num_entities, -1, np.int8)
+
+    @functools.cached_property
+    def _both_ways(self) -> np.ndarray:
+        """[2 R] bool: codes of relations that hold both ways, which are walked ahead."""
+        both = np.zeros(2 * self.kg.num_relations, bool)
+        both[list(self.vocabulary.symmetric)] = True
+        return both
+
+    @functools.cached_property
+    def _same(self) -> np.ndarray:
+        """[2 R] the code that each counts as: one that holds both ways has one."""
+        same = np.arange(2 * self.kg.num_relations)
+        both = np.flatnonzero(self._both_ways)
+        same[both + self.kg.num_relations] = both
+        return same
+
+    def _leads_on(self, code: int) -> bool:
+        """Whether a relation code leads to things: not to values, nor to true and false."""
+        thing = self.vocabulary.ends_kind(code) == "thing"
+        return thing and self.vocabulary.truths(code) is None
+
+    def answers(self, asked: Asked, found: Candidate) -> bool:
+        """Whether what is found may be asked for: not nodes that join, unless of a kind named."""
+        if found.result or not len(found.ends) or not self.joins_others(int(found.ends[0])):
+            return True
+        return self._asked_for(asked, int(found.ends[0]))
+
+    def _asked_for(self, asked: Asked, joining: int) -> bool:
+        """Whether nodes like one that joins others may be asked for."""
+        if not self.kg.has_name(joining):
+            return False
+        kinds = self.vocabulary.kinds_of(joining)
+        return asked.cues.count or not named_classes(asked).isdisjoint(kinds)
+
+    def joins_others(self, entity: int) -> bool:
+        """Whether a node but joins others, as a row of sales does."""
+        return not self.kg.has_name(entity) or is_blank(self.kg.entity_ids[entity])
+
+    def kin(self, asked: Asked, start: Candidate) -> list[Candidate]:
+        """The kin that the question names by a word of its own: "parents", "grandchildren"."""
+        found = []
+        told = kin_told(asked.cues.words.folded, asked.alignment.masked)
+        for steps in told if self.vocabulary.kin else ():
+            if not all(self.vocabulary.kin[step] for step in steps):
+                continue
+            node, ends = start.node, start.ends
+            for step in steps:
+                codes = self.vocabulary.kin[step]
+                node = Step(node, tuple(map(self.kg.relation_name, codes)), returns=False)
+                reached = self.vocabulary.around.ends(ends)
+                ends = np.unique(np.concatenate([reached.get(code, ends[:0]) for code in codes]))
+                ends = np.setdiff1d(ends, start.ends)
+            code = self.vocabulary.kin_code(steps)
+            if len(ends):
+                legs = tuple((mention, (code,)) for mention, _ in start.legs)
+                found.append(
+                    start._replace(query=node, ends=ends, relations=(code,), last=code, legs=legs)
+                )
+        return found
+
+    @functools.cached_property
+    def _aside(self) -> np.ndarray:
+        """[2, 2 R] bool: codes that no question means first, and later on: over a class to all of
+        its kind, over another name; to a class from what was walked to."""
+        total, types = self.kg.num_relations, self.vocabulary.type_codes
+        aside = np.zeros((2, 2 * total), bool)
+        aside[:, [code for code in range(2 * total) if self.vocabulary.role(code) == "alias"]] = (
+            True
+        )
+        aside[:, [code + total for code in types]] = True
+        aside[1, types] = True
+        return aside
+
+
+def _in_parts(edges: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of sets that are walked at once, by how many edges each has."""
+    low = walked = 0
+    for place, some in enumerate(edges):
+        if place > low and walked + some > _AT_ONCE:
+            yield low, place
+            low, walked = place, 0
+        walked += some
+    yield low, len(edges)
+
+
+def ranked(found: Iterable[Candidate]) -> list[Candidate]:
+    """By their quick scores, best first."""
+    return sorted(found, key=lambda candidate: -candidate.quick)
+
+
+def named_classes(asked: Asked) -> set[int]:
+    """Classes that the question names."""
+    return {mention.kind for mention in asked.classes}
