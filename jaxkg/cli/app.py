@@ -78,6 +78,8 @@ def main(argv: list[str] | None = None) -> None:
 
         print(__version__)
         return
+    # NumPy's products here are small: further threads would but wait for the next one, busily.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _any_terminal()
     try:
         with voice(quiet=quiet), _profiled() if profile else nullcontext():
