@@ -23,16 +23,19 @@ from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_WIDTHS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256, 384, 512)
-"""Tokens of a padded text, one compiled program each: close where most texts are."""
+_WIDTHS = (8, 12, 20, 32, 64, 128, 256, 512)
+"""Tokens of a padded text, one compiled program each."""
 
-_APART = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512)
-"""The same of short batches, which are too few for further programs to be worth it."""
+_BETWEEN = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256, 384, 512)
+"""The same of texts so many alike that further programs are worth it."""
 
-_SHARED = (8, 32, 96, 256, 512)
-"""The same where texts are so many that their short batches are a small part of them."""
+_FILLED = 2
+"""Full batches of a width between from which on they are."""
 
-_SO_MANY = 1024
+_SHARED = (8, 32, 128, 512)
+"""The same of short batches where texts are so many that these are a small part of them."""
+
+_SO_MANY = 512
 """Texts of a call from which on they are."""
 
 _ROWS = (1, 8)
@@ -202,13 +205,17 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
     batch go to the next shorter texts.
     """
     many_texts = len(lengths) >= _SO_MANY
-    both = (_WIDTHS, _SHARED if many_texts else _APART)
-    widths, apart = ([*(w for w in some if w < longest), longest] for some in both)
+    kinds = (_WIDTHS, _BETWEEN, _SHARED if many_texts else _WIDTHS)
+    widths, between, apart = ([*(w for w in some if w < longest), longest] for some in kinds)
     order = np.argsort(lengths, kind="stable")[::-1]
     falling = np.asarray(lengths)[order]
+    ends = np.searchsorted(-falling, -np.array([0, *between]))
     first = 0
     while first < len(order):
-        width = widths[int(np.searchsorted(widths, falling[first]))]
+        place = int(np.searchsorted(between, falling[first]))
+        width, alike = between[place], ends[place] - first
+        if alike < _FILLED * max(_MANY, _TOKENS // width):
+            width = widths[int(np.searchsorted(widths, width))]
         few = _ROWS[1]
         one = few if many_texts else _ROWS[0]
         many = max(_MANY, _TOKENS // width)

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.score import hdc
-from jaxkg.systems.pathhd.queries import Encoded, Query, encode_queries
+from jaxkg.systems.pathhd.queries import Query, Space, encode_queries
 from jaxkg.systems.pathhd.space import SymbolSpace
 from jaxkg.tensors import bucket, pad
 from jaxkg.types import NULL
@@ -20,20 +20,21 @@ from jaxkg.words import relation_path_words
 
 @functools.partial(jax.jit, static_argnames="algebra")
 def hop_shares(
-    algebra: hdc.Algebra, table: jax.Array, query: Encoded, paths: jax.Array
+    algebra: hdc.Algebra, space: Space, query: Query, paths: jax.Array
 ) -> hdc.HopContributions:
     """`hdc.hop_contributions` for a batch.
 
     Args:
         algebra: isometric; static.
-        table: [2R, *shape] symbols.
+        space: the symbols.
         query: B questions.
         paths: [B, L] int32.
     """
+    encoded = encode_queries(algebra, space, query, hops=paths.shape[1], prefixes=False)
     length = jnp.maximum(jnp.sum(paths != NULL, axis=1), 1)
-    rows = jnp.take_along_axis(query.whole, (length - 1)[:, None, None], axis=1)[:, 0]
+    rows = jnp.take_along_axis(encoded.whole, (length - 1)[:, None, None], axis=1)[:, 0]
     vectors = algebra.unflatten(rows)
-    return jax.vmap(lambda q, p: hdc.hop_contributions(algebra, table, q, p))(vectors, paths)
+    return jax.vmap(lambda q, p: hdc.hop_contributions(algebra, space.table, q, p))(vectors, paths)
 
 
 def explain_paths(
@@ -66,11 +67,8 @@ def explain_paths(
     for first in range(0, len(wanted), size):
         some = wanted[first : first + size]
         batch = jax.tree.map(lambda column, some=some: pad(column[some], size), query)
-        encoded = encode_queries(
-            symbols.algebra, symbols.space, batch, hops=paths.shape[1], prefixes=False
-        )
         told = jax.device_get(
-            hop_shares(symbols.algebra, symbols.space.table, encoded, pad(paths[some], size))
+            hop_shares(symbols.algebra, symbols.space, batch, pad(paths[some], size))
         )
         for place, i in enumerate(some.tolist()):
             hop_names = [kg.relation_name(c) for c in paths[i].tolist() if c != NULL]

@@ -322,9 +322,9 @@ class PathHD(PathAnswering[Schemas]):
         keep = settings.keep
         if self.schemas is None:
             size = min(size, max(8, _SCORES // (settings.beam * codes)))
-            capacities = Capacities(
-                (bucket(32 * size), *(bucket(64 * size),) * 3 * (self.hops - 1))
-            )
+            # Of copies, edges, and the runs on from there, which are the most.
+            between = tuple(bucket(each * size) for each in (64, 64, 256))
+            capacities = Capacities((bucket(32 * size), *between * (self.hops - 1)))
         else:
             keep = min(keep, self.schemas.count)
             capacities = Capacities((bucket(8 * size, floor=1024),))
