@@ -90,7 +90,9 @@ def advance(
     )
     valid = reached.valid
     if revisit == "topic":
-        valid &= ~barred(reached.row // rows_per_question, reached.node, valid, starts)
+        question = reached.row // rows_per_question
+        count = parent.shape[0] // rows_per_question
+        valid &= ~barred(question, reached.node, valid, starts, num_questions=count)
     if keep is not None:
         valid &= keep(reached._replace(valid=valid))
     alone = first_of_each((reached.row, reached.node), valid)

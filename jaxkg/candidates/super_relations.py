@@ -76,7 +76,8 @@ def onward(
         doubtful = valid & (length <= topics[jnp.clip(question, 0, num_questions - 1)])
         edges = expand_ragged(jnp.where(doubtful, length, 0), capacity=capacities[1])
         tail = graph.tail[jnp.where(edges.valid, first[edges.row] + edges.position, 0)]
-        fresh = edges.valid & ~barred(question[edges.row], tail, edges.valid, starts)
+        topic = barred(question[edges.row], tail, edges.valid, starts, num_questions=num_questions)
+        fresh = edges.valid & ~topic
         leads = jnp.zeros(run.shape, bool).at[edges.row].max(fresh)
         valid &= ~doubtful | leads
         looked, overflow = edges.needed, overflow | edges.overflow
@@ -220,7 +221,7 @@ def extend(
     distinct = first_of_each((question, edge), valid) == slots
     walked = jnp.zeros(num_questions, jnp.int32).at[question].add(distinct.astype(jnp.int32))
     if revisit == "topic":
-        valid &= ~barred(question, node, valid, starts)
+        valid &= ~barred(question, node, valid, starts, num_questions=num_questions)
     valid &= first_of_each((row, node), valid) == slots
     reached = Frontier(
         row=row,

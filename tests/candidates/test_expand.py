@@ -14,7 +14,7 @@ from jaxkg.tensors import edge_tables, starts_table
 from jaxkg.types import Frontier
 
 look_up = jax.jit(find_run)
-bar = jax.jit(barred)
+bar = jax.jit(barred, static_argnames="num_questions")
 pruned = functools.partial(jax.jit, static_argnums=2)(prune)
 
 
@@ -127,7 +127,7 @@ def test_barred_are_the_topics_of_the_own_question(rng, seed):
     size = 64
     question, node = (rng.integers(n, size=size).astype(np.int32) for n in (ROWS, 14))
     valid = rng.random(size) < 0.7
-    got = bar(question, node, valid, starts)
+    got = bar(question, node, valid, starts, num_questions=ROWS)
     expected = [bool(v and n in topics[q]) for q, n, v in zip(question, node, valid)]
     assert any(expected)
     assert got.tolist() == expected

@@ -205,7 +205,7 @@ CASES: dict[str, Case] = {
         lambda *args: candidates.expand(*args, capacity=SLOTS), lambda s: (graph(s), starts(s))
     ),
     "candidates.barred": Case(
-        candidates.barred,
+        lambda *args: candidates.barred(*args, num_questions=ROWS),
         lambda s: (ints(s, ROWS, SLOTS), ints(s, 14, SLOTS), mask(s, SLOTS), starts(s)),
     ),
     "candidates.prune": Case(
