@@ -141,8 +141,8 @@ def linking_views(
     once, first = np.divmod(distinct(owner * (len(among) + 1) + rank[at]), len(among) + 1)
     starts, count = _starts(once, len(found))
     # That n of them are the n likeliest ends where one is left out.
-    among_first = first == np.arange(len(first)) - starts[once]
-    missed = np.bincount(once[among_first], minlength=len(found))
+    unbroken = first == np.arange(len(first)) - starts[once]
+    missed = np.bincount(once[unbroken], minlength=len(found))
     rows[:, 7] = np.append(either[likeliest], 0.0)[missed]
     walked = count > 0
     if not walked.any():

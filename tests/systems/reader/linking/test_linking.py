@@ -100,6 +100,59 @@ def test_a_reading_is_as_likely_as_its_least_likely_step():
     assert views["linked log"][both] == pytest.approx(np.log(0.4), abs=0.05)
 
 
+def one_reading(codes, among, cosines, total):
+    """`linking_views` of one reading, step by step."""
+    chances, view = chances_of(cosines), dict.fromkeys(NAMES, 0.0)
+    either = chances.sum(axis=1)
+    steps = []
+    for code in codes:
+        if code % total in among:
+            at = among.index(code % total)
+            ways = [0, 1] if code >= 2 * total else [code // total]
+            steps.append((at, max(cosines[at, ways]), sum(chances[at, ways])))
+    walked = {at for at, _, _ in steps}
+    view["linked missed"] = max(
+        (either[at] for at in range(len(among)) if at not in walked), default=0
+    )
+    view["linked best"] = max(either)
+    view["linked spread"] = -sum(either * np.log(either + 1e-4))
+    if steps:
+        shares = [either[at] for at in walked]
+        view |= {
+            "linked in all": min(1.0, sum(chance for _, _, chance in steps)),
+            "linked either way": sum(shares),
+            "linked least": min(shares),
+            "linked log": np.log(min(shares) + 1e-4),
+            "linked sem": np.mean([cosine for _, cosine, _ in steps]),
+            "linked least sem": min(1.0, *(cosine for _, cosine, _ in steps)),
+            "linked ahead": np.mean([chance / max(either[at], 1e-4) for at, _, chance in steps]),
+        }
+    return list(view.values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_views_of_many_readings_are_those_of_each(seed):
+    rng = np.random.default_rng(seed)
+    said = {
+        start + relation: rng.normal(0.3, 0.1, 4)
+        for relation in ("supplied by", "price", "based in", "next to")
+        for start in ("", BACKWARDS)
+    }
+    kg = KnowledgeGraph.from_triples([*SHOP, ("Mill", "next to", "Inn"), ("Inn", "type", "pub")])
+    question = "what is the price of what is supplied by the Mill next to the Inn?"
+    kg, found, views = linked(question, said, kg)
+    assert {len(one.relations) for one in found} >= {0, 1, 2, 3}
+    among = [kg.relation_code(name) for name in ("supplied by", "price", "based in", "next to")]
+    among.sort()
+    cosines = np.array(
+        [[said[start + kg.relations[r]][0] for start in ("", BACKWARDS)] for r in among]
+    )
+    for place, one in enumerate(found):
+        codes = [*one.relations, *([one.measure] if one.measure >= 0 else [])]
+        expected = one_reading(codes, among, cosines, kg.num_relations)
+        np.testing.assert_allclose([views[name][place] for name in NAMES], expected, atol=1e-4)
+
+
 FLEET = [
     ("Tern", "skipper", "Una"), ("Skua", "skipper", "Per"), ("Petrel", "skipper", "Ivo"),
     *((boat, "length", "12") for boat in ("Tern", "Skua", "Petrel")),
