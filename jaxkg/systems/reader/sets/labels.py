@@ -103,11 +103,12 @@ class Labels:
         self._wordings.add([len(group) for group in groups])
         if new:
             self._spelt.append(Spelt(new))
-        # Of many parts as long as one another one: a word is looked up in few.
+        # Parts about as long as one another become one: a word is looked up in few.
         while len(self._spelt) > 1 and 2 * len(self._spelt[-1]) > len(self._spelt[-2]):
             last = self._spelt.pop()
             self._spelt[-1] = Spelt([*self._spelt[-1].words, *last.words])
-        self._rows.update((group, len(self._rows)) for group in groups)
+        for group in groups:
+            self._rows[group] = len(self._rows)
 
     def cosines(
         self, rows: np.ndarray, phrases: np.ndarray, whole: np.ndarray

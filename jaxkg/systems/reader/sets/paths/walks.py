@@ -260,10 +260,9 @@ class Walks:
         its kind, over another name; to a class from what was walked to."""
         total, types = self.kg.num_relations, self.vocabulary.type_codes
         aside = np.zeros((2, 2 * total), bool)
-        aside[:, [code for code in range(2 * total) if self.vocabulary.role(code) == "alias"]] = (
-            True
-        )
         aside[:, [code + total for code in types]] = True
+        for code in range(2 * total):
+            aside[:, code] |= self.vocabulary.role(code) == "alias"
         aside[1, types] = True
         return aside
 
