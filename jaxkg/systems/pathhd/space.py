@@ -160,6 +160,16 @@ def listed_schemas(
     return ListedSchemas(jax.device_put(table), encoded, count)
 
 
+def key_of(seed: int) -> jax.Array:
+    """The key of a seed in [0, 2^32) as `jax.random.key` has it, made without a program.
+
+    >>> bool((jax.random.key_data(key_of(7)) == jax.random.key_data(jax.random.key(7))).all())
+    True
+    """
+    bits = jax.device_put(np.array([0, seed], np.uint32))
+    return jax.random.wrap_key_data(bits, impl="threefry2x32")
+
+
 @functools.cache
 def _encoded(algebra: hdc.Algebra, precision: str):
     def run(table: jax.Array, trie: hdc.Trie) -> Packed:

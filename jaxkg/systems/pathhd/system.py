@@ -32,7 +32,7 @@ from jaxkg.systems.pathhd.queries import PlanQuery, encode_queries
 from jaxkg.systems.pathhd.records import Asked, Retrieved, Schemas
 from jaxkg.systems.pathhd.refine import refine_schemas
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
-from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, listed_schemas
+from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, key_of, listed_schemas
 from jaxkg.systems.pathhd.trace import candidate_nodes
 from jaxkg.systems.paths import Found, Linked, PathAnswering
 from jaxkg.systems.ranked import RankedPaths, either_way
@@ -139,7 +139,7 @@ class PathHD(PathAnswering[Schemas]):
             kg.relations,
             encoder=encoder,
             bandwidth=bandwidth if settings.symbols == "labels" else None,
-            key=jax.random.key(seed),
+            key=key_of(seed),
         )
         trained = (planner.hops,) if planner else (ranked.ranker.hops,) if ranked else ()
         schemas, hops = None, 0

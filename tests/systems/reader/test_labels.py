@@ -56,6 +56,19 @@ def test_likeness_is_that_of_every_word(vectors):
     known = list(labels._known)
     np.testing.assert_array_equal(found, likenesses(WORDS, known).T)
     assert (found > 0).sum() > 5
+    for word in WORDS:  # nothing is held twice
+        _, places, _ = labels._alike[word]
+        assert len(set(places.tolist())) == len(places)
+
+
+def test_of_several_wordings_the_one_that_is_said_most_counts(vectors):
+    labels = Labels(vectors)
+    alone = labels.letters(labels.rows([("looks after",)]), *[labels.likeness(WORDS)] * 2)
+    for group in (("minded by", "looks after"), ("looks after", "minded by")):
+        rows = labels.rows([group])
+        found = labels.letters(rows, *[labels.likeness(WORDS)] * 2)
+        assert found.share.tolist() == alone.share.tolist() == [1.0]
+        assert found.at.tolist() == alone.at.tolist() == [1.5]
 
 
 def test_nothing_is_encoded_without_an_encoder():
