@@ -51,7 +51,7 @@ def test_likeness_is_that_of_every_word(vectors):
     labels = Labels(vectors)
     for group in GROUPS:
         labels.rows([group])
-        labels.likeness(WORDS[:3])
+        labels.likeness(WORDS[:7])
     found = labels.likeness(WORDS)
     known = list(labels._known)
     np.testing.assert_array_equal(found, likenesses(WORDS, known).T)
