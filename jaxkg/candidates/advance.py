@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxkg.candidates.expand import Keep, Revisit, barred, find_run, walk
-from jaxkg.ops import expand_ragged, first_of_each, running_sum
+from jaxkg.ops import expand_ragged, first_of_each, stretches
 from jaxkg.types import NULL, Frontier, Graph
 
 
@@ -68,18 +68,12 @@ def advance(
     """
     chex.assert_equal_shape([parent, relation])
     size = frontier.row.shape[0]
-    # Close the holes, so that the nodes of a path are one stretch.
-    place = running_sum(frontier.valid.astype(jnp.int32)) - 1
-    compact = jnp.zeros(size, jnp.int32)
-    compact = compact.at[jnp.where(frontier.valid, place, size)].set(
-        jnp.arange(size, dtype=jnp.int32), mode="drop"
-    )
-    safe = jnp.where(frontier.valid, frontier.row, parent.shape[0])
-    counts = jnp.zeros(parent.shape[0], jnp.int32).at[safe].add(1, mode="drop")
-    begins = jnp.cumsum(counts) - counts
+    own = stretches(frontier.row, frontier.valid, num_rows=parent.shape[0])
 
-    copied = expand_ragged(jnp.where(relation == NULL, 0, counts[parent]), capacity=capacities[0])
-    slot = compact[jnp.clip(begins[parent][copied.row] + copied.position, 0, size - 1)]
+    copied = expand_ragged(
+        jnp.where(relation == NULL, 0, own.length[parent]), capacity=capacities[0]
+    )
+    slot = own.slot[jnp.clip(own.first[parent][copied.row] + copied.position, 0, size - 1)]
     moved = frontier._replace(
         row=copied.row, node=frontier.node[slot], parent=slot, edge=slot, valid=copied.valid
     )

@@ -7,8 +7,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxkg.ops import expand_ragged, first_of_each
-from jaxkg.ops.ragged import running_sum
+from jaxkg.ops import expand_ragged, first_of_each, stretches
 from jaxkg.ops.ranges import Ranged, at_home
 from jaxkg.types import NULL, Frontier, Graph
 
@@ -181,19 +180,13 @@ def barred(
     Returns:
         [F] bool, False where not valid.
     """
-    size = starts.row.shape[0]
-    counts = jnp.zeros(num_questions, jnp.int32)
-    counts = counts.at[jnp.where(starts.valid, starts.row, num_questions)].add(1, mode="drop")
-    # Close the holes, so that the topics of a question are one stretch.
-    place = running_sum(starts.valid.astype(jnp.int32)) - 1
-    topics = jnp.zeros(size, jnp.int32)
-    topics = topics.at[jnp.where(starts.valid, place, size)].set(starts.node, mode="drop")
-    first = (jnp.cumsum(counts) - counts)[question]
-    count = jnp.where(valid, counts[question], 0)
+    own = stretches(starts.row, starts.valid, num_rows=num_questions)
+    topics = starts.node[own.slot]
+    first, count = own.first[question], jnp.where(valid, own.length[question], 0)
 
     def compare(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         turn, found = state
-        topic = topics[jnp.clip(first + turn, 0, size - 1)]
+        topic = topics[jnp.clip(first + turn, 0, topics.shape[0] - 1)]
         return turn + 1, found | ((turn < count) & (topic == node))
 
     most = jnp.max(count, initial=0)

@@ -112,12 +112,15 @@ class Neighbourhood:
             np.concatenate([ahead, behind]),
         )
 
-    def ends(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
-        """Where each relation code leads to from any of these nodes; ends ascending, unique."""
-        _, codes, starts, ends = self.ends_of_each([nodes])
-        return (
-            dict(zip(codes.tolist(), np.split(ends, starts[1:]), strict=True)) if len(ends) else {}
-        )
+    def ends(self, nodes: np.ndarray, same: np.ndarray | None = None) -> dict[int, np.ndarray]:
+        """Where each relation code leads to from any of these nodes; ends ascending, unique.
+
+        Args:
+            nodes: [n] entity indices.
+            same: see `ends_of_each`.
+        """
+        _, codes, starts, ends = self.ends_of_each([nodes], same)
+        return dict(zip(codes.tolist(), np.split(ends, starts[1:])))
 
     def ends_of_each(
         self, groups: Sequence[np.ndarray], same: np.ndarray | None = None
@@ -134,16 +137,17 @@ class Neighbourhood:
         """
         nodes = np.concatenate([np.zeros(0, np.int64), *groups])
         of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        first, last = self._first[nodes], self._first[nodes + 1]
-        forth = self.kg.triples[spread(first, last)]
-        group = np.repeat(of, last - first)
-        first, last = self._back_first[nodes], self._back_first[nodes + 1]
-        back = self.kg.triples[self._back[spread(first, last)]]
-        group = np.concatenate([group, np.repeat(of, last - first)])
-        codes = np.concatenate([forth[:, 1], back[:, 1] + self.kg.num_relations])
+        # As `edges` has them, those ahead first.
+        group = np.concatenate(
+            [
+                np.repeat(of, some[nodes + 1] - some[nodes])
+                for some in (self._first, self._back_first)
+            ]
+        )
+        _, codes, ends, _ = self.edges(nodes)
         codes = codes if same is None else same[codes]
         keys = group * (2 * self.kg.num_relations) + codes
-        keys = distinct(keys * self.kg.num_entities + np.concatenate([forth[:, 2], back[:, 0]]))
+        keys = distinct(keys * self.kg.num_entities + ends)
         keys, ends = np.divmod(keys, max(self.kg.num_entities, 1))
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         group, codes = np.divmod(keys[starts], max(2 * self.kg.num_relations, 1))

@@ -3,12 +3,13 @@
 from jaxkg.ops.backtrack import edges_to
 from jaxkg.ops.grouped import top_in_group
 from jaxkg.ops.low_rank import LowRank, low_rank_sum
-from jaxkg.ops.ragged import Ragged, expand_ragged, running_sum
+from jaxkg.ops.ragged import Ragged, Stretches, expand_ragged, running_sum, stretches
 from jaxkg.ops.unique import first_of_each, may_hold, put_in
 
 __all__ = [
     "LowRank",
     "Ragged",
+    "Stretches",
     "edges_to",
     "expand_ragged",
     "first_of_each",
@@ -16,5 +17,6 @@ __all__ = [
     "may_hold",
     "put_in",
     "running_sum",
+    "stretches",
     "top_in_group",
 ]

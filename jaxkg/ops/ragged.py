@@ -83,3 +83,35 @@ def expand_ragged(lengths: jax.Array, *, capacity: int) -> Ragged:
         needed=needed,
         overflow=needed > capacity,
     )
+
+
+class Stretches(NamedTuple):
+    """Valid slots of rows, their holes closed: those of row r are
+    `slot[first[r] : first[r] + length[r]]`."""
+
+    slot: jax.Array  # [F] int32, valid slots in order, 0 past them
+    first: jax.Array  # [R] int32
+    length: jax.Array  # [R] int32
+
+
+def stretches(row: jax.Array, valid: jax.Array, *, num_rows: int) -> Stretches:
+    """Close the holes, so that the slots of a row are one stretch.
+
+    Args:
+        row: [F] int32 in [0, R), ascending.
+        valid: [F] bool.
+        num_rows: R; static.
+
+    >>> found = stretches(
+    ...     jnp.asarray([0, 0, 2]), jnp.asarray([False, True, True]), num_rows=3
+    ... )
+    >>> found.slot.tolist(), found.first.tolist(), found.length.tolist()
+    ([1, 2, 0], [0, 1, 1], [1, 0, 1])
+    """
+    size = row.shape[0]
+    place = jnp.where(valid, running_sum(valid.astype(jnp.int32)) - 1, size)
+    slot = jnp.zeros(size, jnp.int32)
+    slot = slot.at[place].set(jnp.arange(size, dtype=jnp.int32), mode="drop")
+    length = jnp.zeros(num_rows, jnp.int32)
+    length = length.at[jnp.where(valid, row, num_rows)].add(1, mode="drop")
+    return Stretches(slot, jnp.cumsum(length) - length, length)

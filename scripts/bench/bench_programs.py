@@ -64,8 +64,8 @@ def cost_of(row: str, name: str, parts: Path | None, data: Path, questions: int)
     command += ["--system", system, "--limit", str(questions)]
     if folder := trained.get("planner"):
         command += ["--planner", str(folder)]
-    if folder := trained.get(system):
-        command += ["--set", f"model={folder}"] if system != "planner" else []
+    if system != "planner" and (folder := trained.get(system)):
+        command += ["--set", f"model={folder}"]
     for wish in (*ROWS[row], *OF_SETS.get((name, system), [])):
         command += ["--set", wish]
     with tempfile.TemporaryDirectory() as scratch:

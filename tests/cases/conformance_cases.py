@@ -166,6 +166,10 @@ CASES: dict[str, Case] = {
         lambda s: (ints(s, 9, SLOTS), ints(s + 1, 99, SLOTS)),
     ),
     "ops.running_sum": Case(ops.running_sum, lambda s: (ints(s, 9, 2 * SLOTS),)),
+    "ops.stretches": Case(
+        lambda *args: ops.stretches(*args, num_rows=ROWS),
+        lambda s: (np.sort(ints(s, ROWS, SLOTS)), mask(s, SLOTS)),
+    ),
     "ops.expand_ragged": Case(
         lambda lengths: ops.expand_ragged(lengths, capacity=SLOTS), lambda s: (ints(s, 9, 16),)
     ),

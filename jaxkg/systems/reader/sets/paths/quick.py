@@ -130,8 +130,8 @@ def further_scores(
 
     Args:
         asked: the question.
-        paths: P paths, classes of what they come to among those that they walk through, and the
-            nodes without a name.
+        paths: P paths from one start, classes of what they come to among those that they walk
+            through, and the nodes without a name.
         further: S that go on from them.
         kinds: classes of what some lead to.
         kinds_at: [S] which of these each leads to.
@@ -141,7 +141,7 @@ def further_scores(
         [S] float64.
     """
     content = asked.alignment.content
-    before, others, kept = np.zeros((3, len(paths)))
+    before, others = np.zeros((2, len(paths)))
     base = np.zeros((len(paths), len(content)), np.float32)
     for place, path in enumerate(paths):
         steps, named, loose = elements(asked, path, (), vocabulary)
@@ -149,15 +149,14 @@ def further_scores(
         count = len(path.relations)
         before[place] = _price(steps[:count])
         others[place] = _price(steps[count:]) + _CLASS * len(named) - _NAMELESS * path.through
-        kept[place] = _said(asked, path.topics) + 0.5 * path.fit
     codes, code_at = np.unique(further.code, return_inverse=True)
     told = [aligned(asked, code, vocabulary) for code in codes.tolist()]
     prices = before[further.path] + np.array([_price([one]) for one in told])[code_at]
     cover = np.maximum(base[further.path], np.stack([one.cover for one in told])[code_at])
     ends = [[class_aligned(asked, kind, vocabulary) for kind in some] for some in kinds]
     np.maximum(cover, np.stack([_cover([], some, content) for some in ends])[kinds_at], out=cover)
-    for place, path in enumerate(paths):
-        if path.explained:
-            cover[np.ix_(further.path == place, list(path.explained))] = 1.0
+    start = paths[0]
+    cover[:, list(start.explained)] = 1.0
     explained = (cover * content).sum(axis=1).astype(np.float64)
-    return explained - (prices + others[further.path]) + kept[further.path]
+    prices += others[further.path]
+    return explained - prices + (_said(asked, start.topics) + 0.5 * start.fit)

@@ -69,8 +69,7 @@ class Walks:
 
     def reached(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
         """Where each relation code leads to; one that holds both ways has one code."""
-        _, codes, starts, ends = self.vocabulary.around.ends_of_each([nodes], self._same)
-        return dict(zip(codes.tolist(), np.split(ends, starts[1:])))
+        return self.vocabulary.around.ends(nodes, self._same)
 
     def marked(self, asked: Asked, found: Iterable[Candidate]) -> list[Candidate]:
         """With quick scores, in the same order."""
@@ -109,7 +108,7 @@ class Walks:
             asked.cut |= len(walked) < len(best)
             # There and back over a number or date, "of the same year", is too much to guess.
             walked = [p for p in walked if not p.relations or self._leads_on(p.last)]
-            further = self._further(walked, start.ends if alone else None)
+            further = self._further(start, walked)
             if not len(further):
                 break
             asked.alignment.prepare(map(self.wordings, np.unique(further.code).tolist()))
@@ -129,25 +128,25 @@ class Walks:
             level = [made[place] for place in onward.tolist()]
         return found
 
-    def _further(self, walked: Sequence[Candidate], topics: np.ndarray | None) -> Further:
+    def _further(self, start: Candidate, walked: Sequence[Candidate]) -> Further:
         """What walked paths come to with one more relation that a question may mean."""
         parts, total = [], self.kg.num_relations
         for low, high in _in_parts([self.vocabulary.around.degree(p.ends) for p in walked]):
-            path, code, start, ends = self.vocabulary.around.ends_of_each(
+            path, code, first, ends = self.vocabulary.around.ends_of_each(
                 [p.ends for p in walked[low:high]], self._same
             )
-            size = np.diff(start, append=len(ends))
-            parts.append(Further(path + low, code, start, size, ends, np.zeros(len(path), bool)))
+            size = np.diff(first, append=len(ends))
+            parts.append(Further(path + low, code, first, size, ends, np.zeros(len(path), bool)))
         further = joined(parts)
-        further = further if topics is None else further.but(topics)
-        first = np.array([not path.relations for path in walked])[further.path]
-        aside = np.where(first, self._aside[0][further.code], self._aside[1][further.code])
+        further = further.but(start.ends) if isinstance(start.query, Entities) else further
+        later = np.array([bool(path.relations) for path in walked], np.int64)[further.path]
+        aside = self._aside[later, further.code]
         last = np.array([path.last if path.relations else -1 for path in walked])[further.path]
         # A walk that ends where it started may be asked for: "her son's mother".
         turned = (last >= 0) & (np.abs(further.code - last) == total)
         aside |= further.home & (turned | self._both_ways[further.code])
-        measure = np.array([path.measure for path in walked])[further.path]
-        aside |= (further.code == measure) & ~self._leading_on(further.code)
+        if start.measure >= 0 and not self._leads_on(start.measure):
+            aside |= further.code == start.measure
         return further.some(~aside)
 
     def _walked_through(self, path: Candidate) -> Candidate:
