@@ -1,5 +1,8 @@
 """One strict setting for all tests. It is set before jax starts, through its own variables, so that
-tests of folders that never touch a device do not load jax."""
+tests of folders that never touch a device do not load jax.
+
+`JAXKG_TEST_PLATFORMS=cuda` runs what follows on a GPU: the folders `ops`, `candidates`, `score`,
+`select` and `search` hold the cores."""
 
 import contextlib
 import ctypes
@@ -18,7 +21,7 @@ _STRICT = {
     "JAX_NUMPY_DTYPE_PROMOTION": "strict",
     "JAX_NUMPY_RANK_PROMOTION": "raise",
     "JAX_NUM_CPU_DEVICES": "8",
-    "JAX_PLATFORMS": "cpu",
+    "JAX_PLATFORMS": os.environ.get("JAXKG_TEST_PLATFORMS", "cpu"),
 }
 os.environ.update(_STRICT)
 # Programs that took long to compile are kept: for the other worker, and for the next run.

@@ -91,7 +91,10 @@ def find_run(graph: Graph, node: jax.Array, relation: jax.Array) -> tuple[jax.Ar
         below = (graph.run_relation[jnp.minimum(middle, last)] < relation) & (middle < high)
         return jnp.where(below, middle + 1, low), jnp.where(below, high, middle)
 
-    low, _ = jax.lax.fori_loop(0, graph.lookup_steps, halve, (graph.run_offsets[node], end))
+    # A loop is a small program on a CPU; elsewhere each of its steps is launched by itself.
+    unrolled = jax.default_backend() != "cpu"
+    bounds = graph.run_offsets[node], end
+    low, _ = jax.lax.fori_loop(0, graph.lookup_steps, halve, bounds, unroll=unrolled)
     run = jnp.minimum(low, last)
     found = (low < end) & (graph.run_relation[run] == relation) & (relation != NULL)
     first = graph.run_start[run]

@@ -9,6 +9,9 @@ import jax.numpy as jnp
 from jaxkg.ops import running_sum
 from jaxkg.types import NULL
 
+_EXACT = jax.lax.Precision.HIGHEST
+"""Which texts are near is the same on every device: GPUs and TPUs round factors else."""
+
 _STRIP = 64
 """Rows that are looked at together: one maximum a column tells whether any of them is near."""
 
@@ -38,7 +41,7 @@ def nearest(
 
     def look(best, part):
         rows, table = part
-        cosine = queries @ table.T
+        cosine = jnp.matmul(queries, table.T, precision=_EXACT)
         real = jnp.any(table != 0, axis=1)
         cosine = jnp.where(real[None, :], cosine, -jnp.inf)
         score, place = jax.lax.top_k(cosine, min(k, block))
@@ -92,7 +95,7 @@ def near_pairs(
     chex.assert_is_divisible(first.shape[0], _STRIP)
     strips, most = capacities
     columns = second.shape[0]
-    cosine = (first @ second.T).reshape(-1, _STRIP, columns)
+    cosine = jnp.matmul(first, second.T, precision=_EXACT).reshape(-1, _STRIP, columns)
     hot = jnp.max(cosine, axis=1) >= threshold
     where, wanted = _places(hot.reshape(-1), strips)
     strip, column = jnp.maximum(where, 0) // columns, jnp.maximum(where, 0) % columns

@@ -114,6 +114,42 @@ def walk_counts(
     return counts
 
 
+def follow_counts(
+    tensors: TensorGraph, topics: Sequence[Sequence[int]], paths: np.ndarray
+) -> list[int]:
+    """How many edges an execution of paths walks, hop by hop: the host's twin of `follow`.
+
+    Args:
+        tensors: the graph.
+        topics: topic nodes of each path.
+        paths: [P, L] int32 codes, NULL past the end of a path.
+
+    Returns:
+        L numbers.
+    """
+    graph = tensors.graph
+    run_offsets, run_start = np.asarray(graph.run_offsets), np.asarray(graph.run_start)
+    codes = 2 * graph.num_relations
+    runs = int(run_offsets[-1])
+    leaves = np.repeat(np.arange(graph.num_nodes), np.diff(run_offsets))
+    keys = leaves * codes + np.asarray(graph.run_relation)[:runs]
+    row = np.repeat(np.arange(len(topics)), [len(some) for some in topics])
+    node = np.array([node for some in topics for node in some], np.int64)
+    counts = []
+    for hop in range(paths.shape[1]):
+        code = paths[row, hop]
+        key = np.where(code == NULL, -1, node * codes + code)
+        run = np.searchsorted(keys, key)
+        there = keys[np.minimum(run, runs - 1)] == key
+        run = run[there]
+        edges = spread(run_start[run], run_start[run + 1])
+        counts.append(len(edges))
+        row = np.repeat(row[there], run_start[run + 1] - run_start[run])
+        ends = np.unique(row * graph.num_nodes + tensors.tail[edges])
+        row, node = np.divmod(ends, graph.num_nodes)
+    return counts
+
+
 def targets_table(nodes: Sequence[Sequence[int]], *, num_rows: int, slots: int = 0) -> Targets:
     """Sorted, padded targets from the target nodes of each row (duplicates removed)."""
     distinct = [sorted(set(some)) for some in nodes]
@@ -156,6 +192,10 @@ def mine_paths(
         For each question its K best paths by exact F1, best first; shorter first among equals.
     """
     count = len(topics)
+    # Sizes are programs, and a list's parts differ (those of one hop, then those of two): shuffled,
+    # its batches are alike.
+    order = np.random.default_rng(0).permutation(count)
+    topics, targets = [topics[i] for i in order], [targets[i] for i in order]
     relations = np.full((count, keep, hops), NULL, np.int32)
     proposed = np.zeros((count, keep), np.float32)
     whole = np.ones(count, bool)
@@ -182,10 +222,7 @@ def mine_paths(
     sizes = [len(some) for some in targets]
     goals = max((sum(sizes[i : i + batch_size]) for i in range(0, count, batch_size)), default=0)
     walks = walk_counts(tensors, topics[:batch_size], hops=hops, fan_out=fan_out)
-    capacities = Capacities(slots=(), close=True)
-    capacities.slots = tuple(
-        min(capacities.limit, bucket(n + n // 2, floor=_LEAST_SLOTS, steps=4)) for n in walks
-    )
+    capacities = _room(walks)
     for indices, found, complete in stream(count, batch_size, propose, capacities):
         relations[indices] = found.relations[: len(indices)]
         proposed[indices] = found.f1[: len(indices)]
@@ -195,7 +232,8 @@ def mine_paths(
     question, place = np.nonzero(proposed > 0)
     exact = np.zeros_like(proposed)
     executed = min(8 * batch_size, bucket(len(question)))
-    again = batch_starts([topics[i] for i in question.tolist()], executed)
+    asked = [topics[i] for i in question.tolist()]
+    again = batch_starts(asked, executed)
 
     def execute(indices: np.ndarray, slots: tuple[int, ...]):
         rows = bucket(executed)
@@ -207,7 +245,8 @@ def mine_paths(
             tensors.graph, row, node, paths, wanted, capacities=slots, revisit=revisit
         )
 
-    capacities = Capacities(slots=(1 << 14,) * hops, close=True)
+    first = relations[question, place][:executed]
+    capacities = _room(follow_counts(tensors, asked[:executed], first))
     for indices, found, complete in stream(len(question), executed, execute, capacities):
         if complete:
             exact[question[indices], place[indices]] = found.value[: len(indices)]
@@ -216,8 +255,18 @@ def mine_paths(
         tick(count + int(question[indices[-1]]) + 1, 2 * count)
 
     length = np.sum(relations != NULL, axis=2)
-    order = np.lexsort((length, -exact), axis=1)
-    exact = np.take_along_axis(exact, order, axis=1)
-    relations = np.take_along_axis(relations, order[:, :, None], axis=1)
+    best = np.lexsort((length, -exact), axis=1)
+    exact = np.take_along_axis(exact, best, axis=1)
+    relations = np.take_along_axis(relations, best[:, :, None], axis=1)
     relations[exact == 0] = NULL
-    return MinedPaths(relations, exact, int(np.sum(~whole)))
+    as_given = np.argsort(order)
+    return MinedPaths(relations[as_given], exact[as_given], int(np.sum(~whole)))
+
+
+def _room(counts: Sequence[int]) -> Capacities:
+    """Slots for batches like the one that was counted."""
+    capacities = Capacities(slots=(), close=True)
+    capacities.slots = tuple(
+        min(capacities.limit, bucket(n + n // 2, floor=_LEAST_SLOTS, steps=4)) for n in counts
+    )
+    return capacities

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -20,7 +21,11 @@ Progress = Callable[[str, int, int], None]
 
 def answer_rows(kg: KnowledgeGraph, question: Question) -> tuple[int, ...]:
     """Rows of a question's answers, each once; none of answers that the graph lacks."""
-    rows = (row for answer in question.answers or () for row in entity_rows(kg, answer))
+    return _rows(functools.partial(entity_rows, kg), question)
+
+
+def _rows(rows_of: Callable[[str], tuple[int, ...]], question: Question) -> tuple[int, ...]:
+    rows = (row for answer in question.answers or () for row in rows_of(answer))
     return tuple(dict.fromkeys(rows))
 
 
@@ -132,6 +137,8 @@ def supervise(
     topics = find_topics(linker or Linker(kg), questions)
     if on_progress:
         on_progress("link", len(questions), len(questions))
-    goals = tuple(answer_rows(kg, question) for question in questions)
+    # Questions share their answers.
+    rows_of = functools.cache(functools.partial(entity_rows, kg))
+    goals = tuple(_rows(rows_of, question) for question in questions)
     masked = tuple(masked_texts(questions, topics))
     return Supervision(tuple(questions), tuple(topics), goals, masked)

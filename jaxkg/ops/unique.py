@@ -70,7 +70,7 @@ def first_of_each(keys: Sequence[jax.Array], valid: jax.Array) -> jax.Array:
         chex.assert_shape(key, (size,))
         chex.assert_type(key, jnp.int32)
     nothing = jnp.full(size, NULL, jnp.int32)
-    if size <= SMALL:
+    if size <= SMALL or jax.default_backend() != "cpu":  # a device with slots to spare
         return _settle_down_to(keys, nothing, valid, 0)[0]
     few = max(1, size // _FEW)
     first, pending = _settle_down_to(keys, nothing, valid, few)
@@ -90,13 +90,12 @@ def _settle_down_to(
     """Rounds under ever new hashes until at most `few` slots are pending."""
 
     def body(state):
-        first, pending, salt = state
-        return *_settle(keys, first, pending, salt), salt + jnp.uint32(1)
+        first, pending, _, salt = state
+        first, pending = _settle(keys, first, pending, salt)
+        return first, pending, jnp.sum(pending, dtype=jnp.int32), salt + jnp.uint32(1)
 
-    start = (first, pending, jnp.uint32(0))
-    first, pending, _ = jax.lax.while_loop(
-        lambda state: jnp.sum(state[1], dtype=jnp.int32) > few, body, start
-    )
+    start = (first, pending, jnp.sum(pending, dtype=jnp.int32), jnp.uint32(0))
+    first, pending, *_ = jax.lax.while_loop(lambda state: state[2] > few, body, start)
     return first, pending
 
 

@@ -152,7 +152,7 @@ def score_against(
     """
     chex.assert_rank([moved, entities], 2)
     if model in ("distmult", "complex"):
-        return moved @ entities.T
+        return jnp.matmul(moved, entities.T, precision=jax.lax.Precision.HIGHEST)
     on_cpu = jax.default_backend() == "cpu"
     return (_by_tiles if on_cpu else _one_by_one)(model, norm, moved, entities)
 

@@ -6,9 +6,12 @@ core's own. A core's share is the time that its least bytes, its operations or i
 would take at their limit, whichever takes longest and so binds, over the time it took. More than
 100 % means that caches helped. The formulas are in `device_counts.py` and beside each core. A core
 under 30 % is followed by what bounds it. On a CPU all seconds are CPU seconds, so what else the
-machine does tells less. Three minutes on two CPU cores.
+machine does tells less. Three minutes on two CPU cores. A GPU is kept busy by inputs that are
+larger:
 
     python scripts/device/bench_device.py --only follow
+    python scripts/device/bench_device.py --times 16 --questions 16384 --edges 2000000 \
+        --hyperedges 500000 --floats 500000000 --side 8192
 """
 
 from __future__ import annotations
@@ -25,23 +28,26 @@ from device_graph_cores import compiled, graph_cores, hypergraph_cores
 from device_product_cores import hypervector_cores, network_cores
 
 from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import best_seconds
 
 _EXPLAINED = 0.30
 _ACCESSES = 1 << 20
-"""Numbers read or written at random, to time it."""
+"""Numbers read or written at random, to time it, by inputs of plain size."""
 
 
 def spent(run: Callable[[], Any], seconds: float) -> float:
-    """Seconds of a call: CPU seconds on the host, of many calls; else those of the fastest."""
-    if jax.default_backend() != "cpu":
-        return best_seconds(run, seconds=seconds)
+    """Seconds of a call, of many: CPU seconds on the host; else as they follow one another."""
+    on_host = jax.default_backend() == "cpu"
     jax.block_until_ready(run())
-    busy, calls = time.process_time(), 0
-    while calls < 3 or time.process_time() - busy < seconds:
+    clock = time.process_time if on_host else time.perf_counter
+    since, calls, together = clock(), 0, 1
+    while calls < 3 or clock() - since < seconds:
+        # A device is not waited for after each call, so that it is never without work.
+        for _ in range(together - 1):
+            run()
         jax.block_until_ready(run())
-        calls += 1
-    return (time.process_time() - busy) / calls
+        calls += together
+        together = 1 if on_host else min(2 * together, 64)
+    return (clock() - since) / calls
 
 
 def copying(floats: int) -> Callable[[], Any]:
@@ -71,16 +77,19 @@ def limits(seconds: float, *, floats: int, side: int) -> dict[str, float]:
 
 
 @functools.cache
-def random_rates(floats: int, width: int, *, seconds: float, seed: int) -> tuple[float, float]:
+def random_rates(
+    floats: int, width: int, *, accesses: int, seconds: float, seed: int
+) -> tuple[float, float]:
     """Rows a second read from, and written to, random places of a table.
 
     Args:
         floats: numbers of the table.
         width: numbers of a row.
+        accesses: numbers that are read or written.
         seconds: of timing, each.
         seed: of the places.
     """
-    rows, count = max(1, floats // width), _ACCESSES // width
+    rows, count = max(1, floats // width), accesses // width
     row = (width,) if width > 1 else ()
     table = jnp.zeros((rows, *row), jnp.int32)
     place = np.random.default_rng(seed).integers(0, rows, count).astype(np.int32)
@@ -95,6 +104,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", help="cores whose names hold one of these words")
     parser.add_argument("--edges", type=int, default=200_000, help="of the synthetic graph")
     numbers(parser, questions=1024, hyperedges=50_000)
+    parser.add_argument("--times", type=int, default=1, help="inputs so many times as large")
     parser.add_argument("--seconds", type=float, default=1.0, help="of timing, a core or limit")
     parser.add_argument("--floats", type=int, default=1 << 26, help="copied, more than caches hold")
     parser.add_argument("--side", type=int, default=2048, help="of the square matrix product")
@@ -109,10 +119,10 @@ def main(argv: list[str] | None = None) -> None:
     table = record.table(*heads, f"bound by, where under {_EXPLAINED:.0%}")
     # One at a time, so that the inputs of a core are gone before the next one's are made.
     for group in (
-        graph_cores(options.edges, options.questions, options.seed),
-        hypergraph_cores(options.hyperedges, options.seed),
-        hypervector_cores(options.seed),
-        network_cores(options.seed),
+        graph_cores(options.edges, options.questions, options.times, options.seed),
+        hypergraph_cores(options.hyperedges, options.times, options.seed),
+        hypervector_cores(options.times, options.seed),
+        network_cores(options.times, options.seed),
     ):
         for name, make in group:
             if options.only and not any(word in name for word in options.only):
@@ -121,8 +131,13 @@ def main(argv: list[str] | None = None) -> None:
             work, took = core.work, spent(core.run, options.seconds)
             reads, writes = 1.0, 1.0
             if work.reads or work.writes:
-                size = core.table, core.width
-                reads, writes = random_rates(*size, seconds=options.seconds / 4, seed=options.seed)
+                reads, writes = random_rates(
+                    core.table,
+                    core.width,
+                    accesses=_ACCESSES * options.times,
+                    seconds=options.seconds / 4,
+                    seed=options.seed,
+                )
             shares = {
                 "copy": work.bytes / limit["copy"] / took,
                 f"{core.precision} product": work.flops / limit[core.precision] / took,

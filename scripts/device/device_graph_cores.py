@@ -35,6 +35,9 @@ _UNIQUE = (
     "and read back, in rounds"
 )
 
+_DRAWN = 8192
+"""Questions that are drawn; of more than that the same are asked again."""
+
 
 class Core(NamedTuple):
     """A core ready to be timed."""
@@ -89,23 +92,24 @@ def fitted(
         slots = (*fits[: short + 1], *map(max, later))
 
 
-def graph_cores(edges: int, questions: int, seed: int) -> Makers:
+def graph_cores(edges: int, questions: int, times: int, seed: int) -> Makers:
     """The steps over a graph: expand, follow, relation_paths, beam search."""
     world = make_world(WorldConfig(edges=edges, skew=0.8), seed=seed)
-    config = QuestionConfig(train=0, test=questions, hops=(3,), paths=24)
-    _, asked = make_questions(world, config, seed=seed)
+    config = QuestionConfig(train=0, test=min(questions, _DRAWN), hops=(3,), paths=24)
+    _, drawn = make_questions(world, config, seed=seed)
+    asked = [drawn[i % len(drawn)] for i in range(questions)]
     kg, rng = world.graph, np.random.default_rng(seed)
     graph = tensor_graph(kg).graph
     topics = [(kg.entity(question.topics[0]),) for question in asked]
     row, node = starts_table(topics, num_rows=bucket(questions))
     codes = np.array([[kg.relation_code(r) for r in q.paths[0]] for q in asked], np.int32)
     table = pad(codes, bucket(questions))[:, :, None]
-    yield "expand", lambda: _expand(graph, rng.integers(0, kg.num_entities, 8192).astype(np.int32))
+    yield "expand", lambda: _expand(graph, rng.integers(0, kg.num_entities, 8192 * times).astype(np.int32))
     yield "follow", lambda: _follow(graph, row, node, table, questions)
-    few = min(questions, 128)
+    few = min(questions, 128 * times)
     answers = [sorted(kg.entity(a) for a in q.answers or ()) for q in asked[:few]]
     yield "relation_paths", lambda: _relation_paths(graph, topics[:few], answers)
-    yield "beam", lambda: _beam(graph, row, node, rng)
+    yield "beam", lambda: _beam(graph, row, node, 256 * times, rng)
 
 
 def _expand(graph: Graph, nodes: np.ndarray) -> Core:
@@ -115,7 +119,7 @@ def _expand(graph: Graph, nodes: np.ndarray) -> Core:
         found = expand(graph, frontier, capacity=capacities[0])
         return found, found.needed[None]
 
-    call, (slots,), (needed,) = fitted(run, (graph, frontier), (1 << 18,))
+    call, (slots,), (needed,) = fitted(run, (graph, frontier), (32 * len(nodes),))
     count = walked(len(nodes), slots) + Count(reads=2 * len(nodes))
     return Core("expand", "edges", needed, call, count, _WALK, table=graph.num_edges)
 
@@ -153,7 +157,7 @@ def _relation_paths(graph: Graph, topics: list[tuple[int, ...]], answers: list[l
         )
         return found, found.needed
 
-    call, slots, _ = fitted(run, (graph, row, node, targets), (1 << 12, 1 << 14, 1 << 17, 1 << 18))
+    call, slots, _ = fitted(run, (graph, row, node, targets), (32 * rows, 128 * rows, 1024 * rows, 2048 * rows))
     # Codes by which targets are entered, and a sieve of each hop's topics and targets.
     ends = np.asarray(graph.run_offsets)
     entered = sum(int(ends[t + 1] - ends[t]) for goal in answers for t in goal)
@@ -173,10 +177,12 @@ def _relation_paths(graph: Graph, topics: list[tuple[int, ...]], answers: list[l
     )  # fmt: skip
 
 
-def _beam(graph: Graph, row: np.ndarray, node: np.ndarray, rng: np.random.Generator) -> Core:
-    rows, width, hops = 256, 4, 3
+def _beam(
+    graph: Graph, row: np.ndarray, node: np.ndarray, most: int, rng: np.random.Generator
+) -> Core:
+    row, node = row[:most], node[:most]
+    rows, width, hops = len(row), 4, 3
     codes = 2 * graph.num_relations
-    row, node = row[:rows], node[:rows]
     table = rng.normal(size=(hops, rows, 1, codes + 1)).astype(np.float32)
 
     def run(graph, row, node, table, capacities):
@@ -193,7 +199,8 @@ def _beam(graph: Graph, row: np.ndarray, node: np.ndarray, rng: np.random.Genera
         )
         return (beam.relations, beam.score), beam.needed
 
-    call, slots, _ = fitted(run, (graph, row, node, table), (1 << 13, 1 << 13, 1 << 15) * hops)
+    first = tuple(rows * slots for slots in (8, 8, 32, 128, 32, 256, 1024, 256, 1024))
+    call, slots, _ = fitted(run, (graph, row, node, table), first)
     count, before = Count(), rows
     choices = rows * width * (codes + 1)
     for hop in range(hops):
@@ -211,13 +218,13 @@ def _beam(graph: Graph, row: np.ndarray, node: np.ndarray, rng: np.random.Genera
     )  # fmt: skip
 
 
-def hypergraph_cores(hyperedges: int, seed: int) -> Makers:
+def hypergraph_cores(hyperedges: int, times: int, seed: int) -> Makers:
     """Neighbours of hyperedges, and PRoH's beam over them."""
     world = make_world(WorldConfig(edges=2 * hyperedges), seed=seed)
     hyper = make_hypergraph(world, hyperedges, skew=0.5, seed=seed)
     tensors, rng = tensor_hypergraph(hyper), np.random.default_rng(seed)
     graph = tensors.graph
-    chosen = rng.integers(0, hyper.num_edges, 1024).astype(np.int32)
+    chosen = rng.integers(0, hyper.num_edges, 1024 * times).astype(np.int32)
 
     def neighbours() -> Core:
         def run(graph, edge, capacities):
@@ -226,7 +233,7 @@ def hypergraph_cores(hyperedges: int, seed: int) -> Makers:
             found = overlaps(graph, edge, members, members.valid, capacity=capacities[1])
             return found, jnp.stack([members.needed, found.needed])
 
-        call, slots, needed = fitted(run, (graph, chosen), (1 << 13, 1 << 18))
+        call, slots, needed = fitted(run, (graph, chosen), (8 * len(chosen), 256 * len(chosen)))
         count = _members(len(chosen), slots[0]) + _neighbours(slots[0], slots[1])
         return Core(
             "hyperedge neighbours", "neighbours", needed[1], call, count,
@@ -234,7 +241,7 @@ def hypergraph_cores(hyperedges: int, seed: int) -> Makers:
         )  # fmt: skip
 
     def beam() -> Core:
-        dim, rows, settings = 64, 64, BeamSettings(depth=2, width=8, seeds=16, threshold=0.1)
+        dim, rows, settings = 64, 64 * times, BeamSettings(depth=2, width=8, seeds=16, threshold=0.1)
 
         def unit(count: int, size: int) -> np.ndarray:
             drawn = rng.standard_normal((count, dim), np.float32)
@@ -259,7 +266,7 @@ def hypergraph_cores(hyperedges: int, seed: int) -> Makers:
             )  # fmt: skip
             return found, found.needed
 
-        first = (1 << 12, *((1 << 13, 1 << 17) * settings.depth), 1 << 14)
+        first = (64 * rows, *((128 * rows, 2048 * rows) * settings.depth), 256 * rows)
         call, slots, _ = fitted(run, (graph, texts, row, topic, none, bonus), first)
         count = _neighbours(rows, slots[0]) + vectors(slots[0], dim)
         count += best_in_group(slots[0], rows, settings.seeds)

@@ -17,14 +17,14 @@ from jaxkg.score.message_passing import inflow, init_messages, pass_messages
 from jaxkg.tensors import tensor_graph
 
 
-def hypervector_cores(seed: int) -> Makers:
+def hypervector_cores(times: int, seed: int) -> Makers:
     """GHRR: binding, similarity of queries and candidates, the best of all sequences."""
     algebra = hdc.ghrr(256, 4, layout="pair")
     d, floats, m = algebra.dimension, algebra.floats, 4
     key = jax.random.key(seed)
 
     def bind() -> Core:
-        x, y = algebra.random((2, 256), key=key)
+        x, y = algebra.random((2, 256 * times), key=key)
         # m^3 complex multiply-adds of 8 operations a block of m^2 entries; 8 B an entry.
         count = Count(bytes=3 * 8.0 * d * len(x), flops=8.0 * m * d * len(x))
         call = compiled(jax.vmap(algebra.bind), x, y)
@@ -34,7 +34,8 @@ def hypervector_cores(seed: int) -> Makers:
         )  # fmt: skip
 
     def similarity() -> Core:
-        queries, candidates = algebra.random((256,), key=key), algebra.random((2048,), key=key)
+        queries = algebra.random((256,), key=key)
+        candidates = algebra.random((2048 * times,), key=key)
         count = product(len(queries), floats, len(candidates))
         call = compiled(lambda q, c: hdc.similarity_matrix(algebra, q, c), queries, candidates)
         return Core(
@@ -42,7 +43,8 @@ def hypervector_cores(seed: int) -> Makers:
             "flattening the candidates reads and writes the table once more before the product",
         )  # fmt: skip
 
-    def exhaustive(precision: str, relations: int = 80) -> Core:
+    def exhaustive(precision: str) -> Core:
+        relations = round(80 * times ** (1 / 3))
         table, query = algebra.random((relations,), key=key), algebra.random((1,), key=key)
         size = 4 if precision == "float32" else 2
         count = product(relations**2, floats, relations, size=size)
@@ -64,7 +66,7 @@ def hypervector_cores(seed: int) -> Makers:
     yield "ghrr-factored-bfloat16", lambda: exhaustive("bfloat16")
 
 
-def network_cores(seed: int) -> Makers:
+def network_cores(times: int, seed: int) -> Makers:
     """Message passing, edge scorer, nearest texts, embeddings against all entities."""
     rng = np.random.default_rng(seed)
 
@@ -72,7 +74,7 @@ def network_cores(seed: int) -> Makers:
         return rng.standard_normal(shape, np.float32)
 
     def messages() -> Core:
-        graph = tensor_graph(make_world(WorldConfig(edges=100_000), seed=seed).graph).graph
+        graph = tensor_graph(make_world(WorldConfig(edges=100_000 * times), seed=seed).graph).graph
         width, bases = 32, 8
         params = init_messages(
             2 * graph.num_relations, width=width, bases=bases, key=jax.random.key(seed)
@@ -95,7 +97,7 @@ def network_cores(seed: int) -> Makers:
         )  # fmt: skip
 
     def edges() -> Core:
-        many, nodes = 8192, 4096
+        many, nodes = 8192 * times, 4096
         sizes = EdgeSizes(text=384, question=384)
         (outer, inner), (wide, narrow) = sizes.attention, sizes.classifier
         params = init_edge_scorer(sizes, key=jax.random.key(seed))
@@ -123,7 +125,7 @@ def network_cores(seed: int) -> Makers:
         )  # fmt: skip
 
     def texts() -> Core:
-        queries, table, k = normal(256, 384), normal(32_768, 384), 10
+        queries, table, k = normal(256 * times, 384), normal(32_768, 384), 10
         count = product(len(queries), 384, len(table))
         call = compiled(lambda q, t: nearest(q, t, k=k), queries, table)
         return Core(
@@ -134,7 +136,8 @@ def network_cores(seed: int) -> Makers:
 
     def embeddings(model, rows: int) -> Core:
         made = init_embeddings(model, 16_384, 16, dimension=256, key=jax.random.key(seed))
-        heads, relations = made.entity[:rows], jnp.resize(made.relation, (rows, 256))
+        heads = jnp.resize(made.entity, (rows, 256))
+        relations = jnp.resize(made.relation, (rows, 256))
 
         def score(heads, relations, entities):
             moved = jax.vmap(lambda h, r: move(model, h, r, inverse=False))(heads, relations)
@@ -155,5 +158,5 @@ def network_cores(seed: int) -> Makers:
     yield "messages", messages
     yield "edge-scorer", edges
     yield "nearest", texts
-    yield "transe", lambda: embeddings("transe", 64)
-    yield "complex", lambda: embeddings("complex", 256)
+    yield "transe", lambda: embeddings("transe", 64 * times)
+    yield "complex", lambda: embeddings("complex", 256 * times)

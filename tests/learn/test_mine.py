@@ -4,7 +4,7 @@ import pytest
 from programs import random_topics
 
 from jaxkg.learn import mine
-from jaxkg.learn.mine import mine_paths, targets_table, walk_counts
+from jaxkg.learn.mine import follow_counts, mine_paths, targets_table, walk_counts
 from jaxkg.tensors import Capacities
 
 HOPS, EVERY, ROWS, LONG = 2, 64, 12, 2
@@ -83,11 +83,11 @@ def test_what_outgrows_the_largest_bucket_is_counted(random_graph, monkeypatch, 
     topics = [[0], [1], [0]]
     targets = [sorted(set(world.facts.tails(0, hub_codes[0])) - {0}), [2], [2, 3]]
 
+    passes = iter(("enumeration", "execution"))
+
     def small(slots, close):
-        # The enumeration sizes its slots itself, up to the limit.
-        if too_small == "enumeration":
-            return Capacities(slots=slots, limit=1 << 20 if slots else 4)
-        return Capacities(slots=(1,) * len(slots), limit=1) if slots else Capacities(slots=slots)
+        # Either pass sizes its slots itself, up to the limit.
+        return Capacities(slots=slots, limit=4 if next(passes) == too_small else 1 << 20)
 
     monkeypatch.setattr(mine, "Capacities", small)
     mined = mine_paths(world.tensors, topics, targets, hops=HOPS, fan_out=LONG)
@@ -144,3 +144,34 @@ def test_targets_are_distinct_sorted_and_padded():
     assert table.node.tolist() == [2, 5, 7] + [-1] * 13
     assert table.size.tolist() == [2, 0, 1, 0, 0, 0, 0, 0]
     assert {part.dtype for part in table} == {np.dtype(np.int32)}
+
+
+def test_followed_edges_are_counted_as_followed(random_graph, rng):
+    world = random_graph(4)
+    topics = random_topics(rng, 12, most=2)
+    paths = rng.integers(-1, 6, (12, 3)).astype(np.int32)
+    paths[:, 1] = np.where(paths[:, 0] == -1, -1, paths[:, 1])
+    paths[:, 2] = np.where(paths[:, 1] == -1, -1, paths[:, 2])
+    counts = [0, 0, 0]
+    for some, path in zip(topics, paths.tolist(), strict=True):
+        nodes = set(some)
+        for hop, code in enumerate(path):
+            tails = [] if code == -1 else [world.facts.tails(n, code) for n in nodes]
+            counts[hop] += sum(map(len, tails))
+            nodes = {tail for each in tails for tail in each}
+    assert follow_counts(world.tensors, topics, paths) == counts
+    assert min(counts) > 0
+
+
+def test_few_programs_mine_a_list_whose_parts_differ(random_graph, monkeypatch):
+    monkeypatch.setattr(mine, "_LEAST_SLOTS", 8)
+    world = random_graph(4)
+    edges = [sum(len(world.facts.tails(node, code)) for code in range(6)) for node in range(12)]
+    topics = [[int(np.argmin(edges))]] * 256 + [[int(np.argmax(edges))]] * 256
+    assert max(edges) > 2 * min(edges)
+    before = mine._propose._cache_size(), mine._execute_f1._cache_size()
+    mined = mine_paths(world.tensors, topics, [[0], [1]] * 256, hops=HOPS, batch_size=64)
+    assert mined.incomplete == 0
+    assert (mine._propose._cache_size(), mine._execute_f1._cache_size()) == tuple(
+        programs + 1 for programs in before
+    )
