@@ -12,7 +12,7 @@ from jaxkg.candidates import Revisit, answers, fit, follow, start
 from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
 from jaxkg.kg.neighbourhood import spread
 from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, starts_table, stream
-from jaxkg.types import NULL, Fit, Graph
+from jaxkg.types import NULL, Fit, Graph, inverse_code
 
 _SAMPLED_WALKS = 100_000
 
@@ -83,7 +83,12 @@ def _execute_f1(
 
 
 def walk_counts(
-    tensors: TensorGraph, topics: Sequence[Sequence[int]], *, hops: int, fan_out: int
+    tensors: TensorGraph,
+    topics: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    *,
+    hops: int,
+    fan_out: int,
 ) -> list[int]:
     """How many runs and edges an enumeration walks, hop by hop, before it merges any.
 
@@ -91,27 +96,46 @@ def walk_counts(
 
     Args:
         tensors: the graph.
-        topics: topic nodes of a sample of questions.
+        topics, targets: topic and answer nodes of a sample of questions.
         hops, fan_out: as in `mine_paths`.
 
     Returns:
         2L numbers, runs and edges of each hop.
     """
+    relations = tensors.graph.num_relations
     run_offsets = np.asarray(tensors.graph.run_offsets)
     run_start = np.asarray(tensors.graph.run_start)
-    nodes = np.array([node for some in topics for node in some], np.int64)
+    run_relation = np.asarray(tensors.graph.run_relation)
+
+    def runs_of(rows: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low, high = run_offsets[nodes], run_offsets[nodes + 1]
+        return np.repeat(rows, high - low), spread(low, high)
+
+    goals, entered = runs_of(*_flat(targets))
+    entering = goals * 2 * relations + inverse_code(run_relation[entered], relations)
+    rows, nodes = _flat(topics)
     counts, scale = [], 1
     for hop in range(hops):
-        runs = spread(run_offsets[nodes], run_offsets[nodes + 1])
+        rows, runs = runs_of(rows, nodes)
         first, last = run_start[runs], run_start[runs + 1]
         walked = (last - first <= fan_out) | (hop == 0)
-        edges = spread(first[walked], last[walked])
+        if hop == hops - 1:
+            walked &= np.isin(rows * 2 * relations + run_relation[runs], entering)
+        first, last = first[walked], last[walked]
+        edges = spread(first, last)
         counts += [scale * len(runs), scale * len(edges)]
         # Where walks multiply, some of them tell the next hop's number well enough.
         stride = max(1, len(edges) // _SAMPLED_WALKS)
         scale *= stride
+        rows = np.repeat(rows[walked], last - first)[::stride]
         nodes = tensors.tail[edges[::stride]]
     return counts
+
+
+def _flat(nodes: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and nodes of a list a row: [n] int64 each."""
+    rows = np.repeat(np.arange(len(nodes)), [len(some) for some in nodes])
+    return rows, np.array([node for some in nodes for node in some], np.int64)
 
 
 def follow_counts(
@@ -133,8 +157,7 @@ def follow_counts(
     runs = int(run_offsets[-1])
     leaves = np.repeat(np.arange(graph.num_nodes), np.diff(run_offsets))
     keys = leaves * codes + np.asarray(graph.run_relation)[:runs]
-    row = np.repeat(np.arange(len(topics)), [len(some) for some in topics])
-    node = np.array([node for some in topics for node in some], np.int64)
+    row, node = _flat(topics)
     counts = []
     for hop in range(paths.shape[1]):
         code = paths[row, hop]
@@ -221,8 +244,8 @@ def mine_paths(
 
     sizes = [len(some) for some in targets]
     goals = max((sum(sizes[i : i + batch_size]) for i in range(0, count, batch_size)), default=0)
-    walks = walk_counts(tensors, topics[:batch_size], hops=hops, fan_out=fan_out)
-    capacities = _room(walks)
+    first = topics[:batch_size], targets[:batch_size]
+    capacities = _room(walk_counts(tensors, *first, hops=hops, fan_out=fan_out))
     for indices, found, complete in stream(count, batch_size, propose, capacities):
         relations[indices] = found.relations[: len(indices)]
         proposed[indices] = found.f1[: len(indices)]
@@ -245,8 +268,8 @@ def mine_paths(
             tensors.graph, row, node, paths, wanted, capacities=slots, revisit=revisit
         )
 
-    first = relations[question, place][:executed]
-    capacities = _room(follow_counts(tensors, asked[:executed], first))
+    paths = relations[question, place][:executed]
+    capacities = _room(follow_counts(tensors, asked[:executed], paths))
     for indices, found, complete in stream(len(question), executed, execute, capacities):
         if complete:
             exact[question[indices], place[indices]] = found.value[: len(indices)]
@@ -267,6 +290,6 @@ def _room(counts: Sequence[int]) -> Capacities:
     """Slots for batches like the one that was counted."""
     capacities = Capacities(slots=(), close=True)
     capacities.slots = tuple(
-        min(capacities.limit, bucket(n + n // 2, floor=_LEAST_SLOTS, steps=4)) for n in counts
+        min(capacities.limit, bucket(n + n // 4, floor=_LEAST_SLOTS, steps=4)) for n in counts
     )
     return capacities

@@ -115,26 +115,31 @@ def test_no_questions_are_no_paths(random_graph):
 def test_walks_are_counted_run_by_run(random_graph, rng, fan_out):
     world = random_graph(4)
     topics = random_topics(rng, 6, most=2)
-    nodes, expected = [node for some in topics for node in some], []
+    targets = random_topics(rng, 6, most=2)
+    enter = [{c for t in some for c in range(6) if len(world.facts.tails(t, (c + 3) % 6))}
+             for some in targets]  # fmt: skip
+    nodes, expected = [(row, node) for row, some in enumerate(topics) for node in some], []
     for hop in range(3):
-        runs = [world.facts.tails(n, c) for n in nodes for c in range(6)]
-        runs = [tails for tails in runs if len(tails)]
-        walked = [tails for tails in runs if hop == 0 or len(tails) <= fan_out]
-        nodes = [node for tails in walked for node in tails]
+        runs = [(row, c, world.facts.tails(n, c)) for row, n in nodes for c in range(6)]
+        runs = [run for run in runs if len(run[2])]
+        walked = [run for run in runs if hop == 0 or len(run[2]) <= fan_out]
+        walked = [run for run in walked if hop < 2 or run[1] in enter[run[0]]]
+        nodes = [(row, node) for row, _, tails in walked for node in tails]
         expected += [len(runs), len(nodes)]
-    assert walk_counts(world.tensors, topics, hops=3, fan_out=fan_out) == expected
+    assert walk_counts(world.tensors, topics, targets, hops=3, fan_out=fan_out) == expected
 
 
 def test_many_walks_are_counted_by_a_sample(random_graph, monkeypatch):
     world = random_graph(4)
     topics = [[n] for n in range(12)] * 8
-    true = walk_counts(world.tensors, topics, hops=3, fan_out=99)
+    targets = [[n] for n in range(12)] * 8
+    true = walk_counts(world.tensors, topics, targets, hops=3, fan_out=99)
     monkeypatch.setattr(mine, "_SAMPLED_WALKS", 200)
-    sampled = walk_counts(world.tensors, topics, hops=3, fan_out=99)
+    sampled = walk_counts(world.tensors, topics, targets, hops=3, fan_out=99)
     assert sampled[:2] == true[:2]
     assert sampled != true
     np.testing.assert_allclose(sampled, true, rtol=0.3)
-    assert walk_counts(world.tensors, [], hops=2, fan_out=9) == [0, 0, 0, 0]
+    assert walk_counts(world.tensors, [], [], hops=2, fan_out=9) == [0, 0, 0, 0]
 
 
 def test_targets_are_distinct_sorted_and_padded():
