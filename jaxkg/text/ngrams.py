@@ -20,6 +20,15 @@ def _crc(text: str) -> int:
     return zlib.crc32(text.encode())
 
 
+@functools.lru_cache(maxsize=1 << 16)
+def _codes(words: tuple[str, ...], longest: int) -> tuple[tuple[int, ...], ...]:
+    """CRC-32 of a text's n-grams, a row for each n: training reads a text three times."""
+    return tuple(
+        tuple(_crc(" ".join(words[i : i + n])) for i in range(len(words) - n + 1))
+        for n in range(1, longest + 1)
+    )
+
+
 def label_words(relation: str) -> str:
     """A relation's label as words: separators and camel case opened, an inverse mark dropped.
 
@@ -57,10 +66,7 @@ class NgramHasher:
     def _rows(self, words: Sequence[str]) -> list[list[int]]:
         """Buckets of the n-grams of some words, a row for each n."""
         last = self.buckets - 1
-        return [
-            [_crc(" ".join(words[i : i + n])) & last for i in range(len(words) - n + 1)]
-            for n in range(1, self.longest + 1)
-        ]
+        return [[code & last for code in row] for row in _codes(tuple(words), self.longest)]
 
     def grid(self, texts: Sequence[str], *, words: int) -> np.ndarray:
         """Buckets of several texts, each n-gram where its first word is.

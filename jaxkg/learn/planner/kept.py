@@ -12,7 +12,7 @@ from jaxkg.kg import KnowledgeGraph, demo_graph, demo_training_questions
 from jaxkg.learn.planner.model import Planner
 from jaxkg.tensors import TensorGraph
 
-_RECIPE = "2"
+_RECIPE = "3"
 """Part of the key of every kept planner; changes when the way they are made does."""
 
 _SHIPPED = Path(__file__).parent / "demo"
