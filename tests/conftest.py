@@ -20,6 +20,7 @@ from pathlib import Path
 _STRICT = {
     "JAX_NUMPY_DTYPE_PROMOTION": "strict",
     "JAX_NUMPY_RANK_PROMOTION": "raise",
+    "JAX_DEFAULT_MATMUL_PRECISION": "highest",
     "JAX_NUM_CPU_DEVICES": "8",
     "JAX_PLATFORMS": os.environ.get("JAXKG_TEST_PLATFORMS", "cpu"),
 }

@@ -80,6 +80,8 @@ def main(argv: list[str] | None = None) -> None:
         return
     # NumPy's products here are small: further threads would but wait for the next one, busily.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # GPUs and TPUs round the factors of float32 products unless told: answers would depend on them.
+    os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
     _any_terminal()
     try:
         with voice(quiet=quiet), _profiled() if profile else nullcontext():

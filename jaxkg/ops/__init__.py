@@ -1,5 +1,6 @@
 """Shared words of the numeric stages: ragged expansion, uniqueness, groups, back-pointers."""
 
+from jaxkg.ops.atomics import spare_float_atomics
 from jaxkg.ops.backtrack import edges_to
 from jaxkg.ops.grouped import top_in_group
 from jaxkg.ops.low_rank import LowRank, low_rank_sum
@@ -20,3 +21,5 @@ __all__ = [
     "stretches",
     "top_in_group",
 ]
+
+spare_float_atomics()

@@ -104,7 +104,8 @@ def graph_cores(edges: int, questions: int, times: int, seed: int) -> Makers:
     row, node = starts_table(topics, num_rows=bucket(questions))
     codes = np.array([[kg.relation_code(r) for r in q.paths[0]] for q in asked], np.int32)
     table = pad(codes, bucket(questions))[:, :, None]
-    yield "expand", lambda: _expand(graph, rng.integers(0, kg.num_entities, 8192 * times).astype(np.int32))
+    nodes = rng.integers(0, kg.num_entities, 8192 * times).astype(np.int32)
+    yield "expand", lambda: _expand(graph, nodes)
     yield "follow", lambda: _follow(graph, row, node, table, questions)
     few = min(questions, 128 * times)
     answers = [sorted(kg.entity(a) for a in q.answers or ()) for q in asked[:few]]
@@ -157,7 +158,8 @@ def _relation_paths(graph: Graph, topics: list[tuple[int, ...]], answers: list[l
         )
         return found, found.needed
 
-    call, slots, _ = fitted(run, (graph, row, node, targets), (32 * rows, 128 * rows, 1024 * rows, 2048 * rows))
+    first = tuple(rows * slots for slots in (32, 128, 1024, 2048))
+    call, slots, _ = fitted(run, (graph, row, node, targets), first)
     # Codes by which targets are entered, and a sieve of each hop's topics and targets.
     ends = np.asarray(graph.run_offsets)
     entered = sum(int(ends[t + 1] - ends[t]) for goal in answers for t in goal)
@@ -241,7 +243,8 @@ def hypergraph_cores(hyperedges: int, times: int, seed: int) -> Makers:
         )  # fmt: skip
 
     def beam() -> Core:
-        dim, rows, settings = 64, 64 * times, BeamSettings(depth=2, width=8, seeds=16, threshold=0.1)
+        dim, rows = 64, 64 * times
+        settings = BeamSettings(depth=2, width=8, seeds=16, threshold=0.1)
 
         def unit(count: int, size: int) -> np.ndarray:
             drawn = rng.standard_normal((count, dim), np.float32)

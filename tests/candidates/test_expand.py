@@ -51,6 +51,18 @@ def test_find_run_finds_every_run_and_no_other(random_graph, rng, seed, repadded
         assert list(range(a, a + length)) == expected or (not expected and length == 0)
 
 
+def test_what_devices_other_than_a_cpu_run_is_the_same(random_graph, monkeypatch):
+    world = random_graph(3)
+    graph = by_bisection(edge_tables(world.triples, world.num_entities, world.num_relations).graph)
+    node, code = np.mgrid[:NODES, -1 : 2 * world.num_relations].astype(np.int32)
+    expected = look_up(graph, node, code)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    elsewhere = jax.jit(lambda *given: find_run(*given))
+    for got, want in zip(elsewhere(graph, node, code), expected, strict=True):
+        np.testing.assert_array_equal(got, want)
+    assert "while" not in elsewhere.lower(graph, node, code).as_text()
+
+
 @pytest.mark.parametrize("runs", [1, 2, 3, 4, 5, 7, 8, 9])
 def test_find_run_reaches_the_first_and_the_last_of_any_number_of_runs(runs):
     star = np.asarray([[0, code, 1 + code] for code in range(runs)], np.int32)

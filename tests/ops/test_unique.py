@@ -34,6 +34,16 @@ def test_many_keys_settle_through_collisions(rng, size, distinct):
     assert got.tolist() == brute_force.first_of_each([(int(k),) for k in keys], valid.tolist())
 
 
+def test_what_devices_other_than_a_cpu_run_is_the_same(rng, monkeypatch):
+    keys, valid = rng.integers(4096, size=2 * SMALL).astype(np.int32), rng.random(2 * SMALL) < 0.8
+    expected = find((keys,), valid)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    elsewhere = jax.jit(lambda *given: first_of_each(*given))
+    assert elsewhere((keys,), valid).tolist() == expected.tolist()
+    loops = elsewhere.lower((keys,), valid).as_text().count("stablehlo.while")
+    assert loops < find.lower((keys,), valid).as_text().count("stablehlo.while")
+
+
 def test_order_of_the_columns_matters():
     ones, twos = np.ones(SIZE, np.int32), np.full(SIZE, 2, np.int32)
     left = np.where(np.arange(SIZE) == 0, ones, twos)

@@ -65,7 +65,7 @@ def check(result, query, paths, scores, k):
 
 @pytest.mark.parametrize(
     ("min_length", "max_length", "rows", "columns"),
-    [(1, 4, 4096, 1024), (4, 4, 25, 10), (3, 3, 6, 7), (2, 2, 1, 1), (1, 1, 3, 3)],
+    [(1, 4, 4096, None), (4, 4, 25, 10), (3, 3, 6, 7), (2, 2, 1, 1), (1, 1, 3, 3)],
 )
 def test_equals_brute_force_for_every_block_size(min_length, max_length, rows, columns):
     a, table, queries = setting()
