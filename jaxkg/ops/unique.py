@@ -70,7 +70,8 @@ def first_of_each(keys: Sequence[jax.Array], valid: jax.Array) -> jax.Array:
         chex.assert_shape(key, (size,))
         chex.assert_type(key, jnp.int32)
     nothing = jnp.full(size, NULL, jnp.int32)
-    if size <= SMALL or jax.default_backend() != "cpu":  # a device with slots to spare
+    # On a GPU a round takes as long as its launches, however few slots are left.
+    if size <= SMALL or jax.default_backend() != "cpu":
         return _settle_down_to(keys, nothing, valid, 0)[0]
     few = max(1, size // _FEW)
     first, pending = _settle_down_to(keys, nothing, valid, few)

@@ -20,6 +20,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     EVERY,
     IDLE,
     LIGHT,
+    OWN_AGES,
     REASONS,
     STOP,
 )
@@ -159,6 +160,15 @@ def _no_age(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return asks and _valued(best, find) and not _labelled([best.last], AGES, find)
 
 
+def _age_of_another(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """A "how old" of somebody alone, answered by when something of theirs was made."""
+    if asked.cues.words.folded[:2] not in _HOW_OLD or len(best.relations) < 2:
+        return False
+    spoken = set(np.flatnonzero(asked.alignment.content > 0).tolist()) - {0, 1}
+    alone = spoken <= asked.alignment.masked
+    return alone and _valued(best, find) and not _labelled([best.last], OWN_AGES, find)
+
+
 def _no_birth(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "born" that no relation of the reading speaks of."""
     words = enumerate(asked.cues.words.folded)
@@ -249,6 +259,7 @@ RULES: tuple[Rule, ...] = (
     _no_amount,
     _no_reason,
     _no_age,
+    _age_of_another,
     _no_birth,
     _all_for_some,
     _name_left_out,

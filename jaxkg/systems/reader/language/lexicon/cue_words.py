@@ -234,6 +234,12 @@ geburtstag geburtsdatum gegründet gründung eröffnet erbaut gebaut baujahr err
 """
 AGES = frozenset(_AGE_WORDS.split())
 """Words of relations that tell how old something is."""
+_OWN_AGE_WORDS = """
+age aged born birth birthday birthdate dob foaled hatched whelped calved lambed alter geboren geburt
+geburtstag geburtsdatum geburtsjahr geb
+"""
+OWN_AGES = frozenset(_OWN_AGE_WORDS.split())
+"""Those that tell how old a living thing is."""
 _BIRTH_WORDS = """
 born birth birthday birthdate birthplace dob pob b native origin hometown home from year date
 foaled hatched whelped calved lambed
