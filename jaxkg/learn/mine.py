@@ -154,20 +154,18 @@ def follow_counts(
     graph = tensors.graph
     run_offsets, run_start = np.asarray(graph.run_offsets), np.asarray(graph.run_start)
     codes = 2 * graph.num_relations
-    runs = int(run_offsets[-1])
     leaves = np.repeat(np.arange(graph.num_nodes), np.diff(run_offsets))
-    keys = leaves * codes + np.asarray(graph.run_relation)[:runs]
+    keys = leaves * codes + np.asarray(graph.run_relation)[: len(leaves)]
     row, node = _flat(topics)
     counts = []
     for hop in range(paths.shape[1]):
         code = paths[row, hop]
         key = np.where(code == NULL, -1, node * codes + code)
-        run = np.searchsorted(keys, key)
-        there = keys[np.minimum(run, runs - 1)] == key
-        run = run[there]
-        edges = spread(run_start[run], run_start[run + 1])
+        low, high = np.searchsorted(keys, key), np.searchsorted(keys, key, "right")
+        run, row = spread(low, high), np.repeat(row, high - low)
+        first, last = run_start[run], run_start[run + 1]
+        edges, row = spread(first, last), np.repeat(row, last - first)
         counts.append(len(edges))
-        row = np.repeat(row[there], run_start[run + 1] - run_start[run])
         ends = np.unique(row * graph.num_nodes + tensors.tail[edges])
         row, node = np.divmod(ends, graph.num_nodes)
     return counts
