@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from jaxkg.query import Domain, Entities, Intersection, Step, Where
+from jaxkg.query import Domain, Entities, Intersection, Node, Step, Where
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.paths.walks import FURTHEST, Walks, named_classes, ranked
 
@@ -187,22 +187,28 @@ class Candidates(Walks):
     def with_classes(self, kinds: set[int], found: list[Candidate]) -> list[Candidate]:
         """The same, kept to one of some classes."""
         kept = []
-        codes = [self.kg.relation_name(code) for code in self.vocabulary.type_codes]
         for candidate in found:
             for kind in sorted(kinds):
                 both = _within(candidate.ends, self.vocabulary.classes[kind])
                 if 0 < len(both) < len(candidate.ends):
-                    node = candidate.node
-                    kept.append(
-                        candidate._replace(
-                            query=Intersection((node, self.class_query(kind)))
-                            if kind in self.vocabulary.sorts or kind in self.vocabulary.under
-                            else Where(node, (codes[0],), "=", self.kg.entity_ids[kind]),
-                            ends=both,
-                            classes=(kind,),
-                        )
-                    )
+                    query = self._kept_to(candidate.node, kind)
+                    kept.append(candidate._replace(query=query, ends=both, classes=(kind,)))
         return kept
+
+    def _kept_to(self, node: Node, kind: int) -> Where | Intersection:
+        """Those of a set that are of a class; whatever of several relations says so."""
+        if kind not in self.vocabulary.sorts and kind not in self.vocabulary.under:
+            told = [code for code, kinds in self._kinds_by_type.items() if kind in kinds]
+            if len(told) == 1:
+                name = self.kg.relation_name(told[0])
+                return Where(node, (name,), "=", self.kg.entity_ids[kind])
+        return Intersection((node, self.class_query(kind)))
+
+    @functools.cached_property
+    def _kinds_by_type(self) -> dict[int, set[int]]:
+        """Classes that each relation leads to that tells them."""
+        codes, triples = self.vocabulary.type_codes, self.kg.triples
+        return {code: set(triples[triples[:, 1] == code, 2].tolist()) for code in codes}
 
     def from_classes(self, asked: Asked, classes: list[Candidate]) -> list[Candidate]:
         """What a step from everything of a class leads to: "the languages of the doctors"."""

@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from jaxkg.systems.reader.language.kin import kin_told
+from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import (
     WHOSE,
     chained_otherwise,
     is_not_whose,
+    is_verb,
     turned_about,
 )
 from jaxkg.systems.reader.sets.labels import folded_words
@@ -38,6 +40,8 @@ _SAID = 0.8
 """Share of a label's words from which on a question says it."""
 
 _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
+_TIME_WORDS = "when date day year month week hour time ago since until due wann datum tag jahr"
+_TIMES = frozenset(_TIME_WORDS.split())
 _TOLD = 0.5
 """Fit from which on words speak of a relation."""
 
@@ -59,6 +63,8 @@ def fitting(asked: Asked, found: Sequence[Candidate], find: Candidates) -> list[
         kept = _but(_taken_in, asked, kept, find)
     if asked.cues.noun:
         kept = _but(_of_another_class, asked, kept, find)
+    elif _TIMES.isdisjoint(asked.cues.words.folded):
+        kept = _but(_when_it_was, asked, kept, find)
     kept = _but(_class_for_no_reason, asked, kept, find)
     if asked.told_first:
         kept = _but(_stops_short, asked, kept, find)
@@ -113,7 +119,22 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
         return False
     meant = {some.kind for some in named}
     kinds = set(find.end_classes(candidate))
+    last = any(some.last == noun[-1] for some in named)  # not "which order date"
+    if not kinds and last and not asked.cues.count and candidate.last >= 0:
+        return find.vocabulary.ends_kind(candidate.last) in ("number", "date")
     return bool(kinds) and kinds.isdisjoint(meant)
+
+
+def _when_it_was(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading tells when something was done where it is asked what, who or where: "what
+    was fired in the old kiln" by the days that things were "fired on"."""
+    if asked.cues.wants not in ("thing", "person", "place") or candidate.result:
+        return False
+    if candidate.last < 0 or find.vocabulary.ends_kind(candidate.last) != "date":
+        return False
+    done = {stem(word) for word in asked.cues.words.folded if is_past(word)}
+    told = (folded_words(label) for label in find.wordings(candidate.last) if is_verb(label))
+    return any(stem(words[0]) in done for words in told)
 
 
 def _class_for_no_reason(asked: Asked, candidate: Candidate, find: Candidates) -> bool:

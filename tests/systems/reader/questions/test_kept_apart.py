@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -282,3 +283,46 @@ def test_since_when_and_for_how_long():
     first = staff.asked("Who has worked here longest?").cues.extreme
     assert first is not None
     assert not first.sign(("start date",), "date")
+
+
+KILN = [
+    *((pot, "is a", "piece") for pot in ("Moon jar", "Tea bowl", "Wine jug")),
+    *((pot, "kiln", kiln) for pot, kiln in (("Moon jar", "Old"), ("Wine jug", "Old"))),
+    *((pot, "fired on", f"2024-0{n}-02") for n, pot in enumerate(("Moon jar", "Wine jug"), 3)),
+    *((pot, "price", price) for pot, price in (("Moon jar", "420"), ("Wine jug", "150"))),
+    *((pot, "potter", who) for pot, who in (("Moon jar", "Ines"), ("Tea bowl", "Ines"))),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "there"),
+    [
+        ("Which pieces were fired in the Old?", ("^kiln", "fired on"), False),
+        ("Which pieces were fired in the Old?", ("^kiln", "price"), False),
+        ("Which pieces were fired in the Old?", ("^kiln",), True),
+        ("Which piece price has the Old?", ("^kiln", "price"), True),
+        ("What was fired in the Old?", ("^kiln", "fired on"), False),
+        ("What was fired in the Old?", ("^kiln",), True),
+        ("When was it fired in the Old?", ("^kiln", "fired on"), True),
+        ("What day was it fired in the Old?", ("^kiln", "fired on"), True),
+        ("What is the fire date in the Old?", ("^kiln", "fired on"), True),
+        ("What pieces are by Ines?", ("^potter",), True),
+    ],
+)
+def test_what_was_done_is_no_day_and_a_class_no_value(question, path, there):
+    assert (path in told(readings_of(KILN), question)) == there
+
+
+def test_a_class_is_told_by_whichever_relation_leads_to_it():
+    facts = [
+        *((who, "has class", "bard") for who in ("Elra", "Oss")),
+        *((thing, "is a", "artefact") for thing in ("Crown", "Star")),
+        *((thing, "was created by", "Zethrix") for thing in ("Crown", "Star", "Oss")),
+    ]
+    kg = KnowledgeGraph.from_triples(facts)
+    readings = Readings(kg, None, ReaderSettings())
+    found = readings.of(readings.asked("Which artefacts did Zethrix make?"))
+    kept = [one for one in found if len(one.ends) == 2 and one.classes]
+    assert kept
+    for one in found:
+        assert QuerySets(kg).execute(one.query).rows.tolist() == one.ends.tolist()
