@@ -106,6 +106,7 @@ class Readings:
         if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
             mentions = self._told_once(mentions)
         mentions = [m for at, m in enumerate(mentions) if not self._does(mentions, at, cues)]
+        mentions = self._beside_labels(mentions, cues)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
         masked |= self._sort_of(cues, mentions)
         names = {place for mention in mentions for place in mention.words}
@@ -165,6 +166,18 @@ class Readings:
             return False
         near = mentions[at + 1].first - one.last <= 3
         return near and stem(words[one.first]) in self._verbs
+
+    def _beside_labels(self, mentions: list[Mention], cues: Cues) -> list[Mention]:
+        """Without names that are a part of a relation's label that is said in full, where something
+        else is named, or a class: no Harbour in "the harbour master of Skerry"."""
+        words = tuple(cues.words.folded)
+        sizes = {len(label) for label in self._said} - {1}
+        spans = [(at, at + size) for size in sizes for at in range(len(words) - size + 1)]
+        said = [set(range(*span)) for span in spans if words[slice(*span)] in self._said]
+        kept = [one for one in mentions if not any(set(one.words) < span for span in said)]
+        if kept or not mentions or self.finder.classes(cues):
+            return kept
+        return mentions
 
     def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         """What is asked and of what; asides count where nothing else names anything."""
