@@ -175,7 +175,8 @@ class Readings:
         spans = [(at, at + size) for size in sizes for at in range(len(words) - size + 1)]
         said = [set(range(*span)) for span in spans if words[slice(*span)] in self._said]
         kept = [one for one in mentions if not any(set(one.words) < span for span in said)]
-        if kept or not mentions or self.finder.classes(cues):
+        classes = (some.kind for some in self.finder.classes(cues))
+        if kept or any(kind not in self.vocabulary.sorts for kind in classes):
             return kept
         return mentions
 
