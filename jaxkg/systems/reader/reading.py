@@ -106,7 +106,7 @@ class Readings:
         if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
             mentions = self._told_once(mentions)
         mentions = [m for at, m in enumerate(mentions) if not self._does(mentions, at, cues)]
-        mentions = self._beside_labels(mentions, cues)
+        mentions = mentions if topics else self._beside_labels(mentions, cues)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
         masked |= self._sort_of(cues, mentions)
         names = {place for mention in mentions for place in mention.words}
@@ -171,14 +171,13 @@ class Readings:
         """Without names that are a part of a relation's label that is said in full, where something
         else is named, or a class: no Harbour in "the harbour master of Skerry"."""
         words = tuple(cues.words.folded)
-        sizes = {len(label) for label in self._said} - {1}
-        spans = [(at, at + size) for size in sizes for at in range(len(words) - size + 1)]
+        spans = [(at, at + n) for n in self._label_sizes for at in range(len(words) - n + 1)]
         said = [set(range(*span)) for span in spans if words[slice(*span)] in self._said]
         kept = [one for one in mentions if not any(set(one.words) < span for span in said)]
-        classes = (some.kind for some in self.finder.classes(cues))
-        if kept or any(kind not in self.vocabulary.sorts for kind in classes):
+        if kept or not said:
             return kept
-        return mentions
+        classes = any(some.kind not in self.vocabulary.sorts for some in self.finder.classes(cues))
+        return kept if classes else mentions
 
     def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         """What is asked and of what; asides count where nothing else names anything."""
@@ -234,6 +233,11 @@ class Readings:
         """Labels of relations that are nouns, word by word."""
         told = (w for wordings in self.vocabulary.labels for w in wordings if not is_verb(w))
         return set(map(folded_words, told))
+
+    @functools.cached_property
+    def _label_sizes(self) -> set[int]:
+        """How many words labels have that have several."""
+        return {len(label) for label in self._said} - {1}
 
     @functools.cached_property
     def _verbs(self) -> set[str]:
