@@ -198,17 +198,12 @@ class Candidates(Walks):
     def _kept_to(self, node: Node, kind: int) -> Where | Intersection:
         """Those of a set that are of a class; whatever of several relations says so."""
         if kind not in self.vocabulary.sorts and kind not in self.vocabulary.under:
-            told = [code for code, kinds in self._kinds_by_type.items() if kind in kinds]
+            codes, back = self.vocabulary.type_codes, self.vocabulary.inverse
+            told = [code for code in codes if kind in self.vocabulary.domain(back(code))]
             if len(told) == 1:
                 name = self.kg.relation_name(told[0])
                 return Where(node, (name,), "=", self.kg.entity_ids[kind])
         return Intersection((node, self.class_query(kind)))
-
-    @functools.cached_property
-    def _kinds_by_type(self) -> dict[int, set[int]]:
-        """Classes that each relation leads to that tells them."""
-        codes, triples = self.vocabulary.type_codes, self.kg.triples
-        return {code: set(triples[triples[:, 1] == code, 2].tolist()) for code in codes}
 
     def from_classes(self, asked: Asked, classes: list[Candidate]) -> list[Candidate]:
         """What a step from everything of a class leads to: "the languages of the doctors"."""
