@@ -172,7 +172,7 @@ def cite_result(
         if missing:
             abstained = f"nothing to compare: {missing} leads to no value"
         else:
-            entities.append(_truth(bool(result.truth), score, ids))
+            entities.append(RankedEntity(result.words, result.words, score, ids, "truth"))
             longest = max(len(derived.nodes) for derived in result.derived)
             if isinstance(query.left, Count):
                 notes.append(f"both numbers are {CLOSED_WORLD}")
@@ -180,21 +180,14 @@ def cite_result(
     else:
         some = rows[:most] if result.kind == "number" else rows[:1]
         ids = tuple(dict.fromkeys(i for row in some for i in cited.cite(result.derived[0], row)))
+        kind = "count" if result.kind == "number" else "truth"
+        entities.append(RankedEntity(result.words, result.words, score, ids, kind))
         if result.kind == "number":
-            number = str(result.number)
-            entities.append(RankedEntity(number, number, score, ids, "count"))
             notes += _too_many(len(rows), most)
-        else:
-            entities.append(_truth(bool(result.truth), score, ids))
         if not rows:
             notes.append(f"nothing was found, {CLOSED_WORLD}")
     notes += [told + COUNTED for told in _too_many(cited.counted, cited.room)]
     return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading)
-
-
-def _truth(truth: bool, score: float, ids: tuple[str, ...]) -> RankedEntity:
-    name = "yes" if truth else "no"
-    return RankedEntity(name, name, score, ids, "truth")
 
 
 def _too_many(count: int, most: int) -> list[str]:

@@ -77,10 +77,8 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
             if entity.entity in wanted
             and sets.kg.name(sets.kg.entity(entity.entity)) != entity.name
         ]
-    else:
-        right = str(result.number) if result.kind == "number" else ("no", "yes")[bool(result.truth)]
-        if told != [right]:
-            return [f"the answer is {told}, and the query graph says {right!r}"]
+    elif told != [result.words]:
+        return [f"the answer is {told}, and the query graph says {result.words!r}"]
     if faults:
         return faults
     return [*_unproved(sets, query, result, answer)]

@@ -46,11 +46,10 @@ def names_of(reader: Reader, understood: Understood) -> tuple[set[str], set[str]
     if not understood.readings:
         return set(), set()
     found = reader.sets.execute(understood.readings[0].candidate.query)
-    if found.kind == "entities":
-        rows = found.rows.tolist()
-        return {reader.kg.entity_ids[row] for row in rows}, set(map(reader.kg.name, rows))
-    told = str(found.number) if found.truth is None else ("no", "yes")[found.truth]
-    return {told}, {told}
+    if found.words:
+        return {found.words}, {found.words}
+    rows = found.rows.tolist()
+    return {reader.kg.entity_ids[row] for row in rows}, set(map(reader.kg.name, rows))
 
 
 def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:

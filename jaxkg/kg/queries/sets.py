@@ -86,6 +86,13 @@ class Result:
         return self.derive()
 
     @property
+    def words(self) -> str:
+        """A count in digits, "yes" or "no"; "" of entities."""
+        if self.kind == "entities":
+            return ""
+        return str(self.number) if self.kind == "number" else ("no", "yes")[bool(self.truth)]
+
+    @property
     def empty(self) -> bool:
         """No entity, a count of 0, or no."""
         return not (len(self.rows) or self.number or self.truth)
