@@ -1,6 +1,6 @@
 """Query graphs: what a question means, as a small tree over a graph's own names.
 
-Every node but the last three denotes a set of entities; literals are entities too. A relation path
+Every node but the last four denotes a set of entities; literals are entities too. A relation path
 is `Step(Step(Entities(topic), r1), r2)`. Host records only: `jaxkg.search.query_graphs` executes
 them, `jaxkg.cite` proves what came out.
 
@@ -138,6 +138,19 @@ class Count:
 
 
 @dataclasses.dataclass(frozen=True)
+class Total:
+    """The sum or the mean of the numbers at the end of a path from the source. A root only.
+
+    Every entity adds each of its numbers, also where others have the same; one without a number
+    adds none. A mean is of numbers, not of entities.
+    """
+
+    source: Node
+    path: tuple[str, ...]
+    by: Literal["sum", "mean"] = "sum"
+
+
+@dataclasses.dataclass(frozen=True)
 class Exists:
     """Whether the source has any entity: yes or no. A root only."""
 
@@ -157,7 +170,7 @@ class Compared:
 
 
 Node: TypeAlias = "Entities | Domain | Step | Intersection | Union | Difference | Where | Extreme"
-Query: TypeAlias = "Node | Count | Exists | Compared"
+Query: TypeAlias = "Node | Count | Total | Exists | Compared"
 """What a question may mean as a whole."""
 
 
@@ -196,6 +209,7 @@ OPERATORS: dict[str, type] = {
         Where,
         Extreme,
         Count,
+        Total,
         Exists,
         Compared,
     )

@@ -194,12 +194,13 @@ class RankedEntity:
     """An answer with the ids of the paths that support it.
 
     Attributes:
-        entity: entity id; of a count its digits, of a yes or no "yes" or "no".
+        entity: entity id; of a count or a total its digits, of a yes or no "yes" or "no".
         name: display name.
         score: higher is better.
         paths: ids of the supporting paths.
         kind: what it is: "entity", or of literals "number", "date" or "boolean". A count is a
-            "count", a yes or no a "truth": these are told of the graph and stand not in it.
+            "count", a sum or a mean a "total", a yes or no a "truth": these are told of the graph
+            and stand not in it.
     """
 
     entity: str

@@ -1,9 +1,9 @@
 """What query graphs execute to as cited answers.
 
 An answer cites a walk for every branch that leads to it, and for every condition the walk to what
-was compared, or one to everything that was counted. A count cites what it counted, an order the
-winner's value and the runner-up's, a yes one of what was found, a no nothing: it says that the
-graph holds nothing of the kind.
+was compared, or one to everything that was counted. A count cites what it counted, a total the
+numbers it adds up, an order the winner's value and the runner-up's, a yes one of what was found, a
+no nothing: it says that the graph holds nothing of the kind.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Query,
+    Total,
     Where,
     query_to_dict,
 )
@@ -70,9 +71,10 @@ class _Cited:
         self.counted, self.room = 0, counted
         self._known: dict[tuple[int, tuple[str, ...]], list[_Walk]] = {}
 
-    def cite(self, derived: Derived, node: int) -> tuple[str, ...]:
-        """Ids of the walks behind one entity."""
-        walks = dict.fromkeys(walk for walk in self.walks(derived, node) if walk)
+    def cite(self, derived: Derived, node: int, path: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Ids of the walks behind one entity, and along a path from it."""
+        found = [*self.walks(derived, node), *(self.onwards(node, path) if path else ())]
+        walks = dict.fromkeys(walk for walk in found if walk)
         return tuple(self.ids.setdefault(walk, f"p{len(self.ids) + 1}") for walk in walks)
 
     def walks(self, derived: Derived, node: int) -> list[_Walk]:
@@ -101,7 +103,11 @@ class _Cited:
         query = derived.query
         if not isinstance(query, Where | Extreme) or query.by != "count":
             return []
-        key = node, query.path
+        return self.onwards(node, query.path)
+
+    def onwards(self, node: int, path: tuple[str, ...]) -> list[_Walk]:
+        """One walk to every end of a path, while there is room."""
+        key = node, path
         if key not in self._known:
             walks = self.sets.walks_along(*key)
             self._known[key] = walks[: max(self.room - self.counted, 0)]
@@ -177,6 +183,16 @@ def cite_result(
             if isinstance(query.left, Count):
                 notes.append(f"both numbers are {CLOSED_WORLD}")
                 notes += _too_many(longest, most)
+    elif isinstance(query, Total):
+        if rows:
+            of, path = result.derived[0], query.path
+            ids = tuple(dict.fromkeys(i for row in rows[:most] for i in cited.cite(of, row, path)))
+            entities.append(RankedEntity(result.words, result.words, score, ids, "total"))
+            notes += _too_many(len(rows), most)
+            if lacking := len(of.nodes) - len(rows):
+                notes.append(f"{lacking:,} of {len(of.nodes):,} have no number and add nothing")
+        else:
+            abstained = f"the graph holds no number to add up: {reading}"
     else:
         some = rows[:most] if result.kind == "number" else rows[:1]
         ids = tuple(dict.fromkeys(i for row in some for i in cited.cite(result.derived[0], row)))

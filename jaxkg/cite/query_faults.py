@@ -11,9 +11,9 @@ from jaxkg.cite.reading import Reading
 from jaxkg.cite.walk_faults import walk_faults
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.queries.proof import proved
+from jaxkg.kg.queries.proof import proved, proved_words
 from jaxkg.kg.queries.sets import QuerySets, Result, sides
-from jaxkg.query import Compared, Count, Query, query_from_dict
+from jaxkg.query import Compared, Count, Query, Total, query_from_dict
 
 
 @functools.lru_cache(maxsize=2)
@@ -60,7 +60,8 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
     if answer.abstained is not None:
         if answer.entities:
             return ["the answer abstains and yet lists entities"]
-        found = result.kind == "entities" and len(result.rows) and not judged
+        found = (result.kind == "entities" or isinstance(query, Total)) and len(result.rows)
+        found = found and not judged
         return ["the answer abstains, and the query graph finds something"] if found else []
     told = [entity.entity for entity in answer.entities]
     if result.kind == "entities":
@@ -97,6 +98,8 @@ def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> 
         shown = [proved(sets, side, edges, counted=counted) for side in sides(query)]
         if result.kind == "entities":
             lacking = entity.entity not in shown[0] and not (cut and not entity.paths)
+        elif isinstance(query, Total):
+            lacking = not left_out and proved_words(sets, query, edges) != result.words
         elif result.kind == "number":
             lacking = not cut and len(shown[0]) != result.number
         elif isinstance(query, Compared) and isinstance(query.left, Count):

@@ -14,6 +14,7 @@ from jaxkg.query import (
     Intersection,
     Query,
     Step,
+    Total,
     Union,
     Value,
     Where,
@@ -49,6 +50,9 @@ def query_words(kg: KnowledgeGraph, query: Query) -> str:
     """
     if isinstance(query, Count):
         return f"how many there are of: {_told(kg, query.source)}"
+    if isinstance(query, Total):
+        source, path = _bracketed(kg, query.source), _path(kg, query.path)
+        return f"the {query.by} of what these lead to by {path}: {source}"
     if isinstance(query, Exists):
         return f"whether there is any of: {_told(kg, query.source)}"
     if isinstance(query, Compared):

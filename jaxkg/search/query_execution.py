@@ -13,7 +13,7 @@ import numpy as np
 from jaxkg.candidates import Revisit
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import spread
-from jaxkg.kg.queries.sets import Derived, Result, root_result, start_of
+from jaxkg.kg.queries.sets import Derived, QuerySets, Result, root_result, start_of
 from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import Domain
@@ -69,6 +69,11 @@ class QueryTables:
             slots = tuple(min(size, _MOST_SLOTS) for size in first)
             self._capacities[key] = Capacities(slots=slots)
         return self._capacities[key]
+
+    @functools.cached_property
+    def sets(self) -> QuerySets:
+        """What works out the root of a query graph on the host."""
+        return QuerySets(self.kg, self.values)
 
     @functools.cached_property
     def keys(self) -> jax.Array:
@@ -309,7 +314,7 @@ class Executed(Sequence[Result]):
         complete = self._whole or all(map(self._all_complete, roots))
         derive = functools.partial(self._derived, roots)
         found = [self.nodes(place) for place in roots]
-        return root_result(query, found, derive, self.owner.values, complete=complete)
+        return root_result(query, found, derive, self.owner.sets, complete=complete)
 
     @functools.cached_property
     def _whole(self) -> bool:

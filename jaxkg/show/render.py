@@ -162,7 +162,7 @@ def _more(items: Sequence[object], limit: int) -> str:
 
 def _answer_lines(rank: int, entity: RankedEntity) -> Iterator[_Line]:
     # A count or a yes stands alone: it has no rank.
-    alone = entity.kind in ("count", "truth")
+    alone = entity.kind in ("count", "total", "truth")
     yield [
         _Span("    " if alone else f"{rank:>2}. "),
         _Span(_who(entity), _ANSWER),

@@ -20,6 +20,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Step,
+    Total,
     Union,
     Value,
     Where,
@@ -281,3 +282,54 @@ def test_everything_that_has_a_relation_cites_one_fact_each():
     lacking = dataclasses.replace(some, paths=some.paths[-1:])
     cut = dataclasses.replace(years, entities=(lacking, *years.entities[1:]))
     assert any("does not follow" in fault for fault in check(FILMS, cut))
+
+
+PAID = KnowledgeGraph.from_triples(
+    [
+        *(("Ann", "of", "Barn"), ("Bo", "of", "Barn"), ("Cy", "of", "Barn"), ("Di", "of", "Tent")),
+        *(("Ann", "paid", "10 €"), ("Bo", "paid", "10 €"), ("Di", "paid", "2.5 €")),
+    ]
+)
+PAY = Total(Step(Entities(("Barn",)), ("^of",)), ("paid",))
+
+
+def paid(query, **options):
+    sets = QuerySets(PAID)
+    return query_answer(sets, query, sets.execute(query), **options)
+
+
+def test_a_total_cites_the_numbers_it_adds_up_and_tells_who_has_none():
+    answer = paid(PAY)
+    [entity] = answer.entities
+    assert (entity.name, entity.kind) == ("20 €", "total")
+    assert answer.reading == "the sum of what these lead to by → paid: Barn ← of"
+    assert [path.sentence for path in answer.paths] == [
+        *("Ann, of: Barn", "Ann, paid: 10 €", "Bo, of: Barn", "Bo, paid: 10 €"),
+    ]
+    assert answer.notes == ("1 of 3 have no number and add nothing",)
+    assert check(PAID, answer) == ()
+    assert "20 €" in html(answer)
+
+
+def test_a_total_that_is_not_what_its_walks_add_up_to_is_found_out():
+    answer = paid(PAY)
+    [entity] = answer.entities
+    for change in (
+        {"entity": "30 €", "name": "30 €"},
+        {"paths": entity.paths[:-1]},
+        {"paths": entity.paths[1:]},
+    ):
+        wrong = dataclasses.replace(answer, entities=(dataclasses.replace(entity, **change),))
+        assert check(PAID, wrong) != (), change
+    silent = dataclasses.replace(answer, entities=(), abstained="nothing")
+    assert check(PAID, silent) != ()
+
+
+def test_a_total_of_nothing_abstains_and_one_of_many_tells_what_is_not_spelt_out():
+    nothing = paid(Total(Entities(("Cy",)), ("paid",), "mean"))
+    assert nothing.abstained is not None
+    assert nothing.abstained.startswith("the graph holds no number to add up: the mean of")
+    assert check(PAID, nothing) == ()
+    some = paid(PAY, most=1)
+    assert "walks are cited for 1 of 2" in some.notes
+    assert check(PAID, some) == ()

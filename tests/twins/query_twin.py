@@ -18,6 +18,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Step,
+    Total,
     Union,
     Where,
 )
@@ -123,6 +124,8 @@ class Twin:
             return self.extreme(q)
         if isinstance(q, Count):
             return len(self.run(q.source))
+        if isinstance(q, Total):
+            return self.total(q)
         if isinstance(q, Exists):
             return bool(self.run(q.source))
         if isinstance(q.left, Count):
@@ -146,6 +149,16 @@ class Twin:
         wanted = READ[q.value.kind](q.value.text)
         values = [self.value(e, q.value.kind) for e in entities]
         return any(compares(q.comparison, v, wanted) for v in values if v is not None)
+
+    def total(self, q):
+        added = [end for entity in self.run(q.source) for end in self.ends(entity, q.path)]
+        if not added:
+            return None
+        number = sum(map(Fraction, added))
+        if q.by == "sum":
+            return number
+        digits = max(len(text.partition(".")[2]) for text in added)
+        return round(number / len(added), digits + 2)
 
     def extreme(self, q):
         kind = self.kinds.get(q.path[-1]) if q.path else self.kind(q.source)

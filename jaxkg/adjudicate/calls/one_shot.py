@@ -215,7 +215,7 @@ def found_by_query(answer: Answer) -> dict[str, list[tuple[str, str]]] | None:
 
 def worked_out(answer: Answer) -> bool:
     """Whether the answer is a count, yes or no: no entity that a model could choose."""
-    return any(entity.kind in ("count", "truth") for entity in answer.entities)
+    return any(entity.kind in ("count", "total", "truth") for entity in answer.entities)
 
 
 def adjudication_prompt(question: str, offers: Sequence[Offered]) -> tuple[Message, Message]:

@@ -21,6 +21,7 @@ from jaxkg.query import (
     Node,
     Query,
     Step,
+    Total,
     Union,
     Value,
     Where,
@@ -56,13 +57,15 @@ class RandomQueries:
                 return query
 
     def _root(self) -> Query:
-        shape = self.rng.integers(10)
+        shape = self.rng.integers(11)
         if shape < 6:
             return self._node(3)
         if shape == 6:
             return Count(self._node(2))
         if shape == 7:
             return Exists(self._node(2))
+        if shape == 10:
+            return self._total(self._node(2))
         left, right = self._node(1), self._node(1)
         if shape == 8:
             return Compared(Count(left), self._pick(_ORDERED), Count(right))
@@ -71,6 +74,20 @@ class RandomQueries:
         if kind == "date" and self.rng.random() < 0.2:
             comparison = "in"
         return Compared(left, comparison, right)
+
+    def _total(self, source: Node) -> Query:
+        """Of numbers that a path of a step or two leads to; a count where there are none."""
+        path, ends = (), self.sets.derive(source).nodes
+        for _ in range(2):
+            relations = self._leaving(ends) if 0 < len(ends) <= self.most else []
+            numbers = [one for one in relations if self.values.relation_kinds.get(one) == "number"]
+            if numbers:
+                return Total(source, (*path, self._pick(numbers)), self._pick(("sum", "mean")))
+            if not relations:
+                break
+            path = (*path, self._pick(relations))
+            ends = np.unique(self.sets.step(ends, path[-1:])[0])
+        return Count(source)
 
     def _node(self, depth: int) -> Node:
         shape = int(self.rng.integers(4 if depth else 2))

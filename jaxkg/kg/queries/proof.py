@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxkg.kg.queries.rules import topics_of, where_window
 from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.query import (
     Difference,
     Domain,
@@ -16,10 +17,13 @@ from jaxkg.query import (
     Intersection,
     Node,
     Step,
+    Total,
     Union,
     Where,
     inverse,
 )
+
+_Ends = dict[tuple[str, str], set[str]]
 
 Edge = tuple[str, str, str]
 """From, relation (`^name` where it was walked backwards), to."""
@@ -39,16 +43,27 @@ def proved(sets: QuerySets, node: Node, edges: Iterable[Edge], *, counted: bool 
         counted: whether the edges are to show all that a condition or an order counted; else the
             number is asked of the whole graph.
     """
-    ends: dict[tuple[str, str], set[str]] = {}
+    return _proved(sets, node, _ends_of(edges), counted)
+
+
+def proved_words(sets: QuerySets, query: Total, edges: Iterable[Edge]) -> str:
+    """What these edges alone show a total to be, as `Result.words`; see `proved`."""
+    ends = _ends_of(edges)
+    source = _proved(sets, query.source, ends, True)
+    rows = [sets.kg.entity(end) for one in source for end in _along(one, query.path, ends)]
+    number, unit, _ = added(sets.values, np.array(rows, np.int64), query.by)
+    return "" if number is None else told_total(number, unit)
+
+
+def _ends_of(edges: Iterable[Edge]) -> _Ends:
+    ends: _Ends = {}
     for start, relation, end in edges:
         ends.setdefault((start, relation), set()).add(end)
         ends.setdefault((end, inverse(relation)), set()).add(start)
-    return _proved(sets, node, ends, counted)
+    return ends
 
 
-def _proved(
-    sets: QuerySets, node: Node, ends: dict[tuple[str, str], set[str]], counted: bool
-) -> set[str]:
+def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]:
     if isinstance(node, Entities):
         return set(node.ids)
     if isinstance(node, Domain):
@@ -80,7 +95,7 @@ def _proved(
     return {e for e in found if window.holds(keys[0][rows[e]], keys[1][rows[e]]).any()}
 
 
-def _along(entity: str, path: tuple[str, ...], ends: dict[tuple[str, str], set[str]]) -> set[str]:
+def _along(entity: str, path: tuple[str, ...], ends: _Ends) -> set[str]:
     found = {entity}
     for relation in path:
         found = {end for one in found for end in ends.get((one, relation), ())}

@@ -17,6 +17,7 @@ from jaxkg.query import (
     Intersection,
     Query,
     Step,
+    Total,
     Union,
     Value,
     Where,
@@ -26,7 +27,7 @@ from jaxkg.query import (
 DEEPEST = 64
 """Operators within each other, at most."""
 _KNOWN = frozenset(OPERATORS.values())
-ROOTS = frozenset((Count, Exists, Compared))
+ROOTS = frozenset((Count, Total, Exists, Compared))
 """Operators that stand at the root alone."""
 
 
@@ -39,9 +40,9 @@ def refuse_unsound(values: Values, query: Query) -> None:
 
     Raises:
         JaxkgError: an unknown operator; one that is a root only below another; nothing to start
-            from, to step along, to combine, to count or to order by; an entity or a relation that
-            the graph has not; a type that no entity has; a value that cannot be compared; n below
-            1; more than 64 operators within each other, as in a circle.
+            from, to step along, to combine, to count, to add up or to order by; an entity or a
+            relation that the graph has not; a type that no entity has; a value that cannot be
+            compared; n below 1; more than 64 operators within each other, as in a circle.
     """
     _sound(values, query, 0)
 
@@ -106,6 +107,13 @@ def refuse_operator(values: Values, query: Query) -> None:
             raise JaxkgError(f"the first n entities want n of 1 or more, not {query.n!r}")
         if query.by == "value":
             ends_at(values, query)
+    elif isinstance(query, Total):
+        _refuse_untupled(query.path, name, "relations")
+        for relation in query.path:
+            values.kg.relation_code(relation)
+        if query.by not in ("sum", "mean"):
+            raise JaxkgError(f'{name} is by "sum" or "mean", not by {query.by!r}')
+        unit_of_total(values, query)
     elif isinstance(query, Compared):
         side_kind(values, query)
 
@@ -181,6 +189,26 @@ def ends_at(values: Values, node: Extreme) -> str:
     if kind == "number" and len(units) > 1:
         raise JaxkgError(f"{what} cannot be ordered: numbers in units {sorted(units)}")
     return kind
+
+
+def unit_of_total(values: Values, node: Total) -> str:
+    """Text of the unit of what is added up.
+
+    Raises:
+        JaxkgError: the path is empty, or leads to no numbers or to those of several units.
+    """
+    last = node.path[-1:]
+    if not last:
+        raise JaxkgError("a total of nothing: the path is empty")
+    if (kind := values.kind_along(last)) != "number":
+        told = f"{kind}s" if kind else "things"
+        raise JaxkgError(f"what {last[0]} leads to cannot be added up: {told}, no numbers")
+    units = values.units.get(last[0], ())
+    if len(units) > 1:
+        raise JaxkgError(
+            f"what {last[0]} leads to cannot be added up: numbers in units {sorted(units)}"
+        )
+    return units[0] if units else ""
 
 
 def last_relations(node: Where | Extreme) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.rules import ends_at, refuse_unsound, side_kind, topics_of, where_window
+from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
@@ -30,6 +32,7 @@ from jaxkg.query import (
     Node,
     Query,
     Step,
+    Total,
     Where,
 )
 
@@ -65,9 +68,10 @@ class Result:
 
     Attributes:
         kind: which of the next three holds.
-        rows: [K] int32 entities, ascending; of a count what was counted, of a yes or no what was
-            found, of a comparison nothing.
-        number: of a count.
+        rows: [K] int32 entities, ascending; of a count what was counted, of a total what has a
+            number, of a yes or no what was found, of a comparison nothing.
+        number: of a count; of a total, exact, or None where there is nothing to add.
+        unit: text of the unit of a total's number.
         truth: of a yes or no.
         complete: False where the execution outgrew the largest bucket: something may be missing.
         derive: see `derived`.
@@ -75,7 +79,8 @@ class Result:
 
     kind: Literal["entities", "number", "boolean"]
     rows: np.ndarray
-    number: int | None = None
+    number: int | Decimal | None = None
+    unit: str = ""
     truth: bool | None = None
     complete: bool = True
     derive: Callable[[], tuple[Derived, ...]] = tuple
@@ -87,10 +92,10 @@ class Result:
 
     @property
     def words(self) -> str:
-        """A count in digits, "yes" or "no"; "" of entities."""
-        if self.kind == "entities":
-            return ""
-        return str(self.number) if self.kind == "number" else ("no", "yes")[bool(self.truth)]
+        """A count or a total in digits, "yes" or "no"; "" of entities and of a total of nothing."""
+        if self.kind == "boolean":
+            return ("no", "yes")[bool(self.truth)]
+        return "" if self.number is None else told_total(self.number, self.unit)
 
     @property
     def empty(self) -> bool:
@@ -121,7 +126,13 @@ class QuerySets:
         """
         self.kg = kg
         self.values = values or Values(kg)
-        self.around = around or Neighbourhood(kg)
+        if around is not None:
+            self.around = around
+
+    @functools.cached_property
+    def around(self) -> Neighbourhood:
+        """Edges by node."""
+        return Neighbourhood(self.kg)
 
     def execute(self, query: Query) -> Result:
         """Execute one query graph.
@@ -131,7 +142,7 @@ class QuerySets:
         """
         refuse_unsound(self.values, query)
         derived = tuple(map(self.derive, sides(query)))
-        return root_result(query, [part.nodes for part in derived], lambda: derived, self.values)
+        return root_result(query, [part.nodes for part in derived], lambda: derived, self)
 
     def derive(self, node: Node) -> Derived:
         """The entities a node denotes."""
@@ -165,6 +176,22 @@ class QuerySets:
         codes = np.array([self.kg.relation_code(name) for name in relations], np.int64)
         return self.around.walks(nodes, codes)
 
+    def reached(
+        self, nodes: np.ndarray, path: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Every end of a relation path from each of [K] nodes: [P] places in `nodes`, ascending,
+        [P] ends, and [P, L] steps of one walk to each, as `Derived`."""
+        pair, ends = np.arange(len(nodes)), nodes
+        steps = np.full((len(ends), 0), -1, np.int64)
+        for relation in path:
+            found, step, place = self.step(ends, (relation,))
+            pair, steps = pair[place], np.column_stack([steps[place], step])
+            # One walk for every end of every entity.
+            key = pair.astype(np.int64) * self.kg.num_entities + found
+            _, first = np.unique(key, return_index=True)
+            pair, ends, steps = pair[first], found[first], steps[first]
+        return pair, ends, steps
+
     def walks_along(self, node: int, path: Sequence[str]) -> list[tuple[int, ...]]:
         """A walk from an entity to everything that a relation path leads to; steps as `Derived`."""
         walks: dict[int, tuple[int, ...]] = {node: ()}
@@ -193,16 +220,7 @@ class QuerySets:
 
     def _conditioned(self, node: Where | Extreme) -> Derived:
         source = self.derive(node.source)
-        pair = np.arange(len(source.nodes))
-        ends = source.nodes
-        steps = np.full((len(ends), 0), -1, np.int64)
-        for relation in node.path:
-            found, step, place = self.step(ends, (relation,))
-            pair, steps = pair[place], np.column_stack([steps[place], step])
-            # One walk for every end of every entity.
-            key = pair.astype(np.int64) * self.kg.num_entities + found
-            _, first = np.unique(key, return_index=True)
-            pair, ends, steps = pair[first], found[first], steps[first]
+        pair, ends, steps = self.reached(source.nodes, node.path)
         if node.by == "count":
             keys = np.bincount(pair, minlength=len(source.nodes)).astype(np.int64)
             if isinstance(node, Where):
@@ -273,14 +291,14 @@ def sides(query: Query) -> tuple[Node, ...]:
     if isinstance(query, Compared):
         both = (query.left, query.right)
         return tuple(side.source if isinstance(side, Count) else side for side in both)
-    return (query.source,) if isinstance(query, Count | Exists) else (query,)
+    return (query.source,) if isinstance(query, Count | Total | Exists) else (query,)
 
 
 def root_result(
     query: Query,
     found: Sequence[np.ndarray],
     derive: Callable[[], tuple[Derived, ...]],
-    values: Values,
+    sets: QuerySets,
     *,
     complete: bool = True,
 ) -> Result:
@@ -290,17 +308,20 @@ def root_result(
         query: the query graph.
         found: [K] int32 each, ascending: what its `sides` denote.
         derive: how that came about.
-        values: of the graph.
+        sets: over the graph.
         complete: see `Result`.
     """
-    if not isinstance(query, (Compared, Count, Exists)):  # most of all
+    if not isinstance(query, (Compared, Count, Total, Exists)):  # most of all
         return Result("entities", found[0], complete=complete, derive=derive)
     told = functools.partial(Result, complete=complete, derive=derive)
     if isinstance(query, Compared):
-        return told(
-            "boolean", np.zeros(0, np.int32), truth=compared(query, found[0], found[1], values)
-        )
+        truth = compared(query, found[0], found[1], sets.values)
+        return told("boolean", np.zeros(0, np.int32), truth=truth)
     rows = found[0]
+    if isinstance(query, Total):
+        place, ends, _ = sets.reached(rows, query.path)
+        number, unit, numbers = added(sets.values, ends, query.by)
+        return told("number", rows[np.unique(place[numbers])], number=number, unit=unit)
     if isinstance(query, Count):
         return told("number", rows, number=len(rows))
     return told("boolean", rows, truth=len(rows) > 0)

@@ -42,6 +42,7 @@ from jaxkg.query import (
     Node,
     Query,
     Step,
+    Total,
     Union,
     Value,
     Where,
@@ -55,7 +56,7 @@ _DATED = ", ".join(f"<{XSD}{name}>" for name in ("gYear", "gYearMonth", "date", 
 
 
 def to_sparql(values: Values, query: Query) -> str:
-    """A query graph as a SELECT of ?answer, of ?number, or an ASK.
+    """A query graph as a SELECT of ?answer, of ?number (a mean is not rounded), or an ASK.
 
     Args:
         values: of the graph.
@@ -76,6 +77,8 @@ def to_sparql(values: Values, query: Query) -> str:
     made = _Printer(values)
     if isinstance(query, Count):
         return f"SELECT (COUNT(DISTINCT ?answer) AS ?number) WHERE {made.group(query.source)}"
+    if isinstance(query, Total):
+        return made.total(query)
     if isinstance(query, Exists):
         return f"ASK {made.group(query.source)}"
     if isinstance(query, Compared):
@@ -335,6 +338,16 @@ class _Printer:
         lines, end = self.path(var, node.path)
         path = ["OPTIONAL {", _indented("\n".join(lines)), "}"]
         return _grouped(var, f"COUNT(DISTINCT {end})", key, [self.group(node.source, var), *path])
+
+    def total(self, query: Total) -> str:
+        """A SELECT of ?number over every entity with each of its numbers."""
+        lines, end = self.path("?answer", query.path)
+        more, value = self.value(end, "number")
+        inside = "\n".join([self.group(query.source, "?answer"), *lines, *more])
+        told = " ".join(dict.fromkeys(("?answer", end, str(value))))
+        each = f"SELECT DISTINCT {told} WHERE {{\n{_indented(inside)}\n}}"
+        what = f"{'SUM' if query.by == 'sum' else 'AVG'}({value}) AS ?number"
+        return f"SELECT ({what}) WHERE {{\n{_indented(each)}\n}}"
 
     def compared(self, query: Compared) -> str:
         left, right = next(self._fresh), next(self._fresh)

@@ -18,6 +18,7 @@ from jaxkg.query import (
     Intersection,
     Query,
     Step,
+    Total,
     Union,
     Where,
 )
@@ -62,7 +63,7 @@ def cuts_met(
     beyond: list[Runs] = []
     everywhere: dict[str, None] = {}
     for query in queries:
-        for side in sides(query):
+        for side in (query,) if isinstance(query, Total) else sides(query):
             for nodes, relation in _steps(sets, side):
                 if nodes is None:
                     everywhere[relation] = None
@@ -95,7 +96,7 @@ def _steps(sets: QuerySets, node: Query) -> Iterator[tuple[np.ndarray | None, st
         yield from _steps(sets, node.source)
         yield from _steps(sets, node.without)
         return
-    assert isinstance(node, Step | Where | Extreme | Count)
+    assert isinstance(node, Step | Where | Extreme | Count | Total)
     yield from _steps(sets, node.source)
     if isinstance(node, Count):
         return

@@ -1,4 +1,5 @@
 import dataclasses
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Step,
+    Total,
     Union,
     Value,
     Where,
@@ -103,6 +105,10 @@ def made(comparison, number, path=("^by",)):
         (Extreme(Union((SCOTTS, MANNS)), ("by", "^by"), True, by="count"), {"Alien", "Legend"}),
         (Extreme(Step(ALL, ("year",)), (), largest=True), {"1995-12-15"}),
         (Count(ALL), 3),
+        (Total(ALL, ("cost",)), Decimal(71)),
+        (Total(ALL, ("cost",), "mean"), Decimal("35.5")),
+        (Total(Union((ALL, Entities(("Mann",)))), ("by", "^by", "cost")), Decimal(82)),
+        (Total(Entities(("Legend",)), ("cost",), "mean"), None),
         (Exists(Intersection((SCOTTS, MANNS))), False),
         (
             Compared(
@@ -174,6 +180,13 @@ object.__setattr__(CHAIN, "source", CHAIN)
         (Extreme(ALL, (), True), "cannot be ordered"),
         (Extreme(ALL, (), True, by="count"), "count of nothing"),
         (Extreme(ALL, ("year",), True, 0), "1 or more"),
+        (Total(ALL, ()), "a total of nothing"),
+        (Total(ALL, ("by",)), "what by leads to cannot be added up: things, no numbers"),
+        (Total(ALL, ("year",)), "what year leads to cannot be added up: dates"),
+        (Total(ALL, ("pay",)), "no relation 'pay'"),
+        (Total(ALL, "cost"), "total wants a tuple of relations"),  # pyright: ignore
+        (Total(ALL, ("cost",), "max"), '"sum" or "mean", not by \'max\''),  # pyright: ignore
+        (Compared(Total(ALL, ("cost",)), "<", Count(ALL)), "total stands at the root"),  # pyright: ignore
         (Compared(SCOTTS, "<", MANNS), "no values to order"),
         (Compared(SCOTTS, "<", Step(ALL, ("year",))), "cannot be compared"),
         (Compared(Count(SCOTTS), "<", MANNS), "another count"),
@@ -214,6 +227,29 @@ def test_a_condition_on_a_count_is_json_and_back():
     assert query_from_dict(raw) == query
     del raw["by"]
     assert query_from_dict(raw) == dataclasses.replace(query, by="value")
+
+
+def test_numbers_of_several_units_are_not_added_up_and_none_is_lost():
+    heavy = [("a", "heavy", "1e30"), ("b", "heavy", "1e-30"), ("c", "heavy", "1")]
+    kg = KnowledgeGraph.from_triples([("a", "long", "2 km"), ("b", "long", "3 m"), *heavy])
+    sets = QuerySets(kg, Values(kg, {"long": "number", "heavy": "number"}))
+    every = Domain(("heavy",))
+    with pytest.raises(JaxkgError, match=r"numbers in units \['km', 'm'\]"):
+        sets.execute(Total(every, ("long",)))
+    assert sets.execute(Total(every, ("heavy",))).words == "1" + "0" * 29 + "1." + "0" * 29 + "1"
+
+
+def test_a_total_tells_its_unit_and_a_mean_two_digits_more_than_its_numbers():
+    facts = [("a", "long", "2 km"), ("b", "long", "2.5 km"), ("c", "long", "3 km")]
+    sets = QuerySets(KnowledgeGraph.from_triples([*facts, ("d", "of", "a")]))
+    assert sets.execute(Total(Domain(("long",)), ("long",))).words == "7.5 km"
+    assert sets.execute(Total(Entities(("a", "c")), ("long",), "mean")).words == "2.5 km"
+    thirds = Total(Entities(("a", "b", "c")), ("long",), "mean")
+    assert sets.execute(thirds).words == "2.5 km"
+    whole = [("a", "n", "1"), ("b", "n", "1"), ("c", "n", "0")]
+    sets = QuerySets(KnowledgeGraph.from_triples(whole))
+    assert sets.execute(Total(Domain(("n",)), ("n",), "mean")).words == "0.67"
+    assert sets.execute(Total(Domain(("n",)), ("n",))).number == 2  # equal numbers are not one
 
 
 def test_a_walk_comes_with_everything_found():
