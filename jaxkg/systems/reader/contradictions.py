@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
+from jaxkg.query import Total
 from jaxkg.systems.reader.language.lexicon.cue_words import (
-    ADDING,
     AGES,
     ASKS,
     BIRTHS,
@@ -29,6 +29,7 @@ from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.paths.quick import aligned, class_aligned
+from jaxkg.systems.reader.sets.totals import says_adding
 
 _ASKS, _IS = ("what", "which", "wie", "was", "welche"), ("is", "are", "was", "ist", "lautet")
 _WHAT_IS = frozenset(itertools.product(_ASKS, _IS))
@@ -41,6 +42,7 @@ _FREE = frozenset(["free", "gratis", "nothing", "kostenlos"])
 _WHY = ("why", "warum", "weshalb", "wieso")
 _OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
 _WHAT_IS_THE = {("what", verb, "the") for verb in ("is", "are", "was", "were", "s")}
+_EACH = frozenset(["per", "each", "every", "pro", "jede", "jeder", "jedes", "jedem", "jeden"])
 _NOUN = 3
 """Words of a noun at most: "the phone number of"."""
 _HINTED = 0.3
@@ -79,11 +81,27 @@ def _one_of_either(asked: Asked, best: Candidate, find: Candidates) -> bool:
 
 
 def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
-    """A sum or an average, answered by several values or things whose label says neither."""
-    if not asked.cues.adds_up or len(best.ends) < 2 or best.result or best.last < 0:
+    """A sum or an average, answered by what was not added up and whose label says neither: by
+    several values or things, the first of them, a count or a yes or no that compares them."""
+    if not asked.cues.adds_up or isinstance(best.query, Total):
         return False
-    labels = (split_words(label).folded for label in find.wordings(best.last))
-    return all(map(ADDING.isdisjoint, labels))
+    if best.shape == "count":
+        return asked.cues.adds != "sum"  # "the total of patients" is their number
+    code = best.measure if best.shape == "extreme" or best.result else best.last
+    several = len(best.ends) > 1 or best.shape == "extreme" or bool(best.result)
+    return code >= 0 and several and not says_adding(find, code)
+
+
+def _all_for_each(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """One sum or average, where one "per day" is asked for; not per what it is of."""
+    words = asked.cues.words.folded
+    each = {at for at, word in enumerate(words) if word in _EACH}
+    if not each or not isinstance(best.query, Total):
+        return False
+    own = set(find.ends_classes(best.ends))
+    each -= {one.first - 1 for one in asked.classes if one.kind in own}
+    said = frozenset(words[at] for at in each)
+    return bool(said) and not _labelled([find.kg.relation_code(best.query.path[-1])], said, find)
 
 
 def _values_for_a_count(asked: Asked, best: Candidate, find: Candidates) -> bool:
@@ -251,6 +269,7 @@ RULES: tuple[Rule, ...] = (
     _without_a_not,
     _one_of_either,
     _addends_for_a_sum,
+    _all_for_each,
     _values_for_a_count,
     _count_for_a_measure,
     _largest_for_the_most,

@@ -259,10 +259,13 @@ class Readings:
         if last > min(cues.extreme.words):
             return cues  # "the smallest number of"
         pair = tuple(map(stem, cues.words.folded[last : last + 2]))
-        if len(pair) < 2 or pair not in self._pairs:
+        adds = cues.extreme.adds
+        own = bool(adds) and (cues.words.folded[last],) in self._said  # a bill's "total"
+        if not own and (len(pair) < 2 or pair not in self._pairs):
             return cues
         used = cues.used - cues.extreme.words
-        return dataclasses.replace(cues, extreme=None, graded=(), used=used)
+        told = "" if adds else cues.adds
+        return dataclasses.replace(cues, extreme=None, graded=(), used=used, adds=told)
 
     @functools.cached_property
     def _label_words(self) -> set[str]:

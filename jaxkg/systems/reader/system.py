@@ -15,7 +15,7 @@ from jaxkg.cite.query_words import query_words
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import query_to_dict
+from jaxkg.query import Total, query_to_dict
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.cited import RetrievedEntities
@@ -25,6 +25,7 @@ from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets import totals
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.vectors import ReaderTexts
@@ -163,9 +164,20 @@ class Reader(QuestionAnswering):
 
     def seen(self, asked: Asked) -> Seen:
         """`look`, of a question whose words are read."""
+        seen = self._seen(asked)
+        if not totals.of_things(asked) or any(isinstance(one.query, Total) for one in seen.best):
+            return seen
+        plain = self._seen(totals.without_adding(asked))
+        counted = [totals.counted_up(one, self.readings.find) for one in plain.found]
+        return dataclasses.replace(plain, asked=asked, found=counted)
+
+    def _seen(self, asked: Asked) -> Seen:
         found = self.readings.of(asked)
         seen = views(asked, found, self.readings.find, self.readings.linking)
-        return Seen(asked, found, seen, rank_on_host(self.weights.params, self.standard(seen)))
+        scores = rank_on_host(self.weights.params, self.standard(seen))
+        # Sums are ranked as what they are like: nothing else is known of them.
+        added = [totals.added_up(asked, one, self.readings.find, self.sets) for one in found]
+        return Seen(asked, added, seen, scores)
 
     def standard(self, seen: np.ndarray) -> np.ndarray:
         """[C, F] views of readings as the ranker takes them."""
@@ -194,7 +206,8 @@ class Reader(QuestionAnswering):
         taken: set[str | bytes] = set()
         wanting = found[order[0]] if found[order[0]].wanting else None
         for place in order.tolist():
-            if answers[place] not in taken and not found[place].wanting:
+            told = not (found[place].wanting or totals.unadded(asked, found[place]))
+            if told and answers[place] not in taken:
                 taken.add(answers[place])
                 kept.append(
                     Reading(

@@ -78,6 +78,11 @@ class Seen:
     views: np.ndarray
     scores: np.ndarray
 
+    @property
+    def best(self) -> list[Candidate]:
+        """The likeliest reading, where there is any."""
+        return [self.found[int(self.scores.argmax())]] if self.found else []
+
 
 def kept_views(without: str) -> np.ndarray:
     """[F] bool: the views that an ablation leaves.

@@ -12,9 +12,8 @@ from collections.abc import Set
 
 from jaxkg.kg.link.folding import Words, split_words
 from jaxkg.systems.reader.language.bounds import Bound, read_bounds, words_in
-from jaxkg.systems.reader.language.grades import Grade, read_grades
+from jaxkg.systems.reader.language.grades import Grade, adding, read_grades
 from jaxkg.systems.reader.language.lexicon.cue_words import (
-    ADDING,
     ASKS,
     AUXILIARY,
     EXCEPT,
@@ -40,6 +39,7 @@ _CLAUSE = re.compile(r"[:;,.?!]|\s[-–—]\s")
 _IN_ORDER = {"first", "last", "zuerst"}
 _COUNT_WORDS = "how many|how often|number of|no of|wie viele|wie oft"
 _COUNTS = {tuple(words.split()) for words in _COUNT_WORDS.split("|")}
+_IN_ALL = frozenset(["total", "overall"])
 _OFFERS = {"have", "know", "stock", "sell", "offer", "carry", "serve", "help", "got"}
 _ANYTHING_WORDS = (
     "somebody someone anybody anyone something anything another jemand jemanden etwas irgendein"
@@ -72,6 +72,7 @@ class Cues:
         plainly: asked whether and nothing else: answered by yes or no alone.
         comparative: "older", "more".
         extreme: "oldest", "most", "three largest".
+        adds: "sum", "mean" or "median" where it seems to ask for that of values; "" otherwise.
         bounds: values to compare with.
         both: of two things at once: "both", "as well as".
         either: has "or".
@@ -94,6 +95,7 @@ class Cues:
     plainly: bool = False
     comparative: Grade | None = None
     extreme: Grade | None = None
+    adds: str = ""
     bounds: tuple[Bound, ...] = ()
     both: bool = False
     either: bool = False
@@ -141,8 +143,8 @@ class Cues:
 
     @property
     def adds_up(self) -> bool:
-        """Whether it seems to ask for a sum or an average of values."""
-        return not self.count and not ADDING.isdisjoint(self.words.folded)
+        """Whether it seems to ask for a sum or an average of values: no "how many in total"."""
+        return bool(self.adds) and not (self.count and self.adds == "sum")
 
 
 def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
@@ -173,7 +175,12 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     said = so is not None and not asks
     yesno = bool(folded) and (said or _yesno(folded, text))
     in_bounds = {place for bound in bounds for place in bound.words}
-    comparative, extreme, measured = read_grades(folded, in_bounds | named, used)
+    taken = in_bounds | named
+    comparative, extreme, measured = read_grades(folded, taken, used)
+    added = (adding(folded, place) for place in range(len(folded)) if place not in taken)
+    adds = next(filter(None, added), "")
+    if extreme is not None and extreme.adds and (count or yesno):
+        extreme = None  # "are there any left altogether"
     two = {"than", "als", "or", "oder", "before", "after", "vor", "nach"} & set(folded)
     in_order = comparative is not None and any(folded[p] in _IN_ORDER for p in comparative.words)
     if extreme is None and comparative is not None and not two and (in_order or not bounds):
@@ -206,6 +213,7 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
         plainly=yesno and _plainly(folded),
         comparative=comparative,
         extreme=extreme,
+        adds=adds,
         bounds=bounds,
         both=bool({"both", "sowohl", "beide", "beiden"} & set(folded)) or "as well as" in lower,
         either=not {"or", "oder", "plus"}.isdisjoint(folded),
@@ -289,7 +297,7 @@ def _count(words: Words, text: str, used: set[int]) -> bool:
     folded = words.folded
     for at, pair in enumerate(itertools.pairwise(folded)):
         # "The number of lines", but "the inventory number of"; "the board: number of lines".
-        own = pair == ("number", "of") and at > 0 and folded[at - 1] not in STOP
+        own = pair == ("number", "of") and at > 0 and folded[at - 1] not in STOP | _IN_ALL
         if own and not _CLAUSE.search(text[words.spans[at - 1][1] : words.spans[at][0]]):
             continue
         after = folded[at + 2] if at + 2 < len(folded) else ""

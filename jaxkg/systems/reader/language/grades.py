@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
-from jaxkg.systems.reader.language.lexicon.cue_words import AGES, BASE_FORMS, COMPARATIVE, GRADABLE
+from jaxkg.systems.reader.language.lexicon.cue_words import (
+    ADDING,
+    AGES,
+    BASE_FORMS,
+    COMPARATIVE,
+    GRADABLE,
+)
+from jaxkg.systems.reader.language.names import ARTICLES
 
 _LESS = ("less", "least", "weniger", "wenigsten")
 _MORE = (*_LESS, "more", "most", "mehr", "am")
@@ -39,6 +47,8 @@ class Grade:
         most: how many are asked for.
         nth: whether the `most`-th alone is: "the second largest".
         counts: whether it is said of a number of things: "most", "the largest number of".
+        adds: "sum" or "mean" of what is no superlative at all, but is said as one, of all values:
+            "the total cost", "the average age".
     """
 
     largest: bool
@@ -47,6 +57,7 @@ class Grade:
     most: int = 1
     nth: bool = False
     counts: bool = False
+    adds: str = ""
 
     def sign(self, wordings: Sequence[str], kind: str) -> bool:
         """Whether the largest values of a relation come first.
@@ -85,6 +96,10 @@ class Grade:
         return self.measure.replace("!", "")
 
 
+_TOGETHER = ("together", "zusammen")
+_NUMBERS = (["number"], ["anzahl"], ["zahl"])
+_ADDED = ("added", "adding", "add")
+_HOW_MUCH = {("how", "much"), ("wie", "viel")}
 _AFTER_VERBS = "look looks looked looking named called takes took comes came asks asked goes went"
 _AFTER_WHICH = frozenset(_AFTER_VERBS.split())
 """Words before an "after" that tells no time."""
@@ -103,6 +118,11 @@ def read_grades(
     comparative = extreme = None
     how_much = None
     for place, word in enumerate(folded):
+        if place not in taken and (adds := adding(folded, place)) in ("sum", "mean"):
+            number = place + 1 if folded[place + 1 : place + 2] in _NUMBERS else place
+            extreme = extreme or Grade(True, "", frozenset({place, number}), adds=adds)
+            used.update((place, number))
+            continue
         grade = GRADABLE.get(word)
         if grade is None or place in taken:
             continue
@@ -140,14 +160,16 @@ def read_grades(
             measure = "money"
             words.add(place + 1)
         counts = not measure and word not in _OF_VALUES
-        if after in ("number", "anzahl", "zahl") and word not in BASE_FORMS:
+        if [after] in _NUMBERS and word not in BASE_FORMS:
             measure, counts = "", True
             words.add(place + 1)
         made = Grade(largest, measure, frozenset(words), counts=counts)
         if compares:
             comparative = comparative or made
         else:
-            extreme = extreme or _counted(made, folded, min(words))
+            # "The highest total" is of totals.
+            before = extreme if extreme is not None and not extreme.adds else None
+            extreme = before or _counted(made, folded, min(words))
         used |= words
     if extreme is not None:
         used |= extreme.words
@@ -161,6 +183,24 @@ def read_grades(
                 used.add(place)
                 break
     return comparative, extreme, how_much
+
+
+def adding(folded: Sequence[str], place: int) -> str:
+    """Whether a word asks for a "sum", a "mean" or a "median" of values; "" for others.
+
+    >>> words = "what does it mean", "the mean cost", "how much are they together"
+    >>> [adding(text.split(), at) for text, at in zip(words, (3, 1, 4))]
+    ['', 'mean', 'sum']
+    """
+    word, before = folded[place], folded[place - 1] if place else ""
+    if word == "mean" and before in ARTICLES:
+        return "mean"
+    if word == "up" and before in _ADDED:
+        return "sum"
+    last = place == len(folded) - 1
+    if word in _TOGETHER and last and any(pair in _HOW_MUCH for pair in pairwise(folded)):
+        return "sum"
+    return ADDING.get(word, "")
 
 
 def _counted(grade: Grade, folded: Sequence[str], first: int) -> Grade:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxkg.query import Compared, Count, Exists, Node, Query
+from jaxkg.query import Compared, Count, Exists, Node, Query, Total
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.sets.alignment import Alignment
@@ -26,7 +26,7 @@ class Candidate(NamedTuple):
         topics: (mention, option) places it starts from.
         shape: "path", "class", "join", "count", "yesno", "extreme", "filter", "union", "except",
             "compare".
-        result: a number, "yes" or "no"; "" where the ends are the answer.
+        result: a number, also with its unit, "yes" or "no"; "" where the ends are the answer.
         explained: places of words that its operator explains.
         last: the code that leads to its ends, -1 for a class.
         measure: relation code its operator compares by, -1 without one.
@@ -63,7 +63,7 @@ class Candidate(NamedTuple):
     @property
     def node(self) -> Node:
         """Its query graph as one that further ones are built on."""
-        assert not isinstance(self.query, Count | Exists | Compared)
+        assert not isinstance(self.query, Count | Total | Exists | Compared)
         return self.query
 
     @property

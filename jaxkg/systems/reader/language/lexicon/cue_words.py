@@ -33,11 +33,16 @@ LIGHT = frozenset(_LIGHT_WORDS.split())
 """Words that say little."""
 
 _ADDING_WORDS = """
-total sum average combined altogether overall median insgesamt gesamt summe durchschnitt
-durchschnittlich durchschnittliche durchschnittlichen
+sum: total sum combined altogether overall insgesamt gesamt summe
+mean: average durchschnitt durchschnittlich durchschnittliche durchschnittlichen
+median: median
 """
-ADDING = frozenset(_ADDING_WORDS.split())
-"""Words that ask for a sum or an average, where several values could be taken."""
+ADDING = {
+    word: kind
+    for kind, words in (line.split(":") for line in _ADDING_WORDS.strip().splitlines())
+    for word in words.split()
+}
+"""Words that ask for a sum or an average, where several values could be taken: for which."""
 
 _KINDS = """
 person: who whom whose whos wer wen wem

@@ -1,0 +1,99 @@
+"""Sums and means of the numbers that readings put in order or lead to."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from jaxkg.kg.link.folding import split_words
+from jaxkg.kg.queries.rules import refusal
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.query import Compared, Count, Exists, Extreme, Query, Step, Total, Union
+from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, ASKS
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
+
+_ROOTS = (Count, Total, Exists, Compared)
+
+
+def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySets) -> Candidate:
+    """A reading with its numbers added up, where the question asks for their sum or mean.
+
+    "The average fee of acts from Leeds" is read as "the highest fee of acts from Leeds" would be,
+    or as "the fee of acts from Leeds"; of either, all numbers are taken.
+
+    Args:
+        asked: the question.
+        candidate: any reading.
+        find, sets: over the graph.
+
+    Returns:
+        The reading as it is where there is nothing to add up, or one number alone.
+    """
+    query = None if candidate.result or candidate.wanting else _total(asked, candidate.query)
+    if query is None or says_adding(find, find.kg.relation_code(query.path[0])):
+        return candidate
+    if refusal(sets.values, query) is not None:
+        return candidate
+    result = sets.execute(query)
+    if result.number is None or (len(result.rows) < 2 and len(candidate.ends) < 2):
+        return candidate
+    return candidate._replace(query=query, ends=result.rows, result=result.words)
+
+
+def _total(asked: Asked, query: Query) -> Total | None:
+    by, grade = asked.cues.adds, asked.cues.extreme
+    if by != "sum" and by != "mean":
+        return None
+    if isinstance(query, Extreme):
+        whole = grade is not None and bool(grade.adds) and query.by == "value" and query.n == 1
+        return Total(query.source, query.path, by) if whole and len(query.path) == 1 else None
+    parts = query.parts if isinstance(query, Union) else (query,)
+    steps = [part for part in parts if isinstance(part, Step) and len(part.relations) == 1]
+    relations = {step.relations for step in steps}
+    if len(steps) < len(parts) or len(relations) > 1 or (grade is not None and not grade.adds):
+        return None
+    sources = tuple(step.source for step in steps)
+    return Total(sources[0] if len(sources) == 1 else Union(sources), steps[0].relations, by)
+
+
+def unadded(asked: Asked, candidate: Candidate) -> bool:
+    """Whether a reading takes "the total fee" for the highest: it was read so to be added up."""
+    grade = asked.cues.extreme
+    first = candidate.shape == "extreme" and not isinstance(candidate.query, Total)
+    return first and grade is not None and bool(grade.adds)
+
+
+def of_things(asked: Asked) -> bool:
+    """Whether a "total" may be a number of things: "the total of patients", "jobs in total"."""
+    words, grade = asked.cues.words.folded, asked.cues.extreme
+    if grade is None or grade.adds != "sum":
+        return False
+    at = min(grade.words)
+    before, after = words[at - 1] if at else "", words[at + 1 : at + 2]
+    asks = any(word in ASKS or word == "how" for word in words)
+    if asks and before != "the":
+        return False  # "which films did they make altogether" asks for all of them
+    named = any(mention.first == at + 1 for mention in asked.classes)
+    return named or not after or after == ["of"] or before == "in"
+
+
+def without_adding(asked: Asked) -> Asked:
+    """A question as if it did not ask for a total."""
+    cues = dataclasses.replace(asked.cues, extreme=None, graded=(), adds="")
+    return dataclasses.replace(asked, cues=cues)
+
+
+def counted_up(candidate: Candidate, find: Candidates) -> Candidate:
+    """A reading that finds things with their number for an answer; others as they are."""
+    query = candidate.query
+    values = candidate.last >= 0 and find.vocabulary.ends_kind(candidate.last) != "thing"
+    if candidate.result or candidate.wanting or values or isinstance(query, _ROOTS):
+        return candidate
+    number = str(len(candidate.ends))
+    return candidate._replace(query=Count(query), shape="count", result=number)
+
+
+def says_adding(find: Candidates, code: int) -> bool:
+    """Whether the label of a relation says itself that its values are sums or averages."""
+    labels = (split_words(label).folded for label in find.wordings(code))
+    return not all(ADDING.keys().isdisjoint(words) for words in labels)

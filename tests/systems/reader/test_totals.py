@@ -1,0 +1,117 @@
+"""Sums and means, and totals of things."""
+
+import pytest
+
+from jaxkg.cite import check
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.query import Total
+from jaxkg.records import Question
+from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.system import Reader
+from jaxkg.text.hashing import HashingEncoder
+
+_ACTS = """
+Lantern Kids|River Stage|Friday|18:00|Bergen|Ola Nes|4200
+Mud Orchestra|Barn|Friday|20:30|Leeds|Priya Shah|9800
+Salt & Vinegar|River Stage|Saturday|19:15|Leeds|Ola Nes|1500
+Ines Calder|Tent|Saturday|16:00|Porto|Rob Pike|2100
+Night Ferries|Tent|Sunday|17:30|Bergen|Priya Shah|2100
+"""
+_COLUMNS = ("stage", "day", "starts", "home town", "manager", "fee")
+
+
+@pytest.fixture(scope="module")
+def acts() -> Reader:
+    facts = [("Mud Orchestra", "members", "12"), ("Mud Orchestra", "founded", "1994")]
+    for line in _ACTS.strip().splitlines():
+        name, *cells = line.split("|")
+        facts += [(name, "type", "act"), *((name, c, v) for c, v in zip(_COLUMNS, cells))]
+    kg = KnowledgeGraph.from_triples(facts)
+    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+
+
+def told(reader: Reader, question: str) -> list[str]:
+    answer = reader.ask(question)
+    assert check(reader.kg, answer) == ()
+    return [entity.name for entity in answer.entities]
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("What is the total fee of all acts?", "19700"),
+        ("What is the average fee?", "3940"),
+        ("What's the mean fee of acts on the River Stage?", "2850"),
+        ("What is the total fee of the acts on Friday?", "14000"),
+        ("How much do the acts on Saturday cost altogether?", "3600"),
+        ("Sum of the fees of Saturday's acts", "3600"),
+        ("What is the average fee of acts in the Tent?", "2100"),  # twice the same is no one number
+        ("What is the total fee of Mud Orchestra and Salt & Vinegar?", "11300"),
+        ("What is the average fee per act?", "3940"),
+        ("What is the fee of Mud Orchestra in total?", "9800"),
+    ],
+)
+def test_numbers_are_added_up(acts, question, meant):
+    assert told(acts, question) == [meant]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the average fee per day?",
+        "What is the average start time?",
+        "What is the median fee?",
+        "Which manager has the highest total fee?",
+        "Is the total fee on Friday more than 5000?",
+        "How many acts do managers have on average?",
+    ],
+)
+def test_what_cannot_be_added_up_is_offered_at_most(acts, question):
+    assert told(acts, question) == []
+
+
+def test_the_highest_is_not_offered_for_a_total(acts):
+    for question in ("What is the average fee per day?", "What is the average fee?"):
+        assert all("the first by" not in one.words for one in acts.understand(question).readings)
+
+
+def test_a_total_of_things_is_their_number(acts):
+    assert told(acts, "What is the total number of acts?") == ["5"]
+    assert told(acts, "Acts on the River Stage in total?") == ["2"]
+    assert told(acts, "Which acts are on the River Stage altogether?") != ["2"]
+
+
+def test_what_a_label_says_itself_is_not_added_up():
+    facts = [("Bill 1", "total", "12"), ("Bill 2", "total", "30"), ("Bill 1", "average price", "4")]
+    facts += [("Bill 2", "average price", "6"), ("Bill 1", "of", "Ann"), ("Bill 2", "of", "Ann")]
+    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    for question in ("What is the total of Bill 1?", "What is the average price of Bill 1?"):
+        asked = reader.readings.asked(question)
+        assert (asked.cues.adds, asked.cues.extreme) == ("", None)
+        assert not any(isinstance(one.query, Total) for one in reader.look(question).found)
+
+
+def test_words_that_ask_for_a_sum_or_a_mean():
+    assert read_cues("What is the mean age?").adds == "mean"
+    assert read_cues("What does it mean?").adds == ""
+    assert read_cues("How much are they together?").adds == "sum"
+    assert read_cues("Who sings together?").adds == ""
+    assert read_cues("Wie hoch ist der durchschnittliche Preis?").adds == "mean"
+    total = read_cues("How many cows are there altogether?")
+    assert (total.adds, total.adds_up, total.extreme) == ("sum", False, None)
+    assert read_cues("How many cows are there on average?").adds_up
+    highest = read_cues("Who has the highest total?").extreme
+    assert highest is not None
+    assert highest.adds == ""
+    named = read_cues("What is the price of Total Recall?", frozenset([5]))
+    assert (named.adds, named.extreme) == ("", None)
+
+
+def test_a_correction_may_choose_a_total(acts, tmp_path, monkeypatch):
+    monkeypatch.setenv("JAXKG_CACHE", str(tmp_path))
+    kept = acts.corrections
+    acts.correct(Question("q", "What is the average fee?"), 0)
+    assert isinstance(acts.corrections[-1].query, Total)
+    assert told(acts, "What is the average fee?") == ["3940"]
+    acts.corrections = kept
