@@ -26,11 +26,9 @@ def agrees(store, terms, text, result):
     if result.kind == "boolean":
         return bool(found) == result.truth
     if result.kind == "number":
-        number = Decimal(next(found)["number"].value)
-        wanted = Decimal(result.number or 0)  # which the sum of nothing is there
-        # A mean is not rounded there.
-        error = Decimal(5).scaleb(wanted.as_tuple().exponent - 1) if "AVG(" in text else 0  # pyright: ignore
-        return abs(number - wanted) <= error
+        number, wanted = Decimal(next(found)["number"].value), Decimal(result.number or 0)
+        # A mean is not rounded there, and the sum of nothing is 0.
+        return abs(number - wanted) <= Decimal(5).scaleb(int(wanted.as_tuple().exponent) - 1)
     told = [str(row["answer"]) for row in found]
     assert len(told) == len(set(told))
     return set(told) == {terms.entity(row) for row in result.rows.tolist()}

@@ -18,7 +18,7 @@ from jaxkg.kg.stores.around import (
 )
 from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.kg.stores.cuts import counted_rows, cuts_met
-from jaxkg.query import Count, Domain, Entities, Step
+from jaxkg.query import Count, Domain, Entities, Step, Total
 from jaxkg.settings import SettingError
 
 TRIPLES = st.sets(
@@ -108,7 +108,8 @@ def test_a_hub_costs_a_count_and_is_told():
     by = Step(Entities(("Mann",)), ("^by",))
     genre = Step(by, ("genre",))
     again = Count(Step(genre, ("^genre",)))
-    for query, met in ((by, 0), (genre, 0), (again, 1)):
+    total = Total(genre, ("^genre",))
+    for query, met in ((by, 0), (genre, 0), (again, 1), (total, 1)):
         cuts, everywhere = cuts_met(graph, sets, [query], *left_out, graph.relations)
         assert (len(cuts.node), everywhere) == (met, ())
     assert cuts_met(graph, sets, [Domain(("genre",))], *left_out, graph.relations)[1] == ("genre",)
