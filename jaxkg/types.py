@@ -14,23 +14,11 @@ import dataclasses
 from typing import Generic, NamedTuple, TypeVar
 
 import jax
-import numpy as np
+
+from jaxkg.codes import NULL as NULL
+from jaxkg.codes import inverse_code as inverse_code
 
 Value = TypeVar("Value")
-
-NULL = -1
-"""Marks an absent index in every int32 array."""
-
-Codes = TypeVar("Codes", int, np.ndarray, jax.Array)
-
-
-def inverse_code(code: Codes, num_relations: int) -> Codes:
-    """The code in [0, 2R) of a relation walked the other way; `NULL` has none.
-
-    >>> inverse_code(1, 3), inverse_code(4, 3)
-    (4, 1)
-    """
-    return (code + num_relations) % (2 * num_relations)
 
 
 @jax.tree_util.register_dataclass

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,15 +38,17 @@ ARROWS: dict[str, set[str]] = {
     "query": set(),
     "answer": {"show"},  # an answer prints itself
     "show": set(),
-    "types": set(),
-    "ops": {"types"},
+    "codes": set(),
+    "low_rank": set(),
+    "types": {"codes"},
+    "ops": {"types", "low_rank"},
     "candidates": {"types", "ops"},
     "score": {"types", "ops"},
     "select": {"types", "ops"},
     "wire": set(),
     "kg": {"wire"},  # a graph may lie behind an endpoint
     "tensors": {"types", "kg", "ops"},
-    "text": {"ops"},
+    "text": {"low_rank"},
     "adjudicate": {"wire"},
     "cite": {"kg"},
     "evaluate": {"kg"},
@@ -54,7 +57,7 @@ _CORES = {"types", "ops", "candidates", "score", "select", "tensors"}
 ARROWS["search"] = {*_CORES, "kg"}
 ARROWS["learn"] = {*_CORES - {"select"}, "text", "kg", "search", "lm"}
 ARROWS["lm"] = {"types", "ops", "tensors", "adjudicate", "kg", "text"}
-ARROWS["systems"] = {*_CORES, "text", "kg", "search", "learn", "adjudicate", "cite"}
+ARROWS["systems"] = {*_CORES, "codes", "text", "kg", "search", "learn", "adjudicate", "cite"}
 _SHARED = {"adjudicate", "evaluate", "kg", "learn", "systems", "tensors", "text"}
 ARROWS["experiments"] = {*_SHARED, "cite"}
 ARROWS["serve"] = {"kg", "cite", ROOT}
@@ -240,6 +243,34 @@ def test_every_way_to_import_is_seen(tmp_path, source, units):
     path = package / "select" / "beam.py"
     path.write_text(source)
     assert [unit for _, unit in crossings(path, package)] == units
+
+
+def test_a_short_question_is_answered_before_jax_is_imported(tmp_path):
+    """By the command and from Python; with vectors, see the tests of the encoder."""
+    code = """
+import sys
+from jaxkg.cli import main
+try:
+    main(["ask", "who directed Alien?", "--set", "encoder=hashing", "--profile"])
+except SystemExit as ended:
+    assert not ended.code, ended.code
+assert "jax" not in sys.modules
+from jaxkg.experiments.programs import programs_counted
+with programs_counted() as found:
+    import jax.numpy as jnp
+    jnp.arange(7).block_until_ready()
+assert found.total
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=PACKAGE.parent,
+        env=os.environ | {"JAXKG_CACHE": str(tmp_path)},
+    )
+    assert "Ridley Scott" in done.stdout
+    assert "0 programs: JAX was not needed" in done.stderr
 
 
 def test_the_reader_is_named_where_it_lives_and_loaded_when_it_is_asked_for():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,15 +124,23 @@ def columns_from(text: str) -> tuple[int | str, int | str, int | str]:
 
 def keep_compiled_programs() -> None:
     """Keep compiled programs between runs: the second `jaxkg ask` need not compile anything."""
-    import jax
-
     from jaxkg.cache import cache_for
 
     if (folder := cache_for("programs")) is None:
         return
-    jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    wanted = {
+        "jax_compilation_cache_dir": str(folder),
+        "jax_persistent_cache_min_compile_time_secs": 0.0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    if "jax" in sys.modules:
+        import jax
+
+        for name, value in wanted.items():
+            jax.config.update(name, value)
+        return
+    # Read once JAX is imported, which a short question may do without.
+    os.environ.update({name.upper(): str(value) for name, value in wanted.items()})
 
 
 def make_room(share: float = 0.4) -> bool:

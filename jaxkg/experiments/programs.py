@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.abc
+import importlib.util
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 _COMPILED = "/jax/core/compile/backend_compile_duration"  # or read from the cache
@@ -40,6 +44,8 @@ class Programs:
 
     def lines(self) -> list[str]:
         """The same, for people."""
+        if "jax" not in sys.modules:
+            return ["0 programs: JAX was not needed"]
         told = [
             f"{self.total} programs, {self.read} of them read from the cache, in "
             f"{self.making:.2f} s; traced and lowered in {self.tracing:.2f} s"
@@ -70,16 +76,43 @@ def _on_event(event: str, **about: Any) -> None:
         found.read += event == _READ
 
 
-@contextmanager
-def programs_counted() -> Iterator[Programs]:
-    """Count the programs that JAX compiles, or reads from its cache, while the block runs."""
-    if not _listening[0]:
-        from jax import monitoring
+def _listen() -> None:
+    """Once and for all: not every JAX lets a listener go again."""
+    from jax import monitoring
 
-        # Once and for all: not every JAX lets a listener go again.
+    if not _listening[0]:
         monitoring.register_event_duration_secs_listener(_on_seconds)
         monitoring.register_event_listener(_on_event)
         _listening[0] = True
+
+
+class _WhenImported(importlib.abc.MetaPathFinder):
+    """Begins to listen as soon as JAX is imported, which counting alone is no reason for."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if name != "jax":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            return spec
+        run = spec.loader.exec_module
+
+        def and_listen(module: ModuleType) -> None:
+            run(module)
+            _listen()
+
+        spec.loader.exec_module = and_listen
+        return spec
+
+
+@contextmanager
+def programs_counted() -> Iterator[Programs]:
+    """Count the programs that JAX compiles, or reads from its cache, while the block runs."""
+    if "jax" in sys.modules:
+        _listen()
+    elif not any(isinstance(one, _WhenImported) for one in sys.meta_path):
+        sys.meta_path.insert(0, _WhenImported())
     found = Programs()
     _counting.append(found)
     try:

@@ -1,9 +1,9 @@
 """Shared words of the numeric stages: ragged expansion, uniqueness, groups, back-pointers."""
 
+from jaxkg.low_rank import LowRank, low_rank_sum
 from jaxkg.ops.atomics import spare_float_atomics
 from jaxkg.ops.backtrack import edges_to
 from jaxkg.ops.grouped import top_in_group
-from jaxkg.ops.low_rank import LowRank, low_rank_sum
 from jaxkg.ops.ragged import Ragged, Stretches, expand_ragged, running_sum, stretches
 from jaxkg.ops.unique import first_of_each, may_hold, put_in
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.cite import cite_paths
+from jaxkg.codes import NULL
 from jaxkg.kg import KnowledgeGraph, Topics
 from jaxkg.kg.names import NameTable
 from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath, Usage
 from jaxkg.systems.answering import notes_on
-from jaxkg.tensors import TensorGraph
-from jaxkg.types import NULL
+
+if TYPE_CHECKING:
+    from jaxkg.tensors import TensorGraph
 
 
 def cite_walks(

@@ -6,17 +6,17 @@ import copy
 import functools
 import hashlib
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.text.bert import Bert, BertConfig, changed, load_bert, mean_pool, states_of
+from jaxkg.text.bert_on_host import vectors_on_host
+from jaxkg.text.bert_weights import Bert, BertConfig, changed, load_bert
 from jaxkg.text.encoder import Change
 from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 
@@ -53,6 +53,9 @@ _FULL = 0.75
 _CALL = 24
 """What a batch costs beside its tokens, in tokens."""
 
+_ON_HOST = 512
+"""Texts that take less time than importing JAX and compiling programs for them."""
+
 _SHORTEST = 0.6
 """Texts down to this share of a width are taken as similar."""
 
@@ -60,12 +63,14 @@ _SHORTEST = 0.6
 class MiniLM:
     """A sentence encoder: word pieces, BERT, mean of the tokens, length 1.
 
+    A process that has not imported JAX yet encodes a few texts on the host.
+
     Attributes:
         name: of the model.
         revision: digest of weights and tokenizer, and the dtype of the matrix products; vectors of
             two revisions must not be mixed.
         dimension: of the vectors.
-        config, weights: of the BERT.
+        config: of the BERT.
         longest: tokens of a text that are read, the two marks included; the rest is cut off, as
             the model was trained.
 
@@ -92,7 +97,10 @@ class MiniLM:
         self._tokenizer = tokenizer
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest)
-        self.config, self.weights = config, weights
+        self.config = config
+        self._host: Bert | None = weights  # until a device has them
+        self._placed: dict[Any, Bert] = {}
+        self._based_on: tuple[MiniLM, Change] | None = None
         self._made: dict[str, MiniLM] = {}
 
     @classmethod
@@ -125,12 +133,51 @@ class MiniLM:
                 longest = min(longest, int(read_json(limits).get("max_seq_length") or longest))
             return cls(
                 config,
-                load_bert(config, tensors, dtype=jnp.dtype(dtype)),
+                load_bert(config, tensors, dtype=_dtype(dtype)),
                 tokenizer,
                 name=MINILM if source is None else os.fspath(source),
                 revision=f"{revision.result()}-{dtype}",
                 longest=longest,
             )
+
+    @property
+    def weights(self) -> Bert:
+        """On the default device, where they stay."""
+        import jax
+
+        [device] = jax.device_put(np.zeros(0)).devices()
+        if device not in self._placed:
+            self._placed[device] = self._made_there()
+            self._host = None
+        return self._placed[device]
+
+    def _made_there(self) -> Bert:
+        import jax
+
+        if self._based_on is None:
+            # From another device by way of the host: what has a place is not moved.
+            elsewhere = next(iter(self._placed.values()), None)
+            return jax.device_put(self._host or jax.tree.map(np.asarray, elsewhere))
+        base, change = self._based_on
+        weights = base.weights
+        # On the host: a program for a few small products takes longer than they do.
+        depth = max((len(first) for first, _ in change.values()), default=0)
+        before = len(weights.layers) - depth
+        last = jax.tree.map(np.asarray, weights.layers[before:])
+        weights = weights._replace(layers=weights.layers[:before] + last)
+        return jax.device_put(changed(weights, change))
+
+    def _on_host(self, texts: int) -> Bert | None:
+        """The weights, where that many texts are encoded before JAX is there."""
+        if "jax" in sys.modules or texts > _ON_HOST:
+            return None
+        if self._host is None and self._based_on is not None:
+            base, change = self._based_on
+            weights = base._on_host(texts)
+            self._host = None if weights is None else changed(weights, change)
+        weights = self._host
+        floats = weights is not None and weights.layers[0].qkv.kernel.dtype == np.float32
+        return weights if floats else None
 
     def knows_word(self, word: str) -> bool:
         """Whether a word in small letters is one piece: most words that are often written are."""
@@ -144,7 +191,14 @@ class MiniLM:
         """
         if not len(texts):
             return np.zeros((0, self.dimension), np.float32)
+        if (host := self._on_host(len(texts))) is not None:
+            once = list(dict.fromkeys(texts))
+            found = vectors_on_host(host, self.pieces(once), config=self.config)
+            place = {text: row for row, text in enumerate(once)}
+            return found[[place[text] for text in texts]]
         ids = self.pieces(texts)
+        from jaxkg.text.bert import sentence_vectors
+
         flying = []
         for rows, count, width in text_batches([len(some) for some in ids], self.longest):
             table = np.zeros((count, width), np.int32)
@@ -152,7 +206,9 @@ class MiniLM:
             for place, row in enumerate(rows):
                 table[place, : len(ids[row])] = ids[row]
                 lengths[place] = len(ids[row])
-            flying.append((rows, _vectors(self.weights, table, lengths, config=self.config)))
+            flying.append(
+                (rows, sentence_vectors(self.weights, table, lengths, config=self.config))
+            )
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for rows, found in flying:
             vectors[rows] = np.asarray(found)[: len(rows)]
@@ -172,13 +228,8 @@ class MiniLM:
         told = digest_of(change)
         if told not in self._made:
             made = copy.copy(self)
-            # On the host: a program for a few small products takes longer than they do.
-            depth = max((len(first) for first, _ in change.values()), default=0)
-            before = len(self.weights.layers) - depth
-            last = jax.tree.map(np.asarray, self.weights.layers[before:])
-            weights = self.weights._replace(layers=self.weights.layers[:before] + last)
-            made.weights = jax.device_put(changed(weights, change))
             made.revision, made._made = f"{self.revision}-{told}", {}
+            made._host, made._placed, made._based_on = None, {}, (self, change)
             self._made[told] = made
         return self._made[told]
 
@@ -191,11 +242,6 @@ def digest_of(change: Change) -> str:
         for array in pair:
             digest.update(np.asarray(array, np.float32).tobytes())
     return digest.hexdigest()[:16]
-
-
-@functools.partial(jax.jit, static_argnames="config")
-def _vectors(weights: Bert, ids: jax.Array, lengths: jax.Array, *, config: BertConfig) -> jax.Array:
-    return mean_pool(states_of(weights, ids, lengths, config=config), lengths)
 
 
 def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray, int, int]]:
@@ -269,17 +315,19 @@ def _check_pooling(folder: Path) -> None:
         raise JaxkgError(f"{path}: this encoder takes the mean of the tokens, the model does not")
 
 
+def _dtype(name: str) -> np.dtype:
+    if name == "bfloat16":
+        import ml_dtypes  # which JAX brings
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)
+
+
+@functools.cache
 def default_encoder() -> MiniLM:
-    """The all-MiniLM-L6-v2 of this process, loaded once for each default device.
+    """The all-MiniLM-L6-v2 of this process, loaded once.
 
     Raises:
         JaxkgError: see `find_weights`.
     """
-    [device] = jax.device_put(np.zeros(0)).devices()
-    return _encoder_on(device)
-
-
-@functools.cache
-def _encoder_on(device: object) -> MiniLM:
-    """It is the default device, on which the weights come to lie."""
     return MiniLM.open()

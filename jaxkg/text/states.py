@@ -15,7 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.text.bert import Bert, BertConfig, Dense, Layer, Norm, load_bert, states_of, through
+from jaxkg.text.bert import states_of, through
+from jaxkg.text.bert_weights import Bert, BertConfig, Dense, Layer, Norm, load_bert
 from jaxkg.text.minilm import revision_of, text_batches, tokenizer_of
 from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 
@@ -87,7 +88,7 @@ class TokenReader:
         folder = find_weights(source)
         tokenizer, revision = tokenizer_of(folder), revision_of(folder)
         config = BertConfig.from_dict(read_json(folder / "config.json"))
-        bert = load_bert(config, read_tensors(folder / "model.safetensors"))
+        bert = jax.device_put(load_bert(config, read_tensors(folder / "model.safetensors")))
         lower = bert._replace(layers=bert.layers[:-upper])
         leaves = tuple(jax.tree.leaves(bert.layers[-upper:]))
         name = MINILM if source is None else os.fspath(source)

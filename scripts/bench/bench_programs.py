@@ -43,7 +43,7 @@ OF_SETS = {("webqsp", "pathmind"): ["encoder=minilm"]}
 
 _COST = re.compile(r"([\d.,]+) s, ([\d.,]+) CPU-seconds, peak memory ([\d.,]+) MB")
 _PROGRAMS = re.compile(r"(\d+) programs, \d+ of them read from the cache, in ([\d.,]+) s")
-_TEXTS = re.compile(r"_vectors(?: x(\d+))?")
+_TEXTS = re.compile(r"sentence_vectors(?: x(\d+))?")
 
 
 class Cost(NamedTuple):

@@ -5,7 +5,8 @@ import pytest
 from bert_twin import CONFIG, checkpoint, twin
 
 from jaxkg.errors import JaxkgError
-from jaxkg.text.bert import BertConfig, load_bert, mean_pool, states_of
+from jaxkg.text.bert import mean_pool, states_of
+from jaxkg.text.bert_weights import BertConfig, load_bert
 
 
 def test_bert_equals_its_twin_and_padding_takes_no_part():

@@ -1,6 +1,8 @@
 """The sentence encoder: a tiny one that is always there, and the real one where its weights are."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import jax
@@ -10,7 +12,8 @@ from bert_twin import CONFIG, checkpoint, twin
 from tiny_bert import write_tiny_bert
 
 from jaxkg.errors import JaxkgError
-from jaxkg.text.minilm import MiniLM, _encoder_on, default_encoder, text_batches
+from jaxkg.text.bert import init_change
+from jaxkg.text.minilm import MiniLM, default_encoder, text_batches
 from jaxkg.text.weights import find_weights
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -70,18 +73,60 @@ def test_a_revision_tells_weights_and_dtype_apart(folder):
     assert MiniLM.open(folder).revision != plain.revision
 
 
-def test_the_default_one_is_loaded_once_a_device(folder, monkeypatch):
+def test_the_default_one_is_loaded_once_and_lies_on_every_device(folder, monkeypatch):
     monkeypatch.setattr("jaxkg.text.minilm.find_weights", lambda source: folder)
-    _encoder_on.cache_clear()
-    first, second = jax.devices()[:2]
-    with jax.default_device(second):
-        other = default_encoder()
-        assert default_encoder() is other
-    assert default_encoder() is default_encoder() is not other
-    for encoder, device in ((default_encoder(), first), (other, second)):
-        weights = jax.tree.leaves(encoder.weights)
-        assert {on for weight in weights for on in weight.devices()} == {device}
-    _encoder_on.cache_clear()
+    default_encoder.cache_clear()
+    one = default_encoder()
+    change = init_change(one.weights, layers=1, rank=2, key=jax.random.key(0))
+    for device in jax.devices()[:2]:
+        with jax.default_device(device):
+            assert default_encoder() is one
+            for encoder in (one, one.changed(change)):
+                weights = jax.tree.leaves(encoder.weights)
+                assert {on for weight in weights for on in weight.devices()} == {device}
+                assert encoder.weights is encoder.weights
+    default_encoder.cache_clear()
+
+
+_TEXTS = ["who directed Alien?", "Alien", "who wrote the film that Scott directed", "Alien"]
+
+
+def test_a_few_texts_are_encoded_on_the_host_where_jax_is_not_imported(folder):
+    """As on the device; weights with a low-rank change, too."""
+    program = """
+import sys, numpy as np
+from jaxkg.text.minilm import MiniLM
+encode = MiniLM.open(sys.argv[1])
+rng = np.random.default_rng(0)
+inputs, outputs = encode._host.layers[-1].qkv.kernel.shape
+change = {"qkv": [rng.normal(size=s).astype("f") for s in ((1, inputs, 2), (1, 2, outputs))]}
+texts = sys.argv[3:]
+here = [encode(texts), encode.changed(change)(texts)]
+assert "jax" not in sys.modules, "JAX was imported"
+import jax
+there = [encode(texts), encode.changed(change)(texts)]
+assert encode._host is None
+np.savez(sys.argv[2], here=here, there=there)
+"""
+    kept = folder / "vectors.npz"
+    asked = [sys.executable, "-c", program, str(folder), str(kept), *_TEXTS]
+    subprocess.run(asked, check=True, timeout=120)
+    with np.load(kept) as found:
+        here, there = found["here"], found["there"]
+    np.testing.assert_allclose(here, there, atol=2e-6)
+    assert not np.allclose(here[0], here[1], atol=1e-3)
+    assert np.array_equal(here[:, 1], here[:, 3])
+
+
+def test_many_texts_or_coarser_products_are_for_the_device(folder):
+    program = """
+import sys
+from jaxkg.text.minilm import MiniLM, _ON_HOST
+for dtype, texts in (("float32", _ON_HOST + 1), ("bfloat16", 1)):
+    assert MiniLM.open(sys.argv[1], dtype=dtype)._on_host(texts) is None
+assert MiniLM.open(sys.argv[1])._on_host(_ON_HOST) is not None
+"""
+    subprocess.run([sys.executable, "-c", program, str(folder)], check=True, timeout=120)
 
 
 def test_other_poolings_and_damage_are_refused(folder):

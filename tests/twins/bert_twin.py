@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from jaxkg.text.bert import BertConfig
+from jaxkg.text.bert_weights import BertConfig
 
 CONFIG = BertConfig(
     vocab_size=40,

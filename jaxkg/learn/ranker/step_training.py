@@ -35,7 +35,7 @@ from jaxkg.search.path_steps import ranges
 from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import TextEncoder
-from jaxkg.text.bert import BertConfig
+from jaxkg.text.bert_weights import BertConfig
 from jaxkg.text.states import TokenReader, TokenStates, reread
 from jaxkg.types import NULL
 

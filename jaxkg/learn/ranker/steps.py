@@ -29,7 +29,7 @@ from jaxkg.score.path_steps import (
 )
 from jaxkg.search.path_steps import SteppedPaths, step_paths
 from jaxkg.tensors import TensorGraph, bucket, pad
-from jaxkg.text.bert import BertConfig
+from jaxkg.text.bert_weights import BertConfig
 from jaxkg.text.states import TokenReader, TokenStates, reread
 
 _FOLDER = ModelFolder("step ranker", "steps", "jaxkg-step-ranker", 1, "`jaxkg train ranked`")

@@ -1,4 +1,4 @@
-"""The ranker: a line and a small perceptron over the views of a reading.
+"""The ranker: a line and a small perceptron over the views of a reading, as it is trained.
 
 A softmax over a question's readings, trained listwise (Cao et al. 2007, "Learning to Rank: From
 Pairwise Approach to Listwise Approach", ListNet top-one); several readings may be right.
@@ -74,17 +74,3 @@ def listwise_loss(
     counts = jnp.any(right & valid, axis=1)
     total = jnp.sum(jnp.where(counts, whole - good, 0.0))
     return total / jnp.maximum(jnp.sum(counts, dtype=jnp.float32), 1)
-
-
-def rank_on_host(params: Mapping[str, np.ndarray], views: np.ndarray) -> np.ndarray:
-    """As `rank`, in numpy: one question's readings are too few to compile a program for.
-
-    Args:
-        params: arrays of `init_ranker`, as numpy.
-        views: [..., F] float32, standardised.
-
-    Returns:
-        [...] float32.
-    """
-    hidden = np.tanh(views @ params["inner"] + params["bias"])
-    return views @ params["line"] + hidden @ params["outer"]

@@ -13,7 +13,8 @@ from jaxkg.query import query_from_dict
 from jaxkg.records import Question
 from jaxkg.show.render import text
 from jaxkg.systems.reader import system
-from jaxkg.systems.reader.rank import init_ranker, listwise_loss, rank, rank_on_host
+from jaxkg.systems.reader.confidence import rank_on_host
+from jaxkg.systems.reader.rank import init_ranker, listwise_loss, rank
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.views import NAMES

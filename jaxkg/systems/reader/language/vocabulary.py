@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.codes import inverse_code
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
@@ -20,7 +21,6 @@ from jaxkg.systems.reader.language.kin import KIN, kin_codes
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.names import relation_wordings
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
-from jaxkg.types import inverse_code
 from jaxkg.words import relation_words, singular
 
 _BOTH_WAYS = re.compile(

@@ -5,10 +5,12 @@ Reference: Hu et al., "LoRA: low-rank adaptation of large language models", 2022
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import jax
-import jax.numpy as jnp
+import numpy as np
+
+if TYPE_CHECKING:
+    import jax
 
 
 class LowRank(NamedTuple):
@@ -30,10 +32,11 @@ def low_rank_sum(kernel: jax.Array, change: LowRank, *, alpha: float) -> jax.Arr
         [..., inputs, outputs] in the kernel's dtype; added in float32, for in bfloat16 a small
         change would be lost. A NumPy array where all are, for which nothing compiles.
 
+    >>> import jax.numpy as jnp
     >>> change = LowRank(jnp.ones((2, 1)), jnp.ones((1, 3)))
     >>> low_rank_sum(jnp.zeros((2, 3)), change, alpha=0.5).tolist()
     [[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]
     """
     first, second = change
     added = (first @ second) * (alpha / first.shape[-1])
-    return (kernel.astype(jnp.float32) + added).astype(kernel.dtype)
+    return (kernel.astype(np.float32) + added).astype(kernel.dtype)
