@@ -270,7 +270,7 @@ assert found.total
         env=os.environ | {"JAXKG_CACHE": str(tmp_path)},
     )
     assert "Ridley Scott" in done.stdout
-    assert "0 programs: JAX was not needed" in done.stderr
+    assert "in 0.00 s; JAX was not needed" in done.stderr
 
 
 def test_the_reader_is_named_where_it_lives_and_loaded_when_it_is_asked_for():

@@ -44,11 +44,11 @@ class Programs:
 
     def lines(self) -> list[str]:
         """The same, for people."""
-        if "jax" not in sys.modules:
-            return ["0 programs: JAX was not needed"]
+        needed = "jax" in sys.modules
+        further = f"traced and lowered in {self.tracing:.2f} s" if needed else "JAX was not needed"
         told = [
             f"{self.total} programs, {self.read} of them read from the cache, in "
-            f"{self.making:.2f} s; traced and lowered in {self.tracing:.2f} s"
+            f"{self.making:.2f} s; {further}"
         ]
         if self.wanted:
             counts = self.wanted.most_common()

@@ -50,7 +50,7 @@ def encoder_changed(encoder: TextEncoder, change: Change) -> TextEncoder | None:
 
     Args:
         encoder: as it is.
-        change: see `jaxkg.text.bert.changed`.
+        change: see `jaxkg.text.bert_weights.changed`.
     """
     how = getattr(encoder, "changed", None)
     return None if how is None else how(change)

@@ -223,7 +223,7 @@ class MiniLM:
         shared.
 
         Args:
-            change: of the kernels, see `jaxkg.text.bert.changed`.
+            change: of the kernels, see `jaxkg.text.bert_weights.changed`.
         """
         told = digest_of(change)
         if told not in self._made:
