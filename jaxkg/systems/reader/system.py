@@ -174,9 +174,7 @@ class Reader(QuestionAnswering):
         found = self.readings.of(asked)
         seen = views(asked, found, self.readings.find, self.readings.linking)
         scores = rank_on_host(self.weights.params, self.standard(seen))
-        # Sums are ranked as what they are like: nothing else is known of them.
-        added = [totals.added_up(asked, one, self.readings.find, self.sets) for one in found]
-        return Seen(asked, added, seen, scores)
+        return totals.summed(Seen(asked, found, seen, scores), self.readings.find, self.sets)
 
     def standard(self, seen: np.ndarray) -> np.ndarray:
         """[C, F] views of readings as the ranker takes them."""

@@ -4,7 +4,7 @@ import pytest
 
 from jaxkg.cite import check
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.query import Total
+from jaxkg.query import Domain, Total
 from jaxkg.records import Question
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -80,6 +80,23 @@ def test_a_total_of_things_is_their_number(acts):
     assert told(acts, "What is the total number of acts?") == ["5"]
     assert told(acts, "Acts on the River Stage in total?") == ["2"]
     assert told(acts, "Which acts are on the River Stage altogether?") != ["2"]
+
+
+def test_a_part_that_nothing_is_said_of_is_not_added_up_for_all():
+    """Two of three are rented; who asks for all of them does not speak of those."""
+    facts = [("A", "rent", "10"), ("B", "rent", "20"), ("C", "rent", "60"), ("A", "rented by", "F")]
+    kg = KnowledgeGraph.from_triples([*facts, ("B", "rented by", "G")])
+    reader = Reader.build(kg, HashingEncoder())
+    for question, meant in (("What is the average rent?", "30"), ("What is the total rent?", "90")):
+        assert told(reader, question) == [meant]
+        over = [one.query for one in reader.look(question).found if isinstance(one.query, Total)]
+        assert [q.source for q in over if q.path == ("rent",)].count(Domain(("rented by",))) == 0
+
+
+def test_a_label_that_says_another_sum_is_added_up():
+    facts = [("A", "population total", "10"), ("B", "population total", "20")]
+    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    assert told(reader, "What is the average population total?") == ["15"]
 
 
 def test_what_a_label_says_itself_is_not_added_up():

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
 
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Compared, Count, Exists, Extreme, Query, Step, Total, Union
+from jaxkg.query import Compared, Count, Domain, Exists, Extreme, Query, Step, Total, Union
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, ASKS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.views import Seen
 
+_ALIKE = 1e-3
+"""Scores that differ by less say the same of two readings."""
 _ROOTS = (Count, Total, Exists, Compared)
+
+
+def summed(seen: Seen, find: Candidates, sets: QuerySets) -> Seen:
+    """A question's readings, numbers added up where it asks for that; ranked as what they are like,
+    for nothing else is known of sums."""
+    if not seen.asked.cues.adds:
+        return seen
+    found = [added_up(seen.asked, one, find, sets) for one in seen.found]
+    kept = _apart(found, seen.scores)
+    return Seen(seen.asked, [*itertools.compress(found, kept)], seen.views[kept], seen.scores[kept])
 
 
 def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySets) -> Candidate:
@@ -30,7 +47,7 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
         The reading as it is where there is nothing to add up, or one number alone.
     """
     query = None if candidate.result or candidate.wanting else _total(asked, candidate.query)
-    if query is None or says_adding(find, find.kg.relation_code(query.path[0])):
+    if query is None or says_adding(asked, find, find.kg.relation_code(query.path[0])):
         return candidate
     if refusal(sets.values, query) is not None:
         return candidate
@@ -93,7 +110,23 @@ def counted_up(candidate: Candidate, find: Candidates) -> Candidate:
     return candidate._replace(query=Count(query), shape="count", result=number)
 
 
-def says_adding(find: Candidates, code: int) -> bool:
-    """Whether the label of a relation says itself that its values are sums or averages."""
+def says_adding(asked: Asked, find: Candidates, code: int) -> bool:
+    """Whether the label of a relation says itself that its values are what is asked for: sums, or
+    averages."""
     labels = (split_words(label).folded for label in find.wordings(code))
-    return not all(ADDING.keys().isdisjoint(words) for words in labels)
+    return any(ADDING.get(word) == asked.cues.adds for words in labels for word in words)
+
+
+def _apart(found: Sequence[Candidate], scores: np.ndarray) -> np.ndarray:
+    """[C] bool: readings but for sums over a part of what has a number, where the question tells
+    that part by nothing from all of it; the first of all is the first of many a part, too."""
+    whole: dict[tuple[str, ...], float] = {}
+    kept = np.ones(len(found), bool)
+    sums = [(at, one.query) for at, one in enumerate(found) if isinstance(one.query, Total)]
+    for at, query in sums:
+        if query.source == Domain(query.path):
+            whole[query.path] = max(scores[at], whole.get(query.path, -np.inf))
+    for at, query in sums:
+        part = isinstance(query.source, Domain) and query.source != Domain(query.path)
+        kept[at] = not part or scores[at] > whole.get(query.path, -np.inf) + _ALIKE
+    return kept
