@@ -12,7 +12,7 @@ _IT = "it"
 _LABELS = 2_000
 """Relations that are looked at to tell the nearest."""
 _NOTHING = "nothing of the graph is recognised in the question"
-_ADDS_UP = "it seems to ask for a sum or an average of values, and of which is not clear"
+_ADDS_UP = "it seems to ask for a sum or an average, and of which numbers is not clear"
 _MEASURED = {"extreme": "first by", "except": "without"}
 
 
