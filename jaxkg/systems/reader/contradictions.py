@@ -87,7 +87,7 @@ def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return False
     if best.shape == "count":
         return asked.cues.adds != "sum"  # "the total of patients" is their number
-    code = best.measure if best.measure >= 0 else best.last
+    code = best.measure if best.shape == "extreme" or best.result else best.last
     several = len(best.ends) > 1 or best.shape == "extreme" or bool(best.result)
     return code >= 0 and several and not says_adding(asked, find, code)
 
