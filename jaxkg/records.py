@@ -188,6 +188,10 @@ class SupportingPath:
         return self.citations[-1].end
 
 
+WORKED_OUT = ("count", "total", "truth")
+"""Kinds of answers that are told of a graph and stand not in it."""
+
+
 @_written_at_once
 @dataclasses.dataclass(frozen=True)
 class RankedEntity:

@@ -60,8 +60,8 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
     if answer.abstained is not None:
         if answer.entities:
             return ["the answer abstains and yet lists entities"]
-        found = (result.kind == "entities" or isinstance(query, Total)) and len(result.rows)
-        found = found and not judged
+        may_abstain = result.kind == "entities" or isinstance(query, Total)
+        found = may_abstain and len(result.rows) and not judged
         return ["the answer abstains, and the query graph finds something"] if found else []
     told = [entity.entity for entity in answer.entities]
     if result.kind == "entities":

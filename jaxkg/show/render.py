@@ -11,7 +11,15 @@ from html import escape
 from typing import TYPE_CHECKING, TypeVar
 
 from jaxkg.errors import JaxkgError
-from jaxkg.records import Link, OtherReading, Passage, PlanCandidate, RankedEntity, SupportingPath
+from jaxkg.records import (
+    WORKED_OUT,
+    Link,
+    OtherReading,
+    Passage,
+    PlanCandidate,
+    RankedEntity,
+    SupportingPath,
+)
 from jaxkg.show.export import cited_paths
 from jaxkg.show.shown import Shown
 from jaxkg.show.svg import svg
@@ -162,7 +170,7 @@ def _more(items: Sequence[object], limit: int) -> str:
 
 def _answer_lines(rank: int, entity: RankedEntity) -> Iterator[_Line]:
     # A count or a yes stands alone: it has no rank.
-    alone = entity.kind in ("count", "total", "truth")
+    alone = entity.kind in WORKED_OUT
     yield [
         _Span("    " if alone else f"{rank:>2}. "),
         _Span(_who(entity), _ANSWER),

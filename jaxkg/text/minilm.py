@@ -196,9 +196,9 @@ class MiniLM:
             found = vectors_on_host(host, self.pieces(once), config=self.config)
             place = {text: row for row, text in enumerate(once)}
             return found[[place[text] for text in texts]]
-        ids = self.pieces(texts)
         from jaxkg.text.bert import sentence_vectors
 
+        ids, weights = self.pieces(texts), self.weights
         flying = []
         for rows, count, width in text_batches([len(some) for some in ids], self.longest):
             table = np.zeros((count, width), np.int32)
@@ -206,9 +206,7 @@ class MiniLM:
             for place, row in enumerate(rows):
                 table[place, : len(ids[row])] = ids[row]
                 lengths[place] = len(ids[row])
-            flying.append(
-                (rows, sentence_vectors(self.weights, table, lengths, config=self.config))
-            )
+            flying.append((rows, sentence_vectors(weights, table, lengths, config=self.config)))
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for rows, found in flying:
             vectors[rows] = np.asarray(found)[: len(rows)]

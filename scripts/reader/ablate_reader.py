@@ -27,7 +27,7 @@ import train_reader
 from train_reader import BARE, ENCODERS, HELD, OFTEN, SOURCES, half_of
 
 from jaxkg.experiments.record import Record, arguments
-from jaxkg.systems.reader.confidence import rank_on_host
+from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.training.examples import Examples, gather, no_examples
 from jaxkg.systems.reader.training.fit import fit_ranker, padded
 from jaxkg.systems.reader.views import kept_views

@@ -24,7 +24,7 @@ from jaxkg.adjudicate.reading.match import Candidates, folded
 from jaxkg.adjudicate.requests import Message
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
-from jaxkg.records import RankedEntity, SupportingPath
+from jaxkg.records import WORKED_OUT, RankedEntity, SupportingPath
 
 STAGE = "adjudicate"
 MOST_ENDS = 50
@@ -214,8 +214,8 @@ def found_by_query(answer: Answer) -> dict[str, list[tuple[str, str]]] | None:
 
 
 def worked_out(answer: Answer) -> bool:
-    """Whether the answer is a count, yes or no: no entity that a model could choose."""
-    return any(entity.kind in ("count", "total", "truth") for entity in answer.entities)
+    """Whether the answer is a count, a total, yes or no: no entity that a model could choose."""
+    return any(entity.kind in WORKED_OUT for entity in answer.entities)
 
 
 def adjudication_prompt(question: str, offers: Sequence[Offered]) -> tuple[Message, Message]:

@@ -52,7 +52,7 @@ def proved_words(sets: QuerySets, query: Total, edges: Iterable[Edge]) -> str:
     source = _proved(sets, query.source, ends, True)
     rows = [sets.kg.entity(end) for one in source for end in _along(one, query.path, ends)]
     number, unit, _ = added(sets.values, np.array(rows, np.int64), query.by)
-    return "" if number is None else told_total(number, unit)
+    return told_total(number, unit)
 
 
 def _ends_of(edges: Iterable[Edge]) -> _Ends:

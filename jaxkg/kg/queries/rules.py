@@ -92,10 +92,13 @@ def refuse_operator(values: Values, query: Query) -> None:
     elif isinstance(query, Intersection | Union):
         if not query.parts:
             raise JaxkgError(f"{name} of nothing")
-    elif isinstance(query, Where | Extreme):
+    elif isinstance(query, Where | Extreme | Total):
         _refuse_untupled(query.path, name, "relations")
         for relation in query.path:
             values.kg.relation_code(relation)
+        if isinstance(query, Total):
+            _refuse_unaddable(values, query)
+            return
         if query.by not in ("value", "count"):
             raise JaxkgError(f'{name} goes by "value" or "count", not by {query.by!r}')
         if query.by == "count" and not query.path:
@@ -107,13 +110,6 @@ def refuse_operator(values: Values, query: Query) -> None:
             raise JaxkgError(f"the first n entities want n of 1 or more, not {query.n!r}")
         if query.by == "value":
             ends_at(values, query)
-    elif isinstance(query, Total):
-        _refuse_untupled(query.path, name, "relations")
-        for relation in query.path:
-            values.kg.relation_code(relation)
-        if query.by not in ("sum", "mean"):
-            raise JaxkgError(f'{name} is by "sum" or "mean", not by {query.by!r}')
-        unit_of_total(values, query)
     elif isinstance(query, Compared):
         side_kind(values, query)
 
@@ -191,24 +187,20 @@ def ends_at(values: Values, node: Extreme) -> str:
     return kind
 
 
-def unit_of_total(values: Values, node: Total) -> str:
-    """Text of the unit of what is added up.
-
-    Raises:
-        JaxkgError: the path is empty, or leads to no numbers or to those of several units.
-    """
+def _refuse_unaddable(values: Values, node: Total) -> None:
+    """Refuse a total of an empty path, or of one to no numbers or to those of several units."""
+    if node.by not in ("sum", "mean"):
+        raise JaxkgError(f'total is by "sum" or "mean", not by {node.by!r}')
     last = node.path[-1:]
     if not last:
         raise JaxkgError("a total of nothing: the path is empty")
     if (kind := values.kind_along(last)) != "number":
         told = f"{kind}s" if kind else "things"
         raise JaxkgError(f"what {last[0]} leads to cannot be added up: {told}, no numbers")
-    units = values.units.get(last[0], ())
-    if len(units) > 1:
+    if len(units := values.units.get(last[0], ())) > 1:
         raise JaxkgError(
             f"what {last[0]} leads to cannot be added up: numbers in units {sorted(units)}"
         )
-    return units[0] if units else ""
 
 
 def last_relations(node: Where | Extreme) -> tuple[str, ...]:

@@ -15,7 +15,14 @@ import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
-from jaxkg.kg.queries.rules import ends_at, refuse_unsound, side_kind, topics_of, where_window
+from jaxkg.kg.queries.rules import (
+    ROOTS,
+    ends_at,
+    refuse_unsound,
+    side_kind,
+    topics_of,
+    where_window,
+)
 from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE
@@ -95,7 +102,7 @@ class Result:
         """A count or a total in digits, "yes" or "no"; "" of entities and of a total of nothing."""
         if self.kind == "boolean":
             return ("no", "yes")[bool(self.truth)]
-        return "" if self.number is None else told_total(self.number, self.unit)
+        return told_total(self.number, self.unit)
 
     @property
     def empty(self) -> bool:
@@ -311,7 +318,7 @@ def root_result(
         sets: over the graph.
         complete: see `Result`.
     """
-    if not isinstance(query, (Compared, Count, Total, Exists)):  # most of all
+    if type(query) not in ROOTS:  # most of all
         return Result("entities", found[0], complete=complete, derive=derive)
     told = functools.partial(Result, complete=complete, derive=derive)
     if isinstance(query, Compared):

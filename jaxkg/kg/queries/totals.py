@@ -50,12 +50,14 @@ def _digits(number: Decimal) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
-def told_total(number: int | Decimal, unit: str = "") -> str:
-    """A count, a sum or a mean in digits, with its unit.
+def told_total(number: int | Decimal | None, unit: str = "") -> str:
+    """A count, a sum or a mean in digits, with its unit; "" of nothing added up.
 
     >>> told_total(3), told_total(Decimal("12.50"), "km"), told_total(Decimal("1E+3"))
     ('3', '12.5 km', '1000')
     """
+    if number is None:
+        return ""
     digits = f"{number:f}" if isinstance(number, Decimal) else str(number)
     digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
     return f"{digits} {unit}".strip()

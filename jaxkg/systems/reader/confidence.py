@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.views import NAMES
 
 _RANKING = ("bias", "chance", "margin", "readings", "spread of chance", "crowd", "lead")
@@ -83,18 +84,3 @@ def recalibrated(
     line = slope * params["line"]
     line[CUES.index("bias")] += bias
     return {**params, "line": line, "outer": slope * params["outer"]}
-
-
-def rank_on_host(params: Mapping[str, np.ndarray], views: np.ndarray) -> np.ndarray:
-    """The ranker's scores, as `jaxkg.systems.reader.rank.rank`, in numpy: one question's readings
-    are too few to compile a program for.
-
-    Args:
-        params: arrays of `init_ranker`, as numpy.
-        views: [..., F] float32, standardised.
-
-    Returns:
-        [...] float32.
-    """
-    hidden = np.tanh(views @ params["inner"] + params["bias"])
-    return views @ params["line"] + hidden @ params["outer"]

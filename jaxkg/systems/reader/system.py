@@ -20,9 +20,10 @@ from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader import wording
-from jaxkg.systems.reader.confidence import confidence, confidence_cues, rank_on_host
+from jaxkg.systems.reader.confidence import confidence, confidence_cues
 from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction
+from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets import totals
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate

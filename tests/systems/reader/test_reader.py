@@ -13,10 +13,10 @@ from jaxkg.query import query_from_dict
 from jaxkg.records import Question
 from jaxkg.show.render import text
 from jaxkg.systems.reader import system
-from jaxkg.systems.reader.confidence import rank_on_host
-from jaxkg.systems.reader.rank import init_ranker, listwise_loss, rank
+from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
+from jaxkg.systems.reader.training.fit import init_ranker, listwise_loss, rank
 from jaxkg.systems.reader.views import NAMES
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text import HashingEncoder

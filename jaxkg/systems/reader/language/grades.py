@@ -97,7 +97,7 @@ class Grade:
 
 
 _TOGETHER = ("together", "zusammen")
-_NUMBERS = (["number"], ["anzahl"], ["zahl"])
+_NUMBERS = ("number", "anzahl", "zahl")
 _ADDED = ("added", "adding", "add")
 _HOW_MUCH = {("how", "much"), ("wie", "viel")}
 _AFTER_VERBS = "look looks looked looking named called takes took comes came asks asked goes went"
@@ -118,8 +118,9 @@ def read_grades(
     comparative = extreme = None
     how_much = None
     for place, word in enumerate(folded):
+        after = folded[place + 1] if place + 1 < len(folded) else ""
         if place not in taken and (adds := adding(folded, place)) in ("sum", "mean"):
-            number = place + 1 if folded[place + 1 : place + 2] in _NUMBERS else place
+            number = place + (after in _NUMBERS)
             extreme = extreme or Grade(True, "", frozenset({place, number}), adds=adds)
             used.update((place, number))
             continue
@@ -127,7 +128,6 @@ def read_grades(
         if grade is None or place in taken:
             continue
         largest, measure = grade
-        after = folded[place + 1] if place + 1 < len(folded) else ""
         if (word in _MORE and after in GRADABLE) or (word == "first" and after == "time"):
             continue
         how = folded[place - 1] if place else ""
@@ -160,7 +160,7 @@ def read_grades(
             measure = "money"
             words.add(place + 1)
         counts = not measure and word not in _OF_VALUES
-        if [after] in _NUMBERS and word not in BASE_FORMS:
+        if after in _NUMBERS and word not in BASE_FORMS:
             measure, counts = "", True
             words.add(place + 1)
         made = Grade(largest, measure, frozenset(words), counts=counts)

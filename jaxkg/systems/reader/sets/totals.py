@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.kg.queries.rules import refusal
+from jaxkg.kg.queries.rules import ROOTS, refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Compared, Count, Domain, Exists, Extreme, Query, Step, Total, Union
+from jaxkg.query import Count, Domain, Extreme, Query, Step, Total, Union
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, ASKS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -19,7 +19,6 @@ from jaxkg.systems.reader.views import Seen
 
 _ALIKE = 1e-3
 """Scores that differ by less say the same of two readings."""
-_ROOTS = (Count, Total, Exists, Compared)
 
 
 def summed(seen: Seen, find: Candidates, sets: QuerySets) -> Seen:
@@ -102,12 +101,11 @@ def without_adding(asked: Asked) -> Asked:
 
 def counted_up(candidate: Candidate, find: Candidates) -> Candidate:
     """A reading that finds things with their number for an answer; others as they are."""
-    query = candidate.query
     values = candidate.last >= 0 and find.vocabulary.ends_kind(candidate.last) != "thing"
-    if candidate.result or candidate.wanting or values or isinstance(query, _ROOTS):
+    if candidate.result or candidate.wanting or values or type(candidate.query) in ROOTS:
         return candidate
     number = str(len(candidate.ends))
-    return candidate._replace(query=Count(query), shape="count", result=number)
+    return candidate._replace(query=Count(candidate.node), shape="count", result=number)
 
 
 def says_adding(asked: Asked, find: Candidates, code: int) -> bool:

@@ -16,7 +16,8 @@ from scipy.optimize import minimize
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.storage import digest_of
-from jaxkg.systems.reader.confidence import CUES, rank_on_host, recalibrated
+from jaxkg.systems.reader.confidence import CUES, recalibrated
+from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.training.examples import right_readings

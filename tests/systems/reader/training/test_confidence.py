@@ -7,9 +7,9 @@ from jaxkg.systems.reader.confidence import (
     CUES,
     confidence,
     confidence_cues,
-    rank_on_host,
     recalibrated,
 )
+from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.training.fit import fit_confidence, sure_left_out
 from jaxkg.systems.reader.views import NAMES
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from jaxkg.systems.reader.confidence import confidence, rank_on_host
+from jaxkg.systems.reader.confidence import confidence
+from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.training.examples import make_examples
 from jaxkg.systems.reader.training.fit import fit_confidence, fit_ranker, padded
