@@ -1,5 +1,7 @@
-"""Room for compiled programs in a process that asks many systems."""
+"""Compiled programs: kept between runs, and forgotten where they fill a process."""
 
+import os
+import subprocess
 import sys
 
 import jax
@@ -7,6 +9,22 @@ import jax.numpy as jnp
 import pytest
 
 from jaxkg.experiments.loading import make_room
+
+
+@pytest.mark.parametrize("first", ["jax", "sys"])
+def test_programs_are_kept_whether_jax_is_imported_before_or_after(first, tmp_path):
+    code = f"""
+import {first}
+from jaxkg.experiments.loading import keep_compiled_programs
+keep_compiled_programs()
+import jax, jax.numpy as jnp
+jax.jit(lambda x: x + 41)(jnp.zeros(7)).block_until_ready()
+"""
+    inherited = {name: value for name, value in os.environ.items() if name[:8] != "JAX_PERS"}
+    environment = {**inherited, "JAXKG_CACHE": str(tmp_path)}
+    environment.pop("JAX_COMPILATION_CACHE_DIR", None)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, env=environment)
+    assert any(path.is_file() for path in (tmp_path / "programs").rglob("*"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems set no such limit")

@@ -88,7 +88,7 @@ def test_the_default_one_is_loaded_once_and_lies_on_every_device(folder, monkeyp
     default_encoder.cache_clear()
 
 
-_TEXTS = ["who directed Alien?", "Alien", "who wrote the film that Scott directed", "Alien"]
+_TEXTS = ["who directed Alien?", "Alien", "who wrote the film", "Alien", "who wrote Alien?"]
 
 
 def test_a_few_texts_are_encoded_on_the_host_where_jax_is_not_imported(folder):
