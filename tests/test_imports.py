@@ -16,6 +16,7 @@ ROOT = "__init__"  # the package itself
 # function and for the type checker. FIND, SCORE and SELECT meet in `search` as arguments.
 FREE = {
     "errors",
+    "deadline",
     "words",
     "foreign_json",
     "storage",
@@ -28,6 +29,7 @@ FREE = {
 }
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
+    "deadline": set(),
     "storage": set(),
     "lock": set(),
     "cache": set(),

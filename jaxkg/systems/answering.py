@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from jaxkg.answer import Answer
+from jaxkg.deadline import check
 from jaxkg.kg import Topics
 from jaxkg.kg.questions.read import split_brackets
 from jaxkg.records import Question, TraceNode, Usage
@@ -73,7 +74,12 @@ class Stages:
         self.seconds = dict(before or {})
 
     def end(self, name: str) -> None:
-        """The stage that began where the last one ended is over; it may go on later."""
+        """The stage that began where the last one ended is over; it may go on later.
+
+        Raises:
+            OutOfTime: the question's time is up.
+        """
+        check()
         now = time.perf_counter()
         self.seconds[name] = self.seconds.get(name, 0.0) + now - self._last
         self._last = now

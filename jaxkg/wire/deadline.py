@@ -12,10 +12,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from jaxkg.deadline import left
+
 LARGEST_REPLY = 1 << 24
 """Bytes of a reply at most."""
 _LARGEST_PACKED = LARGEST_REPLY >> 8  # of one that is compressed though nobody asked for it
-_PLAIN = ("", "identity")
+_CODINGS = frozenset(("gzip", "x-gzip", "deflate"))
+"""Codings whose expansion is bounded by their bytes, a thousand times at most; one at a time."""
 
 
 class Overdue(Exception):
@@ -23,7 +26,7 @@ class Overdue(Exception):
 
 
 class TooLarge(Exception):
-    """The reply is larger than it may be."""
+    """The reply is larger than it may be, or packed so that nothing bounds what it may become."""
 
 
 class Deadline:
@@ -40,8 +43,12 @@ class Deadline:
         self._local = threading.local()
 
     def start(self) -> None:
-        """Start this thread's clock."""
-        self._local.end = time.monotonic() + self._seconds
+        """Start this thread's clock, which ends with that of the question at the latest.
+
+        Raises:
+            OutOfTime: the question's is up.
+        """
+        self._local.end = time.monotonic() + min(self._seconds, left())
 
     def left(self) -> float:
         """Seconds this thread has left.
@@ -65,9 +72,13 @@ class Deadline:
                 pool._network_backend = _Network(pool._network_backend, self)
 
     def _watch_body(self, response: Any) -> None:
-        packed = response.headers.get("content-encoding", "").strip().lower() not in _PLAIN
+        named = response.headers.get("content-encoding", "").lower().split(",")
+        codings = [coding for coding in map(str.strip, named) if coding not in ("", "identity")]
+        if len(codings) > 1 or not _CODINGS.issuperset(codings):
+            told = ", ".join(codings)
+            raise TooLarge(f"the reply comes packed as {told!r}; gzip or deflate, once, is read")
         kind = _watched_kind(type(response.stream))
-        most = self._packed if packed else self._plain
+        most = self._packed if codings else self._plain
         response.stream = kind(response.stream, self, most)
 
 

@@ -224,8 +224,8 @@ class OpenAIBackend(Closing):
             text = self._client.post("/chat/completions", body=body, cast_to=str)
         except (Overdue, openai.APITimeoutError):
             return self._late()
-        except TooLarge:
-            return _too_large()
+        except TooLarge as error:
+            return _too_large(error)
         except openai.APIStatusError as error:
             return from_status(
                 error.status_code,
@@ -247,7 +247,7 @@ class OpenAIBackend(Closing):
         if isinstance(cause, Overdue):
             return self._late()
         if isinstance(cause, TooLarge):
-            return _too_large()
+            return _too_large(cause)
         kind = type(cause).__name__
         detail = f"{self.base_url}: {self._told(str(cause) or kind)}"
         if kind in _HOPELESS:
@@ -262,8 +262,9 @@ class OpenAIBackend(Closing):
         return Fault("timeout", f"no whole reply within {self._timeout:g} s", again=True)
 
 
-def _too_large() -> Fault:
-    return Fault("protocol", f"the reply is larger than the {LARGEST_REPLY:,} bytes that are read")
+def _too_large(error: TooLarge) -> Fault:
+    larger = f"the reply is larger than the {LARGEST_REPLY:,} bytes that are read"
+    return Fault("protocol", str(error) or larger)
 
 
 def _client(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import time
 from collections.abc import Callable
@@ -47,7 +48,8 @@ def run_all(
         try:
             for number in range(crew):
                 name = f"jaxkg-{number}"
-                threading.Thread(target=loop, name=name, daemon=True).start()
+                run = contextvars.copy_context().run  # the question's time limit holds there, too
+                threading.Thread(target=run, args=(loop,), name=name, daemon=True).start()
                 waiting += 1
             while waiting:
                 idle.acquire()

@@ -178,7 +178,11 @@ class Endpoint:
             self._deadline = Deadline(self.settings.timeout, packed=_LARGEST, plain=_LARGEST)
             self._client = httpx.Client(
                 auth=self._login,
-                headers={"accept": _JSON, "user-agent": f"jaxkg/{_version()} (graph questions)"},
+                headers={
+                    "accept": _JSON,
+                    "accept-encoding": "gzip, deflate",
+                    "user-agent": f"jaxkg/{_version()} (graph questions)",
+                },
                 timeout=self.settings.timeout,
                 follow_redirects=self._login is None,
                 max_redirects=3,
@@ -197,7 +201,9 @@ class Endpoint:
                 status, headers = response.status_code, response.headers
         except (Overdue, httpx.TimeoutException):
             return Fault("timeout", f"no whole reply in {self.settings.timeout:g} s", again=True)
-        except (TooLarge, MemoryError):
+        except (TooLarge, MemoryError) as error:
+            if isinstance(error, TooLarge) and str(error):
+                return Fault("protocol", str(error))
             raise JaxkgError(
                 f"{self.title}: a reply of more than {_LARGEST:,} bytes; --endpoint page=1000 asks "
                 "for less at a time"

@@ -7,6 +7,7 @@ import loopback
 import pytest
 
 from jaxkg.adjudicate import Backoff, Budget, Caps, Message, Request
+from jaxkg.deadline import OutOfTime, TimeLimit
 from jaxkg.wire.deadline import LARGEST_REPLY
 
 
@@ -45,6 +46,23 @@ def test_a_small_packed_reply_is_read(serve, backend_of):
         body=gzip.compress(completion()), headers={"Content-Encoding": "gzip"}
     )
     assert ask(backend_of(serve(lambda _: behaviour))).text == "ok"
+
+
+@pytest.mark.parametrize("coding", ["gzip, gzip", "deflate,gzip", "br", "zstd", "identity, a, b"])
+def test_a_reply_packed_twice_or_strangely_is_refused_unread(serve, backend_of, coding):
+    packed = gzip.compress(gzip.compress(b"0" * (1 << 24), 9), 9)
+    server = serve(lambda _: loopback.Behaviour(body=packed, headers={"Content-Encoding": coding}))
+    reply = ask(backend_of(server))
+    assert (reply.error, reply.attempts) == ("protocol", 1)
+    assert "packed" in reply.detail
+
+
+def test_the_time_of_a_question_ends_that_of_its_requests(serve, backend_of):
+    server = serve(lambda _: loopback.Behaviour(body=completion(), delay=5.0))
+    backend = backend_of(server, timeout=60.0)
+    requests = [Request((Message("user", text),)) for text in ("a", "b")]
+    with pytest.raises(OutOfTime, match=r"longer than 0\.5 s"), TimeLimit(0.5):
+        backend.complete(requests)
 
 
 def test_redirects_are_few_and_not_tried_again(serve, backend_of):
