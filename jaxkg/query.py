@@ -20,6 +20,9 @@ from jaxkg.errors import JaxkgError
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "in"]
 """`in` is for dates: a value within a year, a month or a day."""
 
+Closure: TypeAlias = Literal["", "+", "*"]
+"""How often a step is walked: once; once or more; also not at all. As SPARQL's paths write it."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Value:
@@ -68,11 +71,15 @@ class Step:
 
     Where it must not return, it leaves out the entities that its chain of steps began with: of an
     unbroken chain of steps from `Entities`, those entities. Otherwise it leaves out nothing.
+
+    A closure walks any number of such steps one after another: by "+" one or more, by "*" also
+    none, so that the source is a part of it. A circle is walked once.
     """
 
     source: Node
     relations: tuple[str, ...]
     returns: bool = True
+    closure: Closure = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,7 +196,7 @@ def path_query(
     """A relation path as a query graph.
 
     >>> path_query(("Alien",), ("directed_by",))
-    Step(source=Entities(ids=('Alien',)), relations=('directed_by',), returns=True)
+    Step(source=Entities(ids=('Alien',)), relations=('directed_by',), returns=True, closure='')
     """
     node: Node = Entities(topics)
     for relation in relations:
@@ -219,6 +226,7 @@ OPERATORS: dict[str, type] = {
 _CHILDREN = {"source", "without", "left", "right"}
 _LISTS = {"parts", "ids", "relations", "path"}
 _PLAIN = {"returns": bool, "largest": bool, "n": int}
+_LATER = {"closure"}
 _DEEPEST = 64
 
 
@@ -249,7 +257,7 @@ def query_to_dict(query: Query) -> dict[str, Any]:
             raw[field.name] = [query_to_dict(part) for part in value]
         elif isinstance(value, Value):
             raw[field.name] = dataclasses.asdict(value)
-        else:
+        elif field.name not in _LATER or value != field.default:
             raw[field.name] = list(value) if isinstance(value, tuple) else value
     return raw
 

@@ -27,6 +27,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Query,
+    Step,
     Total,
     Where,
     query_to_dict,
@@ -91,12 +92,22 @@ class _Cited:
         if isinstance(derived.query, Where | Extreme):
             return [*self.walks(parts[0], node), *([own] if own else self._counted(derived, node))]
         if own:
+            if isinstance(derived.query, Step) and derived.query.closure:
+                own = self._whole(derived, own)
             behind = self.walks(parts[0], self._start(own[0]))
             return [behind[0] + own] if len(behind) == 1 else [*behind, own]
         holding = [part for part in parts if _holds(part, node)]
         if isinstance(derived.query, Intersection):
             return [walk for part in holding for walk in self.walks(part, node)]
         return self.walks(holding[0], node)
+
+    def _whole(self, derived: Derived, last: _Walk) -> _Walk:
+        """The whole walk of a closure from its last step, back to the source."""
+        walk = last
+        while not _holds(derived.parts[0], start := self._start(walk[0])):
+            assert derived.steps is not None
+            walk = (int(derived.steps[np.searchsorted(derived.nodes, start), 0]), *walk)
+        return walk
 
     def _counted(self, derived: Derived, node: int) -> list[_Walk]:
         """One walk to everything that a condition or an order counted, while there is room."""

@@ -38,6 +38,7 @@ _OTHERS = {
     ">": "more than",
     ">=": "at least",
 }
+_OFTEN = {"": "", "+": " (once or more often)", "*": " (any number of times, or none)"}
 
 
 def query_words(kg: KnowledgeGraph, query: Query) -> str:
@@ -85,9 +86,10 @@ def _told(kg: KnowledgeGraph, node: Query) -> str:
         while isinstance(start, Step):
             steps.append(start)
             start = start.source
-        hops = [" or ".join(_hop(kg, name) for name in step.relations) for step in reversed(steps)]
+        hops = [_hops(kg, step) for step in reversed(steps)]
         # One step alone comes back only where a triple has the same entity at both ends.
-        other = len(steps) > 1 and not all(step.returns for step in steps)
+        longer = len(steps) > 1 or steps[0].closure != ""
+        other = longer and not all(step.returns for step in steps)
         return " ".join([_bracketed(kg, start), *hops]) + " (the start left out)" * other
     if isinstance(node, Intersection):
         return "both " + " and ".join(f"({_told(kg, part)})" for part in node.parts)
@@ -120,6 +122,11 @@ def _wanted(kg: KnowledgeGraph, node: Where) -> str:
     if node.value.kind == "date":
         return f"{_DATES[node.comparison]} {value}"
     return f"{_OTHERS[node.comparison]} {value}".strip()
+
+
+def _hops(kg: KnowledgeGraph, step: Step) -> str:
+    hop = " or ".join(_hop(kg, name) for name in step.relations)
+    return hop + _OFTEN[step.closure]
 
 
 def _path(kg: KnowledgeGraph, path: tuple[str, ...]) -> str:

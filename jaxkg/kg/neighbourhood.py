@@ -58,6 +58,8 @@ class Neighbourhood:
         parts = []
         for at in (0, 1):
             some = relation[back == at]
+            if not len(some) and (parts or not at):
+                continue  # most walk one way alone
             key = (nodes.astype(np.int64)[:, None] * self.kg.num_relations + some).ravel()
             keys = self._behind if at else self._ahead
             low, high = np.searchsorted(keys, key), np.searchsorted(keys, key, "right")
@@ -65,7 +67,7 @@ class Neighbourhood:
             rows = self._back[rows] if at else rows
             place = np.repeat(np.arange(len(key)) // max(len(some), 1), high - low)
             parts.append((self.kg.triples[rows, 0 if at else 2], 2 * rows + at, place))
-        ends, steps, places = map(np.concatenate, zip(*parts))
+        ends, steps, places = map(np.concatenate, zip(*parts)) if parts[1:] else parts[0]
         return ends.astype(np.int32), steps, places
 
     def degree(self, nodes: npt.ArrayLike) -> int:

@@ -15,6 +15,7 @@ from jaxkg.kg.queries.rules import (
     ROOTS,
     ends_at,
     refusal,
+    refuse_closure,
     refuse_operator,
     refuse_relations,
     topics_of,
@@ -51,6 +52,22 @@ class Chains:
     places: np.ndarray
     sources: np.ndarray
     relations: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Closures:
+    """Steps of a round that are walked again and again, until nothing new is found.
+
+    Attributes:
+        places, sources: [P] int64 operators, and those they read from.
+        relations: [P, 1, W] int32.
+        whole: [P] bool, whether the source is a part of it.
+    """
+
+    places: np.ndarray
+    sources: np.ndarray
+    relations: np.ndarray
+    whole: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -99,6 +116,7 @@ class Round:
     """What can run once the rounds before it have."""
 
     chains: tuple[Chains, ...]
+    closures: Closures | None
     combinations: Combinations | None
     wheres: Conditions | None
     extremes: Conditions | None
@@ -162,6 +180,7 @@ class _Waiting:
             "any": ([], [], []),
             "topic": ([], [], []),
         }  # operators, sources, paths
+        self.closures: list[tuple[int, int, int]] = []  # operator, source, path
         self.combined: tuple[list[int], list[tuple[int, ...]], list[int], list[int]]
         self.combined = [], [], [], []  # operators, distinct parts, least, most
         self.wheres: list[tuple[int, int, int]] = []  # operator, source, path
@@ -196,7 +215,7 @@ class _Taken:
     def place(self, node: Node, depth: int) -> int:
         """Where a node's operator stands, after those it reads from; equal nodes have one."""
         # Told apart by where their parts stand: the hash of a node would go down to its leaves.
-        if isinstance(node, Step):
+        if isinstance(node, Step) and not node.closure:
             return self._chain(node, depth)
         if depth > DEEPEST:
             raise JaxkgError("too many operators within each other")
@@ -209,6 +228,8 @@ class _Taken:
             parts = tuple([self.place(part, depth + 1) for part in node.parts])
         elif isinstance(node, (Where, Extreme)):
             return self._conditioned(node, depth)
+        elif isinstance(node, Step):
+            return self._closure(node, depth)
         elif isinstance(node, Domain):
             place = self._places.get((Domain, node.relations))
             return self._start(node) if place is None else place
@@ -295,7 +316,12 @@ class _Taken:
         are one chain only down to these; above other steps, such a step is walked alone.
         """
         names, source, returns = [node.relations], node.source, node.returns
-        while isinstance(source, Step) and source.returns == returns and depth <= DEEPEST:
+        while (
+            isinstance(source, Step)
+            and not source.closure
+            and source.returns == returns
+            and depth <= DEEPEST
+        ):
             depth += 1
             names.append(source.relations)
             source = source.source
@@ -315,9 +341,21 @@ class _Taken:
             paths.append(path)
         return place
 
+    def _closure(self, node: Step, depth: int) -> int:
+        refuse_closure(node)
+        if not node.returns and topics_of(node):
+            return self._step_after_others(node, depth)
+        part, path = self.place(node.source, depth + 1), self._path((node.relations,))
+        key = Step, part, path, node.closure
+        if (place := self._places.get(key)) is None:
+            place, waiting = self._add(node, (part,))
+            self._places[key] = place
+            waiting.closures.append((place, part, path))
+        return place
+
     def _step_after_others(self, node: Step, depth: int) -> int:
         """A step that must not return, above one that might: walk freely, then leave out."""
-        free = Step(node.source, node.relations)
+        free = dataclasses.replace(node, returns=True)
         parts = self.place(free, depth), self.place(Entities(topics_of(node)), depth)
         place = self._places.get((Step, parts))
         return self._combined(node, parts) if place is None else place
@@ -340,6 +378,11 @@ def _round(taken: _Taken, paths: tuple[np.ndarray, np.ndarray], waiting: _Waitin
         for revisit, (places, sources, own) in waiting.chains.items()
         if places
     )
+    closures = None
+    if waiting.closures:
+        places, sources, own = np.array(waiting.closures).T
+        whole = [taken.operators[place].closure == "*" for place in places]  # pyright: ignore
+        closures = Closures(places, sources, paths[0][own][:, :1], np.array(whole))
     combinations = None
     if waiting.combined[0]:
         places, parts, least, most = waiting.combined
@@ -356,6 +399,7 @@ def _round(taken: _Taken, paths: tuple[np.ndarray, np.ndarray], waiting: _Waitin
         )
     return Round(
         chains,
+        closures,
         combinations,
         _conditions(taken, paths, waiting.wheres),
         _conditions(taken, paths, waiting.extremes),

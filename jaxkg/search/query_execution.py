@@ -18,7 +18,7 @@ from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import Domain
 from jaxkg.search.plans import execute_batch
-from jaxkg.search.query_batch import Chains, Combinations, Conditions, QueryBatch
+from jaxkg.search.query_batch import Chains, Closures, Combinations, Conditions, QueryBatch
 from jaxkg.search.query_rounds import combine, keep_foremost, keep_where
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, stream, tensor_graph
 from jaxkg.types import NULL
@@ -119,7 +119,7 @@ class Executed(Sequence[Result]):
         # All rounds have as many rows, so that they share a program.
         chains = [chains for level in batch.rounds for chains in level.chains]
         most = max((len(one.places) for one in chains), default=1)
-        conditions = any(level.wheres or level.extremes for level in batch.rounds)
+        conditions = any(level.wheres or level.extremes or level.closures for level in batch.rounds)
         size = owner.batch_size
         self.rows = size if conditions else min(size, bucket(most))
         self.spare = 1 if len(batch.rounds) == 1 else 4
@@ -128,6 +128,8 @@ class Executed(Sequence[Result]):
         for level in batch.rounds:
             for chains in level.chains:
                 self._chains(chains)
+            if level.closures:
+                self._close(level.closures)
             if level.combinations:
                 self._combine(level.combinations)
             if level.wheres:
@@ -217,6 +219,36 @@ class Executed(Sequence[Result]):
         row, reached, edges, complete = self._walk(node, lengths, chains.relations, chains.revisit)
         self._keep_all(chains.places, _Sets(reached, edges), row)
         self.complete[chains.places] = complete
+
+    def _close(self, closures: Closures) -> None:
+        """Step from all that is new until nothing is; what is known already is told on the host."""
+        node, lengths = self._gathered(closures.sources)
+        count, size = len(closures.places), np.int64(self.owner.kg.num_entities)
+        begins = np.repeat(np.arange(count), lengths) * size + node
+        frontier = begins
+        found, edges = [np.zeros(0, np.int64)], [np.zeros((0, 1), np.int32)]
+        complete = np.ones(count, bool)
+        while len(frontier):
+            row, node = np.divmod(np.sort(frontier), size)
+            lengths = np.bincount(row, minlength=count)
+            row, node, walked, whole = self._walk(
+                node.astype(np.int32), lengths, closures.relations, "any"
+            )
+            complete &= whole
+            keys = row * size + node
+            new = np.flatnonzero(~np.isin(keys, np.concatenate(found)))
+            found.append(keys[new])
+            edges.append(walked[new])
+            frontier = np.setdiff1d(keys[new], begins)
+        keys, walked = np.concatenate(found), np.concatenate(edges)
+        own = begins[closures.whole[begins // size]]
+        others = ~np.isin(keys, own)
+        keys = np.concatenate([own, keys[others]])
+        walked = np.concatenate([np.full((len(own), 1), NULL, np.int32), walked[others]])
+        order = np.argsort(keys, kind="stable")
+        row, node = np.divmod(keys[order], size)
+        self._keep_all(closures.places, _Sets(node.astype(np.int32), walked[order]), row)
+        self.complete[closures.places] = complete
 
     def _combine(self, combined: Combinations) -> None:
         node, lengths = self._gathered(combined.parts)

@@ -284,6 +284,35 @@ def test_everything_that_has_a_relation_cites_one_fact_each():
     assert any("does not follow" in fault for fault in check(FILMS, cut))
 
 
+def test_a_closure_cites_one_shortest_walk():
+    kg = KnowledgeGraph.from_triples(
+        [
+            *(("Tom", "type", "cat"), ("cat", "is_a", "pet"), ("pet", "is_a", "animal")),
+            *(("cat", "is_a", "tiger kin"), ("tiger kin", "is_a", "hunter")),
+            *(("hunter", "is_a", "animal"), ("animal", "is_a", "cat")),
+        ]
+    )
+    sets = QuerySets(kg)
+    for query, walked in (
+        (Step(Entities(("cat",)), ("is_a",), True, "+"), ["cat, is a: pet; pet, is a: animal"]),
+        (
+            Step(Step(Entities(("animal",)), ("^is_a",), True, "*"), ("^type",)),
+            ["pet, is a: animal; cat, is a: pet; Tom, type: cat"],
+        ),
+    ):
+        answer = query_answer(sets, query, sets.execute(query))
+        assert check(kg, answer) == ()
+        last = next(e for e in answer.entities if e.name in ("animal", "Tom"))
+        assert [p.sentence for p in answer.paths if p.id in last.paths] == walked
+        others = [path for path in answer.paths if path.id not in last.paths]
+        cut = dataclasses.replace(
+            last, paths=tuple(p.id for p in others if "animal" not in p.sentence)
+        )
+        kept = [cut if e == last else e for e in answer.entities]
+        assert check(kg, dataclasses.replace(answer, entities=tuple(kept))) != ()
+    assert answer.reading == "animal ← is a (any number of times, or none) ← type"
+
+
 PAID = KnowledgeGraph.from_triples(
     [
         *(("Ann", "of", "Barn"), ("Bo", "of", "Barn"), ("Cy", "of", "Barn"), ("Di", "of", "Tent")),

@@ -89,7 +89,7 @@ class Twin:
         if isinstance(q, Entities):
             kinds = {self.kind_of.get(e) for e in q.ids}
         elif isinstance(q, Step):
-            kinds = {self.kinds.get(r) for r in q.relations}
+            kinds = {self.kinds.get(r) if q.closure != "*" else None for r in q.relations}
         elif isinstance(q, Domain):
             kinds = {self.kinds.get(r[1:]) if r[0] == "^" else None for r in q.relations}
         elif isinstance(q, Intersection | Union):
@@ -110,7 +110,14 @@ class Twin:
             entities = {e for h, _, t in self.triples for e in (h, t)}
             return {e for e in entities if any(self.out({e}, r) for r in q.relations)}
         if isinstance(q, Step):
-            found = set().union(*(self.out(self.run(q.source), r) for r in q.relations))
+            found = source = self.run(q.source)
+            found = set().union(*(self.out(source, r) for r in q.relations))
+            while q.closure and (
+                found != (more := found.union(*(self.out(found, r) for r in q.relations)))
+            ):
+                found = more
+            if q.closure == "*":
+                found = found | source
             return found if q.returns else found - self.topics(q)
         if isinstance(q, Intersection):
             return set.intersection(*map(self.run, q.parts))

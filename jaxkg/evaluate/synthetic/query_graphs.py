@@ -127,7 +127,8 @@ class RandomQueries:
                 return node
             size = min(len(relations), 1 + int(self.rng.random() < 0.2))
             some = self.rng.choice(len(relations), size, replace=False)
-            node = Step(node, tuple(relations[at] for at in some.tolist()), returns)
+            closure = self._pick(("+", "*")) if self.rng.random() < 0.15 else ""
+            node = Step(node, tuple(relations[at] for at in some.tolist()), returns, closure)
         return node
 
     def _beside(self, node: Node) -> Node:

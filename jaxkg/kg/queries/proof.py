@@ -70,7 +70,13 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
         return {start for start, name in ends if name in node.relations}
     if isinstance(node, Step):
         source = _proved(sets, node.source, ends, counted)
-        found = {e for s in source for name in node.relations for e in ends.get((s, name), ())}
+        found = _stepped(source, node.relations, ends)
+        if node.closure:
+            further = found
+            while further := _stepped(further, node.relations, ends) - found:
+                found = found | further
+        if node.closure == "*":
+            found = found | source
         return found if node.returns else found - set(topics_of(node))
     if isinstance(node, Intersection):
         return set.intersection(*(_proved(sets, part, ends, counted) for part in node.parts))
@@ -93,6 +99,10 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
     keys = sets.values.keys_of(kind)
     rows = {e: [sets.kg.entity(end) for end in reached[e]] for e in found}
     return {e for e in found if window.holds(keys[0][rows[e]], keys[1][rows[e]]).any()}
+
+
+def _stepped(entities: Iterable[str], relations: tuple[str, ...], ends: _Ends) -> set[str]:
+    return {end for one in entities for name in relations for end in ends.get((one, name), ())}
 
 
 def _along(entity: str, path: tuple[str, ...], ends: _Ends) -> set[str]:

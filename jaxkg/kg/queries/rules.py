@@ -59,6 +59,8 @@ def refusal(values: Values, query: Query) -> str | None:
 def _sound(values: Values, query: Query, depth: int) -> None:
     while type(query) is Step and depth <= DEEPEST:  # chains, the most of all, without recursion
         refuse_relations(values, query.relations)
+        if query.closure:
+            refuse_closure(query)
         _refuse_root(query.source)
         query, depth = query.source, depth + 1
     if type(query) not in _KNOWN:
@@ -141,6 +143,12 @@ def refuse_relations(values: Values, relations: tuple[str, ...], name: str = "st
     values.sound.add(relations)
 
 
+def refuse_closure(node: Step) -> None:
+    """Refuse a closure of another kind than there are."""
+    if node.closure not in ("", "+", "*"):
+        raise JaxkgError(f'a closure is "+" (one step or more) or "*", not {node.closure!r}')
+
+
 def topics_of(node: Query) -> tuple[str, ...]:
     """The entities that an unbroken chain of steps began with.
 
@@ -155,7 +163,7 @@ def topics_of(node: Query) -> tuple[str, ...]:
 def value_kind(values: Values, node: Query) -> str | None:
     """What the entities of a node are as values; None for entities as such."""
     if isinstance(node, Step):
-        return values.kind_along(node.relations)
+        return None if node.closure == "*" else values.kind_along(node.relations)
     if isinstance(node, Domain):
         return values.kind_along(node.into)
     if isinstance(node, Where | Extreme | Difference):

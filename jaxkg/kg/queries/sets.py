@@ -52,8 +52,10 @@ class Derived:
         query: the query graph that denotes them.
         nodes: [K] int32 entities, ascending.
         steps: [K, L] int64, of each a walk: 2 * row of the triple, plus 1 where it is walked from
-            tail to head; -1 past its end. A step's walk comes from an entity of the source; those
-            of a domain, a condition and an order lead from the entity to what it has or what was
+            tail to head; -1 past its end. A step's walk comes from an entity of the source; of a
+            closure it is the last edge of a shortest walk, which comes from the source or from
+            another of these entities, and -1 of an entity of the source itself. Those of a
+            domain, a condition and an order lead from the entity to what it has or what was
             compared. None for others.
         ends: [K] int32, the entity that was compared; of conditions and orders by value alone.
         keys: [K] int64 by which an order put them; where they were counted, how many.
@@ -157,6 +159,8 @@ class QuerySets:
             return start_of(self.values, node)
         if isinstance(node, Step):
             source = self.derive(node.source)
+            if node.closure:
+                return self._closed(node, source)
             ends, steps, _ = self.step(source.nodes, node.relations)
             if not node.returns:
                 barred = [self.values.row(entity) for entity in topics_of(node)]
@@ -175,6 +179,22 @@ class QuerySets:
         elif isinstance(node, Difference):
             nodes = np.setdiff1d(parts[0].nodes, parts[1].nodes)
         return Derived(node, nodes, parts=parts)
+
+    def _closed(self, node: Step, source: Derived) -> Derived:
+        """A closure, breadth first: one shortest walk to everything."""
+        closed = closure(self.around, source.nodes, node.relations)
+        if node.closure == "*":
+            # The source is there without a step.
+            nodes = np.concatenate([source.nodes, closed[0]])
+            steps = np.concatenate([np.full(len(source.nodes), -1, np.int64), closed[1]])
+            nodes, first = np.unique(nodes, return_index=True)
+            closed = nodes, steps[first]
+        derived = Derived(node, closed[0], closed[1][:, None], parts=(source,))
+        if node.returns or not (topics := topics_of(node)):
+            return derived
+        # What is left out of the answers may stand on the way to them.
+        barred = np.array([self.values.row(entity) for entity in topics])
+        return Derived(node, np.setdiff1d(derived.nodes, barred), parts=(derived,))
 
     def step(
         self, nodes: np.ndarray, relations: Sequence[str]
@@ -253,6 +273,39 @@ class QuerySets:
         return Derived(
             node, source.nodes[who[place]], steps[kept], ends[kept], key[kept], (source,)
         )
+
+
+def closure(
+    around: Neighbourhood, source: np.ndarray, relations: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What one or more steps lead to, breadth first.
+
+    Args:
+        around: edges of the graph.
+        source: [S] entities, each once.
+        relations: of every step, any of them.
+
+    Returns:
+        [K] int32 entities, ascending; [K] int64, the last step of a shortest walk to each.
+    """
+    codes = np.array([around.kg.relation_code(name) for name in relations], np.int64)
+    reached = np.zeros(around.kg.num_entities, np.uint8)  # 1 of the source, 2 of what was found
+    reached[source] = 1
+    nodes, steps = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    while len(source):
+        ends, step, _ = around.walks(source, codes)
+        new = reached[ends] < 2
+        ends, step = ends[new], step[new]
+        if len(ends) > 1:
+            ends, first = np.unique(ends, return_index=True)
+            step = step[first]
+        nodes.append(ends)
+        steps.append(step)
+        source = ends[reached[ends] == 0]  # from the source all has been walked
+        reached[ends] = 2
+    every = np.concatenate(nodes)
+    order = np.argsort(every, kind="stable")
+    return every[order], np.concatenate(steps)[order]
 
 
 def start_of(values: Values, node: Entities | Domain) -> Derived:

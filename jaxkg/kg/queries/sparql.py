@@ -183,7 +183,11 @@ class _Printer:
             return self.step(var, node.relations, next(self._fresh))
         if isinstance(node, Step):
             before = next(self._fresh)
-            lines = [self.pattern(node.source, before), self.step(before, node.relations, var)]
+            walk = self.closure(before, node, var) if node.closure else None
+            lines = [
+                self.pattern(node.source, before),
+                walk or self.step(before, node.relations, var),
+            ]
             if not node.returns:
                 barred = map(self.term, topics_of(node))
                 lines += [f"FILTER(!sameTerm({var}, {term}))" for term in barred]
@@ -206,6 +210,14 @@ class _Printer:
             relation = self.terms.relation(name.removeprefix("^"))
             walked.append(f"{ends[0]} {relation} {ends[1]} .")
         return " UNION ".join(f"{{ {one} }}" for one in walked) if walked[1:] else walked[0]
+
+    def closure(self, start: str, node: Step, end: str) -> str:
+        """A walk of several steps as a property path."""
+        hops = []
+        for name in node.relations:
+            back = name.startswith("^")
+            hops.append("^" * back + self.terms.relation(name[back:]))
+        return f"{start} ({'|'.join(hops)}){node.closure} {end} ."
 
     def path(self, start: str, path: tuple[str, ...]) -> tuple[list[str], str]:
         """Lines that walk a path, and the variable at its end."""

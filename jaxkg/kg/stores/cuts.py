@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from jaxkg.kg.queries.sets import QuerySets, sides
+from jaxkg.kg.queries.sets import QuerySets, closure, sides
 from jaxkg.kg.stores.around import Surroundings, TopicGraph
 from jaxkg.kg.stores.store import Runs
 from jaxkg.query import (
@@ -102,6 +102,9 @@ def _steps(sets: QuerySets, node: Query) -> Iterator[tuple[np.ndarray | None, st
         return
     nodes = sets.derive(node.source).nodes
     if isinstance(node, Step):
+        if node.closure:
+            further = closure(sets.around, nodes, node.relations)[0]
+            nodes = np.union1d(nodes, further)
         for relation in node.relations:
             yield nodes, relation
         return

@@ -125,6 +125,43 @@ def test_every_operator(query, meant):
     assert told(FILMS, result) == meant
 
 
+KINDS_OF = KnowledgeGraph.from_triples(
+    [
+        *(("cat", "is_a", "pet"), ("dog", "is_a", "pet"), ("pet", "is_a", "animal")),
+        *(("cat", "is_a", "hunter"), ("hunter", "is_a", "animal"), ("Tom", "type", "cat")),
+        *(("egg", "from", "hen"), ("hen", "from", "egg"), ("Eve", "from", "Eve")),
+    ]
+)
+
+
+def kinds_of(start, *relations, closure="+", returns=True):
+    return Step(Entities((start,)), relations, returns, closure)
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        (kinds_of("cat", "is_a"), {"pet", "hunter", "animal"}),
+        (kinds_of("cat", "is_a", closure="*"), {"cat", "pet", "hunter", "animal"}),
+        (kinds_of("animal", "^is_a"), {"pet", "hunter", "cat", "dog"}),
+        (kinds_of("animal", "^is_a", "^type"), {"pet", "hunter", "cat", "dog", "Tom"}),
+        (Step(kinds_of("animal", "^is_a", closure="*"), ("^type",)), {"Tom"}),
+        (kinds_of("egg", "from"), {"egg", "hen"}),
+        (kinds_of("egg", "from", returns=False), {"hen"}),
+        (kinds_of("Eve", "from"), {"Eve"}),
+        (kinds_of("animal", "is_a"), set()),
+        (kinds_of("animal", "is_a", closure="*"), {"animal"}),
+        (
+            Step(kinds_of("cat", "is_a", returns=False), ("^is_a",), False, "+"),
+            {"pet", "hunter", "dog"},
+        ),
+    ],
+)
+def test_a_closure_walks_until_nothing_is_new(query, meant):
+    assert told(KINDS_OF, QuerySets(KINDS_OF).execute(query)) == meant
+    assert query_from_dict(query_to_dict(query)) == query
+
+
 LOOP = Union((SCOTTS,))
 object.__setattr__(LOOP, "parts", (LOOP,))
 CHAIN = Step(SCOTTS, ("by",))
@@ -145,6 +182,8 @@ object.__setattr__(CHAIN, "source", CHAIN)
         (Intersection([SCOTTS, MANNS]), "wants a tuple of query graphs"),  # pyright: ignore
         (Where(ALL, "by", "=", "Mann"), "where wants a tuple of relations"),  # pyright: ignore
         (Step(SCOTTS, ()), "one relation"),
+        (Step(SCOTTS, ("by",), closure="?"), 'a closure is "+"'),  # pyright: ignore
+        (Step(SCOTTS, ("directed",), closure="+"), "no relation 'directed'"),
         (Step(SCOTTS, ("directed",)), "no relation 'directed'"),
         (Domain(()), "a domain wants one relation"),
         (Domain(("directed",)), "no relation 'directed'"),
