@@ -16,7 +16,7 @@ from jaxkg.cli.caching import cache
 from jaxkg.cli.chatting import chat
 from jaxkg.cli.comparing import compare
 from jaxkg.cli.evaluating import evaluate
-from jaxkg.cli.graphs import graphs
+from jaxkg.cli.graphs import formats, graphs
 from jaxkg.cli.hypergraphs import hypergraphs
 from jaxkg.cli.models import models
 from jaxkg.cli.scoring import score
@@ -44,6 +44,7 @@ app.command("score")(score)
 app.command("compare")(compare)
 app.command("distill")(distill)
 app.command("datasets")(datasets)
+app.command("formats")(formats)
 app.command("serve")(serve)
 app.command("mcp")(mcp)
 app.add_typer(graphs, name="kg")

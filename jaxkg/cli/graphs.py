@@ -194,6 +194,7 @@ def stats(
         str | None,
         typer.Argument(help="Graph file or folder, mapped:FOLDER, sparql:URL; the demo without."),
     ] = None,
+    kg: options.GraphOrStore = None,
     graph: options.EndpointGraph = None,
     language: options.Language = "en",
     label_property: options.LabelProperty = None,
@@ -213,6 +214,9 @@ def stats(
     """Sizes, degrees, hubs, relations and names of a graph."""
     from jaxkg.kg.stats import graph_stats
 
+    if path is not None and kg is not None:
+        raise JaxkgError("the graph is named twice: as an argument and by --kg")
+    path = path or kg
     if verify:
         from jaxkg.kg.stores import edit
 
@@ -225,6 +229,20 @@ def stats(
     else:
         found = graph_stats(load_graph(path, FileOptions(names, format, encoding, columns)))
     print(json.dumps(found, ensure_ascii=False, indent=1) if as_json else _lines(found))
+
+
+def formats() -> None:
+    """List the formats of graph files, and what each needs.
+
+    The format of a file is told by its name and its beginning; --format names it.
+    """
+    from jaxkg.kg.files.formats import registry
+
+    known = registry()
+    width = max(map(len, known))
+    for name, format in known.items():
+        needs = f" (needs the extra {format.extra!r})" if format.extra else ""
+        print(f"{name:<{width}}  {format.about}{needs}")
 
 
 @graphs.command("synthesize")

@@ -68,9 +68,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Of the graph file, where its name and rows do not tell: metaqa, tsv, csv, table, "
-        "excel, sqlite, jsonl, parquet, graphml, gexf, ntriples, turtle, rdfxml, nquads, trig, "
-        "jsonld.",
+        help="Of the graph file, where its name and beginning do not tell: one of `jaxkg formats`.",
         metavar="F",
     ),
 ]

@@ -65,15 +65,15 @@ def read_delimited(
         How a header was taken; "" where it is plain or there is none.
     """
     separator = separator_of(path, format, encoding)
-    intake = Intake(path, format, separator, encoder, bad, columns, provenance, lines)
+    rows_in = Rows(path, format, separator, encoder, bad, columns, provenance, lines)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     if format == "csv":
         for rows in csv_rows(path, blocks, bad, encoding, separator):
-            intake.rows(rows)
+            rows_in.rows(rows)
     else:
         for first, some in blocks:
-            intake.lines(first, some)
-    return intake.reading
+            rows_in.lines(first, some)
+    return rows_in.reading
 
 
 def header_columns(words: Sequence[str]) -> list[int] | None:
@@ -167,7 +167,7 @@ def csv_rows(
     yield batch
 
 
-class Intake:
+class Rows:
     """Takes lines or rows, learns the layout from the first, and feeds the encoder.
 
     Attributes:

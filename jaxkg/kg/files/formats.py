@@ -1,102 +1,172 @@
-"""Which format a file is of, and which files of a folder are a graph's."""
+"""The formats that there are, and which of them a file is of."""
 
 from __future__ import annotations
 
+import functools
+import itertools
+from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.files import delimited_format, graphml, jsonl, parquet
 from jaxkg.kg.files.array_folder import CARD
-from jaxkg.kg.files.delimited import SEPARATORS
-from jaxkg.kg.files.graphml import NETWORK_FORMATS
-from jaxkg.kg.files.jsonld import is_jsonld
-from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_parts
-from jaxkg.kg.files.rdf import RDF_FORMATS
-from jaxkg.kg.files.tables.excel import EXCEL_ENDS
-from jaxkg.kg.files.tables.sqlite import SQLITE_ENDS
-from jaxkg.kg.files.textfile import line_blocks
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.rdf import read as rdf
+from jaxkg.kg.files.tables import excel, sqlite
+from jaxkg.kg.files.textfile import open_bytes, plain_name
 
-SUFFIXES = {
-    ".tsv": "tsv",
-    ".csv": "csv",
-    ".json": "jsonl",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    **dict.fromkeys(EXCEL_ENDS, "excel"),
-    **dict.fromkeys(SQLITE_ENDS, "sqlite"),
-    **dict.fromkeys(PARQUET_ENDS, "parquet"),
-    **{f".{format}": format for format in NETWORK_FORMATS},
-    ".nt": "ntriples",
-    ".ttl": "turtle",
-    ".rdf": "rdfxml",
-    ".owl": "rdfxml",
-    ".xml": "rdfxml",
-    ".nq": "nquads",
-    ".trig": "trig",
-    ".jsonld": "jsonld",
-}
-"""Format by the end of a file's name, a final `.gz` aside."""
+_MODULES = (delimited_format, excel, sqlite, jsonl, parquet, graphml, rdf)
+"""A module a format, or some that are read alike."""
 
-FORMATS = (
-    *SEPARATORS,
-    "table",
-    "excel",
-    "sqlite",
-    "jsonl",
-    "parquet",
-    *NETWORK_FORMATS,
-    *RDF_FORMATS,
-    "saved",
-    "folder",
+GROUP = "jaxkg.formats"
+"""Entry points of this group add formats."""
+
+_HEAD = 1 << 16
+_ENTRIES = 10_000
+"""Names in a folder that are looked at."""
+_LEAST = 0.2
+"""Score from which on a format is thought of."""
+_AMONG_OTHERS = 0.6
+"""The same of a file in a folder, where texts may lie about."""
+_NEAR = 0.1
+"""A format whose score is so near the best one's is told."""
+
+
+def _is_saved(head: Head) -> Sniff:
+    return Sniff(1.0, f"it holds {CARD!r}") if CARD in (head.entries or ()) else NO
+
+
+def _is_folder(head: Head) -> Sniff:
+    return NO if head.entries is None else Sniff(0.3, "it is a folder of files")
+
+
+def _elsewhere(path: Path, intake: Intake) -> None:
+    raise JaxkgError(f"{path}: is read by `read_graph`")
+
+
+_OF_FOLDERS = (
+    Format(
+        "saved",
+        "a folder that `kg build` or `save_graph` wrote",
+        _is_saved,
+        _elsewhere,
+        takes_folders=True,
+    ),
+    Format(
+        "folder", "the files of a folder as one graph", _is_folder, _elsewhere, takes_folders=True
+    ),
 )
+BUILT_IN: tuple[Format, ...] = (
+    *(format for module in _MODULES for format in module.FORMATS),
+    *_OF_FOLDERS,
+)
+FORMATS = tuple(format.name for format in BUILT_IN)
+
+
+class Choice(NamedTuple):
+    """The format of a file.
+
+    Attributes:
+        score, reason: see `Sniff`.
+        others: formats that are nearly as likely, with what tells them.
+    """
+
+    format: Format
+    score: float
+    reason: str
+    others: tuple[tuple[str, str], ...] = ()
+
+
+@functools.cache
+def registry() -> dict[str, Format]:
+    """Every format by its name, those that other packages add included.
+
+    Raises:
+        JaxkgError: an entry point is no `Format`, or takes the name of another.
+    """
+    found = {format.name: format for format in BUILT_IN}
+    for point in metadata.entry_points(group=GROUP):
+        format = point.load()
+        if not isinstance(format, Format):
+            raise JaxkgError(f"entry point {point.name!r} of {GROUP}: not a Format ({point.value})")
+        if format.name in found:
+            raise JaxkgError(
+                f"entry point {point.name!r} of {GROUP}: there is a format {format.name!r} already"
+            )
+        found[format.name] = format
+    return found
+
+
+def format_of(path: Path, format: str | None, encoding: str) -> Choice:
+    """The format of a file or folder: as named, else the one whose sniffer is surest.
+
+    Raises:
+        JaxkgError: there is no such format; none thinks that it is its own.
+    """
+    known = registry()
+    if format is not None:
+        if format not in known:
+            raise JaxkgError(f"no format {format!r}; there are {', '.join(known)}")
+        return Choice(known[format], 1.0, "it was named")
+    head = head_of(path, encoding)
+    scored = [(one.sniff(head), one) for one in known.values()]
+    scored = [(sniff, one) for sniff, one in scored if sniff.score >= _LEAST]
+    if not scored:
+        raise JaxkgError(_unknown(path, head, known))
+    best, chosen = max(scored, key=lambda pair: pair[0].score)  # of equals the first
+    others = (
+        (one.name, sniff.reason)
+        for sniff, one in scored
+        if one is not chosen and best.score - sniff.score < _NEAR
+    )
+    return Choice(chosen, *best, tuple(others))
 
 
 def graph_format(path: Path, format: str | None, encoding: str) -> str:
-    """The format of a file: as named, else by its name, else by its first line."""
-    if format is not None:
-        if format not in FORMATS:
-            raise JaxkgError(f"no format {format!r}; there are {', '.join(FORMATS)}")
-        return format
-    if path.is_dir():
-        if (path / CARD).exists():
-            return "saved"
-        if parquet_parts(path):
-            return "parquet"
-        return "folder" if files_of(path)[0] else "saved"
-    suffix = suffix_of(path)
-    if suffix == ".json" and is_jsonld(path):
-        return "jsonld"
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
-    for first, lines in line_blocks(path, encoding=encoding):
-        for number, line in enumerate(lines, start=first):
-            if not line.strip():
-                continue
-            for guess in ("tsv", "metaqa"):
-                if line.count(SEPARATORS[guess]) >= 2:
-                    return guess
-            raise JaxkgError(
-                f"{path}:{number}: neither its name nor its first line {line[:120]!r} tells the "
-                f"format; name the format, one of {', '.join(FORMATS)}"
-            )
-    raise JaxkgError(f"{path}: no triples in it; the file is blank")
+    """The name of a file's format; see `format_of`."""
+    return format_of(path, format, encoding).format.name
 
 
-def suffix_of(path: Path) -> str:
-    """The end of a file's name that tells its format."""
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
-    return suffixes[-1] if suffixes else ""
-
-
-def files_of(folder: Path) -> tuple[list[Path], list[str]]:
-    """The files of a folder that are read together, and the names of those that are not.
-
-    RDF is not among them: its relations are named by all of a file.
-    """
-    entries = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith((".", "~"))]
-    formats = [SUFFIXES.get(suffix_of(entry)) if entry.is_file() else None for entry in entries]
-    together = ("csv", "tsv", "jsonl", "excel", "sqlite", *NETWORK_FORMATS)
-    read = [format in together for format in formats]
+def _unknown(path: Path, head: Head, known: Sequence[str] | dict[str, Format]) -> str:
+    if not head.data.strip():
+        return f"{path}: no triples in it; the file is blank"
+    line = head.lines[0][:120] if head.lines else ""
+    number = 1 + head.text[: head.text.find(line)].count("\n")
     return (
-        [entry for entry, taken in zip(entries, read) if taken],
-        [entry.name for entry, taken in zip(entries, read) if not taken],
+        f"{path}:{number}: neither its name nor its first line {line!r} tells the format; name "
+        f"the format, one of {', '.join(known)}"
     )
+
+
+def head_of(path: Path, encoding: str) -> Head:
+    """What sniffers see of a file or folder."""
+    name = plain_name(path)
+    if path.is_dir():
+        found = itertools.islice(path.rglob("*"), _ENTRIES)
+        entries = sorted(entry.relative_to(path).as_posix() for entry in found if entry.is_file())
+        return Head(name, entries=tuple(entries), encoding=encoding)
+    with open_bytes(path) as file:
+        data = file.read(_HEAD)
+    return Head(name, data, encoding=encoding, is_whole=len(data) < _HEAD)
+
+
+def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], list[str]]:
+    """The files of a folder that are read together, and the names of those that are not."""
+    together: list[tuple[Path, Choice]] = []
+    others: list[str] = []
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith((".", "~")):
+            continue
+        choice = None
+        if entry.is_file():
+            try:
+                choice = format_of(entry, None, encoding)
+            except JaxkgError:
+                choice = None  # it is told by its name
+        if choice is None or choice.format.is_alone or choice.score < _AMONG_OTHERS:
+            others.append(entry.name)
+        else:
+            together.append((entry, choice))
+    return together, others

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 from xml.parsers import expat
@@ -18,6 +19,8 @@ from xml.parsers import expat
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.exports import said_by
+from jaxkg.kg.files.jsonl import read_jsonl
+from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.records import CALLED
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 
@@ -212,3 +215,25 @@ def _several(text: str) -> list[str]:
     if not isinstance(listed, list):
         listed = re.split(r"[|;,]", text.strip().removeprefix("[").removesuffix("]"))
     return [one if isinstance(one, str) else json.dumps(one) for one in listed]
+
+
+def read(path: Path, intake: Intake) -> None:
+    """Read nodes and edges, and tell how; see `jaxkg.kg.read_graph`."""
+    document, left_out = read_network(path, intake.bad, intake.options.on_progress)
+    read_jsonl(path, intake, document)
+    intake.tell(left_out)
+
+
+def _sniff(format: str) -> Callable[[Head], Sniff]:
+    def sniff(head: Head) -> Sniff:
+        if re.search(rf"<(?:\w+:)?{format}[\s>]", head.text[:_BLOCK]):
+            return Sniff(0.95, f"its first element is {format!r}")
+        return named(f".{format}")(head)
+
+    return sniff
+
+
+FORMATS = (
+    Format("graphml", "nodes and edges, as NetworkX, yEd and APOC write", _sniff("graphml"), read),
+    Format("gexf", "nodes and edges, as Gephi writes", _sniff("gexf"), read),
+)

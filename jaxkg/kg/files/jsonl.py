@@ -10,10 +10,9 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import header_columns
+from jaxkg.kg.files.delimited import Columns, header_columns
 from jaxkg.kg.files.exports import nodes_and_edges
-from jaxkg.kg.files.tables.keys import TakenTable
+from jaxkg.kg.files.protocol import Format, Intake, named
 from jaxkg.kg.files.tables.records import (
     CALLED,
     Malformed,
@@ -23,8 +22,7 @@ from jaxkg.kg.files.tables.records import (
     tables_in,
     text_of,
 )
-from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
-from jaxkg.kg.names import NameCollector
+from jaxkg.kg.files.textfile import line_blocks
 
 _EXPECTED = (
     '{{"{}": ..., "{}": ..., "{}": ...}}, each a string or, for the ends, '
@@ -33,22 +31,8 @@ _EXPECTED = (
 _OF_TRIPLES = {"head", "relation", "tail", "subject", "predicate", "object"}
 
 
-def read_jsonl(
-    path: Path,
-    encoder: TripleEncoder,
-    names: NameCollector,
-    bad: BadLines,
-    tables: list[TakenTable],
-    edges: list[tuple[int, int]],
-    *,
-    document: Any = None,
-    keys: tuple[str, str, str] | None = None,
-    provenance: bool | str | None = None,
-    lines: bool = False,
-    encoding: str = "utf-8",
-    on_progress: Progress | None = None,
-) -> str:
-    """Read JSON lines, or one JSON array, into `encoder`; see `jaxkg.kg.read_graph`.
+def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
+    """Read JSON lines, or one JSON array, and tell how; see `jaxkg.kg.read_graph`.
 
     Keys that are not told are those of a header line, as "subject", "predicate", "object" or
     "source", "relation", "target". Numbers and true or false are taken as they are written. Where
@@ -59,45 +43,40 @@ def read_jsonl(
     and links, see `jaxkg.kg.files.exports`, the links are triples.
 
     Args:
-        tables: takes what was read of entities.
-        edges: takes first and last fact of what was read as triples.
         document: what the file holds, where it is no JSON and was read before.
-
-    Returns:
-        How records that are no triples were taken, in words; else "".
     """
+    options = intake.options
+    keys, provenance = _keys(path, options.columns), _no_position(path, options.provenance)
+    encoder, tables, edges = intake.encoder, intake.tables, intake.edges
     title = path.name.split(".")[0]
     told: list[str] = []
     if document is None:
-        blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
+        blocks = line_blocks(path, encoding=options.encoding, on_progress=options.on_progress)
         parts = _parts(path, title, blocks)
     else:
         parts = _elements(_tables_in(document) or {})
     for name, part in parts:
         lone, start = name == title, len(encoder)
-        records = _read_part(path, name, part, encoder, names, bad, keys, provenance, lines=lines)
+        records = _read_part(path, name, part, intake, keys, provenance)
         if records is not None:
             table, how = records.taken(len(encoder))
             tables.append(table)
             told.append(how if lone else f"{name!r} {how}")
         else:
             edges.append((start, len(encoder)))
-    return "; ".join(told)
+    intake.tell("; ".join(told))
 
 
 def _read_part(
     path: Path,
     title: str,
     blocks: Iterable[tuple[int, list[str]]],
-    encoder: TripleEncoder,
-    names: NameCollector,
-    bad: BadLines,
+    intake: Intake,
     keys: tuple[str, str, str] | None,
     provenance: bool | str | None,
-    *,
-    lines: bool,
 ) -> Records | None:
     """Read triples, or the records of one table, which are returned."""
+    encoder, names, bad, lines = intake.encoder, intake.names, intake.bad, intake.options.lines
     start = len(encoder)
     records: Records | None = None
     triples_alone = keys is not None
@@ -244,3 +223,27 @@ def _keys_of(record: Mapping[str, Any]) -> tuple[str, str, str]:
         return "head", "relation", "tail"
     head, relation, tail = (names[at] for at in found)
     return head, relation, tail
+
+
+def _keys(path: Path, columns: Columns | None) -> tuple[str, str, str] | None:
+    if columns is None:
+        return None
+    head, relation, tail = (_no_position(path, column) for column in columns)
+    return str(head), str(relation), str(tail)
+
+
+def _no_position(path: Path, column: bool | int | str | None) -> bool | str | None:
+    if isinstance(column, int) and not isinstance(column, bool):
+        raise JaxkgError(f"{path}: JSON lines have no column {column}; give the key's name")
+    return column
+
+
+FORMATS = (
+    Format(
+        "jsonl",
+        "JSON lines, or one JSON document: triples, or objects that are entities",
+        named(".json", ".jsonl", ".ndjson"),
+        read_jsonl,
+        takes_columns=True,
+    ),
+)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import HEADER, Columns, Row, header_columns
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import cell_text
+from jaxkg.kg.files.tables.table import take_table
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 
 if TYPE_CHECKING:
@@ -107,6 +109,35 @@ def holds_rows(path: Path) -> bool:
     return header_columns(names) is None and len(names) != 3 and len(names) > 1
 
 
+def read(path: Path, intake: Intake) -> None:
+    """Read triples, or a table, whose columns name no triple; see `jaxkg.kg.read_graph`."""
+    options = intake.options
+    if options.is_plain and holds_rows(path):
+        rows = parquet_rows(path, options.on_progress)
+        intake.tell(take_table(path, path.name.split(".")[0], rows, intake))
+        return
+    read_parquet(
+        path,
+        intake.encoder,
+        intake.bad,
+        columns=options.columns,
+        provenance=options.provenance,
+        on_progress=options.on_progress,
+    )
+
+
+def _sniff(head: Head) -> Sniff:
+    if head.entries is not None:
+        names = [PurePosixPath(entry) for entry in head.entries]
+        shown = [name for name in names if not any(part[0] in "._" for part in name.parts)]
+        if any(name.suffix.lower() in PARQUET_ENDS for name in shown):
+            return Sniff(0.8, "it is a folder of Parquet files")
+        return NO
+    if head.data.startswith(b"PAR1"):
+        return Sniff(1.0, "it starts as a Parquet file does")
+    return named(*PARQUET_ENDS)(head)
+
+
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[pyarrow.parquet.ParquetFile]:
     import pyarrow
@@ -193,3 +224,17 @@ def _take(
         elif sourced:
             sources.append(str(row[3] or "").strip())
     encoder.add(*columns, sources=sources or None)
+
+
+FORMATS = (
+    Format(
+        "parquet",
+        "triples, or a folder of their partitions; a file of other columns is a table",
+        _sniff,
+        read,
+        extra="parquet",
+        takes_columns=True,
+        takes_folders=True,
+        is_typed=True,
+    ),
+)

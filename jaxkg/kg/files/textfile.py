@@ -22,6 +22,8 @@ Progress = Callable[[int, int], None]
 _BLOCK = 1 << 17
 """Bytes at a time. Few rows alive at once read twice as fast: there is less to collect."""
 _CLIP = 120
+PACKED = (".gz", ".zst")
+"""What the name of a packed file ends in, after the end that tells its format."""
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -72,6 +74,23 @@ def existing(path: str | os.PathLike[str]) -> Path:
         folder, wanted = folder.parent, folder.name
     entries = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
     raise JaxkgError(f"{path}: no such file; looked in {folder}{nearest(wanted, entries)}")
+
+
+def plain_name(path: Path) -> str:
+    """A file's name without the ends of packing.
+
+    >>> plain_name(Path("data/kb.tsv.gz"))
+    'kb.tsv'
+    """
+    name = path.name
+    while name.lower().endswith(PACKED):
+        name = name[: name.rindex(".")]
+    return name
+
+
+def suffix_of(path: Path) -> str:
+    """The end of a file's name that tells its format, in small letters."""
+    return Path(plain_name(path)).suffix.lower()
 
 
 @contextlib.contextmanager

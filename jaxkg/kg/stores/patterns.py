@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.rdf import ALIASES, LABELS
+from jaxkg.kg.files.rdf.read import ALIASES, LABELS
 from jaxkg.kg.stores.terms import quoted, written
 
 

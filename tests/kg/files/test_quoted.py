@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.quoted import ShallowFile
+from jaxkg.kg.files.rdf.quoted import ShallowFile
 
 pytest.importorskip("pyoxigraph")
 

@@ -1,22 +1,9 @@
 import numpy as np
 import pytest
 
-from jaxkg.cli.options import Format
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import FORMATS, open_graph, read_graph, save_graph
-from jaxkg.kg.files.formats import SUFFIXES
+from jaxkg.kg import open_graph, read_graph, save_graph
 from jaxkg.kg.stats import graph_stats
-
-
-def test_every_suffix_stands_for_a_known_format():
-    assert set(SUFFIXES.values()) <= set(FORMATS)
-
-
-def test_the_help_names_every_format_of_a_file():
-    told = Format.__metadata__[0].help
-    assert told.partition(": ")[2].rstrip(".").split(", ") == [
-        format for format in FORMATS if format not in ("saved", "folder")
-    ]
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import Columns, Intake, Row, header_columns
+from jaxkg.kg.files.delimited import Row, Rows, header_columns
+from jaxkg.kg.files.protocol import Format, Intake, named
 from jaxkg.kg.files.tables.cells import cell_text
-from jaxkg.kg.files.tables.keys import TakenTable, row_id
+from jaxkg.kg.files.tables.keys import row_id
 from jaxkg.kg.files.tables.shape import MAYBE_TABLE, SAMPLE, is_header, rows_are_entities
 from jaxkg.kg.files.tables.table import take_table
-from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
-from jaxkg.kg.names import NameCollector
+from jaxkg.kg.files.textfile import BadLines, open_bytes
 
 EXCEL_ENDS = (".xlsx", ".xlsm", ".xls")
 
@@ -44,21 +43,8 @@ _TABLE = (
 _T = TypeVar("_T")
 
 
-def read_excel(
-    path: Path,
-    encoder: TripleEncoder,
-    names: NameCollector,
-    bad: BadLines,
-    tables: list[TakenTable],
-    *,
-    every: bool = False,
-    guess: bool = True,
-    columns: Columns | None = None,
-    provenance: bool | int | str | None = None,
-    lines: bool = False,
-    on_progress: Progress | None = None,
-) -> str:
-    """Read every sheet of a workbook into `encoder`; see `jaxkg.kg.read_graph`.
+def read_excel(path: Path, intake: Intake) -> None:
+    """Read every sheet of a workbook, and tell how; see `jaxkg.kg.read_graph`.
 
     A sheet whose first row is a table's header, or whose rows look like a table's, is read as
     `read_table` reads a file, any other as triples in columns, where its header names them or it
@@ -67,25 +53,22 @@ def read_excel(
     writes them; blank cells and errors such as `#N/A` say nothing. A row is called by the file,
     the sheet, and its number there.
 
-    Args:
-        tables: takes what was read of tables.
-        every: every sheet is a table, whatever the first column is called.
-        guess: take for a table what looks like one, see `rows_are_entities`.
-
-    Returns:
-        How the sheets were read, in words.
+    As the format "table" every sheet is one, whatever its first column is called.
 
     Raises:
         JaxkgError: no workbook, an encrypted or damaged one, or no sheet that can be read.
     """
-    with open_bytes(path, on_progress) as file:
+    options, bad, encoder, tables = intake.options, intake.bad, intake.encoder, intake.tables
+    every, guess, plain = intake.format == "table", options.guess, options.is_plain
+    columns, provenance = options.columns, options.provenance
+    intake.has_cells = True
+    with open_bytes(path, options.on_progress) as file:
         data = file.read()
     book, codes = _opened(path, data)
     cells = _Cells(codes)
     read: dict[str, list[str]] = {}
     refused: list[str] = []
     known, shared = set[str](), set[str]()
-    plain = columns is None and (provenance is None or isinstance(provenance, bool))
     begun = []
     for sheet in book.worksheets:
         rows = cells.rows(path, sheet)
@@ -109,18 +92,17 @@ def read_excel(
         ids, otherwise = set[str](), ""
         batches = _batches(place, (first[0], words), rows, kept, bad, ids)
         if every or (plain and (is_header(words) or looks)):
-            told = lines or provenance is True
-            how = take_table(place, sheet.title, batches, encoder, names, bad, tables, lines=told)
+            how = take_table(place, sheet.title, batches, intake)
             if not every and not is_header(words):
                 otherwise = "; if rows are triples, the format 'excel' takes three columns so"
             rows_called = {row_id(tables[-1].one, id) for id in ids}
             shared |= known & rows_called
             known |= rows_called
         elif not plain or header_columns(words) or len(words) == 3:
-            intake = Intake(place, "csv", ",", encoder, bad, columns, provenance, lines)
+            triples = Rows(place, "csv", ",", encoder, bad, columns, provenance, options.lines)
             for batch in batches:
-                intake.rows(batch)
-            how = f"taken as triples{intake.reading and f' ({intake.reading})'}"
+                triples.rows(batch)
+            how = f"taken as triples{triples.reading and f' ({triples.reading})'}"
             otherwise = MAYBE_TABLE if looks is None else ""
         else:
             twice = f"another column is called {words[0]!r}, too)" if words[0] in words[1:] else ""
@@ -146,7 +128,7 @@ def read_excel(
             f"{lost} formulas without a value left out: a spreadsheet program that opens and saves "
             "the file writes them"
         )
-    return "; ".join(said)
+    intake.tell("; ".join(said))
 
 
 def _opened(path: Path, data: bytes) -> tuple[Any, Collection[str]]:
@@ -270,3 +252,15 @@ def _without_value(data: bytes) -> int:
                     found += len(_NO_VALUE.findall(cells + end))
                     rest = rest[-_CELL:]
         return found
+
+
+FORMATS = (
+    Format(
+        "excel",
+        "the sheets of a workbook, each a table or triples",
+        named(*EXCEL_ENDS),
+        read_excel,
+        extra="excel",
+        takes_columns=True,
+    ),
+)

@@ -9,37 +9,20 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Row
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import cell_text
-from jaxkg.kg.files.tables.keys import TakenTable
 from jaxkg.kg.files.tables.table import Declared, take_table
-from jaxkg.kg.files.textfile import BadLines
-from jaxkg.kg.names import NameCollector
 
 SQLITE_ENDS = (".sqlite", ".sqlite3", ".db")
 _ROWS = 1 << 11
 
 
-def read_sqlite(
-    path: Path,
-    encoder: TripleEncoder,
-    names: NameCollector,
-    bad: BadLines,
-    tables: list[TakenTable],
-    *,
-    lines: bool = False,
-) -> str:
-    """Read every table of a database into `encoder`, as `read_table` reads a file.
+def read_sqlite(path: Path, intake: Intake) -> None:
+    """Read every table of a database, as `read_table` reads a file; how is told in words.
 
     A primary key of one column is what rows are called, without one a row has no name; nulls and
     binary values say nothing. The file is opened to be read alone.
-
-    Args:
-        tables: takes what was read.
-
-    Returns:
-        How, in words.
 
     Raises:
         JaxkgError: no database, a damaged or locked one.
@@ -60,13 +43,12 @@ def read_sqlite(
                 place = path.with_name(f"{path.name}:{title}")
                 rows = _rows(base, title, columns)
                 declared = Declared(key, _references(base, title))
-                how = take_table(
-                    place, title, rows, encoder, names, bad, tables, declared=declared, lines=lines
-                )
+                how = take_table(place, title, rows, intake, declared=declared)
                 told.append(f"{title!r} {how}")
     except sqlite3.Error as error:
         raise JaxkgError(f"{path}: not an SQLite database, or a damaged one ({error})") from error
-    return "; ".join(told)
+    intake.has_cells = True
+    intake.tell("; ".join(told))
 
 
 def _columns(base: sqlite3.Connection, title: str) -> tuple[list[str], bool]:
@@ -99,3 +81,14 @@ def _rows(base: sqlite3.Connection, title: str, columns: list[str]) -> Iterator[
     while batch := asked.fetchmany(_ROWS):
         yield [(at, list(map(cell_text, row))) for at, row in enumerate(batch, start=number)]
         number += len(batch)
+
+
+def _sniff(head: Head) -> Sniff:
+    if head.data.startswith(b"SQLite format 3\x00"):
+        return Sniff(1.0, "it starts as an SQLite database does")
+    return named(*SQLITE_ENDS)(head) if head.entries is None else NO
+
+
+FORMATS = (
+    Format("sqlite", "the tables of a database, joined by foreign keys", _sniff, read_sqlite),
+)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.exports import plain_header
+from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.keys import (
     KEY,
     TakenTable,
@@ -19,8 +19,7 @@ from jaxkg.kg.files.tables.keys import (
     row_id,
     row_names,
 )
-from jaxkg.kg.files.textfile import BadLines, Progress, line_blocks
-from jaxkg.kg.names import NameCollector
+from jaxkg.kg.files.textfile import BadLines, line_blocks
 from jaxkg.kg.queries.columns import all_days, all_values, is_value
 from jaxkg.words import relation_words
 
@@ -51,20 +50,8 @@ _SEVERAL = re.compile(
 """The last word of a title that says what several rows are."""
 
 
-def read_table(
-    path: Path,
-    encoder: TripleEncoder,
-    names: NameCollector,
-    bad: BadLines,
-    tables: list[TakenTable],
-    *,
-    format: str = "table",
-    kept: Sequence[int] | None = None,
-    lines: bool = False,
-    encoding: str = "utf-8",
-    on_progress: Progress | None = None,
-) -> str:
-    """Read a CSV or TSV table into `encoder`.
+def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None) -> str:
+    """Read a CSV or TSV table.
 
     The header names the relations; what every row is, its first column or the file's name may
     say, see `row_sort`. Where the first column is an id, one called name, label or title, or as the
@@ -76,9 +63,9 @@ def read_table(
     `jaxkg.kg.files.tables.cells`.
 
     Args:
-        tables: takes what was read.
+        intake: takes what was read; its format is "tsv" or "csv" as the file's name tells, "table"
+            where the first line has to.
         kept: its columns, where some are left out.
-        format: "tsv" or "csv" as its name tells; "table" where the first line has to.
 
     Returns:
         How it was read, in words.
@@ -86,17 +73,16 @@ def read_table(
     Raises:
         JaxkgError: it has no header, or a malformed line beyond what is tolerated.
     """
+    encoding, format = intake.options.encoding, intake.format
     separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else format, encoding)
-    blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
-    rows = csv_rows(path, blocks, bad, encoding, separator)
+    blocks = line_blocks(path, encoding=encoding, on_progress=intake.options.on_progress)
+    rows = csv_rows(path, blocks, intake.bad, encoding, separator)
     if kept is not None:
         rows = (
             [(n, [row[at] for at in kept if at < len(row)]) for n, row in some] for some in rows
         )
     title = path.name.split(".")[0]
-    return take_table(
-        path, title, rows, encoder, names, bad, tables, separator=separator, lines=lines
-    )
+    return take_table(path, title, rows, intake, separator=separator)
 
 
 def row_sort(header: str, title: str) -> str:
@@ -150,14 +136,10 @@ def take_table(
     path: Path,
     title: str,
     batches: Iterable[list[Row]],
-    encoder: TripleEncoder,
-    names: NameCollector,
-    bad: BadLines,
-    tables: list[TakenTable],
+    intake: Intake,
     *,
     separator: str = ",",
     declared: Declared | None = None,
-    lines: bool = False,
 ) -> str:
     """Take a table's rows, its header the first that is not blank; see `read_table`.
 
@@ -167,6 +149,8 @@ def take_table(
         separator: between cells that a message shows.
         declared: what a database says of it; its title says what rows are, then.
     """
+    encoder, names, bad, tables = intake.encoder, intake.names, intake.bad, intake.tables
+    lines, intake.has_cells = intake.options.by_line, True
     start, keyless = len(encoder), declared is not None and not declared.keyed
     header: _Header | None = None
     one: str | None = None  # "" where no number calls rows; not told before the first row

@@ -18,7 +18,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
 from jaxkg.kg.files.formats import graph_format
 from jaxkg.kg.files.parquet import parquet_parts, read_parquet
-from jaxkg.kg.files.rdf import RDF_FORMATS
+from jaxkg.kg.files.rdf.read import RDF_FORMATS
 from jaxkg.kg.files.store import save_graph
 from jaxkg.kg.files.tables.shape import first_rows, is_header, rows_are_entities
 from jaxkg.kg.files.textfile import BadLines, Progress, existing

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from jaxkg.kg.encode import refuse_inverses
-from jaxkg.kg.files.rdf import bare_name, tail_of
+from jaxkg.kg.files.rdf.read import bare_name, tail_of
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.big.work_folder import Reading

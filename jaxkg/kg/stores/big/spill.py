@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.rdf import ALIASES, LABELS, NAMES, label_rank, statements
+from jaxkg.kg.files.rdf.read import ALIASES, LABELS, NAMES, label_rank, statements
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 from jaxkg.kg.names import NameCollector
 
@@ -163,7 +163,7 @@ def spill_rdf(
     on_progress: Progress | None = None,
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> None:
-    """Read an RDF file as `jaxkg.kg.files.rdf.read_rdf` does; relations keep their whole IRIs."""
+    """Read an RDF file as `jaxkg.kg.files.rdf.read` does; relations keep their whole IRIs."""
 
     @functools.cache
     def one_graph() -> None:

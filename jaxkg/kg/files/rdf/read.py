@@ -11,11 +11,10 @@ from typing import IO, Any, cast
 from urllib.parse import quote, unquote
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.jsonld import terms_left_out
-from jaxkg.kg.files.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
-from jaxkg.kg.files.textfile import BadLines, Progress, line_at, open_bytes
-from jaxkg.kg.names import NameCollector
+from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
+from jaxkg.kg.files.rdf.jsonld import is_jsonld, terms_left_out
+from jaxkg.kg.files.rdf.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
+from jaxkg.kg.files.textfile import BadLines, line_at, open_bytes
 from jaxkg.words import relation_words
 
 RDF_FORMATS = {
@@ -48,17 +47,8 @@ _GRAPHS = ("nquads", "trig", "jsonld")
 _STAR = re.compile(rb'^[^"\n]*<<(?!\()', re.MULTILINE)
 
 
-def read_rdf(
-    path: Path,
-    format: str,
-    encoder: TripleEncoder,
-    names: NameCollector,
-    bad: BadLines,
-    *,
-    provenance: bool = False,
-    on_progress: Progress | None = None,
-) -> str:
-    """Read an RDF file into `encoder`, labels into `names`; see `jaxkg.kg.read_graph`.
+def read_rdf(path: Path, intake: Intake) -> None:
+    """Read an RDF file; see `jaxkg.kg.read_graph`.
 
     An entity's id is its IRI, `_:label` for a blank node (`_:#1` and so on without a label), or the
     N-Triples form of a literal, which keeps its language or datatype
@@ -71,11 +61,11 @@ def read_rdf(
 
     A statement that others are about is a node: it is called what it says ("Anna works at Acme"),
     `subject` and `object` lead to its ends, and what is said about it are facts of its own. It is
-    a fact itself where the file states it. Named graphs are read as one.
-
-    Returns:
-        What was left out or put together, in words.
+    a fact itself where the file states it. Named graphs are read as one. What was left out or put
+    together is told.
     """
+    encoder, names, bad, format = intake.encoder, intake.names, intake.bad, intake.format
+    provenance, on_progress = bool(intake.options.provenance), intake.options.on_progress
     labels: dict[str, list[tuple[int, str]]] = {}
     quoted, graphs = Quoted(), set[str]()
     astray = terms_left_out(path) if format == "jsonld" else []
@@ -134,7 +124,7 @@ def read_rdf(
     if astray:
         some = ", ".join(map(repr, astray[:5])) + (", ..." if len(astray) > 5 else "")
         told.append(f"keys that its @context does not map left out ({some})")
-    return "; ".join(told)
+    intake.tell("; ".join(told))
 
 
 Statement = tuple[str, str, str, tuple[str, str | None] | None]
@@ -247,3 +237,23 @@ def tail_of(iri: str) -> str:
     """The last part of an IRI, as people read it."""
     tail = re.split(r"[/#]", iri.rstrip("/#"))[-1]
     return unquote(tail).strip() or iri
+
+
+def _jsonld(head: Head) -> Sniff:
+    if head.end in (".json", "") and is_jsonld(head.data):
+        return Sniff(0.9, "it is JSON with keys such as '@context'")
+    return named(".jsonld")(head)
+
+
+_ABOUT = {
+    "ntriples": ("N-Triples", named(".nt")),
+    "turtle": ("Turtle", named(".ttl")),
+    "rdfxml": ("RDF/XML", named(".rdf", ".owl", ".xml")),
+    "nquads": ("N-Quads", named(".nq")),
+    "trig": ("TriG", named(".trig")),
+    "jsonld": ("JSON-LD", _jsonld),
+}
+FORMATS = tuple(
+    Format(name, f"RDF: {about}", sniff, read_rdf, extra="rdf", is_alone=True, is_typed=True)
+    for name, (about, sniff) in _ABOUT.items()
+)

@@ -13,15 +13,12 @@ from jaxkg.kg.files.textfile import open_bytes
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 _KEY = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
-_EARLY = 1 << 16
 # Containers whose keys are languages, ids and so on, no terms.
 _MAPS = {"@index", "@language", "@id", "@type", "@graph"}
 
 
-def is_jsonld(path: Path) -> bool:
+def is_jsonld(start: bytes) -> bool:
     """Whether a JSON file is JSON-LD: keys such as `@context` stand near its start."""
-    with open_bytes(path) as file:
-        start = file.read(_EARLY)
     return bool(_START.match(start) and _KEY.search(start))
 
 

@@ -1,0 +1,111 @@
+"""TSV, CSV and `a|b|c` as formats: rows are triples or entities, which their beginning tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from jaxkg.kg.files.delimited import SEPARATORS, read_delimited
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Options, Sniff, named, surest
+from jaxkg.kg.files.tables.excel import EXCEL_ENDS, read_excel
+from jaxkg.kg.files.tables.shape import (
+    MAYBE_TABLE,
+    first_rows,
+    heads_rows,
+    is_header,
+    kept_columns,
+    rows_are_entities,
+)
+from jaxkg.kg.files.tables.table import read_table
+from jaxkg.kg.files.textfile import suffix_of
+
+DELIMITED = ("tsv", "csv")
+
+
+def first_words(path: Path, format: str, options: Options) -> set[str]:
+    """What the first row of a CSV or TSV file that may be a table holds, without case."""
+    rows = _start(path, format, options)
+    return {cell.casefold() for row in rows[:1] for cell in row}
+
+
+def _start(path: Path, format: str, options: Options) -> list[list[str]]:
+    """The first rows of a CSV or TSV file that may be a table; none of others."""
+    if format not in DELIMITED or not options.is_plain:
+        return []
+    return first_rows(path, format, options.encoding)
+
+
+def read(path: Path, intake: Intake) -> None:
+    """Read triples, or rows that are entities; see `jaxkg.kg.read_graph`."""
+    options, format, others = intake.options, intake.format, intake.beside
+    if format == "table" and suffix_of(path) in EXCEL_ENDS:
+        read_excel(path, intake)
+        return
+    rows = _start(path, format, options)
+    kept = kept_columns(rows) if rows else []
+    some_left_out = bool(rows) and len(kept) < len(rows[0])
+    rows = [[row[at] for at in kept if at < len(row)] for row in rows]
+    looks = options.guess and rows_are_entities(rows)
+    headed = bool(rows) and is_header(rows[0])
+    # Two columns beside other files are no triples, and rather a table than names.
+    beside = others is not None and (all(len(row) == 2 for row in rows) or heads_rows(rows, others))
+    if format == "table" or headed or looks or (rows and beside):
+        reading = read_table(path, intake, kept=kept if some_left_out else None)
+        if looks and not headed and others is None:
+            reading += f"; if rows are triples, the format is {format!r}"
+        intake.tell(reading)
+        return
+    start = len(intake.encoder)
+    reading = read_delimited(
+        path,
+        format,
+        intake.encoder,
+        intake.bad,
+        columns=options.columns,
+        provenance=options.provenance,
+        lines=options.lines,
+        encoding=options.encoding,
+        on_progress=options.on_progress,
+    )
+    intake.edges.append((start, len(intake.encoder)))
+    intake.tell(f"taken as triples{MAYBE_TABLE}" if looks is None else reading)
+
+
+def _lines_with(separator: str, but: str = "") -> Callable[[Head], Sniff]:
+    """A sniffer of files whose first line has two separators or more, and not two of another."""
+
+    def sniff(head: Head) -> Sniff:
+        line = next((line for line in head.text.split("\n") if line.strip()), "")
+        if line.count(separator) < 2 or (but and line.count(but) >= 2):
+            return NO
+        return Sniff(0.5, f"its first line has {line.count(separator)} times {separator!r}")
+
+    return sniff
+
+
+_TAB = SEPARATORS["tsv"]
+FORMATS = (
+    Format(
+        "metaqa", "`head|relation|tail` lines", _lines_with("|", _TAB), read, takes_columns=True
+    ),
+    Format(
+        "tsv",
+        "tab-separated lines; quotes are plain characters",
+        surest(named(".tsv"), _lines_with(_TAB)),
+        read,
+        takes_columns=True,
+    ),
+    Format(
+        "csv",
+        "comma-separated lines (or by semicolons), with quotes",
+        named(".csv"),
+        read,
+        takes_columns=True,
+    ),
+    Format(
+        "table",
+        "CSV or TSV with a row an entity; of a workbook every sheet is one",
+        lambda head: NO,
+        read,
+    ),
+)

@@ -1,0 +1,294 @@
+"""What a format of graph files is: it tells its files by their beginning, and reads them.
+
+A format is one module that ends with `FORMATS = (Format(...),)`, named in
+`jaxkg.kg.files.formats`. A package of its own adds one by an entry point of the group
+`jaxkg.formats` that is a `Format`:
+
+    [project.entry-points."jaxkg.formats"]
+    chess = "chessgraph:PGN"
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.delimited import Columns
+from jaxkg.kg.files.textfile import BadLines, Progress
+from jaxkg.kg.names import NameCollector
+from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
+from jaxkg.words import relation_words
+
+if TYPE_CHECKING:
+    from jaxkg.kg.files.tables.keys import TakenTable
+
+
+@dataclasses.dataclass(frozen=True)
+class Head:
+    """The beginning of a file, or what lies in a folder: what a format is told by.
+
+    Attributes:
+        name: of the file or folder, without `.gz` or `.zst`.
+        data: the first 64 KiB of the file, unpacked; nothing of a folder.
+        entries: files in the folder and below, ascending, as "edges/part-1.csv"; None of a file.
+        encoding: that text files are said to be in.
+        is_whole: whether `data` is the whole file.
+    """
+
+    name: str
+    data: bytes = b""
+    entries: tuple[str, ...] | None = None
+    encoding: str = "utf-8"
+    is_whole: bool = False
+
+    @property
+    def end(self) -> str:
+        """The end of the name in small letters, with its dot: ".tsv"; "" where it has none."""
+        return Path(self.name).suffix.lower()
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The beginning as text; bytes that are none become `\\ufffd`."""
+        try:
+            text = self.data.decode(self.encoding, errors="replace")
+        except LookupError:
+            text = self.data.decode("utf-8", errors="replace")
+        return text.removeprefix("\ufeff")
+
+    @functools.cached_property
+    def lines(self) -> list[str]:
+        """The lines that are not blank, without blanks around them; the last may be cut."""
+        return [line.strip() for line in self.text.splitlines() if line.strip()]
+
+
+class Sniff(NamedTuple):
+    """How likely a file is of a format, and by what it is told.
+
+    | score | told by |
+    |---|---|
+    | 1 | a signature that nothing else has |
+    | 0.9 | the name, and a beginning that fits; or a beginning that hardly fits anything else |
+    | 0.7 | the name alone |
+    | 0.5 | the shape of the first lines |
+    | 0 | it is of another format |
+    """
+
+    score: float
+    reason: str = ""
+
+
+NO = Sniff(0.0)
+
+
+def named(*ends: str, score: float = 0.7) -> Callable[[Head], Sniff]:
+    """A sniffer that goes by the end of the name alone.
+
+    >>> named(".tsv")(Head("kb.TSV"))
+    Sniff(score=0.7, reason="its name ends in '.tsv'")
+    """
+
+    def sniff(head: Head) -> Sniff:
+        if head.entries is None and head.end in ends:
+            return Sniff(score, f"its name ends in {head.end!r}")
+        return NO
+
+    return sniff
+
+
+def surest(*sniffers: Callable[[Head], Sniff]) -> Callable[[Head], Sniff]:
+    """A sniffer that says what the surest of several says, of equals the first."""
+    return lambda head: max((sniff(head) for sniff in sniffers), key=lambda sniff: sniff.score)
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """A format of graph files.
+
+    Attributes:
+        name: by which `--format` calls it.
+        about: what it is, in one line.
+        sniff: how likely a file, or a folder, is of it.
+        read: takes the file into an `Intake`.
+        extra: the optional dependency that reading needs; "" for none.
+        takes_columns: whether `columns` and a column of sources mean something.
+        takes_folders: whether it reads a folder whole.
+        is_alone: whether such a file is no part of a folder that is read as one graph.
+        is_typed: whether numbers and dates are told apart by the file, not by their looks.
+    """
+
+    name: str
+    about: str
+    sniff: Callable[[Head], Sniff]
+    read: Callable[[Path, Intake], None]
+    extra: str = ""
+    takes_columns: bool = False
+    takes_folders: bool = False
+    is_alone: bool = False
+    is_typed: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """How every file is to be read; see `jaxkg.kg.read_graph`.
+
+    Attributes:
+        guess: no format was named.
+    """
+
+    guess: bool = True
+    columns: Columns | None = None
+    provenance: bool | int | str | None = None
+    encoding: str = "utf-8"
+    lines: bool = False
+    on_progress: Progress | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no option says where columns are, so that rows may be entities."""
+        named = self.provenance is not None and not isinstance(self.provenance, bool)
+        return self.columns is None and not named
+
+    @property
+    def by_line(self) -> bool:
+        """Whether a fact's source is its file and line."""
+        return self.lines or self.provenance is True
+
+
+class Closing(Protocol):
+    """What several files share, and is ended when all are read; see `Intake.shared`."""
+
+    def __init__(self) -> None: ...
+
+    def finish(self, intake: Intake) -> None:
+        """Take what only all files together tell."""
+
+
+_Shared = TypeVar("_Shared", bound=Closing)
+
+
+class Intake:
+    """What takes what is read: facts, names, what is said of facts, what was left out.
+
+    A format for a file of its own calls `fact`, `name`, `sort`, `qualified` and `leave_out`;
+    those that read millions of lines feed `encoder` by columns.
+
+    Example:
+        >>> intake = Intake()
+        >>> intake.name("m1", "The Matrix")
+        >>> intake.sort("m1", "movie")
+        >>> intake.qualified("Keanu Reeves", "acted in", "m1", {"role": ["Neo"]})
+        '_:acted_in_1'
+        >>> len(intake.encoder.finish().triples)
+        6
+
+    Attributes:
+        encoder: takes triples of ids.
+        names: takes names of ids.
+        bad: takes malformed lines.
+        options: see `Options`.
+        format: the name of the format that a file is read as.
+        tables: what was read of tables, whose keys are joined when all is read.
+        edges: first and last fact of each file, or part of one, that holds triples.
+        beside: first words of columns in files that are read with it, without case; None where
+            there is but one file.
+        has_cells: whether something read are cells of tables, which may list several things.
+        readings: how files were read, in words.
+        left_out: what was not taken, by reason.
+    """
+
+    def __init__(
+        self, options: Options | None = None, bad: BadLines | None = None, format: str = ""
+    ) -> None:
+        self.encoder, self.names = TripleEncoder(), NameCollector()
+        self.bad = BadLines() if bad is None else bad
+        self.options = Options() if options is None else options
+        self.format = format
+        self.tables: list[TakenTable] = []
+        self.edges: list[tuple[int, int]] = []
+        self.beside: Collection[str] | None = None
+        self.has_cells = False
+        self.readings: list[str] = []
+        self.left_out: Counter[str] = Counter()
+        self._statements: dict[str, tuple[str, str, str]] = {}
+        self._shared: dict[type[Closing], Closing] = {}
+
+    def tell(self, reading: str) -> None:
+        """Tell how a file was read; "" tells nothing."""
+        self.readings += [reading] if reading else []
+
+    def leave_out(self, reason: str, count: int = 1) -> None:
+        """Count what was not taken."""
+        self.left_out[reason] += count
+
+    def fact(self, head: str, relation: str, tail: str, source: str = "") -> None:
+        """Take one fact, whose ends are ids or values as they are written.
+
+        Args:
+            source: "file:line" and the like; only where the options ask for it.
+        """
+        self.encoder.add([head], [relation], [tail], [source] if source else None)
+
+    def name(self, id: str, name: str, aliases: Iterable[str] = ()) -> None:
+        """Take the name to show for an id, and other names; a further name is an alias."""
+        self.names.label(id, name)
+        for alias in aliases:
+            self.names.alias(id, alias)
+
+    def sort(self, id: str, sort: str) -> None:
+        """Take what an entity is: "movie"."""
+        self.fact(id, "is a", sort)
+
+    def qualified(
+        self,
+        head: str,
+        relation: str,
+        tail: str,
+        qualifiers: Mapping[str, Iterable[str]],
+        source: str = "",
+        node: str = "",
+    ) -> str:
+        """Take a fact about which something is said, as RDF's statements about statements are.
+
+        The fact itself is taken, and a statement about it, see `jaxkg.kg.qualifiers`.
+
+        Args:
+            qualifiers: values, or ids of entities, by what is said.
+            node: its id, where it has one; it begins with "_:".
+
+        Returns:
+            The id of the node; "" where nothing is said.
+        """
+        self.fact(head, relation, tail, source)
+        said = [(word, value) for word, values in qualifiers.items() for value in values]
+        if not said:
+            return ""
+        words = relation_words(relation)
+        node = node or f"_:{words.replace(' ', '_')}_{len(self._statements) + 1}"
+        self._statements[node] = head, words, tail
+        ends = (SUBJECT, head), (PREDICATE, relation), (OBJECT, tail)
+        for word, value in (*ends, *said):
+            self.fact(node, word, value, source)
+        return node
+
+    def shared(self, kind: type[_Shared]) -> _Shared:
+        """The one object of a class that all files of a graph share.
+
+        Its `finish` is called when all are read.
+        """
+        found = self._shared.get(kind)
+        if found is None:
+            found = self._shared[kind] = kind()
+        return found  # pyright: ignore[reportReturnType]
+
+    def finish(self) -> None:
+        """End what files share, and name the statements."""
+        for shared in self._shared.values():
+            shared.finish(self)
+        shown = self.names.display
+        for node, (head, words, tail) in self._statements.items():
+            self.name(node, f"{shown.get(head, head)} {words} {shown.get(tail, tail)}")

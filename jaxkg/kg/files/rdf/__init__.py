@@ -1,0 +1,1 @@
+"""RDF in all its syntaxes (extra `rdf`)."""
