@@ -52,6 +52,7 @@ ARROWS: dict[str, set[str]] = {
     "tensors": {"types", "kg", "ops"},
     "text": {"low_rank"},
     "adjudicate": {"wire"},
+    "readings": {"kg"},
     "cite": {"kg"},
     "evaluate": {"kg"},
 }
@@ -67,7 +68,7 @@ ARROWS["cli"] = {*_SHARED, "experiments", "lm", "score", "serve", "show", ROOT}
 ARROWS["__main__"] = {"cli"}
 ARROWS[ROOT] = {"answer", "cite", "kg", "learn", "search", "systems", "tensors"}
 
-HOST = [*sorted(FREE), "wire", "kg", "adjudicate", "cite", "evaluate", "show"]
+HOST = [*sorted(FREE), "wire", "kg", "adjudicate", "readings", "cite", "evaluate", "show"]
 DEVICE_LIBRARIES = {"jax", "jaxlib", "flax", "optax", "chex", "orbax"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 

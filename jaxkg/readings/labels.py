@@ -1,0 +1,369 @@
+"""What a graph calls its relations, classes and entities in a plain sentence; no two alike."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.queries.columns import looks_like, of_quantity
+from jaxkg.kg.queries.literals import literal
+from jaxkg.words import is_name, one_line, relation_words, singular
+
+TYPE_LABELS = frozenset(
+    {"type", "rdf type", "is a", "isa", "a", "instance of", "class", "ist ein", "ist eine"}
+)
+"""Labels of relations that lead to classes."""
+
+_PREPOSITIONS = frozenset(
+    ("about", "after", "at", "before", "by", "for", "from", "in", "into", "of", "on", "onto")
+    + ("over", "to", "with")
+)
+_MANY = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
+_SUPERLATIVE = "(?:largest|smallest|latest|earliest|most|fewest)"
+_AFTER = re.compile(
+    rf" (?:or|except|whose|that|where|over|is|are|and (?:whose|that|with|where)|"
+    rf"with (?:the {_SUPERLATIVE}|at|exactly|more|fewer|other)|"
+    r"(?:more|less|other|no \w+) than|at (?:least|most)|before|after|within|the same as)(?: |$)"
+)
+"""What may follow a name or a label in a sentence."""
+_BEFORE = re.compile(
+    r"(?:the|an?|any|all|every\w*|anything|some\w*|things?|what|either|another|other|it|nothing|"
+    r"how|are|is|in|not|exactly|just|more|less|before|after|no|at|true|false|of|by|"
+    r"backwards)(?: |$)"
+)
+"""What a name that stands bare does not begin with."""
+_BEFORE_LABEL = re.compile(
+    rf"(?:(?:one|sum|average|number|{_SUPERLATIVE})$|"
+    r"(?:other|else|of|backwards|something|\d+)(?: |$))"
+)
+"""The same of a label."""
+_JOINTS = re.compile(r"(?= (?:of|is|to)(?: |$)|'s )")
+"""Where a label that goes on may be taken for a shorter one."""
+_CLASS = re.compile(r"[^\W_]+(?:[ -][^\W_]+)*")
+_FUNCTION_WORDS = frozenset(
+    ("a", "all", "also", "an", "and", "any", "are", "at", "by", "every", "except", "has", "have")
+    + ("in", "is", "it", "not", "of", "one", "or", "other", "over", "some", "something", "that")
+    + ("the", "things", "thing", "to", "what", "where", "whose", "with")
+)
+_PREFIX = re.compile(r"([^\W\d]{3,})[/:#](?!/)")
+_SAMPLE, _HEADS, _MOST = 40, 200, 0.9
+
+
+class Label(NamedTuple):
+    """A relation in words.
+
+    Attributes:
+        text: what it is called.
+        verb: one that an entity joins to another ("directed by"), with "is" where it needs that;
+            "" of a noun ("director").
+        verbs: the same of many.
+    """
+
+    text: str
+    verb: str = ""
+    verbs: str = ""
+
+
+def quoted(text: str) -> str:
+    """Text in quotation marks.
+
+    >>> quoted('the "A"')
+    '"the ""A\"""'
+    """
+    return '"' + text.replace('"', '""') + '"'
+
+
+def bare(text: str, before: re.Pattern[str] = _BEFORE) -> str:
+    """Text, in quotation marks where it could be taken for words of the sentence.
+
+    Args:
+        text: a name or a label.
+        before: what it must not begin with to stand bare.
+
+    >>> bare("Alien"), bare("Gone with the Wind"), bare("Dead or Alive")
+    ('Alien', 'Gone with the Wind', '"Dead or Alive"')
+    """
+    risky = _AFTER.search(text) or before.match(text) or any(mark in text for mark in '"[]')
+    return quoted(text) if risky or text != text.strip() or text.endswith("?") else text
+
+
+def article(noun: str) -> str:
+    """A noun with its indefinite article.
+
+    >>> article("city"), article("area")
+    ('a city', 'an area')
+    """
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
+
+
+def plural(noun: str) -> str:
+    """A noun in the plural, near enough.
+
+    >>> plural("city"), plural("film"), plural("church")
+    ('cities', 'films', 'churches')
+    """
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    if noun.endswith(("s", "x", "ch", "sh", "z")):
+        return noun + "es"
+    return {"person": "people", "child": "children", "man": "men", "woman": "women"}.get(
+        noun, noun + "s"
+    )
+
+
+class GraphWords:
+    """The words of one graph, looked up once each.
+
+    Args:
+        kg: the graph.
+    """
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
+        self._labels: dict[str, Label] = {}
+        self._names: dict[str, str] = {}
+        self._classes: dict[int, str] = {}
+        self._kinds: dict[int, str] = {}
+        self._meets: dict[tuple[int, int], bool] = {}
+        self._loops: dict[int, bool] = {}
+        self._of: dict[int, tuple[int, ...]] = {}
+
+    # Relations
+
+    def label(self, relation: str) -> Label:
+        """A relation in words, whichever way it is walked."""
+        name = relation.removeprefix("^")
+        if name not in self._labels:
+            self._labels[name] = self._label(name)
+        return self._labels[name]
+
+    def _label(self, name: str) -> Label:
+        code = self.kg.relation_code(name)
+        text = self._plain[code]
+        if self._bearers[text] > 1:
+            return Label(quoted(f"{text} ({one_line(name)})"))
+        shorter = any(text[: at.start()] in self._bearers for at in _JOINTS.finditer(text))
+        if shorter or bare(text, _BEFORE_LABEL) != text:
+            return Label(quoted(text))
+        first, _, rest = text.partition(" ")
+        if text.rpartition(" ")[2].lower() not in _PREPOSITIONS or not rest:
+            return Label(text)
+        if first.endswith("s") and not first.endswith(("ss", "us")):
+            many = _MANY.get(first) or singular(first)
+            return Label(text, text, f"{many} {rest}")
+        return Label(text, f"is {text}", f"are {text}")
+
+    @functools.cached_property
+    def _plain(self) -> list[str]:
+        texts = (one_line(label).strip() for label in self.kg.relation_labels)
+        return [self._noun(text) or "?" for text in texts]
+
+    def _noun(self, text: str) -> str:
+        """ "genre" of "has genre"; a verb such as "has worked with" stays."""
+        if text.lower().startswith("has ") and text.rpartition(" ")[2] not in _PREPOSITIONS:
+            return text[4:].strip()
+        return text
+
+    @functools.cached_property
+    def _bearers(self) -> Counter[str]:
+        return Counter(self._plain)
+
+    # Entities
+
+    def name(self, entity: str) -> str:
+        """An entity by its label, with its class or id beside one that others bear too."""
+        if entity not in self._names:
+            self._names[entity] = self._name(entity)
+        return self._names[entity]
+
+    def _name(self, entity: str) -> str:
+        kg, row = self.kg, self.kg.entity(entity)
+        raw = kg.name(row)
+        name = one_line(raw)
+        if not is_name(raw) and (told := self._described(row)):
+            return f"an entry ({told})"
+        others = kg.entity_names.rows(raw)
+        if len(others) > 1:
+            classes = [self.class_of(other) for other in others]
+            own = self.class_of(row)
+            beside = own if own and classes.count(own) == 1 else one_line(entity)
+            name = f"{name} ({beside})"
+            if kg.entity_names.rows(name):
+                name = f"{name} ({one_line(entity)})"
+        return bare(name)
+
+    def _described(self, row: int) -> str:
+        """The named neighbours of a node without a name."""
+        triples, told = self.kg.triples, []
+        for place in self._rows_of(row):
+            _, code, tail = triples[place].tolist()
+            if self.kg.has_name(tail):
+                told.append(f"{self._plain[code]}: {one_line(self.kg.name(tail))}")
+        for place in np.flatnonzero(triples[:, 2] == row).tolist():
+            head, code, _ = triples[place].tolist()
+            if self.kg.has_name(head):
+                told.append(f"{self._plain[code]} of {one_line(self.kg.name(head))}")
+        return ", ".join(told).replace('"', "'").replace("[", "(").replace("]", ")")
+
+    def _rows_of(self, row: int) -> range:
+        heads = self.kg.triples[:, 0]
+        low, high = np.searchsorted(heads, [row, row + 1]).tolist()
+        return range(low, high)
+
+    # Classes
+
+    @functools.cached_property
+    def type_codes(self) -> frozenset[int]:
+        """Codes of the relations that lead to classes."""
+        return frozenset(
+            code
+            for code, name in enumerate(self.kg.relations)
+            if name.endswith("#type") or self.kg.relation_labels[code].lower() in TYPE_LABELS
+        )
+
+    @functools.cached_property
+    def _classes_called(self) -> Counter[str]:
+        """How many classes each noun stands for."""
+        order, first = self._by_relation
+        tails = [self.kg.triples[order[first[c] : first[c + 1]]][:, 2] for c in self.type_codes]
+        kinds = np.unique(np.concatenate([np.empty(0, np.int32), *tails]))
+        return Counter(map(self.class_noun, kinds.tolist()))
+
+    def class_told(self, relation: str, kind: str) -> str:
+        """The noun for all of a class, by an inverse type relation and the class's id; "" where
+        there is another relation or class that it could be."""
+        if len(self.type_codes) != 1 or not relation.startswith("^"):
+            return ""
+        if self.kg.relation_code(relation) - self.kg.num_relations not in self.type_codes:
+            return ""
+        noun = self.class_noun(self.kg.entity(kind))
+        return noun if self._classes_called[noun] == 1 else ""
+
+    def class_noun(self, kind: int) -> str:
+        """A class as a noun in the singular; "" where its name is none."""
+        words = relation_words(self.kg.name(kind))
+        words = words if words.isupper() else words.lower()
+        fits = _CLASS.fullmatch(words) and not _FUNCTION_WORDS.intersection(words.split())
+        return words if fits and not words[:1].isdigit() else ""
+
+    def classes_of(self, row: int) -> tuple[int, ...]:
+        """The classes of an entity that facts say."""
+        if row not in self._of:
+            triples = self.kg.triples
+            rows = (triples[place] for place in self._rows_of(row)) if self.type_codes else ()
+            self._of[row] = tuple(int(t) for _, r, t in rows if int(r) in self.type_codes)
+        return self._of[row]
+
+    def class_of(self, row: int) -> str:
+        """The class of an entity as a noun, from its facts or its id; "" where neither says it."""
+        for kind in self.classes_of(row):
+            if noun := self.class_noun(kind):
+                return noun
+        return self._prefix(self.kg.entity_ids[row])
+
+    def _prefix(self, entity: str) -> str:
+        found = _PREFIX.match(entity) if self._prefixed else None
+        return relation_words(found[1]) if found else ""
+
+    @functools.cached_property
+    def _prefixed(self) -> bool:
+        """Whether ids begin with the word of a class, of which there are several: "city/austin"."""
+        ids, triples = self.kg.entity_ids, self.kg.triples
+        places = np.unique(np.linspace(0, len(triples) - 1, _HEADS).astype(int)).tolist()
+        found = [_PREFIX.match(ids[int(triples[place][0])]) for place in places]
+        words = {match[1] for match in found if match}
+        return len(words) > 1 and 2 * sum(map(bool, found)) > len(found)
+
+    @functools.cached_property
+    def _by_relation(self) -> tuple[np.ndarray, np.ndarray]:
+        column = np.asarray(self.kg.triples)[:, 1]
+        small = column.astype(np.uint16) if self.kg.num_relations < 1 << 16 else column
+        order = np.argsort(small, kind="stable")
+        counts = np.bincount(column, minlength=self.kg.num_relations)
+        return order, np.concatenate([[0], np.cumsum(counts)])
+
+    def _sample(self, code: int, column: int) -> list[int]:
+        order, first = self._by_relation
+        low, high = int(first[code]), int(first[code + 1])
+        places = order[np.unique(np.linspace(low, high - 1, _SAMPLE).astype(int))]
+        return [int(self.kg.triples[place][column]) for place in places.tolist()]
+
+    def leads_to(self, relation: str) -> str:
+        """What a relation leads to as a noun in the singular; "" where that is not known."""
+        code = self.kg.relation_code(relation)
+        if code not in self._classes:
+            self._classes[code] = self._leads_to(code)
+        return self._classes[code]
+
+    def _leads_to(self, code: int) -> str:
+        inverse, relation = divmod(code, self.kg.num_relations)
+        rows = self._sample(relation, 0 if inverse else 2)
+        if self.type_codes:
+            counts = Counter(kind for row in set(rows) for kind in set(self.classes_of(row)))
+            for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+                if count < _MOST * len(set(rows)):
+                    break
+                if noun := self.class_noun(kind):
+                    return noun
+        nouns = {self._prefix(self.kg.entity_ids[row]) for row in rows}
+        if len(nouns) == 1 and (noun := nouns.pop()):
+            return noun
+        parts = [part for part in re.split(r"[./]", self.kg.relations[relation]) if part]
+        if inverse and len(parts) == 3 and "://" not in self.kg.relations[relation]:
+            noun = relation_words(parts[1])
+            return noun if _CLASS.fullmatch(noun) else ""
+        return ""
+
+    def meets(self, first: str, last: str) -> bool:
+        """Whether anything that the first relation leaves is what the last one leads to."""
+        pair = self.kg.relation_code(first), self.kg.relation_code(last)
+        if pair not in self._meets:
+            left, right = self._ends(pair[0], 0), self._ends(pair[1], 2)
+            self._meets[pair] = bool(np.isin(left, right, kind="sort").any())
+        return self._meets[pair]
+
+    def loops(self, relation: str) -> bool:
+        """Whether a relation leads from anything to itself."""
+        code = self.kg.relation_code(relation) % self.kg.num_relations
+        if code not in self._loops:
+            self._loops[code] = bool((self._ends(code, 0) == self._ends(code, 2)).any())
+        return self._loops[code]
+
+    def _ends(self, code: int, column: int) -> np.ndarray:
+        """The entities at one end of a relation, 0 where it leaves, 2 where it leads to."""
+        inverse, relation = divmod(code, self.kg.num_relations)
+        order, first = self._by_relation
+        places = order[first[relation] : first[relation + 1]]
+        return np.asarray(self.kg.triples[places])[:, 2 - column if inverse else column]
+
+    def kind(self, relation: str) -> str:
+        """ "date" where a relation leads to dates, else ""."""
+        code = self.kg.relation_code(relation)
+        if code >= self.kg.num_relations:
+            return ""
+        if code not in self._kinds:
+            self._kinds[code] = self._kind(code)
+        return self._kinds[code]
+
+    def _kind(self, code: int) -> str:
+        kg = self.kg
+        rows = sorted(set(self._sample(code, 2)))
+        typed = [found for row in rows if (found := literal(kg.entity_ids[row])) is not None]
+        dates = sum("#date" in found.datatype or "#gYear" in found.datatype for found in typed)
+        if typed and dates == len(typed) == len(rows):
+            return "date"
+        years = all(kg.name(row).strip().isdigit() for row in rows)
+        if years and any(map(of_quantity, (kg.relations[code], kg.relation_labels[code]))):
+            return ""
+        return "date" if not typed and looks_like("date", kg.name, rows, 0) else ""
+
+
+@functools.lru_cache(maxsize=4)
+def graph_words(kg: KnowledgeGraph) -> GraphWords:
+    """The words of a graph, the same object while it is asked for."""
+    return GraphWords(kg)

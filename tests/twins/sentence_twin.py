@@ -1,0 +1,536 @@
+"""The grammar of the sentences that `say` makes: reads one back as the query graph it says."""
+
+import re
+
+from jaxkg.query import (
+    Compared,
+    Count,
+    Difference,
+    Domain,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Step,
+    Total,
+    Union,
+    Value,
+    Where,
+)
+from jaxkg.readings.labels import graph_words, plural
+
+IT = Entities(("\x00it",))
+CLASS = re.compile(r"[^\W_]+(?:[ -][^\W_]+)*?(?= whose | that | linked | with the | of all|$)")
+END_OF_NAME = re.compile(
+    r"\]|\?$|$| (?:or|except|whose|that|where|over|is|are|linked|and (?:whose|that|with|where)|"
+    r"with (?:the (?:largest|smallest|latest|earliest|most|fewest)|at|exactly|more|fewer|other)|"
+    r"(?:more|less|other|no \w+) than|at (?:least|most)|before|after|within|the same as)(?= |$)"
+)
+NO_CLASS = {"of", "is", "or", "the", "other", "whose", "that", "to", "by", "it", "and", "except"}
+ORDERS = {
+    "largest": (True, "value"),
+    "latest": (True, "value"),
+    "smallest": (False, "value"),
+    "earliest": (False, "value"),
+    "most": (True, "count"),
+    "fewest": (False, "count"),
+}
+ORDER = "|".join(ORDERS)
+COMPARED = {
+    "the same as": "=",
+    "other than": "!=",
+    "less than": "<",
+    "before": "<",
+    "at most": "<=",
+    "no later than": "<=",
+    "more than": ">",
+    "after": ">",
+    "at least": ">=",
+    "no earlier than": ">=",
+    "within": "in",
+}
+COUNTED = {
+    "exactly": "=",
+    "other than": "!=",
+    "fewer than": "<",
+    "at most": "<=",
+    "more than": ">",
+    "at least": ">=",
+}
+VALUED = {
+    "exactly": ("number", "="),
+    "not exactly": ("number", "!="),
+    "less than": ("number", "<"),
+    "at most": ("number", "<="),
+    "more than": ("number", ">"),
+    "at least": ("number", ">="),
+    "just": ("date", "="),
+    "not in": ("date", "!="),
+    "in": ("date", "in"),
+    "before": ("date", "<"),
+    "no later than": ("date", "<="),
+    "after": ("date", ">"),
+    "no earlier than": ("date", ">="),
+}
+
+
+class Grammar:
+    """Reads sentences over one graph.
+
+    Args:
+        kg: the graph.
+    """
+
+    def __init__(self, kg):
+        words = graph_words(kg)
+        self.names = {}
+        for entity in kg.entity_ids:
+            self.names.setdefault(words.name(entity), []).append(entity)
+        assert all(len(ids) == 1 for ids in self.names.values()), "two entities are called alike"
+        self.entries = sorted((n for n in self.names if n.startswith("an entry (")), key=len)
+        labels = {name: words.label(name) for name in kg.relations}
+        self.labels = self._table({label.text: name for name, label in labels.items()})
+        assert len(self.labels) == len(labels), "two relations are called alike"
+        self.verb = self._table({x.verb: name for name, x in labels.items() if x.verb})
+        verbs = {x.verbs: name for name, x in labels.items() if x.verb}
+        self.verbs = self._table(verbs | dict(self.verb))
+        self.classes = {}
+        for entity in kg.entity_ids:
+            for code in words.type_codes:
+                relation = "^" + kg.relations[code]
+                if noun := words.class_told(relation, entity):
+                    node = Step(Entities((entity,)), (relation,))
+                    self.classes[noun] = self.classes[plural(noun)] = node
+
+    @staticmethod
+    def _table(found):
+        return sorted(found.items(), key=lambda pair: -len(pair[0]))
+
+    def read(self, text):
+        """The query graph that a sentence says."""
+        self.text, self.at = text, 0
+        found = self._query()
+        assert self.at == len(text), f"left over: {text[self.at :]!r} of {text!r}"
+        return found
+
+    # Tokens
+
+    def _rest(self):
+        return self.text[self.at :]
+
+    def _see(self, *words):
+        return self.text.startswith(words, self.at)
+
+    def _take(self, *words):
+        for word in words:
+            if self.text.startswith(word, self.at):
+                self.at += len(word)
+                return word
+        return ""
+
+    def _need(self, *words):
+        taken = self._take(*words)
+        assert taken, f"wanted one of {words} at {self._rest()!r} of {self.text!r}"
+        return taken
+
+    def _match(self, pattern):
+        if found := re.compile(pattern).match(self.text, self.at):
+            self.at = found.end()
+        return found
+
+    def _try(self, rule, *given):
+        start = self.at
+        try:
+            return rule(*given)
+        except AssertionError:
+            self.at = start
+            return None
+
+    def _one_of(self, table):
+        for text, relation in table:
+            if self._see(text) and re.match(r" |'s |[]?]|$", self.text[self.at + len(text) :]):
+                self.at += len(text)
+                return relation
+        raise AssertionError(f"no label at {self._rest()!r}")
+
+    # Whole sentences
+
+    def _query(self):
+        if self._take("how many "):
+            return Count(self._counted())
+        if self._take("are there any "):
+            found = Exists(self._counted())
+            self._need("?")
+            return found
+        if self.text.endswith("?") and self._take("is "):
+            left = self._side()
+            comparison = COMPARED[self._need(*(f" {words}" for words in COMPARED)).strip()]
+            self._need(" ")
+            found = Compared(left, comparison, self._side())
+            self._need("?")
+            return found
+        if total := self._try(self._total):
+            return total
+        return self._sets()
+
+    def _side(self):
+        return Count(self._unit()) if self._take("the number of ") else self._unit()
+
+    def _total(self):
+        by = {"sum": "sum", "average": "mean"}[self._need("the sum of ", "the average of ")[4:-4]]
+        if self._take("the "):
+            path = self._nouns()
+            self._need(" of ")
+            start = self.at
+            if self._every() and self.at == len(self.text):
+                return Total(Domain(path[:1]), path, by)
+            self.at = start
+            return Total(self._unit(), path, by)
+        self._need("[")
+        inside = self._sets()
+        self._need("]")
+        if self._take(" over "):
+            return Total(self._unit(), path_of(inside), by)
+        return Total(inside, (), by)
+
+    def _counted(self):
+        if self._take("of "):
+            return self._sets()
+        if found := self._try(self._direct) or self._try(self._having):
+            return found
+        for noun, node in self.classes.items():
+            if self._rest().rstrip("?") == noun:
+                self._take(noun)
+                return node
+        return self._sets()
+
+    # Sets
+
+    def _sets(self):
+        for alone, made in (("all of [", Intersection), ("any of [", Union)):
+            if self._take(alone):
+                found = made((self._sets(),))
+                self._need("]")
+                return found
+        parts = [self._unit()]
+        for joint, made in ((" or ", Union), (" that are also ", Intersection)):
+            while self._take(joint):
+                parts.append(self._unit())
+            if len(parts) > 1:
+                return made(tuple(parts))
+        return Difference(parts[0], self._unit()) if self._take(" except ") else parts[0]
+
+    def _unit(self):
+        if not self._take("["):
+            return self._phrase()
+        found = self._sets()
+        self._need("]")
+        return self._conditions(found, True)
+
+    def _phrase(self):
+        if self._take("either "):
+            names = [self._name()]
+            while self._take(" or "):
+                names.append(self._name())
+            return Entities(tuple(names))
+        if self._match(r"nothing(?= |$|\]|\?)"):
+            return Entities(())
+        if self._take("what "):
+            return self._what()
+        for rule in (self._domain, self._all, self._the, self._stepped):
+            if (found := self._try(rule)) is not None:
+                return found
+        return self._entity()
+
+    def _entity(self):
+        return IT if self._match(r"it(?= |$|\])") else Entities((self._name(),))
+
+    def _name(self):
+        if self._see('"'):
+            name = self._match(r'"(?:[^"]|"")*"')[0]
+        elif self._see("an entry ("):
+            name = next(n for n in reversed(self.entries) if self._see(n))
+            self.at += len(name)
+        else:
+            end = END_OF_NAME.search(self.text, self.at).start()
+            name, self.at = self.text[self.at : end], end
+        assert name in self.names, f"no name {name!r} in {self.text!r}"
+        return self.names[name][0]
+
+    def _what(self):
+        returns = not self._take("else ")
+        if self._see("[") or self._see("either ", "nothing "):
+            source = self._unit_alone()
+            self._need(" ")
+            return Step(source, (self._one_of(self.verb),), returns)
+        start = self.at
+        found = []
+        for verb, relation in self.verb:
+            for at in (m.start() for m in re.finditer(re.escape(f" {verb}"), self.text)):
+                name, end = self.text[start:at], self.text[at + 1 + len(verb) :]
+                if (name == "it" or name in self.names) and re.match(r" |\]|\?|$", end):
+                    found.append((at + 1 + len(verb), name, relation))
+        assert len({end for end, *_ in found}) == 1, f"{found} in {self.text!r}"
+        self.at, name, relation = found[0]
+        source = IT if name == "it" else Entities((self.names[name][0],))
+        return Step(source, (relation,), returns)
+
+    def _unit_alone(self):
+        if not self._take("["):
+            return self._phrase()
+        found = self._sets()
+        self._need("]")
+        return found
+
+    def _domain(self):
+        assert self._every()
+        if self._see(" whose "):
+            self.at += len(" whose ")
+            path = self._nouns()
+            self._need(" is ")
+            return self._conditions(Where(Domain(path[:1]), path, *self._value()), False)
+        self._need(" that ")
+        relations = [self._has()]
+        while self._see(" or ") and (more := self._try(self._another_has)):
+            relations.append(more)
+        return self._conditions(Domain(tuple(relations)), False)
+
+    def _every(self):
+        return self._match(rf"(?:everything|anything|(?:every|any) {CLASS.pattern})")
+
+    def _having(self):
+        self._class()
+        self._need(" that ")
+        relations = [self._have()]
+        while self._take(" or "):
+            relations.append(self._have())
+        assert re.match(r"[]?]|$", self._rest())
+        return Domain(tuple(relations))
+
+    def _have(self):
+        if self._match(r"have an? "):
+            return self._one_of(self.labels)
+        if self._take("something "):
+            return "^" + self._one_of(self.verb)
+        if noun := self._try(self._is_noun):
+            return noun
+        relation = self._one_of(self.verbs)
+        self._need(" something")
+        return relation
+
+    def _another_has(self):
+        self._need(" or ")
+        return self._has()
+
+    def _has(self):
+        if self._match(r"has an? "):
+            return self._one_of(self.labels)
+        if self._take("something "):
+            return "^" + self._one_of(self.verb)
+        if noun := self._try(self._is_noun):
+            return noun
+        relation = self._one_of(self.verb)
+        self._need(" something")
+        return relation
+
+    def _is_noun(self):
+        assert self._match(r"(?:is|are) an? ")
+        relation = self._one_of(self.labels)
+        self._need(" of something")
+        return "^" + relation
+
+    def _class(self):
+        found = self._match(CLASS.pattern)
+        assert found
+        assert not NO_CLASS.intersection(found[0].split())
+        return found[0]
+
+    def _all(self):
+        assert self._match(r"(?:all|some) ")
+        nouns = [noun for noun in self.classes if self._see(noun)]
+        assert nouns
+        noun = max(nouns, key=len)
+        self._take(noun)
+        return self._conditions(self.classes[noun], True)
+
+    def _the(self):
+        self._need("the ")
+        for rule in (self._ordered, self._direct, self._first):
+            if (found := self._try(rule)) is not None:
+                return found
+        raise AssertionError(self.text)
+
+    def _ordered(self):
+        found = self._match(rf"(?:(\d+) )?({ORDER}) of ")
+        assert found
+        largest, by = ORDERS[found[2]]
+        return Extreme(self._unit(), (), largest, int(found[1] or 1), by)
+
+    def _direct(self):
+        returns = not self._take("other ")
+        relations = [self._one_of(self.labels)]
+        while self._take(" or "):
+            relations.append(self._one_of(self.labels))
+        self._need(" of ")
+        return self._chained(self._unit, tuple(relations), returns)
+
+    def _chained(self, rule, relations, returns):
+        """A step; what it starts from does not return either where it stands without brackets."""
+        bracketed = self._see("[")
+        source = rule()
+        if not returns and not bracketed:
+            source = unreturning(source)
+        return Step(source, relations, returns)
+
+    def _first(self):
+        number = self._match(r"(?:(\d+)|one) of ")
+        if number:
+            return self._ordering(self._unit(), int(number[1] or 1))
+        found = self._match(r"(?:(\d+) )?(?=\S)")
+        n = int(found[1] or 1)
+        whole = self._try(self._whole)
+        if whole is None:
+            return self._ordering(self._stepped(), n)
+        noun, largest, by, path = whole
+        if self._take(" of all"):
+            return Extreme(Domain(path[:1]), path, largest, n, by)
+        return Extreme(self.classes[noun], path, largest, n, by)
+
+    def _whole(self):
+        return self._class(), *self._order()
+
+    def _order(self):
+        found = self._match(rf" with the ({ORDER}) ")
+        assert found
+        path = path_of(self._unit()) if self._take("of ") else self._nouns()
+        return *ORDERS[found[1]], path
+
+    def _ordering(self, source, n):
+        largest, by, path = self._order()
+        return Extreme(source, path, largest, n, by)
+
+    def _stepped(self):
+        other = self._match(r"(?:(other|another) |an? )?")[1]
+        self._class()
+        if self._take(" whose "):
+            relations = [self._one_of(self.labels)]
+            while self._take(" or "):
+                relations.append(self._one_of(self.labels))
+            relations = tuple("^" + relation for relation in relations)
+            self._need(" is ")
+        elif self._take(" that "):
+            relations = ("^" + self._one_of(self.verbs),)
+            self._need(" ")
+        else:
+            self._need(" linked ")
+            relations = []
+            if self._take("either way by "):
+                relation = self._one_of(self.labels)
+                relations = [relation, f"^{relation}"]
+            while not relations or self._take(" or "):
+                back = self._take("backwards ")
+                self._need("by ")
+                relations.append("^" * bool(back) + self._one_of(self.labels))
+            relations = tuple(relations)
+            self._need(" to ")
+        step = self._chained(self._unit, relations, not other)
+        return self._conditions(step, False)
+
+    # Conditions
+
+    def _conditions(self, source, first):
+        while True:
+            found = self._try(self._condition, source, first)
+            if found is None:
+                return source
+            source, first = found, False
+
+    def _condition(self, source, first):
+        self._need(" " if first else " and ")
+        if self._take("with "):
+            comparison = COUNTED[self._need(*COUNTED)]
+            self._need(" ")
+            value = self._number()
+            self._need(" ")
+            path = path_of(self._unit()) if self._take("of ") else self._nouns()
+            return Where(source, path, comparison, value, "count")
+        if self._take("that "):
+            assert not self._see("are also ")
+            self._need("are ", "is ")
+            return Where(source, (), *self._value())
+        if self._take("where "):
+            path = path_of(self._unit_alone())
+            self._need(" is ")
+            return Where(source, path, *self._value())
+        self._need("whose ")
+        path = self._nouns()
+        self._need(" is ")
+        return Where(source, path, *self._value())
+
+    def _nouns(self):
+        path = [self._one_of(self.labels)]
+        while self._take("'s "):
+            path.append(self._one_of(self.labels))
+        return tuple(path)
+
+    def _quoted(self):
+        return self._match(r'"(?:[^"]|"")*"')[0][1:-1].replace('""', '"')
+
+    def _number(self):
+        text = (
+            self._quoted() if self._see('"') else self._match(r"[+-]?[\d.,]*\d(?:[eE][+-]?\d+)?")[0]
+        )
+        return Value("number", text)
+
+    def _value(self):
+        for words in sorted(VALUED, key=len, reverse=True):
+            if self._see(f"{words} "):
+                self._take(f"{words} ")
+                kind, comparison = VALUED[words]
+                if truth := self._match(r"(true|false)(?= |$|\]|\?)"):
+                    return comparison, Value("boolean", truth[1])
+                if self._see('"'):
+                    text = self._quoted()
+                elif kind == "number":
+                    text = self._match(r"[+-]?[\d.,]*\d(?:[eE][+-]?\d+)?")[0]
+                else:
+                    end = END_OF_NAME.search(self.text, self.at).start()
+                    text, self.at = self.text[self.at : end], end
+                unit = ""
+                if (
+                    kind == "number"
+                    and self._see(" ")
+                    and not END_OF_NAME.match(self.text, self.at)
+                ):
+                    self._take(" ")
+                    end = END_OF_NAME.search(self.text, self.at).start()
+                    unit, quoted = self.text[self.at : end], self._see('"')
+                    unit, self.at = (self._quoted(), self.at) if quoted else (unit, end)
+                return comparison, Value(kind, text, unit)
+        comparison = "!=" if self._take("not ") else "="
+        if found := self._match(r"(true|false)(?= |$|\]|\?)"):
+            return comparison, Value("boolean", found[1])
+        if found := self._match(r"the (text|boolean) (?=\")"):
+            text = self._quoted()
+            language = self._quoted() if self._take(" in the language ") else ""
+            return comparison, Value(found[1], text, "", language)
+        return comparison, self._name()
+
+
+def path_of(node):
+    """The relations of a chain of steps from it."""
+    path = []
+    while isinstance(node, Step):
+        assert len(node.relations) == 1
+        assert node.returns
+        path.append(node.relations[0])
+        node = node.source
+    assert node == IT
+    return tuple(reversed(path))
+
+
+def unreturning(node):
+    """A chain of steps of which none returns."""
+    if not isinstance(node, Step):
+        return node
+    return Step(unreturning(node.source), node.relations, False)
