@@ -39,7 +39,7 @@ _BEFORE = re.compile(
 """What a name that stands bare does not begin with."""
 _BEFORE_LABEL = re.compile(
     rf"(?:(?:one|sum|average|number|{_SUPERLATIVE})$|"
-    r"(?:other|else|of|backwards|something|\d+)(?: |$))"
+    r"(?:direct|same,|other|else|of|backwards|something|\d+)(?: |$))"
 )
 """The same of a label."""
 _JOINTS = re.compile(r"(?= (?:of|is|to)(?: |$)|'s )")

@@ -53,6 +53,12 @@ _COUNTS = {
     "=": "exactly", "!=": "other than", "<": "fewer than", "<=": "at most", ">": "more than",
     ">=": "at least",
 }  # fmt: skip
+_FAR = {
+    "": ("", ""),
+    "+": ("direct or indirect ", "directly or indirectly "),
+    "*": ("same, direct or indirect ", "itself, directly or indirectly "),
+}
+"""Before the noun and before the verb of a closure's relation."""
 _IT = Entities(("it",))
 """What a condition is about, where its path is said as a phrase of its own."""
 _MEASURE = re.compile(r"([+-]?[\d.,]*\d(?:[eE][+-]?\d+)?) ?([^\s\d\"\[\]?]\S{0,11})?")
@@ -146,6 +152,8 @@ class _Speaker:
         first = chain[-1]
         if not isinstance(first.source, Entities) or first.source is _IT:
             return False
+        if any(step.closure for step in chain):
+            return True
         if len(chain) == 1:
             return any(map(self.words.loops, node.relations))
         ends = (self.words.meets(a, b) for a in first.relations for b in node.relations)
@@ -161,7 +169,8 @@ class _Speaker:
 
         if any(back) != all(back) or not labels or any(x.verb for x in labels[1:]):
             return self._linked(node, one, other, of())
-        called = " or ".join(label.text for label in labels)
+        near, nearly = _FAR[node.closure]
+        called = near + " or ".join(label.text for label in labels)
         if not back[0]:
             if verb := labels[0].verb:
                 if len(labels) > 1:
@@ -169,7 +178,7 @@ class _Speaker:
                 what = of(shut=True).text
                 if not isinstance(node.source, Entities) and what[0] != "[":
                     what = self.bracketed(node.source).text
-                return Phrase(f"what {'else ' * other}{what} {verb}")
+                return Phrase(f"what {'else ' * other}{what} {nearly}{verb}")
             what = of()
             return Phrase(f"the {'other ' * other}{called} of {what.text}", is_open=what.is_open)
         noun = self._noun(node.relations, one, other)
@@ -177,7 +186,7 @@ class _Speaker:
             if len(labels) > 1:
                 return self._linked(node, one, other, of())
             does = labels[0].verb if one else labels[0].verbs
-            return Phrase(f"{noun} that {does} {of(one=True).text}", True, True)
+            return Phrase(f"{noun} that {nearly}{does} {of(one=True).text}", True, True)
         return Phrase(f"{noun} whose {called} is {of(one=True).text}", True, True)
 
     def _linked(self, node: Step, one: bool, other: bool, source: Phrase) -> Phrase:
@@ -190,7 +199,9 @@ class _Speaker:
                 "backwards " * name.startswith("^") + f"by {self.words.label(name).text}"
                 for name in names
             )
-        return Phrase(f"{self._noun(names, one, other)} linked {ways} to {source.text}", True, True)
+        noun = self._noun(names, one, other)
+        how = f"linked {_FAR[node.closure][1]}{ways}"
+        return Phrase(f"{noun} {how} to {source.text}", True, True)
 
     def _noun(self, relations: tuple[str, ...], one: bool, other: bool) -> str:
         nouns = {self.words.leads_to(name) for name in relations}
@@ -322,7 +333,7 @@ def _all_of(speaker: _Speaker, node: Node) -> str:
     """The noun of a class, where a node is all that is of that class and of no other name."""
     if not (isinstance(node, Step) and isinstance(node.source, Entities) and node.returns):
         return ""
-    if len(node.relations) != 1 or len(node.source.ids) != 1 or node.source is _IT:
+    if node.closure or len(node.relations) != 1 or len(node.source.ids) != 1 or node.source is _IT:
         return ""
     return speaker.words.class_told(node.relations[0], node.source.ids[0])
 

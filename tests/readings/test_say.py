@@ -129,12 +129,15 @@ def plain(kg, part):
         return part
     fields = {f.name: plain(kg, getattr(part, f.name)) for f in dataclasses.fields(part)}
     if isinstance(part, Step) and not part.returns:
-        first = part
+        first, closes = part, part.closure
         while isinstance(first.source, Step):
             first = first.source
+            closes = closes or first.closure
         left = {head for name in first.relations for head, _ in facts_of(kg, name)}
         right = {tail for name in part.relations for _, tail in facts_of(kg, name)}
-        if first is part:
+        if closes:
+            comes_back = True
+        elif first is part:
             comes_back = any(
                 head == tail for name in part.relations for head, tail in facts_of(kg, name)
             )
@@ -195,6 +198,14 @@ SENTENCES = {
         (
             path_query(("Alien",), ("starred", "^starred"), returns=False),
             "other things whose starred is the starred of Alien",
+        ),
+        (
+            Step(Entities(("Paris",)), ("located_in",), closure="+"),
+            "what Paris directly or indirectly is located in",
+        ),
+        (
+            Step(Entities(("France",)), ("^borders",), closure="*"),
+            "things whose same, direct or indirect borders is France",
         ),
         (Exists(FILMS), "are there any things that are directed by Ridley Scott?"),
         (

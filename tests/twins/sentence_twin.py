@@ -27,6 +27,8 @@ END_OF_NAME = re.compile(
     r"(?:more|less|other|no \w+) than|at (?:least|most)|before|after|within|the same as)(?= |$)"
 )
 NO_CLASS = {"of", "is", "or", "the", "other", "whose", "that", "to", "by", "it", "and", "except"}
+ADJECTIVES = {"same, direct or indirect ": "*", "direct or indirect ": "+", "": ""}
+ADVERBS = {"itself, directly or indirectly ": "*", "directly or indirectly ": "+", "": ""}
 ORDERS = {
     "largest": (True, "value"),
     "latest": (True, "value"),
@@ -262,18 +264,20 @@ class Grammar:
         if self._see("[") or self._see("either ", "nothing "):
             source = self._unit_alone()
             self._need(" ")
-            return Step(source, (self._one_of(self.verb),), returns)
-        start = self.at
-        found = []
-        for verb, relation in self.verb:
-            for at in (m.start() for m in re.finditer(re.escape(f" {verb}"), self.text)):
-                name, end = self.text[start:at], self.text[at + 1 + len(verb) :]
-                if (name == "it" or name in self.names) and re.match(r" |\]|\?|$", end):
-                    found.append((at + 1 + len(verb), name, relation))
+            closure = ADVERBS[self._take(*ADVERBS)]
+            return Step(source, (self._one_of(self.verb),), returns, closure)
+        start, found = self.at, []
+        for adverb, closure in ADVERBS.items():
+            for verb, relation in self.verb:
+                for at in re.finditer(re.escape(f" {adverb}{verb}"), self.text):
+                    name = self.text[start : at.start()]
+                    follows = re.match(r" |\]|\?|$", self.text[at.end() :])
+                    if (name == "it" or name in self.names) and follows:
+                        found.append((at.end(), name, relation, closure))
         assert len({end for end, *_ in found}) == 1, f"{found} in {self.text!r}"
-        self.at, name, relation = found[0]
+        self.at, name, relation, closure = found[0]
         source = IT if name == "it" else Entities((self.names[name][0],))
-        return Step(source, (relation,), returns)
+        return Step(source, (relation,), returns, closure)
 
     def _unit_alone(self):
         if not self._take("["):
@@ -368,19 +372,20 @@ class Grammar:
 
     def _direct(self):
         returns = not self._take("other ")
+        closure = ADJECTIVES[self._take(*ADJECTIVES)]
         relations = [self._one_of(self.labels)]
         while self._take(" or "):
             relations.append(self._one_of(self.labels))
         self._need(" of ")
-        return self._chained(self._unit, tuple(relations), returns)
+        return self._chained(self._unit, tuple(relations), returns, closure)
 
-    def _chained(self, rule, relations, returns):
+    def _chained(self, rule, relations, returns, closure):
         """A step; what it starts from does not return either where it stands without brackets."""
         bracketed = self._see("[")
         source = rule()
         if not returns and not bracketed:
             source = unreturning(source)
-        return Step(source, relations, returns)
+        return Step(source, relations, returns, closure)
 
     def _first(self):
         number = self._match(r"(?:(\d+)|one) of ")
@@ -413,16 +418,19 @@ class Grammar:
         other = self._match(r"(?:(other|another) |an? )?")[1]
         self._class()
         if self._take(" whose "):
+            closure = ADJECTIVES[self._take(*ADJECTIVES)]
             relations = [self._one_of(self.labels)]
             while self._take(" or "):
                 relations.append(self._one_of(self.labels))
             relations = tuple("^" + relation for relation in relations)
             self._need(" is ")
         elif self._take(" that "):
+            closure = ADVERBS[self._take(*ADVERBS)]
             relations = ("^" + self._one_of(self.verbs),)
             self._need(" ")
         else:
             self._need(" linked ")
+            closure = ADVERBS[self._take(*ADVERBS)]
             relations = []
             if self._take("either way by "):
                 relation = self._one_of(self.labels)
@@ -433,7 +441,7 @@ class Grammar:
                 relations.append("^" * bool(back) + self._one_of(self.labels))
             relations = tuple(relations)
             self._need(" to ")
-        step = self._chained(self._unit, relations, not other)
+        step = self._chained(self._unit, relations, not other, closure)
         return self._conditions(step, False)
 
     # Conditions
@@ -533,4 +541,4 @@ def unreturning(node):
     """A chain of steps of which none returns."""
     if not isinstance(node, Step):
         return node
-    return Step(unreturning(node.source), node.relations, False)
+    return Step(unreturning(node.source), node.relations, False, node.closure)
