@@ -51,6 +51,7 @@ class Answer(Printed):
         passages: source texts that were retrieved, best first; of hypergraphs alone.
         reading: how the question was read, in words, where it was read as a query graph.
         query: that query graph, see `jaxkg.query.query_to_dict`.
+        columns: of a table, what its rows are of, and what each of their cells is.
         readings: how else it may be read, likeliest first; of a withheld answer, how at all.
         retrieved: ids of the entities that the search had before it chose among them; None where
             the system does not tell. No part of its JSON: they may be a hundred thousand.
@@ -73,6 +74,7 @@ class Answer(Printed):
     passages: tuple[Passage, ...] = ()
     reading: str = ""
     query: Mapping[str, Any] | None = None
+    columns: tuple[str, ...] = ()
     readings: tuple[OtherReading, ...] = ()
     retrieved: Collection[str] | None = dataclasses.field(default=None, compare=False, repr=False)
 
@@ -107,7 +109,10 @@ class Answer(Printed):
                 question_id=raw["question_id"],
                 topics=tuple(Link(**link) for link in raw["topics"]),
                 entities=tuple(
-                    RankedEntity(**{**e, "paths": tuple(e["paths"])}) for e in raw["entities"]
+                    RankedEntity(
+                        **{**e, "paths": tuple(e["paths"]), "cells": tuple(e.get("cells", ()))}
+                    )
+                    for e in raw["entities"]
                 ),
                 paths=tuple(_path_from_dict(p) for p in raw["paths"]),
                 plan=tuple(
@@ -124,6 +129,7 @@ class Answer(Printed):
                 passages=tuple(Passage(**some) for some in raw["passages"]),
                 reading=raw["reading"],
                 query=raw["query"],
+                columns=tuple(raw.get("columns", ())),
                 readings=tuple(
                     OtherReading(**{**r, "preview": tuple(r["preview"])}) for r in raw["readings"]
                 ),

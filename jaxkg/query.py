@@ -1,6 +1,6 @@
 """Query graphs: what a question means, as a small tree over a graph's own names.
 
-Every node but the last four denotes a set of entities; literals are entities too. A relation path
+Every node but the last five denotes a set of entities; literals are entities too. A relation path
 is `Step(Step(Entities(topic), r1), r2)`. Host records only: `jaxkg.search.query_graphs` executes
 them, `jaxkg.cite` proves what came out.
 
@@ -12,6 +12,7 @@ them, `jaxkg.cite` proves what came out.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -158,6 +159,58 @@ class Total:
 
 
 @dataclasses.dataclass(frozen=True)
+class Column:
+    """What a table tells of the entities of each row: all ends of a path, or a number of them.
+
+    Attributes:
+        path: from the entities; an empty one leads to themselves.
+        by: "value" lists the ends; "count" tells how many different ones there are; "sum" and
+            "mean" are of numbers, see `Total`; "min" and "max" of numbers or dates.
+    """
+
+    path: tuple[str, ...]
+    by: Literal["value", "count", "sum", "mean", "min", "max"] = "value"
+
+
+@dataclasses.dataclass(frozen=True)
+class Having:
+    """Those rows of a table whose number, or date, in a column (from 1) compares as wanted."""
+
+    column: int
+    comparison: Comparison
+    value: Value
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """A table: a row for every entity of the source, or for every group of them. A root only.
+
+    Attributes:
+        source: what it is of.
+        columns: what each row tells.
+        per: a path from the entities; all that lead to the same end are one group, told by it.
+            Empty: each is its own.
+        having: which rows are kept.
+        order: number of the column, from 1, that orders the rows; 0 for none.
+        largest: whether its largest or latest come first.
+        first, last: places of the first and the last row that is told, from 1, 0 for the end.
+            Rows that are equal share their places. A row without a value takes no part in these.
+        top: how many entities, in that order, are told of each group, a row each; 0 for all of
+            them in one row.
+    """
+
+    source: Node
+    columns: tuple[Column, ...]
+    per: tuple[str, ...] = ()
+    having: tuple[Having, ...] = ()
+    order: int = 0
+    largest: bool = True
+    first: int = 1
+    last: int = 0
+    top: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
 class Exists:
     """Whether the source has any entity: yes or no. A root only."""
 
@@ -177,7 +230,7 @@ class Compared:
 
 
 Node: TypeAlias = "Entities | Domain | Step | Intersection | Union | Difference | Where | Extreme"
-Query: TypeAlias = "Node | Count | Total | Exists | Compared"
+Query: TypeAlias = "Node | Count | Total | Rows | Exists | Compared"
 """What a question may mean as a whole."""
 
 
@@ -217,6 +270,7 @@ OPERATORS: dict[str, type] = {
         Extreme,
         Count,
         Total,
+        Rows,
         Exists,
         Compared,
     )
@@ -224,8 +278,10 @@ OPERATORS: dict[str, type] = {
 """Every operator by its name in JSON."""
 
 _CHILDREN = {"source", "without", "left", "right"}
-_LISTS = {"parts", "ids", "relations", "path"}
-_PLAIN = {"returns": bool, "largest": bool, "n": int}
+_LISTS = {"parts", "ids", "relations", "path", "per", "columns", "having"}
+_RECORDS: dict[str, type] = {"columns": Column, "having": Having}
+_PLAIN = {"returns": bool, "largest": bool}
+_PLAIN |= dict.fromkeys(("n", "column", "order", "first", "last", "top"), int)
 _LATER = {"closure"}
 _DEEPEST = 64
 
@@ -255,6 +311,8 @@ def query_to_dict(query: Query) -> dict[str, Any]:
             raw[field.name] = query_to_dict(value)
         elif field.name == "parts":
             raw[field.name] = [query_to_dict(part) for part in value]
+        elif field.name in _RECORDS:
+            raw[field.name] = [json.loads(json.dumps(dataclasses.asdict(part))) for part in value]
         elif isinstance(value, Value):
             raw[field.name] = dataclasses.asdict(value)
         elif field.name not in _LATER or value != field.default:
@@ -280,6 +338,10 @@ def query_from_dict(raw: Any, *, depth: int = 0) -> Query:
             f"no query graph operator {str(name)[:80]!r}; there are {', '.join(OPERATORS)}"
         )
     made = OPERATORS[name]
+    return made(**_fields_from(name, made, raw, depth))
+
+
+def _fields_from(name: str, made: type, raw: Mapping[str, Any], depth: int) -> dict[str, Any]:
     fields = {field.name: field for field in dataclasses.fields(made)}
     if unknown := raw.keys() - fields.keys() - {"operator"}:
         raise JaxkgError(f"{name} has no field {min(map(str, unknown))!r}; it has {list(fields)}")
@@ -289,7 +351,7 @@ def query_from_dict(raw: Any, *, depth: int = 0) -> Query:
             given[field.name] = _field_from(name, field.name, raw[field.name], depth)
         elif field.default is dataclasses.MISSING:
             raise JaxkgError(f"{name} lacks its field {field.name!r}")
-    return made(**given)
+    return given
 
 
 def _field_from(operator: str, name: str, value: Any, depth: int) -> Any:
@@ -297,7 +359,10 @@ def _field_from(operator: str, name: str, value: Any, depth: int) -> Any:
         return query_from_dict(value, depth=depth + 1)
     if name == "parts" and isinstance(value, list):
         return tuple(query_from_dict(part, depth=depth + 1) for part in value)
-    if name in _LISTS and isinstance(value, list | tuple):
+    if name in _RECORDS and isinstance(value, list) and all(isinstance(v, Mapping) for v in value):
+        made = _RECORDS[name]
+        return tuple(made(**_fields_from(made.__name__.lower(), made, v, depth)) for v in value)
+    if name in _LISTS and name not in _RECORDS and isinstance(value, list | tuple):
         if all(isinstance(part, str) for part in value):
             return tuple(value)
     elif name == "value" and isinstance(value, Mapping):

@@ -205,6 +205,7 @@ class RankedEntity:
         kind: what it is: "entity", or of literals "number", "date" or "boolean". A count is a
             "count", a sum or a mean a "total", a yes or no a "truth": these are told of the graph
             and stand not in it.
+        cells: of a row of a table, what its columns tell, see `Answer.columns`.
     """
 
     entity: str
@@ -212,6 +213,7 @@ class RankedEntity:
     score: float
     paths: tuple[str, ...]
     kind: str = "entity"
+    cells: tuple[str, ...] = ()
 
 
 @_written_at_once

@@ -2,8 +2,9 @@
 
 An answer cites a walk for every branch that leads to it, and for every condition the walk to what
 was compared, or one to everything that was counted. A count cites what it counted, a total the
-numbers it adds up, an order the winner's value and the runner-up's, a yes one of what was found, a
-no nothing: it says that the graph holds nothing of the kind.
+numbers it adds up, a row of a table all that its cells tell of, an order the winner's value and the
+runner-up's, a yes one of what was found, a no nothing: it says that the graph holds nothing of the
+kind.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.cite.paths import cite_paths
-from jaxkg.cite.query_words import query_words
+from jaxkg.cite.query_words import column_words, query_words
 from jaxkg.kg.queries.rules import value_kind
 from jaxkg.kg.queries.sets import Derived, QuerySets, Result
+from jaxkg.kg.queries.tables import Row
+from jaxkg.kg.queries.values import KINDS
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
     Compared,
@@ -27,6 +30,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Query,
+    Rows,
     Step,
     Total,
     Where,
@@ -54,6 +58,7 @@ class CitedResult:
         notes: the runner-up; what "no" and 0 rest on; answers whose walks are not spelt out.
         abstained: why there is no answer; None where there is one.
         reading: the query graph in words.
+        columns: of a table, see `Answer`.
     """
 
     entities: tuple[RankedEntity, ...]
@@ -61,6 +66,7 @@ class CitedResult:
     notes: tuple[str, ...]
     abstained: str | None
     reading: str
+    columns: tuple[str, ...] = ()
 
 
 class _Cited:
@@ -129,6 +135,21 @@ class _Cited:
         head, _, tail = self.sets.kg.triples[step >> 1].tolist()
         return tail if step & 1 else head
 
+    def cite_row(self, derived: Derived, query: Rows, row: Row, most: int) -> tuple[str, ...]:
+        """Ids of the walks behind a row of a table, of the first `most` that it tells of."""
+        found: list[_Walk] = []
+        for member in row.members[:most].tolist():
+            found += self.walks(derived, member)
+            found += (w for w in self.onwards(member, query.per) if self._end(w) == row.key)
+            for column in query.columns:
+                found += self.onwards(member, column.path) if column.path else ()
+        walks = dict.fromkeys(walk for walk in found if walk)
+        return tuple(self.ids.setdefault(walk, f"p{len(self.ids) + 1}") for walk in walks)
+
+    def _end(self, walk: _Walk) -> int:
+        head, _, tail = self.sets.kg.triples[walk[-1] >> 1].tolist()
+        return head if walk[-1] & 1 else tail
+
     def paths(self) -> tuple[SupportingPath, ...]:
         """All walks cited so far."""
         longest = max(map(len, self.ids), default=0)
@@ -184,6 +205,14 @@ def cite_result(
         notes += _runner_up(cited, query, result)
         if not rows:
             abstained = f"the graph holds nothing of this kind: {reading}"
+    elif isinstance(query, Rows):
+        entities, lacking = _table(cited, query, result, most)
+        told = sum(len(row.members) for row in result.table)
+        notes += _too_many(told, most)
+        if lacking:
+            notes.append(f"{lacking:,} of {len(result.derived[0].nodes):,} are in no group")
+        if not rows:
+            abstained = f"the graph holds no row of this kind: {reading}"
     elif isinstance(query, Compared):
         ids, missing = _compared(cited, query, result, most)
         if missing:
@@ -214,7 +243,24 @@ def cite_result(
         if not rows:
             notes.append(f"nothing was found, {CLOSED_WORLD}")
     notes += [told + COUNTED for told in _too_many(cited.counted, cited.room)]
-    return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading)
+    columns = column_words(kg, query) if isinstance(query, Rows) else ()
+    return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading, columns)
+
+
+def _table(cited: _Cited, query: Rows, result: Result, most: int) -> tuple[list[RankedEntity], int]:
+    """A row an answer, and how many entities of the source are in no group."""
+    values, kg, source = cited.sets.values, cited.sets.kg, result.derived[0]
+    entities, room = [], most
+    for row in result.table:
+        ids = cited.cite_row(source, query, row, room)
+        room = max(room - len(row.members), 0)
+        of = int(row.members[0]) if query.top else row.key
+        cells = [cell.words(values) for cell in row.cells]
+        told = (kg.name(row.key), *cells) if query.top else tuple(cells)
+        kind = next((k for k in KINDS[:3] if values.keys_of(k)[0, of] != NONE), "entity")
+        entities.append(RankedEntity(kg.entity_ids[of], kg.name(of), cited.score, ids, kind, told))
+    there = cited.sets.reached(source.nodes, query.per)[0]
+    return entities, len(source.nodes) - len(np.unique(there))
 
 
 def _too_many(count: int, most: int) -> list[str]:
@@ -311,4 +357,5 @@ def query_answer(
         notes=(*cited.notes, *outgrown),
         reading=cited.reading,
         query=query_to_dict(query),
+        columns=cited.columns,
     )

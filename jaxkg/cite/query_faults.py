@@ -6,14 +6,14 @@ import functools
 
 from jaxkg.answer import JUDGED, Answer
 from jaxkg.cite.queries import COUNTED
-from jaxkg.cite.query_words import query_words
+from jaxkg.cite.query_words import column_words, query_words
 from jaxkg.cite.reading import Reading
 from jaxkg.cite.walk_faults import walk_faults
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.queries.proof import proved, proved_words
+from jaxkg.kg.queries.proof import proved, proved_cells, proved_words
 from jaxkg.kg.queries.sets import QuerySets, Result, sides
-from jaxkg.query import Compared, Count, Query, Total, query_from_dict
+from jaxkg.query import Compared, Count, Query, Rows, Total, query_from_dict
 
 
 @functools.lru_cache(maxsize=2)
@@ -60,7 +60,7 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
     if answer.abstained is not None:
         if answer.entities:
             return ["the answer abstains and yet lists entities"]
-        may_abstain = result.kind == "entities" or isinstance(query, Total)
+        may_abstain = result.kind in ("entities", "table") or isinstance(query, Total)
         found = may_abstain and len(result.rows) and not judged
         return ["the answer abstains, and the query graph finds something"] if found else []
     told = [entity.entity for entity in answer.entities]
@@ -78,11 +78,28 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
             if entity.entity in wanted
             and sets.kg.name(sets.kg.entity(entity.entity)) != entity.name
         ]
+    elif isinstance(query, Rows):
+        told = [(e.entity, e.name, e.cells) for e in answer.entities]
+        if told != (wanted := _rows(sets, query, result)):
+            wrong = next((a for a, b in zip(told, wanted) if a != b), (told + wanted)[-1])
+            faults.append(f"the row {wrong} is not what the query graph tells in its place")
+        if answer.columns != column_words(sets.kg, query):
+            faults.append(f"the columns are not called {answer.columns}")
     elif told != [result.words]:
         return [f"the answer is {told}, and the query graph says {result.words!r}"]
     if faults:
         return faults
     return [*_unproved(sets, query, result, answer)]
+
+
+def _rows(sets: QuerySets, query: Rows, result: Result) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Id, name and cells of every row of a table."""
+    kg, told = sets.kg, []
+    for row in result.table:
+        of = int(row.members[0]) if query.top else row.key
+        cells = tuple(cell.words(sets.values) for cell in row.cells)
+        told.append((kg.entity_ids[of], kg.name(of), (kg.name(row.key),) * bool(query.top) + cells))
+    return told
 
 
 def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> list[str]:
@@ -92,9 +109,14 @@ def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> 
     counted = not any(note.endswith(COUNTED) for note in left_out)
     cut = not all(note.endswith(COUNTED) for note in left_out)
     faults = []
-    for entity in answer.entities:
+    for place, entity in enumerate(answer.entities):
         steps = [step for one in entity.paths for step in cited[one]]
         edges = {(s.start[0], ("^" if s.inverse else "") + s.relation, s.end[0]) for s in steps}
+        if isinstance(query, Rows):
+            cells = None if left_out else proved_cells(sets, query, result.table[place], edges)
+            if not left_out and cells != entity.cells[bool(query.top) :]:
+                faults.append(f"the row of {entity.entity!r} does not follow from what it cites")
+            continue
         shown = [proved(sets, side, edges, counted=counted) for side in sides(query)]
         if result.kind == "entities":
             lacking = entity.entity not in shown[0] and not (cut and not entity.paths)

@@ -13,6 +13,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Query,
+    Rows,
     Step,
     Total,
     Union,
@@ -38,6 +39,10 @@ _OTHERS = {
     ">": "more than",
     ">=": "at least",
 }
+_COLUMNS = {
+    "value": "", "count": "number of ", "sum": "sum of ", "mean": "mean of ",
+    "min": "smallest or earliest ", "max": "largest or latest ",
+}  # fmt: skip
 _OFTEN = {"": "", "+": " (once or more often)", "*": " (any number of times, or none)"}
 
 
@@ -54,6 +59,8 @@ def query_words(kg: KnowledgeGraph, query: Query) -> str:
     if isinstance(query, Total):
         source, path = _bracketed(kg, query.source), _path(kg, query.path)
         return f"the {query.by} of what these lead to by {path}: {source}"
+    if isinstance(query, Rows):
+        return _table(kg, query)
     if isinstance(query, Exists):
         return f"whether there is any of: {_told(kg, query.source)}"
     if isinstance(query, Compared):
@@ -66,6 +73,44 @@ def query_words(kg: KnowledgeGraph, query: Query) -> str:
         )
         return f"whether {left} is {words} {right}"
     return _told(kg, query)
+
+
+def column_words(kg: KnowledgeGraph, query: Rows) -> tuple[str, ...]:
+    """What the rows of a table are of, and what each cell of them is.
+
+    >>> kg = KnowledgeGraph.from_triples([("Alien", "directed_by", "Ridley Scott")])
+    >>> from jaxkg.query import Column
+    >>> films = Column(("^directed_by",), "count")
+    >>> column_words(kg, Rows(Domain(("^directed_by",)), (films,)))
+    ('of', 'number of ← directed by')
+    """
+    told = []
+    for column in query.columns:
+        path = _path(kg, column.path).removeprefix("→ ")
+        number = "number" if column.by == "count" and not path else _COLUMNS[column.by]
+        told.append(f"{number}{path or ('' if column.by == 'count' else 'which')}")
+    shared = _path(kg, query.per).removeprefix("→ ") or "of"
+    return ("of", shared, *told) if query.top else (shared, *told)
+
+
+def _table(kg: KnowledgeGraph, query: Rows) -> str:
+    of, columns = _bracketed(kg, query.source), column_words(kg, query)[-len(query.columns) :]
+    if query.per:
+        of = f"each {_path(kg, query.per)} of {of}"
+    words = [f"a row for {of if query.per else f'each of {of}'}, with {', '.join(columns)}"]
+    for one in query.having:
+        sign = "exactly" if one.comparison == "=" else (_DATES | _OTHERS)[one.comparison]
+        if query.columns[one.column - 1].by in ("min", "max") and one.value.kind == "date":
+            sign = _DATES[one.comparison]
+        words.append(f"where {columns[one.column - 1]} is {sign} {one_line(one.value.text)}")
+    if query.order:
+        way = "from the largest or latest" if query.largest else "from the smallest or earliest"
+        words.append(f"ordered by {columns[query.order - 1]}, {way}")
+    if query.top:
+        words.append(f"the first {query.top} of each")
+    elif query.last or query.first > 1:
+        words.append(f"rows {query.first} to {query.last or 'the end'}")
+    return "; ".join(words)
 
 
 def _comparing(comparison: str, query: Query) -> str:

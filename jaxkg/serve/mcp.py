@@ -45,7 +45,8 @@ def server(facts: Lookups, answer: Callable[[Sequence[Question]], list[Answer]])
     def ask(question: str, topics: list[str] | None = None) -> str:
         """Answer a question in plain words from the graph.
 
-        Returns JSON: `entities` (answers, best first), `paths` (the triples behind each, told in a
+        Returns JSON: `entities` (answers, best first; of a table its rows, `columns` telling what
+        each and its `cells` are), `paths` (the triples behind each, told in a
         sentence), or `abstained` (why there is no answer). `topics` are ids of the entities the
         question is about, where you know them; else they are found in the question.
         """
@@ -102,8 +103,10 @@ def brief(answer: Answer, *, most: int = 20) -> dict[str, Any]:
     return {
         "entities": [
             {"id": e.entity, "name": e.name, "score": round(e.score, 4), "paths": list(e.paths[:3])}
+            | ({"cells": list(e.cells)} if e.cells else {})
             for e in answer.entities[:most]
         ],
+        **({"columns": list(answer.columns)} if answer.columns else {}),
         "entities_left_out": max(0, len(answer.entities) - most),
         "paths": paths,
         "paths_left_out": max(0, len(answer.paths) - most),

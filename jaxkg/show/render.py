@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _T = TypeVar("_T")
+_WIDEST = 40  # characters that a cell is filled up to
 _SHOWN = 120  # characters of a passage
 _TITLE, _ANSWER, _FAINT, _WARNING = "bold", "bold green", "dim", "bold yellow"
 
@@ -93,15 +94,20 @@ def html(answer: Shown, *, limit: int = 10) -> str:
 
 def _table(answer: Shown, limit: int) -> str:
     sentences = {path.id: path.sentence for path in answer.paths}
-    rows = ["<tr><th></th><th>answer</th><th>score</th><th>because</th></tr>"]
+    heads = answer.columns or ("answer",)
+    named = "".join(f"<th>{escape(one_line(head))}</th>" for head in heads)
+    rows = [f"<tr><th></th>{named}<th>score</th><th>because</th></tr>"]
     for rank, entity in enumerate(answer.entities[:limit], start=1):
         because = one_line(next((sentences[i] for i in entity.paths if i in sentences), ""))
         if len(entity.paths) > 1:
             because += f" (and {len(entity.paths) - 1:,} more)"
-        cells = str(rank), _who(entity), f"{entity.score:.3g}", because
+        told = [_who(entity), *map(one_line, entity.cells)]
+        cells = str(rank), *told, f"{entity.score:.3g}", because
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     if len(answer.entities) > limit:
-        rows.append(f'<tr><td></td><td colspan="3">{_more(answer.entities, limit)}</td></tr>')
+        rows.append(
+            f'<tr><td></td><td colspan="{2 + len(heads)}">{_more(answer.entities, limit)}</td></tr>'
+        )
     return f"<table>{''.join(rows)}</table>"
 
 
@@ -140,7 +146,7 @@ def _sections(answer: Shown, limit: int) -> Iterator[tuple[str, list[_Line]]]:
     beside = [[_Span(f"{considered:,} more considered, not cited", _FAINT)]] if considered else []
     mean = "Did you mean" if answer.abstained is not None else "Or did you mean"
     for title, lines in (
-        ("Answers", _listed(answer.entities, limit, _answer_lines)),
+        ("Answers", _answers(answer, limit)),
         (mean, _listed(answer.readings, limit, _reading_lines)),
         ("Paths", _listed(paths, limit, _path_lines) + beside),
         ("Passages", _listed(answer.passages, limit, _passage_lines)),
@@ -166,6 +172,25 @@ def _listed(
 
 def _more(items: Sequence[object], limit: int) -> str:
     return f"… and {len(items) - limit:,} more"
+
+
+def _answers(answer: Shown, limit: int) -> list[_Line]:
+    """One a line; a table in columns, whose first line tells what they are."""
+    if not answer.columns:
+        return _listed(answer.entities, limit, _answer_lines)
+    rows = [[_who(e), *map(one_line, e.cells)] for e in answer.entities[:limit]]
+    table = [list(map(one_line, answer.columns)), *rows]
+    wide = [min(max(map(len, column)), _WIDEST) for column in zip(*table)]
+    lines = []
+    for rank, (cells, paths) in enumerate(zip(table, [(), *(e.paths for e in answer.entities)])):
+        text = "  ".join(cell.ljust(size) for cell, size in zip(cells, wide))
+        lines.append([
+            _Span(f"{rank:>2}. " if rank else "    "),
+            _Span(text.rstrip(), _ANSWER if rank else _FAINT),
+            _Span(f"  {_few(paths)}" if rank else "", _FAINT),
+        ])  # fmt: skip
+    left = [[_Span(_more(answer.entities, limit), _FAINT)]]
+    return lines + left * (len(answer.entities) > limit) if rows else []
 
 
 def _answer_lines(rank: int, entity: RankedEntity) -> Iterator[_Line]:

@@ -11,6 +11,7 @@ from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import (
+    Column,
     Compared,
     Count,
     Difference,
@@ -19,6 +20,7 @@ from jaxkg.query import (
     Exists,
     Extreme,
     Intersection,
+    Rows,
     Step,
     Total,
     Union,
@@ -311,6 +313,53 @@ def test_a_closure_cites_one_shortest_walk():
         kept = [cut if e == last else e for e in answer.entities]
         assert check(kg, dataclasses.replace(answer, entities=tuple(kept))) != ()
     assert answer.reading == "animal ← is a (any number of times, or none) ← type"
+
+
+def test_every_row_of_a_table_cites_what_its_cells_tell():
+    query = Rows(
+        Union((SCOTTS, MANNS)),
+        (Column((), "count"), Column(("year",), "min"), Column(("starred",))),
+        ("directed_by",),
+        order=1,
+    )
+    answer = answered(query)
+    assert answer.columns == (
+        *("directed by", "number", "smallest or earliest year"), "starred",
+    )  # fmt: skip
+    assert [(e.name, e.cells) for e in answer.entities] == [
+        ("Scott", ("2", "1979", "Cruise; Hurt; Weaver")),
+        ("Mann", ("1", "1995", "")),
+    ]
+    assert answer.reading == (
+        "a row for each → directed by of ((Scott ← directed by) or (Mann ← directed by)), with "
+        "number, smallest or earliest year, starred; ordered by number, from the largest or latest"
+    )
+    assert check(FILMS, answer) == ()
+    assert Answer.from_json(answer.to_json()) == answer
+    first, second = answer.entities
+    for rows in (
+        (second, first),
+        (first,),
+        (first, dataclasses.replace(second, cells=("2", "1995", ""))),
+        (dataclasses.replace(first, paths=first.paths[:-1]), second),
+        (dataclasses.replace(first, paths=first.paths[:2] + first.paths[3:]), second),
+    ):
+        assert check(FILMS, dataclasses.replace(answer, entities=rows)) != ()
+    assert check(FILMS, dataclasses.replace(answer, columns=("by", *answer.columns[1:]))) != ()
+    assert "<th>smallest or earliest year</th>" in html(answer)
+    assert " 1. Scott        2       1979" in str(answer)
+
+
+def test_the_first_of_each_group_are_rows_of_their_own():
+    top = Rows(Domain(("directed_by",)), (Column(("year",)),), ("directed_by",), (), 1, top=1)
+    answer = answered(top)
+    assert answer.columns == ("of", "directed by", "year")
+    assert [(e.name, e.cells) for e in answer.entities] == [
+        ("Heat", ("Mann", "1995")),
+        ("Legend", ("Scott", "1985")),
+    ]
+    assert check(FILMS, answer) == ()
+    assert check(FILMS, dataclasses.replace(answer, entities=answer.entities[::-1])) != ()
 
 
 PAID = KnowledgeGraph.from_triples(

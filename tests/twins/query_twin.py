@@ -17,6 +17,7 @@ from jaxkg.query import (
     Exists,
     Extreme,
     Intersection,
+    Rows,
     Step,
     Total,
     Union,
@@ -40,6 +41,19 @@ def told(kg, result):
     """What the package found, as the twin tells it."""
     if result.kind == "entities":
         return {kg.entity_ids[row] for row in result.rows.tolist()}
+    if result.kind == "table":
+        ids = kg.entity_ids
+        return [
+            (
+                ids[row.key],
+                {ids[m] for m in row.members.tolist()},
+                tuple(
+                    {ids[e] for e in c.ends.tolist()} if c.number is None else c.number
+                    for c in row.cells
+                ),
+            )
+            for row in result.table
+        ]
     return result.number if result.kind == "number" else result.truth
 
 
@@ -132,7 +146,9 @@ class Twin:
         if isinstance(q, Count):
             return len(self.run(q.source))
         if isinstance(q, Total):
-            return self.total(q)
+            return self.total(self.run(q.source), q.path, q.by)
+        if isinstance(q, Rows):
+            return self.rows(q)
         if isinstance(q, Exists):
             return bool(self.run(q.source))
         if isinstance(q.left, Count):
@@ -157,12 +173,76 @@ class Twin:
         values = [self.value(e, q.value.kind) for e in entities]
         return any(compares(q.comparison, v, wanted) for v in values if v is not None)
 
-    def total(self, q):
-        added = [end for entity in self.run(q.source) for end in self.ends(entity, q.path)]
+    def rows(self, q):
+        source, groups = self.run(q.source), {}
+        for entity in source:
+            for key in self.ends(entity, q.per):
+                groups.setdefault((key, entity if q.top else ""), set()).add(entity)
+        rows = []
+        for (key, _), members in groups.items():
+            cells = [self.cell(c, members) for c in q.columns]
+            if all(self.has(h, q.columns[h.column - 1], cells[h.column - 1]) for h in q.having):
+                rows.append((key, members, tuple(cells)))
+        if not q.order:
+            return sorted(rows, key=lambda row: row[0])
+        column = q.columns[q.order - 1]
+        keyed = []
+        for row in rows:
+            cell = row[2][q.order - 1]
+            if isinstance(cell, set):
+                kind = self.kinds[column.path[-1]]
+                values = [v for v in (self.value(e, kind) for e in cell) if v is not None]
+                cell = (max if q.largest else min)(values) if values else None
+            keyed.append((cell, row))
+        without = [row for cell, row in keyed if cell is None]
+        keyed = [(cell, row) for cell, row in keyed if cell is not None]
+
+        def place(one, row, ahead):
+            same = [c for c, other in keyed if not q.top or other[0] == row[0]]
+            return sum(c > one if q.largest else c < one for c in same) + (
+                sum(c == one for c in same) if not ahead else 1
+            )
+
+        last = q.top or q.last or len(rows)
+        kept = [
+            (cell, row)
+            for cell, row in keyed
+            if place(cell, row, True) <= last and place(cell, row, False) >= q.first
+        ]
+        kept.sort(key=lambda one: (one[1][0], sorted(one[1][1])))
+        kept.sort(key=lambda one: one[0], reverse=q.largest)
+        if q.top:
+            kept.sort(key=lambda one: one[1][0])
+        every = not (q.top or q.last or q.first > 1)
+        return [row for _, row in kept] + sorted(without, key=lambda row: row[0]) * every
+
+    def cell(self, column, members):
+        ends = {end for one in members for end in self.ends(one, column.path)}
+        if column.by == "value":
+            return ends
+        if column.by == "count":
+            return len(ends)
+        if column.by in ("sum", "mean"):
+            number = self.total(members, column.path, column.by)
+            return set() if number is None else number
+        kind = self.kinds[column.path[-1]]
+        values = {e: self.value(e, kind) for e in ends if self.value(e, kind) is not None}
+        best = (max if column.by == "max" else min)(values.values(), default=None)
+        return {e for e, value in values.items() if value == best}
+
+    def has(self, having, column, cell):
+        if cell == set():
+            return False
+        kind = having.value.kind
+        one = self.value(min(cell), kind) if isinstance(cell, set) else cell
+        return compares(having.comparison, one, READ[kind](having.value.text))
+
+    def total(self, source, path, by):
+        added = [end for entity in source for end in self.ends(entity, path)]
         if not added:
             return None
         number = sum(map(Fraction, added))
-        if q.by == "sum":
+        if by == "sum":
             return number
         digits = max(len(text.partition(".")[2]) for text in added)
         return round(number / len(added), digits + 2)

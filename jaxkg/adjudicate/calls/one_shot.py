@@ -214,8 +214,8 @@ def found_by_query(answer: Answer) -> dict[str, list[tuple[str, str]]] | None:
 
 
 def worked_out(answer: Answer) -> bool:
-    """Whether the answer is a count, a total, yes or no: no entity that a model could choose."""
-    return any(entity.kind in WORKED_OUT for entity in answer.entities)
+    """Whether the answer is a count, a total, a table, yes or no: no entity to choose."""
+    return bool(answer.columns) or any(entity.kind in WORKED_OUT for entity in answer.entities)
 
 
 def adjudication_prompt(question: str, offers: Sequence[Offered]) -> tuple[Message, Message]:

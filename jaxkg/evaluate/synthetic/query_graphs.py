@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from jaxkg.kg.queries.rules import refusal, value_kind
@@ -9,6 +11,8 @@ from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import KINDS
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
+    Closure,
+    Column,
     Compared,
     Comparison,
     Count,
@@ -17,9 +21,11 @@ from jaxkg.query import (
     Entities,
     Exists,
     Extreme,
+    Having,
     Intersection,
     Node,
     Query,
+    Rows,
     Step,
     Total,
     Union,
@@ -57,13 +63,15 @@ class RandomQueries:
                 return query
 
     def _root(self) -> Query:
-        shape = self.rng.integers(11)
+        shape = self.rng.integers(13)
         if shape < 6:
             return self._node(3)
         if shape == 6:
             return Count(self._node(2))
         if shape == 7:
             return Exists(self._node(2))
+        if shape > 10:
+            return self._rows(self._node(2))
         if shape == 10:
             return self._total(self._node(2))
         left, right = self._node(1), self._node(1)
@@ -74,6 +82,42 @@ class RandomQueries:
         if kind == "date" and self.rng.random() < 0.2:
             comparison = "in"
         return Compared(left, comparison, right)
+
+    def _rows(self, source: Node) -> Query:
+        """A table of a column or two, often of groups, often ordered."""
+        found = self.sets.derive(source).nodes
+        leaving = self._leaving(found) if 0 < len(found) <= self.most else []
+        if not leaving:
+            return Count(source)
+        per = (self._pick(leaving),) if self.rng.random() < 0.5 else ()
+        kinds = {name: self.values.relation_kinds.get(name) for name in leaving}
+        columns = []
+        for _ in range(self.rng.integers(1, 3)):
+            path = (self._pick(leaving),) if self.rng.random() < 0.85 else ()
+            kind = kinds[path[0]] if path else None
+            ways = ["value", "count"] + ["min", "max"] * (kind in ("number", "date"))
+            columns.append(Column(path, self._pick(ways + ["sum", "mean"] * (kind == "number"))))
+        query = Rows(source, tuple(columns), per)
+        by = [
+            n
+            for n, c in enumerate(columns, start=1)
+            if c.by != "value" or kinds.get("".join(c.path))
+        ]
+        if by and self.rng.random() < 0.3:
+            number, value = self._pick(by), Value("number", str(self._small()))
+            if kinds.get("".join(columns[number - 1].path)) == "date":
+                dates = self._valued[KINDS.index("date")]
+                value = self.value_at("date", int(self._pick(dates)))
+            query = dataclasses.replace(
+                query, having=(Having(number, self._pick(_ORDERED), value),)
+            )
+        if by and self.rng.random() < 0.6:
+            first, top = self._small(), self._small() if per and self.rng.random() < 0.3 else 0
+            last = self._pick((0, first + self._small() - 1))
+            places = {"first": 1, "top": top} if top else {"first": first, "last": last}
+            largest = bool(self.rng.random() < 0.5)
+            query = dataclasses.replace(query, order=self._pick(by), largest=largest, **places)
+        return query if refusal(self.values, query) is None else Rows(source, (Column(()),))
 
     def _total(self, source: Node) -> Query:
         """Of numbers that a path of a step or two leads to; a count where there are none."""
@@ -127,7 +171,7 @@ class RandomQueries:
                 return node
             size = min(len(relations), 1 + int(self.rng.random() < 0.2))
             some = self.rng.choice(len(relations), size, replace=False)
-            closure = self._pick(("+", "*")) if self.rng.random() < 0.15 else ""
+            closure: Closure = self._pick(("+", "*")) if self.rng.random() < 0.15 else ""
             node = Step(node, tuple(relations[at] for at in some.tolist()), returns, closure)
         return node
 

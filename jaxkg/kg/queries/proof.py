@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxkg.kg.queries.rules import topics_of, where_window
 from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.queries.tables import Groups, Row
 from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.query import (
     Difference,
@@ -16,6 +17,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Node,
+    Rows,
     Step,
     Total,
     Union,
@@ -53,6 +55,34 @@ def proved_words(sets: QuerySets, query: Total, edges: Iterable[Edge]) -> str:
     rows = [sets.kg.entity(end) for one in source for end in _along(one, query.path, ends)]
     number, unit, _ = added(sets.values, np.array(rows, np.int64), query.by)
     return told_total(number, unit)
+
+
+def proved_cells(
+    sets: QuerySets, query: Rows, row: Row, edges: Iterable[Edge]
+) -> tuple[str, ...] | None:
+    """What these edges alone show a row of a table to tell; None where they show no such row."""
+    ends = _ends_of(edges)
+    source = _proved(sets, query.source, ends, True)
+    ids = sets.kg.entity_ids
+
+    def reach(nodes: np.ndarray, path: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+        found = [
+            (place, sets.kg.entity(end))
+            for place, node in enumerate(nodes.tolist())
+            for end in _along(ids[node], path, ends)
+        ]
+        place, end = np.array(sorted(found), np.int64).reshape(-1, 2).T
+        return place, end
+
+    nodes = np.array(sorted(map(sets.kg.entity, source)), np.int64)
+    groups = Groups(sets.values, query, nodes, reach)
+    own = groups.key == row.key
+    if query.top:
+        own &= groups.member[groups.first[:-1]] == row.members[0]
+    for group in np.flatnonzero(own).tolist():
+        cells = [groups.cells(column, [group])[0] for column in query.columns]
+        return tuple(cell.words(sets.values) for cell in cells)
+    return None
 
 
 def _ends_of(edges: Iterable[Edge]) -> _Ends:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.queries.literals import as_number
 from jaxkg.kg.queries.values import KINDS, Values
 from jaxkg.kg.queries.windows import NONE, Window
 from jaxkg.query import (
     OPERATORS,
+    Column,
     Compared,
     Count,
     Difference,
@@ -16,6 +18,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Query,
+    Rows,
     Step,
     Total,
     Union,
@@ -27,7 +30,7 @@ from jaxkg.query import (
 DEEPEST = 64
 """Operators within each other, at most."""
 _KNOWN = frozenset(OPERATORS.values())
-ROOTS = frozenset((Count, Total, Exists, Compared))
+ROOTS = frozenset((Count, Total, Rows, Exists, Compared))
 """Operators that stand at the root alone."""
 
 
@@ -112,6 +115,8 @@ def refuse_operator(values: Values, query: Query) -> None:
             raise JaxkgError(f"the first n entities want n of 1 or more, not {query.n!r}")
         if query.by == "value":
             ends_at(values, query)
+    elif isinstance(query, Rows):
+        refuse_table(values, query)
     elif isinstance(query, Compared):
         side_kind(values, query)
 
@@ -199,7 +204,11 @@ def _refuse_unaddable(values: Values, node: Total) -> None:
     """Refuse a total of an empty path, or of one to no numbers or to those of several units."""
     if node.by not in ("sum", "mean"):
         raise JaxkgError(f'total is by "sum" or "mean", not by {node.by!r}')
-    last = node.path[-1:]
+    _refuse_numberless(values, node.path)
+
+
+def _refuse_numberless(values: Values, path: tuple[str, ...]) -> None:
+    last = path[-1:]
     if not last:
         raise JaxkgError("a total of nothing: the path is empty")
     if (kind := values.kind_along(last)) != "number":
@@ -209,6 +218,69 @@ def _refuse_unaddable(values: Values, node: Total) -> None:
         raise JaxkgError(
             f"what {last[0]} leads to cannot be added up: numbers in units {sorted(units)}"
         )
+
+
+def refuse_table(values: Values, node: Rows) -> None:
+    """Refuse a table that cannot be told.
+
+    Raises:
+        JaxkgError: no columns; a column, condition or order of another kind than there are, or of
+            what has no values for it; a place below 1; the first of each group without a group or
+            an order.
+    """
+    for given, name in ((node.columns, "columns"), (node.having, "conditions")):
+        if type(given) is not tuple:
+            raise JaxkgError(f"a table wants a tuple of {name}, not {str(given)[:200]!r}")
+    _refuse_untupled(node.per, "rows", "relations")
+    if not node.columns:
+        raise JaxkgError("a table of no columns")
+    for column in node.columns:
+        _refuse_untupled(column.path, "column", "relations")
+    for relation in (*node.per, *(name for column in node.columns for name in column.path)):
+        values.kg.relation_code(relation)
+    for column in node.columns:
+        if column.by in ("sum", "mean"):
+            _refuse_numberless(values, column.path)
+        elif column.by in ("min", "max"):
+            _refuse_unordered(values, node, column)
+        elif column.by not in ("value", "count"):
+            raise JaxkgError(f"a column is by value, count, sum, mean, min or max: {column.by!r}")
+    for one in node.having:
+        column = _column(node, one.column)
+        if column.by == "value" or not isinstance(one.value, Value):
+            raise JaxkgError("a table's rows are kept by a number in a column, or by Where before")
+        if column.by in ("min", "max"):
+            kind = _refuse_unordered(values, node, column)
+            along = column.path[-1] if column.path else None
+            values.window(kind, one.comparison, one.value, along=along)
+        elif one.comparison not in ("=", "!=", "<", "<=", ">", ">="):
+            raise JaxkgError(f"numbers do not compare by {one.comparison!r}")
+        elif as_number(one.value.text) is None or one.value.kind != "number":
+            raise JaxkgError(f"a {column.by} compares with a number, not with {one.value.text!r}")
+    wrong = [n for n in (node.first, node.last, node.top, node.order) if type(n) is not int]
+    if wrong or node.first < 1 or node.last < 0 or node.top < 0:
+        raise JaxkgError("places in a table are whole numbers from 1")
+    if node.last and node.last < node.first:
+        raise JaxkgError(f"rows {node.first} to {node.last}: the last comes before the first")
+    if not node.order and (node.first > 1 or node.last or node.top):
+        raise JaxkgError("the first rows of a table want an order")
+    if node.top and (not node.per or node.first > 1 or node.last):
+        raise JaxkgError("the first of each group want groups, and no other places")
+    if node.order and (column := _column(node, node.order)).by == "value":
+        _refuse_unordered(values, node, column)
+
+
+def _column(node: Rows, number: int) -> Column:
+    if type(number) is not int or not 1 <= number <= len(node.columns):
+        raise JaxkgError(f"a table of {len(node.columns)} columns has none of number {number!r}")
+    return node.columns[number - 1]
+
+
+def _refuse_unordered(values: Values, node: Rows, column: Column) -> str:
+    """The kind of value that a column of numbers or dates has."""
+    if not column.path:
+        raise JaxkgError("a column of the things themselves has no order")
+    return ends_at(values, Extreme(node.source, column.path, True))
 
 
 def last_relations(node: Where | Extreme) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from jaxkg.kg.queries.rules import (
     topics_of,
     where_window,
 )
+from jaxkg.kg.queries.tables import NONE_KEY, Row, order_keys, table_rows
 from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE
@@ -38,6 +39,7 @@ from jaxkg.query import (
     Intersection,
     Node,
     Query,
+    Rows,
     Step,
     Total,
     Where,
@@ -76,9 +78,11 @@ class Result:
     """What a query graph executes to.
 
     Attributes:
-        kind: which of the next three holds.
+        kind: which of the next holds.
         rows: [K] int32 entities, ascending; of a count what was counted, of a total what has a
-            number, of a yes or no what was found, of a comparison nothing.
+            number, of a yes or no what was found, of a comparison nothing; of a table what its
+            rows are of, in their order.
+        table: rows of a table.
         number: of a count; of a total, exact, or None where there is nothing to add.
         unit: text of the unit of a total's number.
         truth: of a yes or no.
@@ -86,8 +90,9 @@ class Result:
         derive: see `derived`.
     """
 
-    kind: Literal["entities", "number", "boolean"]
+    kind: Literal["entities", "number", "boolean", "table"]
     rows: np.ndarray
+    table: tuple[Row, ...] = ()
     number: int | Decimal | None = None
     unit: str = ""
     truth: bool | None = None
@@ -327,16 +332,6 @@ def start_of(values: Values, node: Entities | Domain) -> Derived:
     return Derived(node, nodes.astype(np.int32), np.concatenate(steps)[first, None])
 
 
-NONE_KEY = np.iinfo(np.int64).min
-"""The order key of an entity without a value."""
-
-
-def order_keys(values: Values, kind: str) -> np.ndarray:
-    """[N] int64 by which a kind's values are ordered; NONE_KEY where there is none."""
-    first, second = values.keys_of(kind).astype(np.int64)
-    return np.where(first == NONE, NONE_KEY, first * (1 << 31) + second)
-
-
 def foremost(keys: np.ndarray, node: Extreme) -> np.ndarray:
     """Places of the n foremost of [K] keys, ascending; ties with the n-th are kept."""
     if not len(keys):
@@ -351,7 +346,7 @@ def sides(query: Query) -> tuple[Node, ...]:
     if isinstance(query, Compared):
         both = (query.left, query.right)
         return tuple(side.source if isinstance(side, Count) else side for side in both)
-    return (query.source,) if isinstance(query, Count | Total | Exists) else (query,)
+    return (query.source,) if isinstance(query, Count | Total | Rows | Exists) else (query,)
 
 
 def root_result(
@@ -378,6 +373,11 @@ def root_result(
         truth = compared(query, found[0], found[1], sets.values)
         return told("boolean", np.zeros(0, np.int32), truth=truth)
     rows = found[0]
+    if isinstance(query, Rows):
+        table = table_rows(
+            sets.values, query, rows, lambda nodes, path: sets.reached(nodes, path)[:2]
+        )
+        return told("table", np.array([row.key for row in table], np.int32), table=table)
     if isinstance(query, Total):
         place, ends, _ = sets.reached(rows, query.path)
         number, unit, numbers = added(sets.values, ends, query.by)

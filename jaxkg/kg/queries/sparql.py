@@ -31,6 +31,7 @@ from jaxkg.kg.queries.rules import (
 from jaxkg.kg.queries.values import Values, count_meant
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
+    Column,
     Compared,
     Count,
     Difference,
@@ -38,9 +39,11 @@ from jaxkg.query import (
     Entities,
     Exists,
     Extreme,
+    Having,
     Intersection,
     Node,
     Query,
+    Rows,
     Step,
     Total,
     Union,
@@ -51,12 +54,17 @@ from jaxkg.query import (
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]+")
 _DAYS = "^(-?[0-9]{4,5})(-([0-9]{2})(-([0-9]{2}))?)?(T[0-9:.]+)?(Z|[+-][0-9]{2}:[0-9]{2})?$"
 _TIME = r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?$"
+_DAY = 1_000_000_000
+"""By which a first day is multiplied to stand before a last one in one number."""
 _NUMERIC = ", ".join(f"<{XSD}{name}>" for name in sorted(NUMBERS))
 _DATED = ", ".join(f"<{XSD}{name}>" for name in ("gYear", "gYearMonth", "date", "dateTime", "time"))
 
 
 def to_sparql(values: Values, query: Query) -> str:
     """A query graph as a SELECT of ?answer, of ?number (a mean is not rounded), or an ASK.
+
+    A table is a SELECT of ?answer (and ?member) with ?c1, ?c2 ... for its columns: a row for every
+    combination of their values; the least and the largest of dates as day * 10^9 + day.
 
     Args:
         values: of the graph.
@@ -79,6 +87,8 @@ def to_sparql(values: Values, query: Query) -> str:
         return f"SELECT (COUNT(DISTINCT ?answer) AS ?number) WHERE {made.group(query.source)}"
     if isinstance(query, Total):
         return made.total(query)
+    if isinstance(query, Rows):
+        return made.table(query)
     if isinstance(query, Exists):
         return f"ASK {made.group(query.source)}"
     if isinstance(query, Compared):
@@ -219,11 +229,13 @@ class _Printer:
             hops.append("^" * back + self.terms.relation(name[back:]))
         return f"{start} ({'|'.join(hops)}){node.closure} {end} ."
 
-    def path(self, start: str, path: tuple[str, ...]) -> tuple[list[str], str]:
-        """Lines that walk a path, and the variable at its end."""
+    def path(
+        self, start: str, path: tuple[str, ...], last: str | None = None
+    ) -> tuple[list[str], str]:
+        """Lines that walk a path, and the variable at its end: `last`, or one of its own."""
         lines = []
-        for name in path:
-            end = next(self._fresh)
+        for number, name in enumerate(path, start=1):
+            end = last if last and number == len(path) else next(self._fresh)
             lines.append(self.step(start, (name,), end))
             start = end
         return lines, start
@@ -361,6 +373,108 @@ class _Printer:
         what = f"{'SUM' if query.by == 'sum' else 'AVG'}({value}) AS ?number"
         return f"SELECT ({what}) WHERE {{\n{_indented(each)}\n}}"
 
+    def table(self, query: Rows) -> str:
+        """A SELECT of what rows are of, and of their columns."""
+        of, order = _of(query), "DESC" if query.largest else "ASC"
+        lines = self.rows(query, "?key")
+        if query.top:
+            own, other = next(self._fresh), next(self._fresh)
+            ahead = "\n".join(self.rows(query, other, "?answer", next(self._fresh)))
+            sign = ">" if query.largest else "<"
+            before = f"OPTIONAL {{\n{_indented(ahead)}\nFILTER({other} {sign} {own})\n}}"
+            counted = [*self.rows(query, own), before]
+            lines.append(f"{{ {_grouped(of, f'COUNT({other})', '?before', counted)} }}")
+            lines.append(f"FILTER(?before < {query.top})")
+        for place, sign in ((query.first, "<="), (query.last, ">=")):
+            if place > (sign == "<="):
+                bound = next(self._fresh)
+                inside = _indented("\n".join(self.rows(query, bound, next(self._fresh))))
+                ranked = f"SELECT {bound} WHERE {{\n{inside}\n}} ORDER BY {order}({bound})"
+                if sign == "<=":
+                    lines.append(f"{{ {ranked} LIMIT 1 OFFSET {place - 1} }}")
+                else:
+                    last = f"{'MIN' if query.largest else 'MAX'}({bound})"
+                    bound, top = next(self._fresh), f"{ranked} LIMIT {place}"
+                    lines.append(f"{{ SELECT ({last} AS {bound}) WHERE {{ {{ {top} }} }} }}")
+                held = sign if query.largest else {"<=": ">=", ">=": "<="}[sign]
+                lines.append(f"FILTER(?key {held} {bound})")
+        for number, column in enumerate(query.columns, start=1):
+            told = "\n".join(self.column(query, column, f"?c{number}"))
+            lines.append(f"OPTIONAL {{\n{_indented(told)}\n}}")
+        told = " ".join([of, *(f"?c{n}" for n in range(1, len(query.columns) + 1))])
+        ordered = f" ORDER BY {order}(?key)" if query.order else ""
+        inside = _indented("\n".join(lines))
+        return f"SELECT DISTINCT {told} WHERE {{\n{inside}\n}}{ordered}"
+
+    def rows(
+        self, query: Rows, key: str, answer: str = "?answer", member: str = "?member"
+    ) -> list[str]:
+        """Lines that bind what rows are of, of those that are kept, and what orders them."""
+        of, (lines, _) = _of(query, answer, member), self.members(query, answer, member)
+        inside = _indented("\n".join(lines))
+        lines = [f"{{ SELECT DISTINCT {of} WHERE {{\n{inside}\n}} }}"]
+        for one in query.having:
+            column, found = query.columns[one.column - 1], next(self._fresh)
+            lines += self.column(query, column, found, answer, member)
+            lines.append(self.having(query, one, column, found))
+        if query.order:
+            ordered = query.columns[query.order - 1]
+            if ordered.by == "value":
+                ordered = Column(ordered.path, "max" if query.largest else "min")
+            told = "\n".join(self.column(query, ordered, key, answer, member))
+            every = not (query.top or query.last or query.first > 1)
+            lines.append(f"OPTIONAL {{\n{_indented(told)}\n}}" if every else told)
+        return lines
+
+    def members(self, query: Rows, answer: str, member: str) -> tuple[list[str], str]:
+        """Lines that bind what a row is of and an entity that it tells of; that one's variable."""
+        one = member if query.top else next(self._fresh) if query.per else answer
+        return [self.group(query.source, one), *self.path(one, query.per, answer)[0]], one
+
+    def column(
+        self,
+        query: Rows,
+        column: Column,
+        var: str,
+        answer: str = "?answer",
+        member: str = "?member",
+    ) -> list[str]:
+        """Lines that bind what a column tells."""
+        of, (lines, one) = _of(query, answer, member), self.members(query, answer, member)
+        if column.by == "value":
+            own = [f"BIND({one} AS {var})"] if not column.path else []
+            return [*lines, *self.path(one, column.path, var)[0], *own]
+        path, end = self.path(one, column.path)
+        if column.by == "count":
+            path = ["OPTIONAL {", _indented("\n".join(path)), "}"] if path else []
+            return [f"{{ {_grouped(of, f'COUNT(DISTINCT {end})', var, [*lines, *path])} }}"]
+        kind = ends_at(self.values, Extreme(query.source, column.path, True))
+        more, value = self.value(end, kind)
+        inside = [*lines, *path, *more]
+        if column.by in ("sum", "mean"):
+            told = " ".join(dict.fromkeys((*of.split(), one, end, str(value))))
+            each = _indented("\n".join(inside))
+            inside = [f"{{ SELECT DISTINCT {told} WHERE {{\n{each}\n}} }}"]
+        how = {"sum": "SUM", "mean": "AVG", "min": "MIN", "max": "MAX"}[column.by]
+        return [f"{{ {_grouped(of, f'{how}({_ordering(value)})', var, inside)} }}"]
+
+    def having(self, query: Rows, one: Having, column: Column, found: str) -> str:
+        """A filter of rows by what a column tells."""
+        kind = "number"
+        if column.by in ("min", "max"):
+            kind = ends_at(self.values, Extreme(query.source, column.path, True))
+        if kind == "date":
+            days = as_date(one.value.text)
+            assert days is not None  # refused before
+            first = f"FLOOR({found} / {_DAY})"
+            own = first, f"({found} - {first} * {_DAY})"
+            return _date_filter(one.comparison, own, tuple(map(str, days)))
+        number = as_number(one.value.text)
+        constant = f'"{number[0]:f}"^^<{XSD}decimal>' if number else one.value.text.lower()
+        if kind == "boolean":
+            constant = str(int(one.value.text.strip().lower() == "true"))
+        return f"FILTER({found} {one.comparison} {constant})"
+
     def compared(self, query: Compared) -> str:
         left, right = next(self._fresh), next(self._fresh)
         if isinstance(query.left, Count):
@@ -387,13 +501,18 @@ class _Printer:
         return "\n".join([*lines, *more, *further, held])
 
 
+def _of(query: Rows, answer: str = "?answer", member: str = "?member") -> str:
+    """Variables that tell the rows of a table apart."""
+    return f"{answer} {member}" if query.top else answer
+
+
 def _grouped(var: str, what: str, key: str, lines: list[str]) -> str:
     inside = _indented("\n".join(lines))
     return f"SELECT {var} ({what} AS {key}) WHERE {{\n{inside}\n}} GROUP BY {var}"
 
 
 def _ordering(value: tuple[str, str] | str) -> str:
-    return f"{value[0]} * 1000000000 + {value[1]}" if isinstance(value, tuple) else value
+    return f"{value[0]} * {_DAY} + {value[1]}" if isinstance(value, tuple) else value
 
 
 def _date_filter(comparison: str, days: tuple[str, str] | str, other: tuple[str, ...]) -> str:

@@ -73,7 +73,7 @@ function show(answer) {
   showVerdict(answer);
   const paths = new Map(answer.paths.map((path) => [path.id, path]));
   const read = Math.max(...answer.plan.filter((plan) => plan.used).map((plan) => plan.probability));
-  const items = answer.entities.map((entity) => answered(entity, paths, read));
+  const items = answer.entities.map((entity) => answered(entity, paths, read, answer.columns));
   const first = items.slice(0, 10), rest = items.slice(10);
   at("answers").replaceChildren(...first);
   if (rest.length) at("answers").append(unfolded(`${count(rest.length, "more answer", "more answers")}`, rest, "ol"));
@@ -149,12 +149,13 @@ function showVerdict(answer) {
 
 const TOLD = { count: "count", truth: "yes or no" };
 // `read` is how sure the reading is: told once, above, where the answer is no less.
-function answered(entity, paths, read) {
+function answered(entity, paths, read, columns) {
   const item = made("li", undefined, { class: "answer" });
   const head = made("div", undefined, { class: "head" });
   head.append(entity.kind in TOLD
     ? made("span", entity.name, { class: "name" }) : link(entity.entity, entity.name, "link name", 200));
   if (entity.kind !== "entity") head.append(made("span", TOLD[entity.kind] || entity.kind, { class: "kind" }));
+  head.append(...entity.cells.map((cell, at) => made("span", `${columns.at(at - entity.cells.length)}: ${cell}`, { class: "cell" })));
   if (entity.score < 1 && Math.abs(entity.score - read) > .005) head.append(sure(entity.score));
   const behind = entity.paths.map((id) => paths.get(id)).filter(Boolean).map(chain);
   const list = made("ul", undefined, { class: "chains", "aria-label": "Because" });

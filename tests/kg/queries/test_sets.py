@@ -1,4 +1,5 @@
 import dataclasses
+import json
 from decimal import Decimal
 
 import numpy as np
@@ -12,6 +13,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import Values
 from jaxkg.query import (
+    Column,
     Compared,
     Count,
     Difference,
@@ -19,7 +21,9 @@ from jaxkg.query import (
     Entities,
     Exists,
     Extreme,
+    Having,
     Intersection,
+    Rows,
     Step,
     Total,
     Union,
@@ -123,6 +127,95 @@ def made(comparison, number, path=("^by",)):
 def test_every_operator(query, meant):
     result = QuerySets(FILMS).execute(query)
     assert told(FILMS, result) == meant
+
+
+SHOP = KnowledgeGraph.from_triples(
+    [
+        *((name, "in", "drinks") for name in ("tea", "milk")),
+        *((name, "in", "food") for name in ("bun", "pie", "rye")),
+        *(("tea", "price", "3"), ("milk", "price", "2"), ("bun", "price", "1")),
+        *(("pie", "price", "5"), ("rye", "price", "5"), ("ice", "by", "Ann"), ("pie", "by", "Bo")),
+    ]
+)
+GOODS = Union((Domain(("in",)), Entities(("ice",))))
+PRICE, NUMBER, MEAN = Column(("price",)), Column((), "count"), Column(("price",), "mean")
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        (
+            Rows(GOODS, (PRICE, Column(("by",)))),
+            "bun 1 -, ice - Ann, milk 2 -, pie 5 Bo, rye 5 -, tea 3 -",
+        ),
+        (Rows(GOODS, (NUMBER, MEAN), ("in",), order=1), "food 3 3.67, drinks 2 2.5"),
+        (
+            Rows(GOODS, (Column(("price",), "min"), Column(("price",), "sum")), ("in",)),
+            "drinks 2 5, food 1 11",
+        ),
+        (Rows(GOODS, (PRICE,), order=1), "pie 5, rye 5, tea 3, milk 2, bun 1, ice -"),
+        (Rows(GOODS, (PRICE,), order=1, first=2, last=3), "pie 5, rye 5, tea 3"),
+        (Rows(GOODS, (PRICE,), order=1, first=3, last=3), "tea 3"),
+        (Rows(GOODS, (PRICE,), order=1, largest=False, first=4), "pie 5, rye 5"),
+        (Rows(GOODS, (PRICE,), order=1, first=9, last=9), ""),
+        (Rows(GOODS, (PRICE,), ("in",), order=1, top=1), "drinks 3, food 5, food 5"),
+        (
+            Rows(GOODS, (NUMBER,), ("in",), (Having(1, ">", Value("number", "2")),)),
+            "food 3",
+        ),
+        (
+            Rows(GOODS, (Column(()), NUMBER), ("in",), order=2),
+            "food bun; pie; rye 3, drinks milk; tea 2",
+        ),
+    ],
+)  # fmt: skip
+def test_a_table_tells_rows_of_things_or_of_groups(query, meant):
+    sets = QuerySets(SHOP)
+    result = sets.execute(query)
+    told = [
+        " ".join([SHOP.name(row.key), *(cell.words(sets.values) or "-" for cell in row.cells)])
+        for row in result.table
+    ]
+    assert ", ".join(told) == meant
+    assert query_from_dict(json.loads(json.dumps(query_to_dict(query)))) == query
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (Rows(GOODS, ()), "no columns"),
+        (Rows(GOODS, [PRICE]), "a tuple of columns"),  # pyright: ignore
+        (Rows(GOODS, (Column(("cost",)),)), "no relation 'cost'"),
+        (Rows(GOODS, (PRICE,), ("kind",)), "no relation 'kind'"),
+        (Rows(GOODS, (Column(("in",), "sum"),)), "cannot be added up"),
+        (Rows(GOODS, (Column(("in",), "max"),)), "cannot be ordered"),
+        (Rows(GOODS, (Column(("in",), "least"),)), "a column is by"),  # pyright: ignore
+        (Rows(GOODS, (PRICE,), order=2), "none of number 2"),
+        (Rows(GOODS, (Column(()),), order=1), "has no order"),
+        (Rows(GOODS, (PRICE,), order=1, first=3, last=2), "the last comes before the first"),
+        (Rows(GOODS, (PRICE,), last=2), "want an order"),
+        (Rows(GOODS, (PRICE,), order=1, top=2), "want groups"),
+        (Rows(GOODS, (PRICE,), order=1, first=0), "from 1"),
+        (Rows(GOODS, (PRICE,), having=(Having(1, ">", Value("number", "2")),)), "a number in a"),
+        (Rows(GOODS, (NUMBER,), having=(Having(1, ">", Value("number", "two")),)), "'two'"),
+        (Rows(GOODS, (NUMBER,), having=(Having(1, "in", Value("number", "2")),)), "'in'"),
+        (Step(Rows(GOODS, (PRICE,)), ("in",)), "rows stands at the root"),  # pyright: ignore
+    ],
+)
+def test_a_table_that_cannot_be_told_is_refused_in_one_line(query, why):
+    with pytest.raises(JaxkgError) as caught:
+        QuerySets(SHOP).execute(query)
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(JaxkgError):
+        query_batch(Values(SHOP), [query])
+
+
+@pytest.mark.parametrize("columns", [[["price"]], [{"path": ["price"], "more": 1}], [{}], "price"])
+def test_columns_that_are_none_are_refused_as_json(columns):
+    raw = query_to_dict(Rows(GOODS, (PRICE,))) | {"columns": columns}
+    with pytest.raises(JaxkgError):
+        query_from_dict(raw)
 
 
 KINDS_OF = KnowledgeGraph.from_triples(
