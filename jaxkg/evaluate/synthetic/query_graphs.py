@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -255,5 +256,5 @@ class RandomQueries:
             found |= {c + self.kg.num_relations for c in self.sets.codes_into(row)}
         return [self.kg.relation_name(code) for code in sorted(found)]
 
-    def _pick(self, items):
+    def _pick(self, items) -> Any:
         return items[int(self.rng.integers(len(items)))]

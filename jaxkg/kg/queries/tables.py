@@ -131,7 +131,9 @@ class Groups:
         """[G] int64 by which a column orders the groups; NONE_KEY where it has nothing."""
         if column.by in ("count", "sum", "mean"):
             found = [number for number, _ in self.numbers(column)]
-            place = {size: at for at, size in enumerate(sorted({*found} - {None}))}
+            place = {
+                size: at for at, size in enumerate(sorted({n for n in found if n is not None}))
+            }
             return np.array([NONE_KEY if n is None else place[n] for n in found], np.int64)
         kind = self.values.kind_along(column.path[-1:]) or "entity"
         group, ends = self._ends(column.path)

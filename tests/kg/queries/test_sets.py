@@ -13,6 +13,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import Values
 from jaxkg.query import (
+    Closure,
     Column,
     Compared,
     Count,
@@ -227,7 +228,7 @@ KINDS_OF = KnowledgeGraph.from_triples(
 )
 
 
-def kinds_of(start, *relations, closure="+", returns=True):
+def kinds_of(start, *relations, closure: Closure = "+", returns=True):
     return Step(Entities((start,)), relations, returns, closure)
 
 
