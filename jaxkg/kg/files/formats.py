@@ -12,12 +12,27 @@ from typing import NamedTuple
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files import delimited_format, graphml, jsonl, parquet
 from jaxkg.kg.files.array_folder import CARD
+from jaxkg.kg.files.foreign import (
+    cypher,
+    dot,
+    gedcom,
+    graphrag,
+    kgx,
+    known_tables,
+    obo,
+    spdx,
+    sql_dump,
+    vault,
+)
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.rdf import read as rdf
 from jaxkg.kg.files.tables import excel, sqlite
 from jaxkg.kg.files.textfile import open_bytes, plain_name
 
-_MODULES = (delimited_format, excel, sqlite, jsonl, parquet, graphml, rdf)
+_MODULES = (
+    *(delimited_format, excel, sqlite, jsonl, parquet, graphml, rdf, obo, gedcom, spdx, cypher),
+    *(dot, vault, known_tables, kgx, graphrag, sql_dump),
+)
 """A module a format, or some that are read alike."""
 
 GROUP = "jaxkg.formats"

@@ -27,6 +27,9 @@ from jaxkg.words import relation_words
 if TYPE_CHECKING:
     from jaxkg.kg.files.tables.keys import TakenTable
 
+_BATCH = 1 << 12
+"""Facts taken one by one that are encoded together."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Head:
@@ -187,7 +190,6 @@ class Intake:
         6
 
     Attributes:
-        encoder: takes triples of ids.
         names: takes names of ids.
         bad: takes malformed lines.
         options: see `Options`.
@@ -204,7 +206,8 @@ class Intake:
     def __init__(
         self, options: Options | None = None, bad: BadLines | None = None, format: str = ""
     ) -> None:
-        self.encoder, self.names = TripleEncoder(), NameCollector()
+        self._encoder, self.names = TripleEncoder(), NameCollector()
+        self._facts: list[tuple[str, str, str, str]] = []
         self.bad = BadLines() if bad is None else bad
         self.options = Options() if options is None else options
         self.format = format
@@ -216,6 +219,12 @@ class Intake:
         self.left_out: Counter[str] = Counter()
         self._statements: dict[str, tuple[str, str, str]] = {}
         self._shared: dict[type[Closing], Closing] = {}
+
+    @property
+    def encoder(self) -> TripleEncoder:
+        """Takes triples of ids by columns, and has all that were taken so far."""
+        self._flush()
+        return self._encoder
 
     def tell(self, reading: str) -> None:
         """Tell how a file was read; "" tells nothing."""
@@ -231,7 +240,16 @@ class Intake:
         Args:
             source: "file:line" and the like; only where the options ask for it.
         """
-        self.encoder.add([head], [relation], [tail], [source] if source else None)
+        self._facts.append((head, relation, tail, source))
+        if len(self._facts) == _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Encode the facts that were taken one by one."""
+        if self._facts:
+            heads, relations, tails, sources = zip(*self._facts)
+            self._encoder.add(heads, relations, tails, sources if any(sources) else None)
+            self._facts.clear()
 
     def name(self, id: str, name: str, aliases: Iterable[str] = ()) -> None:
         """Take the name to show for an id, and other names; a further name is an alias."""

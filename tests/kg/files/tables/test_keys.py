@@ -95,7 +95,7 @@ def test_commas_part_what_rows_are_called(folder):
 
 
 def test_a_folder_of_nothing_to_read_says_so(tmp_path):
-    (tmp_path / "a.md").write_text("x")
+    (tmp_path / "a.pdf").write_text("x")
     with pytest.raises(JaxkgError, match="not a saved graph"):
         read_graph(tmp_path)
     (tmp_path / "a.csv").write_text("id,name,x\n1,A,2\n")

@@ -1,0 +1,398 @@
+"""Cypher scripts that make a graph: CREATE and MERGE, with MATCH, SET and UNWIND around them.
+
+Nothing is executed but what makes nodes and relations of values that the script itself spells out:
+APOC's exports, `:play movies`, hand-written seeds. Nodes that MERGE names by their properties are
+one node, also within a pattern. What is not understood is counted by its clause. Source: the
+openCypher grammar (https://opencypher.org/resources/).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jaxkg.kg.files.foreign.cypher_tokens import Token, statements
+from jaxkg.kg.files.foreign.lines import source_of
+from jaxkg.kg.files.foreign.property_graph import Edge, Node, take_graph
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+
+_CLAUSES = {
+    "CREATE", "MERGE", "MATCH", "OPTIONAL", "SET", "ON", "UNWIND", "WITH", "RETURN", "WHERE",
+    "DELETE", "DETACH", "REMOVE", "LOAD", "CALL", "FOREACH", "USE", "DROP", "USING", "UNION",
+    "ORDER", "LIMIT", "SKIP", "FOR", "REQUIRE",
+}  # fmt: skip
+_SCHEMA = {"CONSTRAINT", "INDEX", "UNIQUE", "FULLTEXT", "RANGE", "TEXT", "VECTOR", "LOOKUP"}
+_MOST = 100_000
+"""Combinations of matched nodes up to which a clause is followed."""
+_DEEPEST = 64
+
+
+class _Odd(Exception):
+    """What is not understood."""
+
+
+_END = Token("mark", "")
+
+
+def _sniff(head: Head) -> Sniff:
+    makes = re.search(r"^\s*(CREATE|MERGE)\s*\(|^\s*UNWIND\s*\[", head.text, re.M | re.I)
+    if head.end in (".cypher", ".cql", ".cyp"):
+        return Sniff(0.9 if makes else 0.7, f"its name ends in {head.end!r}")
+    return Sniff(0.8, "it has a line with CREATE (") if makes else NO
+
+
+def read_cypher(path: Path, intake: Intake) -> None:
+    """Take the nodes and relations that a script makes.
+
+    Raises:
+        JaxkgError: a text or a comment that is not closed.
+    """
+    script = _Script()
+    for number, tokens in statements(path, intake):
+        script.source = source_of(path, number, intake)
+        try:
+            script.run(tokens)
+        except _Odd as odd:
+            intake.leave_out(str(odd))
+    take_graph(script.nodes, script.edges.values(), intake)
+
+
+Row = dict[str, Any]
+
+
+class _Script:
+    """What a script has made so far, and the statement that is being read.
+
+    Attributes:
+        nodes: in the order in which they were made.
+        edges: by what merges them, or by number.
+        source: of the statement.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.edges: dict[Any, Edge] = {}
+        self.source = ""
+        self._index: dict[tuple[str, str, str], list[Node]] = {}
+        self._tokens: list[Token] = []
+        self._at = self._depth = 0
+
+    def run(self, tokens: list[Token]) -> None:
+        """Follow a statement.
+
+        Raises:
+            _Odd: a clause is not understood; what was before it is done.
+        """
+        self._tokens, self._at, self._depth = tokens, 0, 0
+        rows: list[Row] = [{}]
+        while self._at < len(tokens):
+            clause = self._word().upper()
+            if clause in ("RETURN", "DROP") or (
+                clause == "CREATE" and self._peek_word() in _SCHEMA
+            ):
+                return  # it makes nothing
+            if clause == "OPTIONAL":
+                continue
+            if clause == "ON":
+                self._word()  # ON CREATE and ON MATCH say the same here
+                continue
+            if clause in ("CREATE", "MERGE"):
+                self._patterns(rows, clause)
+            elif clause == "MATCH":
+                rows = self._match(rows)
+            elif clause == "SET":
+                self._set(rows)
+            elif clause == "UNWIND":
+                rows = self._unwind(rows)
+            elif clause == "WITH":
+                rows = self._with(rows)
+            else:
+                raise _Odd(f"statements from {clause[:20] or 'an odd mark'} on")
+
+    # What a statement is made of.
+
+    def _peek(self, ahead: int = 0) -> Token:
+        at = self._at + ahead
+        return self._tokens[at] if at < len(self._tokens) else _END
+
+    def _peek_word(self) -> str:
+        return self._peek().text.upper() if self._peek().kind == "name" else ""
+
+    def _next(self) -> Token:
+        self._at += 1
+        return self._peek(-1)
+
+    def _word(self) -> str:
+        token = self._next()
+        if token.kind not in ("name", "quoted"):
+            raise _Odd(f"statements with {token.text[:10]!r} where a word should be")
+        return token.text
+
+    def _accept(self, mark: str) -> bool:
+        if self._peek() == ("mark", mark):
+            self._at += 1
+            return True
+        return False
+
+    def _expect(self, *marks: str) -> None:
+        for mark in marks:
+            if not self._accept(mark):
+                found = self._peek().text[:10]
+                raise _Odd(f"statements with {found!r} where {mark!r} should be")
+
+    def _value(self, row: Row) -> Any:
+        """A value that the script spells out, or that a row holds."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise _Odd(f"values nested deeper than {_DEEPEST}")
+        value = self._plain_value(row)
+        self._depth -= 1
+        return value
+
+    def _plain_value(self, row: Row) -> Any:
+        token = self._next()
+        if token.kind == "text":
+            return token.text
+        if token.kind == "number":
+            return token.text
+        if token in (("mark", "-"), ("mark", "+")) and self._peek().kind == "number":
+            return ("-" if token.text == "-" else "") + self._next().text
+        if token == ("mark", "["):
+            return self._listed(row, "]")
+        if token == ("mark", "{"):
+            self._at -= 1
+            return self._map(row)
+        if token.kind not in ("name", "quoted"):
+            raise _Odd(f"statements with a value that starts with {token.text[:10]!r}")
+        word = token.text.lower()
+        if token.kind == "name" and word in ("true", "false", "null"):
+            return None if word == "null" else word
+        if self._accept("("):
+            inner = self._listed(row, ")")
+            if len(inner) == 1 and isinstance(inner[0], str):
+                return inner[0]  # date('2020-01-01') and the like
+            raise _Odd(f"values of the function {token.text[:20]}")
+        if token.text not in row:
+            raise _Odd("values that the script does not spell out")
+        value = row[token.text]
+        while self._accept("."):
+            key = self._word()
+            value = value.properties if isinstance(value, Node | Edge) else value
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value
+
+    def _listed(self, row: Row, closes: str) -> list[Any]:
+        values: list[Any] = []
+        while not self._accept(closes):
+            values.append(self._value(row))
+            if not self._accept(",") and self._peek().text != closes:
+                raise _Odd("values that are worked out")
+        return values
+
+    def _map(self, row: Row) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        self._expect("{")
+        while not self._accept("}"):
+            key = self._word()
+            self._expect(":")
+            found[key] = self._value(row)
+            if not self._accept(",") and self._peek().text != "}":
+                raise _Odd("values that are worked out")
+        return found
+
+    # What clauses do.
+
+    def _each(self, rows: list[Row]) -> Iterator[Row]:
+        """The rows, each of which sees the same tokens; ends after them."""
+        start = self._at
+        if not rows:
+            # What it says is read all the same, for what comes next.
+            raise _Odd("statements about nodes that the script does not make")
+        for row in rows:
+            self._at = start
+            yield row
+
+    def _patterns(self, rows: list[Row], clause: str) -> None:
+        for row in self._each(rows):
+            while True:
+                self._path(row, clause)
+                if not self._accept(","):
+                    break
+
+    def _path(self, row: Row, clause: str) -> None:
+        if self._peek(1) == ("mark", "=") and self._peek().kind in ("name", "quoted"):
+            self._at += 2  # the path has a name
+        node = self._node(row, clause)
+        while self._peek().text in ("-", "<"):
+            back = self._accept("<")
+            self._expect("-")
+            name, types, said = "", list[str](), dict[str, Any]()
+            if self._accept("["):
+                name = self._word() if self._peek().kind in ("name", "quoted") else ""
+                types = self._labels()
+                said = self._map(row) if self._peek().text == "{" else {}
+                self._expect("]")
+            self._expect("-")
+            forth = self._accept(">")
+            other = self._node(row, clause)
+            if len(types) != 1:
+                raise _Odd("relations without one type")
+            if back and forth:
+                raise _Odd("relations in both directions")
+            ends = (other, node) if back else (node, other)
+            key: Any = len(self.edges)
+            if clause == "MERGE":
+                key = id(ends[0]), types[0], id(ends[1]), repr(sorted(said.items()))
+            edge = self.edges.setdefault(key, Edge(*ends, types[0], said, self.source))
+            if name:
+                row[name] = edge
+            node = other
+
+    def _labels(self) -> list[str]:
+        found = []
+        while self._accept(":"):
+            found.append(self._word())
+            while self._accept("&"):
+                found.append(self._word())
+        return found
+
+    def _node(self, row: Row, clause: str) -> Node:
+        name, labels, said = self._node_pattern(row)
+        if isinstance(row.get(name), Node) and not labels and not said:
+            return row[name]
+        found = self._found(labels, said, 1) if clause == "MERGE" and (labels or said) else []
+        node = found[0] if found else Node(len(self.nodes), [], {}, self.source)
+        if not found:
+            self.nodes.append(node)
+            self._change(node, labels, said)
+        if name:
+            row[name] = node
+        return node
+
+    def _node_pattern(self, row: Row) -> tuple[str, list[str], dict[str, Any]]:
+        self._expect("(")
+        name = self._word() if self._peek().kind in ("name", "quoted") else ""
+        labels = self._labels()
+        said: dict[str, Any] = {}
+        if self._peek().text == "{":
+            said = self._map(row)
+        elif self._peek().kind in ("name", "quoted"):
+            given = self._value(row)
+            said = dict(given) if isinstance(given, Mapping) else {}
+        self._expect(")")
+        return name, labels, said
+
+    def _change(self, node: Node, labels: Iterable[str], said: Mapping[str, Any]) -> None:
+        """Say more of a node, and find it by that from now on."""
+        node.labels.extend(label for label in labels if label not in node.labels)
+        node.properties.update(said)
+        for key, value in node.properties.items():
+            for label in ("", *node.labels):
+                entry = self._index.setdefault((label, key, repr(value)), [])
+                if not entry or entry[-1] is not node:
+                    entry.append(node)
+
+    def _found(self, labels: list[str], said: Mapping[str, Any], most: int = _MOST) -> list[Node]:
+        """The nodes that have labels and properties."""
+        some = self.nodes
+        for key, value in itertools.islice(said.items(), 1):
+            some = self._index.get((labels[0] if labels else "", key, repr(value)), [])
+        fits = (
+            node
+            for node in dict.fromkeys(some)
+            if node.labels_hold(labels)
+            and all(node.properties.get(key) == value for key, value in said.items())
+        )
+        return list(itertools.islice(fits, most))
+
+    def _match(self, rows: list[Row]) -> list[Row]:
+        found: list[Row] = []
+        start = end = self._at
+        for row in self._each(rows):
+            patterns: list[tuple[str, list[str], dict[str, Any]]] = []
+            while True:
+                patterns.append(self._node_pattern(row))
+                if self._peek().text in ("-", "<"):
+                    raise _Odd("statements that match relations")
+                if not self._accept(","):
+                    break
+            where = self._where(row) if self._peek_word() == "WHERE" else []
+            end = self._at
+            choices = []
+            for name, labels, said in patterns:
+                if isinstance(row.get(name), Node) and not labels and not said:
+                    continue
+                told = {**said, **{key: value for of, key, value in where if of == name}}
+                choices.append([(name, node) for node in self._found(labels, told)])
+            combined = itertools.product(*choices)
+            found += [row | dict(nodes) for nodes in itertools.islice(combined, _MOST + 1)]
+            if len(found) > _MOST:
+                self._at = start
+                raise _Odd(f"statements that match more than {_MOST:,} combinations of nodes")
+        self._at = end
+        return found
+
+    def _where(self, row: Row) -> list[tuple[str, str, Any]]:
+        told: list[tuple[str, str, Any]] = []
+        while self._peek_word() in ("WHERE", "AND"):
+            self._at += 1
+            of = self._word()
+            self._expect(".")
+            key = self._word()
+            self._expect("=")
+            told.append((of, key, self._value(row)))
+        if self._peek() != _END and self._peek_word() not in _CLAUSES:
+            raise _Odd("conditions other than equality")
+        return told
+
+    def _set(self, rows: list[Row]) -> None:
+        for row in self._each(rows):
+            while True:
+                thing = row.get(self._word())
+                if self._peek().text == ":":
+                    labels, said = self._labels(), {}
+                elif self._accept("."):
+                    labels, key = [], self._word()
+                    self._expect("=")
+                    said = {key: self._value(row)}
+                else:
+                    labels = []
+                    if not self._accept("+="):
+                        self._expect("=")
+                    given = self._value(row)
+                    said = dict(given) if isinstance(given, Mapping) else {}
+                if isinstance(thing, Node):
+                    self._change(thing, labels, said)
+                elif isinstance(thing, Edge):
+                    thing.properties.update(said)
+                if not self._accept(","):
+                    break
+
+    def _unwind(self, rows: list[Row]) -> list[Row]:
+        found: list[Row] = []
+        for row in self._each(rows):
+            values = self._value(row)
+            if self._word().upper() != "AS":
+                raise _Odd("statements from UNWIND on")
+            name = self._word()
+            found += [{**row, name: v} for v in (values if isinstance(values, list) else [values])]
+        return found or [{}]
+
+    def _with(self, rows: list[Row]) -> list[Row]:
+        if self._accept("*"):
+            return rows
+        pairs: dict[str, str] = {}
+        while True:
+            name = self._word()
+            as_other = self._peek_word() == "AS"
+            self._at += as_other
+            pairs[self._word() if as_other else name] = name
+            if not self._accept(","):
+                break
+        return [{new: row[old] for new, old in pairs.items() if old in row} for row in rows]
+
+
+FORMATS = (Format("cypher", "a Cypher script of CREATE and MERGE", _sniff, read_cypher),)

@@ -1,0 +1,159 @@
+"""What text-to-graph tools keep: GraphRAG's folder of Parquet tables, and graphs per question.
+
+Of GraphRAG's folder, entities are called by their titles; relationships are "related to" with their
+description and weight said of the fact; a text unit is a passage that an entity is mentioned in. A
+file of questions, each with the graph around it as RoG's WebQSP and CWQ have, is the union of these
+graphs; the questions are no facts. Source: https://microsoft.github.io/graphrag/index/outputs/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jaxkg.errors import JaxkgError, how_to_install
+from jaxkg.foreign_json import read_json
+from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.textfile import open_bytes
+
+_TABLES = ("entities", "relationships", "text_units")
+
+
+def _sniff(head: Head) -> Sniff:
+    names = [name for name in head.entries or () if name.endswith(".parquet")]
+    both = all(any(_is_of(name, table) for name in names) for table in _TABLES[:2])
+    return Sniff(1.0, "it has entities and relationships in Parquet") if both else NO
+
+
+def _is_of(name: str, table: str) -> bool:
+    return re.fullmatch(rf"(create_(final|base)_)?{table}\.parquet", name) is not None
+
+
+def read_graphrag(path: Path, intake: Intake) -> None:
+    """Take the entities, relationships and text units of a folder.
+
+    Raises:
+        JaxkgError: a table is missing, damaged, or has other columns.
+    """
+    files = {
+        t: next((f for f in sorted(path.iterdir()) if _is_of(f.name, t)), None) for t in _TABLES
+    }
+    for entry in sorted(path.glob("*.parquet")):
+        if entry not in files.values():
+            intake.leave_out(f"the table {entry.name[:60]}")
+    units = dict[str, str]()
+    for row in _rows(files["text_units"]):
+        id, text = _text(row.get("id")), _text(row.get("text") or row.get("chunk"))
+        if id and text:
+            units[id] = node = f"text unit {_text(row.get('human_readable_id')) or id[:12]}"
+            intake.sort(node, "text unit")
+            intake.fact(node, "text", text)
+    for row in _rows(files["entities"]):
+        name = _text(row.get("title") or row.get("name"))
+        if not name:
+            intake.leave_out("entities without a title")
+            continue
+        intake.sort(name, _text(row.get("type")).lower() or "entity")
+        if told := _text(row.get("description")):
+            intake.fact(name, "description", told)
+        for unit in row.get("text_unit_ids") or ():
+            if unit in units:
+                intake.fact(name, "mentioned in", units[unit])
+    for row in _rows(files["relationships"]):
+        head, tail = _text(row.get("source")), _text(row.get("target"))
+        if not head or not tail:
+            intake.leave_out("relationships without two ends")
+            continue
+        said = {
+            key: [_text(row.get(key))] for key in ("description", "weight") if _text(row.get(key))
+        }
+        if found := [units[one] for one in row.get("text_unit_ids") or () if one in units]:
+            said["text unit"] = found
+        intake.qualified(head, "related to", tail, said)
+
+
+def _rows(file: Path | None) -> Iterator[dict[str, Any]]:
+    if file is None:
+        return
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        raise JaxkgError(f"{file}: Parquet needs pyarrow; {how_to_install('parquet')}") from error
+    with open_bytes(file) as raw:
+        try:
+            table = pyarrow.parquet.ParquetFile(raw)
+            wide = [name for name in table.schema_arrow.names if "embedding" not in name]
+            for batch in table.iter_batches(batch_size=1 << 12, columns=wide):
+                yield from batch.to_pylist()
+        except pyarrow.ArrowException as error:
+            raise JaxkgError(f"{file}: not a Parquet file, or a damaged one ({error})") from error
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else " ".join(str(value).split())
+
+
+def _sniff_questions(head: Head) -> Sniff:
+    first = head.text.lstrip()[:4000]
+    fits = re.search(r'"question"\s*:', first) and re.search(r'"(q_entity|a_entity)"\s*:', first)
+    return Sniff(1.0, "its lines have 'question' and 'q_entity'") if fits else NO
+
+
+def read_questions(path: Path, intake: Intake) -> None:
+    """Take the triples of the graph that each question has.
+
+    Raises:
+        JaxkgError: a line without a graph of triples, more often than is tolerated.
+    """
+    count = 0
+    for number, line in numbered_lines(path, intake):
+        if not line.strip():
+            continue
+        try:
+            record = read_json(line)
+        except JaxkgError as error:
+            intake.bad.note(path, number, line, str(error), '{"question": ..., "graph": [...]}')
+            continue
+        for one in record if isinstance(record, list) else [record]:
+            graph = one.get("graph") if isinstance(one, dict) else None
+            if not isinstance(graph, list):
+                intake.bad.note(path, number, line, "no graph", '"graph": [[head, relation, tail]]')
+                continue
+            count += 1
+            source = source_of(path, number, intake)
+            whole = [row for row in graph if _is_triple(row)]
+            if len(whole) < len(graph):
+                intake.leave_out("rows that are no triples", len(graph) - len(whole))
+            if whole:
+                columns = [[text.strip() for text in column] for column in zip(*whole)]
+                heads, relations, tails = columns
+                intake.encoder.add(
+                    heads, relations, tails, [source] * len(whole) if source else None
+                )
+    intake.tell(f"the graphs of {count:,} questions read as one; the questions are no facts")
+
+
+def _is_triple(row: Any) -> bool:
+    return (
+        isinstance(row, list)
+        and len(row) == 3
+        and all(isinstance(part, str) and part.strip() for part in row)
+        and not row[1].startswith("^")
+    )
+
+
+FORMATS = (
+    Format(
+        "graphrag",
+        "the Parquet tables that GraphRAG writes",
+        _sniff,
+        read_graphrag,
+        extra="parquet",
+        takes_folders=True,
+    ),
+    Format("questions", "questions with a graph of triples each", _sniff_questions, read_questions),
+)

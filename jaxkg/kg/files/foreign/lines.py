@@ -1,0 +1,22 @@
+"""Lines of a text file, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from jaxkg.kg.files.protocol import Intake
+from jaxkg.kg.files.textfile import line_blocks
+
+
+def numbered_lines(path: Path, intake: Intake) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers, counted from 1, without what ends them."""
+    told = intake.options
+    for first, lines in line_blocks(path, encoding=told.encoding, on_progress=told.on_progress):
+        for number, line in enumerate(lines, start=first):
+            yield number, line.rstrip("\r")
+
+
+def source_of(path: Path, number: int, intake: Intake) -> str:
+    """Where a fact stands, if that is to be kept; else ""."""
+    return f"{path.name}:{number}" if intake.options.by_line else ""

@@ -1,0 +1,206 @@
+"""Ontologies in OBO 1.2 and 1.4, and as OBO graphs in JSON.
+
+A term is called by its id and named by its name; `is_a` is "subclass of", every other relation what
+its `[Typedef]` calls it. Genus and differentiae of a definition by intersection are facts, too.
+Sources: the OBO flat file format (https://owlcollab.github.io/oboformat/doc/obo-syntax.html), OBO
+graphs (https://github.com/geneontology/obographs).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
+from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.textfile import open_bytes
+
+BELOW = "subclass of"
+"""What leads from a class to the wider one."""
+_SORTS = {"Term": "term", "Instance": "instance", "CLASS": "term", "INDIVIDUAL": "instance"}
+_LEADS = {
+    "is_a": BELOW, "instance_of": "is a", "disjoint_from": "disjoint from",
+    "replaced_by": "replaced by", "consider": "consider instead", "equivalent_to": "equivalent to",
+    "subset": "subset", "namespace": "namespace", "xref": "cross-reference",
+    "creation_date": "created on", "created_by": "created by",
+}  # fmt: skip
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_COMMENT = re.compile(r"(?<!\\)(?:^|\s)!.*$|\s*(?<!\\)\{[^{}]*\}\s*(?:!.*)?$")
+_ESCAPED = re.compile(r"\\(.)")
+_CURIE = re.compile(r".*[/#]([A-Za-z]\w*)_(\w+)")
+
+
+def _sniff(head: Head) -> Sniff:
+    if re.search(r"^\[(Term|Typedef)\]\s*$", head.text, re.MULTILINE):
+        return Sniff(0.95, "it has stanzas such as [Term]")
+    begins = head.text.startswith("format-version:")
+    return Sniff(0.9, "it starts with format-version") if begins and head.end == ".obo" else NO
+
+
+def _sniff_graphs(head: Head) -> Sniff:
+    begins = re.match(r'\s*\{\s*"(graphs|@context|meta)"', head.text)
+    fits = begins and '"graphs"' in head.text and '"lbl"' in head.text
+    return Sniff(1.0, "its graphs have nodes with 'lbl'") if fits else NO
+
+
+def read_obo(path: Path, intake: Intake) -> None:
+    """Take the stanzas of an OBO file.
+
+    Raises:
+        JaxkgError: a line without a tag, more than are tolerated.
+    """
+    stanza, began, frame = "", 0, dict[str, list[str]]()
+    for number, line in numbered_lines(path, intake):
+        line = line.strip()
+        if line.startswith("[") and line.endswith("]"):
+            _take(stanza, frame, intake, source_of(path, began, intake))
+            stanza, began, frame = line[1:-1], number, {}
+        elif line and not line.startswith("!"):
+            tag, colon, value = line.partition(":")
+            if colon:
+                frame.setdefault(tag.strip(), []).append(value.strip())
+            else:
+                intake.bad.note(path, number, line, "no tag", "tag: value")
+    _take(stanza, frame, intake, source_of(path, began, intake))
+
+
+def _take(stanza: str, frame: Mapping[str, list[str]], intake: Intake, source: str) -> None:
+    """Take one stanza; the header, which has no name, says nothing of things."""
+    id = _first(frame.get("id", [""])[0])
+    if not id or not stanza:
+        return intake.leave_out("stanzas without an id") if stanza else None
+    if stanza == "Typedef":
+        return _relation(intake, id, [_bare(name) for name in frame.get("name", [])])
+    if stanza not in _SORTS:
+        return intake.leave_out(f"stanzas of [{stanza[:40]}]")
+    intake.sort(id, _SORTS[stanza])
+    for tag, values in frame.items():
+        for value in values:
+            _say(id, tag, value, intake, source)
+
+
+def _say(id: str, tag: str, value: str, intake: Intake, source: str) -> None:
+    relation, end = "", ""
+    if tag == "name" and (name := _bare(value)):
+        intake.name(id, name)
+    elif (tag.endswith("synonym") and (name := _text(value))) or (
+        tag == "alt_id" and (name := _bare(value))
+    ):
+        intake.names.alias(id, name)
+    elif tag in ("def", "comment"):
+        relation, end = "definition" if tag == "def" else tag, _text(value)
+    elif tag in _LEADS:
+        relation, end = _LEADS[tag], _first(value)
+    elif tag in ("relationship", "intersection_of"):
+        relation, _, end = _bare(value).partition(" ")
+        relation, end = (relation, _first(end)) if end else (BELOW, relation)
+    elif tag == "property_value":
+        relation, _, end = _bare(value).partition(" ")
+        end = _text(end) if end.startswith('"') else _first(end)
+    elif tag == "is_obsolete" and _bare(value) == "true":
+        relation, end = "status", "obsolete"
+    elif tag != "id":
+        intake.leave_out(f"{tag[:40]} lines")
+    if relation and end:
+        intake.fact(id, relation, end, source)
+
+
+def _bare(value: str) -> str:
+    """A value without its comment and what is said of it in braces.
+
+    >>> _bare(r'PATO:1 {source="x"} ! color'), _bare(r"up\\, down \\! left ! note")
+    ('PATO:1', 'up, down ! left')
+    """
+    while (cut := _COMMENT.sub("", value).rstrip()) != value.rstrip():
+        value = cut
+    return _ESCAPED.sub(lambda found: " " if found[1] in "nWt" else found[1], value).strip()
+
+
+def _first(value: str) -> str:
+    return next(iter(_bare(value).split()), "")
+
+
+def _text(value: str) -> str:
+    """What is quoted in a value; else the value."""
+    found = _QUOTED.match(value)
+    return _bare(value) if found is None else " ".join(_ESCAPED.sub(_meant, found[1]).split())
+
+
+def _meant(found: re.Match[str]) -> str:
+    return " " if found[1] in "nWt" else found[1]
+
+
+def _relation(intake: Intake, id: str, names: Iterable[str]) -> None:
+    told = [name for name in dict.fromkeys(names) if name]
+    if told:
+        intake.names.relations[id] = told
+
+
+def read_graphs(path: Path, intake: Intake) -> None:
+    """Take the graphs of an OBO graphs document.
+
+    Raises:
+        JaxkgError: it is no such document.
+    """
+    with open_bytes(path, intake.options.on_progress) as file:
+        document = read_json(file.read(), str(path), strict=False)
+    graphs = document.get("graphs") if isinstance(document, dict) else None
+    for graph in _objects(graphs):
+        for node in _objects(graph.get("nodes")):
+            _node(node, intake)
+        for edge in _objects(graph.get("edges")):
+            parts = [edge.get(part) for part in ("sub", "pred", "obj")]
+            if not all(isinstance(part, str) and part.strip() for part in parts):
+                intake.leave_out("edges without two ends and a relation")
+                continue
+            head, relation, tail = map(str, parts)
+            relation = _LEADS.get(relation, "is a" if relation == "type" else relation)
+            intake.fact(head, relation, tail)
+        for what in ("logicalDefinitionAxioms", "equivalentNodesSets", "domainRangeAxioms"):
+            if count := len(_objects(graph.get(what))):
+                intake.leave_out(what, count)
+    if not graphs:
+        raise JaxkgError(f"{path}: no OBO graphs: it has no list 'graphs'")
+
+
+def _node(node: Mapping[str, Any], intake: Intake) -> None:
+    id, label = node.get("id"), node.get("lbl")
+    told = node.get("meta")
+    meta: Mapping[str, Any] = told if isinstance(told, dict) else {}
+    said = [one for one in _objects(meta.get("synonyms")) if isinstance(one.get("val"), str)]
+    synonyms = [one["val"].strip() for one in said if one["val"].strip()]
+    if not isinstance(id, str) or not id.strip():
+        return intake.leave_out("nodes without an id")
+    names = [label.strip()] if isinstance(label, str) and label.strip() else []
+    if node.get("type") == "PROPERTY":
+        return _relation(intake, id, names + synonyms)
+    curie = _CURIE.fullmatch(id)
+    for name in (*names, *synonyms, *([f"{curie[1]}:{curie[2]}"] if curie else [])):
+        intake.name(id, name)
+    intake.sort(id, _SORTS.get(str(node.get("type")), "term"))
+    facts = [
+        ("definition", meta.get("definition")),
+        *(("comment", c) for c in meta.get("comments") or ()),
+    ]
+    facts += [("cross-reference", one) for one in _objects(meta.get("xrefs"))]
+    facts += [("subset", one) for one in meta.get("subsets") or ()]
+    facts += [(one.get("pred"), one) for one in _objects(meta.get("basicPropertyValues"))]
+    facts += [("status", "obsolete")] if meta.get("deprecated") is True else []
+    for relation, value in facts:
+        value = value.get("val") if isinstance(value, dict) else value
+        if isinstance(relation, str) and isinstance(value, str) and value.strip() and relation:
+            intake.fact(id, relation, " ".join(value.split()))
+
+
+def _objects(several: Any) -> list[dict[str, Any]]:
+    return [one for one in several if isinstance(one, dict)] if isinstance(several, list) else []
+
+
+FORMATS = (
+    Format("obo", "an ontology in OBO", _sniff, read_obo),
+    Format("obographs", "ontologies as OBO graphs in JSON", _sniff_graphs, read_graphs),
+)

@@ -1,0 +1,110 @@
+"""Bills of materials in SPDX's tag-value format.
+
+A document, package, file, snippet or license is called by its SPDX id and named by its name;
+relationships are relations, and so are other tags, without the word for what they are of. A file
+below a package is in it. Source: https://spdx.github.io/spdx-spec/v2.3/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.words import relation_words
+
+_TAG = re.compile(r"([A-Za-z][A-Za-z0-9]*):\s*(.*)")
+_BEGINS = {"PackageName": "package", "FileName": "file", "SnippetSPDXID": "snippet",
+           "LicenseID": "license", "SPDXVersion": "document"}  # fmt: skip
+_NAMES = ("DocumentName", "PackageName", "FileName", "SnippetName", "LicenseName")
+_OWN = re.compile(r"^(package|file|snippet|document)(?=[A-Z])", re.IGNORECASE)
+_WHO = re.compile(r"(?:Person|Organization|Tool): (.*?)\s*(?:\([^()]*\))?")
+_NOTHING = ("NOASSERTION", "NONE")
+_OPENS, _CLOSES = "<text>", "</text>"
+
+
+def _sniff(head: Head) -> Sniff:
+    begins = re.search(r"^SPDXVersion:\s*SPDX-", head.text, re.MULTILINE)
+    return Sniff(1.0, "it says SPDXVersion") if begins else NO
+
+
+def read_spdx(path: Path, intake: Intake) -> None:
+    """Take the elements of a document and their relationships.
+
+    Raises:
+        JaxkgError: a line without a tag, more than are tolerated; a text that is not closed.
+    """
+    element, package, name, within = "", "", "", 0
+    waits: list[tuple[str, str]] = []
+    sort = "document"
+    for number, tag, value in _tags(path, intake):
+        source = source_of(path, number, intake)
+        if tag in _BEGINS:
+            sort, element, waits = _BEGINS[tag], "", []
+        if tag in _NAMES:
+            name = value
+        if tag in ("SPDXID", "SnippetSPDXID", "LicenseID"):
+            element = value
+            intake.sort(element, sort)
+            if sort == "package":
+                package = element
+            elif sort == "file" and package:
+                intake.fact(package, "CONTAINS", element, source)
+                within += 1
+            for word, text in waits:
+                intake.fact(element, word, text, source)
+        if tag == "Relationship":
+            parts = value.split()
+            if len(parts) != 3:
+                intake.bad.note(path, number, value, "no relationship", "id RELATION id")
+            elif not {parts[0], parts[2]} & {*_NOTHING}:
+                intake.fact(*parts, source)  # pyright: ignore[reportCallIssue]
+            continue
+        if tag in _NAMES and element:
+            intake.name(element, name)
+        elif tag in ("SPDXID",) and name:
+            intake.name(element, name)
+            name = ""
+        if tag in _NAMES or tag.endswith("SPDXID") or tag in ("LicenseID", "SPDXVersion"):
+            continue
+        if value in _NOTHING or not value:
+            intake.leave_out("tags that assert nothing")
+            continue
+        who = _WHO.fullmatch(value)
+        word = relation_words(_OWN.sub("", tag)) or tag
+        if element:
+            intake.fact(element, word, who[1] if who and who[1] else value, source)
+        else:
+            waits.append((word, value))
+
+
+def _tags(path: Path, intake: Intake) -> Iterator[tuple[int, str, str]]:
+    """Tags with their values; a text over several lines is one."""
+    tag, began, parts = "", 0, list[str]()
+    for number, line in numbered_lines(path, intake):
+        if tag:
+            text, closed, _ = line.partition(_CLOSES)
+            parts.append(text)
+            if closed:
+                yield began, tag, " ".join(" ".join(parts).split())
+                tag = ""
+            continue
+        found = _TAG.fullmatch(line.strip())
+        if found is None:
+            if line.strip() and not line.lstrip().startswith("#"):
+                intake.bad.note(path, number, line, "no tag", "Tag: value")
+        elif found[2].startswith(_OPENS):
+            text, closed, _ = found[2].removeprefix(_OPENS).partition(_CLOSES)
+            if closed:
+                yield number, found[1], " ".join(text.split())
+            else:
+                tag, began, parts = found[1], number, [text]
+        else:
+            yield number, found[1], found[2].strip()
+    if tag:
+        intake.bad.note(path, began, tag, "a <text> that is not closed", "</text> after it")
+
+
+FORMATS = (Format("spdx", "a bill of materials in SPDX's tag-value format", _sniff, read_spdx),)

@@ -1,0 +1,289 @@
+"""Dumps of SQL databases, read and never executed: SQLite's, MySQL's, PostgreSQL's.
+
+The rows of INSERT and COPY are tables as a database has them: CREATE TABLE and ALTER TABLE say
+their columns, keys and references. What else a dump says is passed over; a row whose values are
+worked out is left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.delimited import Row
+from jaxkg.kg.files.foreign.lines import numbered_lines
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.tables.table import Declared, take_table
+
+_TOKEN = re.compile(
+    r"(?P<blank>\s+|--[^\n]*|/\*.*?\*/)|(?P<text>(?P<kind>[xXbBnN]?)'(?P<in>(?:[^']|'')*)')"
+    r"|(?P<escaped>[eE]?'(?:[^'\\]|\\.|'')*')|(?P<quoted>\"(?:[^\"]|\"\")*\"|`[^`]*`|\[\w[^\]\n]*\])"
+    r"|(?P<name>[^\W\d][\w$]*)|(?P<number>[+-]?(?:0x[0-9a-fA-F]+|\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+))"
+    r"|(?P<mark>.)",
+    re.DOTALL,
+)
+_ESCAPING = re.compile(_TOKEN.pattern.replace("(?:[^']|'')*", r"(?:[^'\\]|\\.|'')*"), re.DOTALL)
+"""MySQL's: a backslash in a text escapes what is behind it."""
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_CONSTRAINTS = frozenset(
+    [
+        "PRIMARY",
+        "FOREIGN",
+        "UNIQUE",
+        "KEY",
+        "INDEX",
+        "CONSTRAINT",
+        "CHECK",
+        "FULLTEXT",
+        "SPATIAL",
+        "EXCLUDE",
+        "LIKE",
+    ]
+)
+_BLANKS = {"n": " ", "r": " ", "t": " ", "0": ""}
+_ROWS = 1 << 11
+
+
+class _Token(NamedTuple):
+    """A token, and within how many brackets it stands; a bracket counts as outside its own."""
+
+    kind: str
+    text: str
+    depth: int
+
+    def says(self, *words: str) -> bool:
+        """Whether it is one of some words of SQL, or marks."""
+        return self.kind in ("name", "mark") and self.text.upper() in words
+
+
+@dataclasses.dataclass
+class _Table:
+    """What a dump says of a table; a row has the names of its columns, if it says them."""
+
+    columns: list[str] = dataclasses.field(default_factory=list)
+    keys: list[str] = dataclasses.field(default_factory=list)
+    refers: dict[str, str] = dataclasses.field(default_factory=dict)
+    rows: list[tuple[int, list[str], list[str]]] = dataclasses.field(default_factory=list)
+
+
+def _sniff(head: Head) -> Sniff:
+    makes = re.search(r"^\s*(INSERT\s+INTO|CREATE\s+TABLE|COPY\s+\S+\s*\()", head.text, re.M | re.I)
+    if head.end == ".sql":
+        return Sniff(0.9 if makes else 0.7, "its name ends in '.sql'")
+    return Sniff(0.8, "it has a line with INSERT INTO or CREATE TABLE") if makes else NO
+
+
+def read_sql(path: Path, intake: Intake) -> None:
+    """Take the tables of a dump.
+
+    Raises:
+        JaxkgError: it has no rows, or a text in it is not closed.
+    """
+    tables: dict[str, _Table] = {}
+    for number, tokens in _statements(path, intake, tables):
+        if tokens[0].says("INSERT", "REPLACE"):
+            _insert(number, tokens, tables, intake)
+        elif tokens[0].says("CREATE") and any(token.says("TABLE") for token in tokens[1:4]):
+            _create(tokens, tables)
+        elif tokens[0].says("ALTER"):
+            name, at = _name(tokens, 2)
+            _constraint(tokens[at:], tables.setdefault(name, _Table()))
+    full = {title: table for title, table in tables.items() if table.rows}
+    if not full:
+        raise JaxkgError(f"{path}: no rows in it: no INSERT INTO of plain values and no COPY")
+    for title, table in full.items():
+        known = table.columns or [f"column {at + 1}" for at in range(len(table.rows[0][2]))]
+        if len(known) < 2:
+            intake.leave_out("tables of one column")
+            continue
+        keyed = len(table.keys) == 1 and table.keys[0] in known
+        columns = [*table.keys[:keyed], *(name for name in known if name not in table.keys[:keyed])]
+        place = path.with_name(f"{path.name}:{title}")
+        rows, declared = _rows(columns, known, table, intake), Declared(keyed, table.refers)
+        intake.tell(f"{title!r} {take_table(place, title, rows, intake, declared=declared)}")
+
+
+def _rows(
+    columns: list[str], known: list[str], table: _Table, intake: Intake
+) -> Iterator[list[Row]]:
+    """The header and the rows of a table, their cells in the order of the header."""
+    yield [(0, columns)]
+    batch: list[Row] = []
+    for number, named, values in table.rows:
+        own = named or known
+        if len(own) != len(values):
+            intake.leave_out("rows with another number of values than columns")
+            continue
+        cells = dict(zip(own, values))
+        batch.append((number, [cells.get(column, "") for column in columns]))
+        if len(batch) == _ROWS:
+            yield batch
+            batch = []
+    yield batch
+
+
+def _statements(
+    path: Path, intake: Intake, tables: dict[str, _Table]
+) -> Iterator[tuple[int, list[_Token]]]:
+    """Statements as tokens; the lines of a COPY go to its table as they come."""
+    first, lines, copied, pattern = 1, list[str](), None, _TOKEN
+    for number, line in numbered_lines(path, intake):
+        if copied is not None:
+            cells = ["" if cell == "\\N" else _unescaped(cell) for cell in line.split("\t")]
+            copied = None if line == "\\." else copied
+            if copied is not None:
+                copied.rows.append((number, [], cells))
+            continue
+        if "`" in line or "MySQL" in line or "MariaDB" in line:
+            pattern = _ESCAPING
+        if not lines and (not line.strip() or line.startswith(("--", "#", ".", "\\"))):
+            continue
+        first = first if lines else number
+        lines.append(line)
+        tokens = _tokens("\n".join(lines), pattern) if line.rstrip().endswith(";") else None
+        if tokens is None:
+            continue  # it goes on; perhaps a text holds this semicolon
+        lines = []
+        for statement in _parted(tokens):
+            yield first, statement
+            if statement[0].says("COPY") and any(token.says("STDIN") for token in statement):
+                name, at = _name(statement, 1)
+                copied = tables.setdefault(name, _Table())
+                copied.columns = _listed(statement, at) or copied.columns
+    rest = _tokens("\n".join(lines), pattern)
+    if rest is None:
+        why, expected = "a text or comment that is not closed", "a quote after it"
+        intake.bad.note(path, first, lines[0], why, expected)
+    for statement in _parted(rest or []):
+        yield first, statement
+    if copied is not None:
+        intake.tell("it breaks off within the rows of a COPY")
+
+
+def _parted(tokens: list[_Token]) -> Iterator[list[_Token]]:
+    """The statements that semicolons part."""
+    statement: list[_Token] = []
+    for token in [*tokens, _Token("mark", ";", 0)]:
+        if not token.says(";"):
+            statement.append(token)
+        elif statement:
+            yield statement
+            statement = []
+
+
+def _tokens(text: str, pattern: re.Pattern[str]) -> list[_Token] | None:
+    """The tokens of a text; None where a quote or a comment is open."""
+    found, depth = list[_Token](), 0
+    for match in pattern.finditer(text):
+        kind, token = str(match.lastgroup), match[0]
+        if kind == "mark" and (token in "'\"`" or text.startswith("/*", match.start())):
+            return None
+        if kind == "text":
+            token = "" if match["kind"] in ("x", "X", "b", "B") else match["in"]
+            token = (_unescaped(token) if pattern is _ESCAPING else token).replace("''", "'")
+        elif kind == "escaped":
+            kind, token = "text", _unescaped(token.lstrip("eE")[1:-1]).replace("''", "'")
+        elif kind == "quoted":
+            token = token[1:-1].replace('""', '"')
+        depth -= kind == "mark" and token == ")"
+        if kind != "blank":
+            found.append(_Token(kind, token, depth))
+        depth += kind == "mark" and token == "("
+    return found
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: _BLANKS.get(found[1], found[1]), text)
+
+
+def _name(tokens: Sequence[_Token], at: int) -> tuple[str, int]:
+    """The name of a table without its schema's, and the place after it."""
+    while at < len(tokens) and tokens[at].says("ONLY", "IF", "NOT", "EXISTS", "TABLE"):
+        at += 1
+    name = ""
+    while at < len(tokens) and tokens[at].kind in ("name", "quoted"):
+        name, at = tokens[at].text, at + 1
+        if at == len(tokens) or not tokens[at].says("."):
+            break
+        at += 1
+    return name, at
+
+
+def _listed(tokens: Sequence[_Token], at: int) -> list[str]:
+    """The names in the brackets that open at a place; none where none do."""
+    if at >= len(tokens) or not tokens[at].says("("):
+        return []
+    end = _place(tokens, ")", at)
+    return [token.text for token in tokens[at:end] if token.kind in ("name", "quoted")]
+
+
+def _place(tokens: Sequence[_Token], word: str, start: int = 0) -> int:
+    """Where a word or mark comes first; -1 where it does not."""
+    return next((at for at in range(start, len(tokens)) if tokens[at].says(word)), -1)
+
+
+def _insert(number: int, tokens: list[_Token], tables: dict[str, _Table], intake: Intake) -> None:
+    name, at = _name(tokens, _place(tokens, "INTO") + 1)
+    values = _place(tokens, "VALUES", at)
+    if not name or values < 0:
+        return intake.leave_out("INSERTs without plain values")
+    named, rows = _listed(tokens, at), tables.setdefault(name, _Table()).rows
+    row, odd, waits = list[str](), False, True
+    for token in tokens[values + 1 :]:
+        if token.depth == 0 and not token.says("(", ")", ","):
+            break  # the end, or ON CONFLICT
+        if token.depth == 0:
+            if token.says(")") and not odd:
+                rows.append((number, named, row))
+            elif token.says(")"):
+                intake.leave_out("rows with values that are worked out")
+            row, odd, waits = ([], False, True) if not token.says(")") else (row, odd, True)
+        elif token.depth == 1 and token.says(","):
+            waits = True
+        elif token.depth == 1 and waits and token.kind in ("text", "number"):
+            row.append(" ".join(token.text.split()))
+            waits = False
+        elif token.depth == 1 and waits and token.says("NULL", "DEFAULT", "TRUE", "FALSE"):
+            row.append(token.text.lower() if token.says("TRUE", "FALSE") else "")
+            waits = False
+        elif not (token.kind == "name" and token.text.startswith("_")):  # MySQL's _binary 'text'
+            odd = True
+
+
+def _create(tokens: list[_Token], tables: dict[str, _Table]) -> None:
+    name, at = _name(tokens, _place(tokens, "TABLE"))
+    if not name or at >= len(tokens) or not tokens[at].says("("):
+        return
+    table, parts = tables.setdefault(name, _Table()), list[list[_Token]]([[]])
+    for token in tokens[at + 1 :]:
+        if token.depth == 0:
+            break
+        if token.depth == 1 and token.says(","):
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    for part in filter(None, parts):
+        column = part[0].text
+        if part[0].says(*_CONSTRAINTS):
+            _constraint(part, table)
+        elif part[0].kind in ("name", "quoted"):
+            table.columns.append(column)
+            table.keys += [column] if _place(part, "PRIMARY") > 0 else []
+            if (refers := _place(part, "REFERENCES")) > 0:
+                table.refers[column] = _name(part, refers + 1)[0]
+
+
+def _constraint(part: Sequence[_Token], table: _Table) -> None:
+    """Take a key, or a reference of one column."""
+    if (at := _place(part, "PRIMARY")) >= 0:
+        table.keys = _listed(part, _place(part, "(", at))
+    at, refers = _place(part, "FOREIGN"), _place(part, "REFERENCES")
+    if 0 <= at < refers and len(own := _listed(part, _place(part, "(", at))) == 1:
+        table.refers[own[0]] = _name(part, refers + 1)[0]
+
+
+FORMATS = (Format("sql", "a dump of an SQL database", _sniff, read_sql),)
