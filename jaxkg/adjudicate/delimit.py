@@ -46,6 +46,17 @@ def block(items: Iterable[str], tag: str = "data") -> str:
     return _wrap((line(item) for item in items), tag)
 
 
+def arrows(text: str) -> str:
+    """Delimited text with the arrows of typed relations as they are written elsewhere.
+
+    No tag can come of it: what opens one is replaced wherever it stands.
+
+    >>> arrows(block(["(city)-[in state]->(state)"])).splitlines()[1]
+    '(city)-[in state]->(state)'
+    """
+    return text.replace("]-›(", "]->(")
+
+
 def document(text: str, tag: str = "data") -> str:
     """A passage between tags; its line breaks are kept, its tags are not."""
     return _wrap((line(part) for part in text.splitlines()), tag)

@@ -28,6 +28,7 @@ from jaxkg.answer import Answer
 from jaxkg.words import mask_mentions
 
 _ENDS = " Ends in: "
+_TYPED = re.compile(r"\)-\[(.*)\]->\(")
 _FORM = {
     ADJUDICATE: "Write the answers alone, one a line, exactly as they stand there.",
     PLAN: "Write the relations of one plan alone, one a line, in the order of the hops.",
@@ -133,7 +134,8 @@ def read_offer(request: Request) -> Offer | None:
         if found is None or limit is None:
             return None
         lines = _block(found["relations"])
-        names = dict.fromkeys(line.partition(": ")[0] for line in lines)
+        typed = ((_TYPED.search(each), each.partition(": ")[0]) for each in lines)
+        names = dict.fromkeys(match[1] if match else name for match, name in typed)
         (question,) = _block(found["question"])
         return Offer(
             PLAN,

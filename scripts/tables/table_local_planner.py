@@ -27,6 +27,7 @@ from jaxkg.experiments.rows import row
 from jaxkg.experiments.seconds import Laps
 from jaxkg.experiments.sets import Sets, sets
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.typed_schema import TypedSchema
 from jaxkg.learn.lm import TrainConfig, train
 from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.lm import Example, LanguageModel, LMConfig, LMTokenizer
@@ -41,10 +42,11 @@ METRICS = ("micro_f1", "f1", "hits_at_1", "exact_set", "grounded", "calls")
 HOPS = (1, 2, 3)
 
 
-def offer_of_trace(kg: KnowledgeGraph, trace: PlanTrace) -> Offer:
+def offer_of_trace(kg: KnowledgeGraph, schema: TypedSchema, trace: PlanTrace) -> Offer:
     """What the planner is offered of a trace's question."""
     topics = tuple(kg.name(kg.entity(node)) for node in trace.linked)
-    wanted = Wanted(trace.question.text, trace.question.id, topics, kg.relations)
+    lines = tuple(map(schema.line, range(kg.num_relations)))
+    wanted = Wanted(trace.question.text, trace.question.id, topics, lines)
     offer = offer_of_plan(wanted, hops=max(HOPS))
     assert offer is not None
     return offer
@@ -52,12 +54,12 @@ def offer_of_trace(kg: KnowledgeGraph, trace: PlanTrace) -> Offer:
 
 def walks_of_graph(world: Sets, count: int, seed: int):
     """Relation names along random walks from random entities."""
-    kg, tensors = world.kg, world.tensors
+    kg, tensors, told = world.kg, world.tensors, TypedSchema(world.kg).told
     starts = np.random.default_rng(seed).integers(0, kg.num_entities, count)
     topics = [(int(node),) for node in starts]
     _, edges, _ = random_walks(tensors, topics, hops=max(HOPS), count=1, seed=seed)
     for walk in edges.tolist():
-        yield [kg.relation_name(int(tensors.relation[edge])) for edge in walk if edge != NULL]
+        yield [told(int(tensors.relation[edge])) for edge in walk if edge != NULL]
 
 
 def fitted(world: Sets, taught: list[Question], options: argparse.Namespace) -> LanguageModel:
@@ -79,7 +81,8 @@ def fitted(world: Sets, taught: list[Question], options: argparse.Namespace) -> 
         )
 
     traces = [trace for trace in teacher_traces(world, taught) if trace.used]
-    offers = [offer_of_trace(world.kg, trace) for trace in traces]
+    schema = TypedSchema(world.kg)
+    offers = [offer_of_trace(world.kg, schema, trace) for trace in traces]
     laps.lap(f"{len(traces):,} traces")
     turns = [offer.turns((), compact=True) for offer in offers]
     texts = [text for some in turns for _, text in some]
@@ -102,7 +105,11 @@ def fitted(world: Sets, taught: list[Question], options: argparse.Namespace) -> 
     )
     laps.lap(f"base model of {sum(each.length for each in plain):,} tokens")
     examples = [
-        teach(tokenizer, offer, [hop[0] for hop in trace.plans[trace.used[0]]])
+        teach(
+            tokenizer,
+            offer,
+            [schema.told(world.kg.relation_code(hop[0])) for hop in trace.plans[trace.used[0]]],
+        )
         for trace, offer in zip(traces, offers)
     ]
     tuned = train(

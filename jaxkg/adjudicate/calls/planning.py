@@ -15,7 +15,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, model_vali
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls import prompts_planning as prompts
-from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.delimit import arrows, block, line
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "plan"
@@ -82,7 +82,7 @@ class Wanted:
     Attributes:
         question, question_id: of the question.
         topics: names of the topic entities, where every plan starts.
-        relations: what may be walked, one line each, beginning with the relation's name.
+        relations: what may be walked, one line each, as `TypedSchema.line` has them.
     """
 
     question: str
@@ -133,7 +133,7 @@ def plan_relations(
 def plan_prompt(wanted: Wanted, *, hops: int) -> tuple[Message, Message]:
     """The two turns; relations, topics and question enter as delimited data."""
     user = prompts.PLAN_USER.format(
-        relations=block(map(line, wanted.relations)),
+        relations=arrows(block(map(line, wanted.relations))),
         topics=block(wanted.topics),
         question=block([wanted.question], "question"),
     )

@@ -5,24 +5,24 @@ from jaxkg.adjudicate.prompts import DATA_RULE
 PLAN_SYSTEM = (
     "You plan how a question is answered by walking a knowledge graph. A plan starts at the topic "
     "and says, hop by hop, which relation to walk next; what the last hop reaches is the answer.\n"
-    "- Use only the relations listed, each written exactly as it stands there before the colon. A "
-    "relation leads from subject to object; with ^ before its name it is walked the other way, "
-    "from object to subject.\n"
+    "- Relations are listed as (subject)-[relation]->(object). Use only these, each written "
+    "exactly as it stands in the square brackets. A relation leads from subject to object; with ^ "
+    "before its name it is walked the other way, from object to subject.\n"
     "- Take as many hops as the question needs and no more, {hops} at most.\n"
     "- Name one relation a hop; two only where the question leaves open which is meant.\n"
     "- Give further plans only where the question can be read in another way.\n"
     "- Where the relations cannot answer the question, give no hop.\n"
-    'Example: "who directed the films that <actor> is in", with starred_actors leading from films '
-    'to actors and directed_by from films to people: [["^starred_actors"], ["directed_by"]].\n'
-    + DATA_RULE
+    "Examples, with (student)-[takes]->(course), (course)-[taught by]->(teacher) and "
+    "(teacher)-[works at]->(school):\n"
+    'where do those work who teach what Ada Quill takes: [["takes"], ["taught by"], '
+    '["works at"]]\n'
+    'who takes a course of Bo Marsh: [["^taught by"], ["^takes"]]\n'
+    'what does Bo Marsh teach: [["^taught by"]]\n' + DATA_RULE
 )
 """Shrestha and Kim, Appendix A, without the hop count that it gives away."""
 
-PLAN_USER = (
-    "Relations, each with an example from the graph:\n{relations}\n\n"
-    "Topic:\n{topics}\n\nQuestion:\n{question}"
-)
-"""Shrestha and Kim, Appendix A; topic and examples are ours."""
+PLAN_USER = "Relations:\n{relations}\n\nTopic:\n{topics}\n\nQuestion:\n{question}"
+"""Shrestha and Kim, Appendix A; topic and typed relations are ours."""
 
 PLAN_FORM = (
     "Reply with one JSON object and nothing else:\n"

@@ -1,76 +1,55 @@
-"""Meaning by one call: a question in, a query graph out, as a flat list of numbered parts."""
+"""Meaning by one call: a question in, a query graph out, an operation a line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.planning import Wanted
-from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.delimit import arrows, block, line
 from jaxkg.adjudicate.prompts import DATA_RULE
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "plan"
+_TOKENS = 160
 
 _SYSTEM = (
-    "You say what a question means as a query over a knowledge graph: a numbered list of parts, "
-    "beginning with 0, each made of earlier parts; the last part is the answer.\n"
-    '- "entities": the entities named in `names`, a topic as it is listed.\n'
-    '- "step": what any of `relations` leads to from the part in `of`.\n'
-    '- "intersection", "union", "difference": of the parts in `of`; the first without the second.\n'
-    '- "where": those of the part in `of` for which the path `relations` (one relation a hop, none '
-    "for the entity itself) ends in something that compares with `value` by `comparison`, or for "
-    "which the number of things it leads to does if `by_count`.\n"
-    '- "extreme": the first `n` of the part in `of`, ordered by the value at the end of the path '
-    "`relations`, or by how many things it leads to if `by_count`; the largest first if "
-    "`largest`.\n"
-    '- "count", "exists": how many the part in `of` has; whether it has any. Last part only.\n'
-    '- "compared": whether the first part in `of` compares with the second by `comparison`; last '
-    "part only.\n"
-    "Use only the relations listed, each written exactly as it stands before the colon. A relation "
-    "leads from subject to object; with ^ before its name it is walked the other way. Leave out "
-    "what a part has no use for. Where the graph cannot answer, give no part.\n"
-    'Example: "which film with <actor> came out first", starred_actors and release_year leading '
-    'from films: {"operator": "entities", "names": ["<actor>"]}, {"operator": "step", "of": [0], '
-    '"relations": ["^starred_actors"]}, {"operator": "extreme", "of": [1], "relations": '
-    '["release_year"], "largest": false, "n": 1}.\n' + DATA_RULE
+    "You write what a question means as a query over a knowledge graph: a list of lines, each one "
+    "operation on what the line before it gives.\n"
+    "TOPIC: begin with this topic, written as it is listed. all (CLASS): begin with everything of "
+    "a class.\n"
+    "-> RELATION: go from subjects to objects. <- RELATION: go from objects to subjects.\n"
+    "largest RELATION, smallest RELATION: keep the one with the largest or smallest value; "
+    "largest 3 RELATION keeps three.\n"
+    "most -> RELATION, fewest <- RELATION: keep the one that the relation leads most or fewest "
+    "things from.\n"
+    "where RELATION > VALUE: keep those whose value compares so (=, !=, <, <=, >, >=). "
+    "where RELATION = NAME: keep those related to a name; where <- RELATION = NAME the other way.\n"
+    "and, or, except: combine with the lines that follow, which begin anew.\n"
+    "count, exists, sum RELATION, mean RELATION: last line only.\n"
+    "Relations are listed as (subject)-[RELATION]->(object). Use only these, written as they stand "
+    "in the brackets. Where the graph cannot answer, give no line.\n"
+    "Examples, with (student)-[takes]->(course), (course)-[taught by]->(teacher), "
+    "(course)-[credits]->(number):\n"
+    'which course of Ada Quill has the most credits: ["Ada Quill", "-> takes", "largest credits"]\n'
+    "how many students take a course of Bo Marsh with more than 4 credits: "
+    '["Bo Marsh", "<- taught by", "where credits > 4", "<- takes", "count"]\n'
+    'which teacher teaches the most courses: ["all (teacher)", "most <- taught by"]\n' + DATA_RULE
 )
-_USER = (
-    "Relations, each with an example from the graph:\n{relations}\n\n"
-    "Topics:\n{topics}\n\nQuestion:\n{question}"
-)
-_FORM = (
-    "Reply with one JSON object and nothing else:\n"
-    '{"reasoning": "<one sentence>", "parts": [{"operator": "...", "of": [], ...}, ...]}'
-)
-
-
-class QueryPart(BaseModel):
-    """One operator over earlier parts."""
-
-    operator: Literal[
-        "entities", "step", "intersection", "union", "difference", "where", "extreme", "count",
-        "exists", "compared",
-    ]  # fmt: skip
-    of: list[int] = Field(default=[], description="numbers of earlier parts")
-    names: list[str] = []
-    relations: list[str] = []
-    comparison: str = Field(default="", description="=, !=, <, <=, >, >= or in (of dates)")
-    value: str = ""
-    largest: bool = True
-    n: int = 1
-    by_count: bool = False
+_USER = "Relations:\n{relations}\n\nTopics:\n{topics}\n\nQuestion:\n{question}"
+_FORM = 'Reply with one JSON object and nothing else:\n{"lines": ["<line>", ...]}'
 
 
 class QueryReply(BaseModel):
     """The reply's schema."""
 
-    reasoning: str = Field(default="", description="one sentence: what the query says")
-    parts: list[QueryPart]
+    lines: list[str] = Field(
+        validation_alias=AliasChoices("lines", "query", "steps", "parts"),
+        description="one operation each, in order",
+    )
 
 
 def ask_queries(
@@ -100,6 +79,7 @@ def ask_queries(
             check=lambda reply, place=place: check(place, reply),
             question=each.question_id or each.question,
             stage=STAGE,
+            max_tokens=_TOKENS,
         )
         for place, each in enumerate(wanted)
     ]
@@ -109,8 +89,8 @@ def ask_queries(
 def query_prompt(wanted: Wanted) -> tuple[Message, Message]:
     """The two turns; relations, topics and question enter as delimited data."""
     user = _USER.format(
-        relations=block(map(line, wanted.relations)),
-        topics=block(wanted.topics),
+        relations=arrows(block(map(line, wanted.relations))),
+        topics=block(wanted.topics or ("none; begin with a class",)),
         question=block([wanted.question], "question"),
     )
     return Message("system", _SYSTEM), Message("user", user)

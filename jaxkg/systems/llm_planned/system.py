@@ -19,6 +19,7 @@ from jaxkg.adjudicate.calls.planning import PlanReply, Wanted, plan_relations
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics
+from jaxkg.kg.typed_schema import MOST, MOST_TOKENS, TypedSchema
 from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.records import PlanCandidate
 from jaxkg.settings import Checked, Count
@@ -29,8 +30,9 @@ from jaxkg.systems.llm_planned.schema import WIDTH, PlanSchema, ReadPlan, ReadPl
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
-from jaxkg.text.hashing import HashingEncoder
+from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
+from jaxkg.words import TOPIC_WORD
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,27 +40,29 @@ class LLMPlannedSettings(Checked):
     """Knobs of planned search.
 
     Attributes:
-        ask: what the model is asked for: relation "paths", or a query "graph" with conditions,
-            orders, counts and yes or no; of a graph, only `offered` and `repair` are of use.
-        hops: longest plan; how many a question takes is the model's to say.
+        ask: what the model is asked for: relation "paths", a query "graph" with conditions, orders,
+            counts and yes or no, or such a graph in "steps", each chosen among what the graph has;
+            of a graph, only `offered`, `tokens` and `repair` are of use, in steps `hops` too.
+        hops: longest plan, or most steps; how many a question takes is the model's to say.
         mode: answer with the "best" plan, the first that reaches anything, or with the "union" of
             all that hold.
         plans: plans of a reply to read at most.
         join: what several topics of a question come to, see `Join`.
         revisit: which nodes a path may return to.
-        offered: relations to tell the model of at most; those that leave the topic and those whose
-            labels are like the question come first.
+        offered: relations, or steps, to tell the model of at most; see `TypedSchema.projected`.
+        tokens: of all these, at most, as estimated.
         repair: allow one more call for a reply that cannot be read.
         batch_size: plans executed at a time.
     """
 
-    ask: Literal["paths", "graph"] = "paths"
+    ask: Literal["paths", "graph", "steps"] = "paths"
     hops: Count = 3
     mode: Literal["best", "union"] = "best"
     plans: Count = 4
     join: Join = "auto"
     revisit: Revisit = "topic"
-    offered: Count = 100
+    offered: Count = MOST
+    tokens: Count = MOST_TOKENS
     repair: bool = False
     batch_size: Count = 1024
 
@@ -96,6 +100,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
     linker: Linker
     settings: LLMPlannedSettings = LLMPlannedSettings()
     on_trace: Callable[[PlanTrace], None] | None = None
+    encoder: Encoder = dataclasses.field(default_factory=HashingEncoder)
 
     @classmethod
     def build(
@@ -107,10 +112,12 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         linker: Linker | None = None,
         settings: LLMPlannedSettings = LLMPlannedSettings(),
         on_trace: Callable[[PlanTrace], None] | None = None,
+        encoder: Encoder | None = None,
     ) -> LLMPlannedQA:
-        """Put the parts together."""
-        tensors = tensors or tensor_graph(kg)
-        return cls(kg, tensors, backend, linker or Linker(kg), settings, on_trace)
+        """Put the parts together; `encoder` tells which relations are like a question's words."""
+        tensors, linker = tensors or tensor_graph(kg), linker or Linker(kg)
+        encoder = encoder or HashingEncoder().fitted(kg.relation_labels)
+        return cls(kg, tensors, backend, linker, settings, on_trace, encoder)
 
     def propose(self, linked: Linked) -> ReadPaths:
         """The plans that hold of every reply, in its order; one batch of calls."""
@@ -118,8 +125,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         outcomes, offers = self._planned(linked)
         linked.tick("plan", count, count)
         linked.clock.skip()  # the seconds of a call are its own, not a share of the batch's
-        names = self.kg.relations
-        known = {offer: Candidates((names[r], names[r]) for r in offer) for offer in set(offers)}
+        known = {offer: self.named(offer) for offer in set(offers)}
         replies = [
             self._read(outcome, some, known[offer])
             for outcome, some, offer in zip(outcomes, linked.topics, offers)
@@ -163,40 +169,29 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         """Which relation can follow which."""
         return PlanSchema(self.kg)
 
+    @functools.cached_property
+    def typed(self) -> TypedSchema:
+        """The relations with the classes at their ends."""
+        return TypedSchema(self.kg)
+
     def offer(self, masked: Sequence[str], topics: Sequence[Topics]) -> list[tuple[int, ...]]:
         """Relations to tell the model of, for each question; all where there are few."""
-        count, most = self.kg.num_relations, self.settings.offered
-        if count <= most:
-            return [tuple(range(count))] * len(masked)
-        encode, labels = self._encoder
-        offers = []
-        for text, some in zip(masked, topics):
-            near = np.lexsort((np.arange(count), -(labels @ encode([text])[0])))
-            starts = some.entities
-            here = [
-                relation
-                for relation in near.tolist()
-                if self.schema.leaves(starts, relation)
-                or self.schema.leaves(starts, relation + count)
-            ]
-            chosen = dict.fromkeys([*here[: most // 2], *near.tolist()])
-            offers.append(tuple(sorted(list(chosen)[:most])))
-        return offers
+        settings = self.settings
+        return [
+            self.typed.projected(
+                text.replace(TOPIC_WORD, " "),
+                some.entities,
+                self.encoder,
+                most=settings.offered,
+                most_tokens=settings.tokens,
+            )
+            for text, some in zip(masked, topics)
+        ]
 
-    @functools.cached_property
-    def _encoder(self) -> tuple[HashingEncoder, np.ndarray]:
-        encode = HashingEncoder().fitted(self.kg.relations)
-        return encode, encode(self.kg.relations)
-
-    @functools.cached_property
-    def _told(self) -> tuple[str, ...]:
-        """Each relation with one of its triples, so that its direction can be seen."""
-        triples, example = self.kg.triples, {}
-        rows = np.unique(triples[:, 1], return_index=True)[1]
-        for row in rows.tolist():
-            head, relation, tail = triples[row].tolist()
-            example[relation] = f": {self.kg.name(head)} → {self.kg.name(tail)}"
-        return tuple(f"{name}{example.get(r, '')}" for r, name in enumerate(self.kg.relations))
+    def named(self, offer: Sequence[int]) -> Candidates:
+        """The relations offered, by their own names and by those that the model was told."""
+        names = ((self.kg.relations[r], self.typed.names[r]) for r in offer)
+        return Candidates(names)
 
     def _planned(
         self, linked: Linked
@@ -212,17 +207,19 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
             found[i] = outcome
         return found, offers
 
-    def wanted(self, linked: Linked) -> tuple[list[Wanted], list[tuple[int, ...]]]:
-        """What a model is told of each question that has topics, and what all are offered."""
+    def wanted(
+        self, linked: Linked, *, topicless: bool = False
+    ) -> tuple[list[Wanted], list[tuple[int, ...]]]:
+        """What a model is told of each question with topics, or of all; what all are offered."""
         questions, topics = linked.questions, linked.topics
         offers = self.offer(linked.masked, topics)
-        there = [i for i, some in enumerate(topics) if some.entities]
+        there = [i for i, some in enumerate(topics) if topicless or some.entities]
         return [
             Wanted(
                 questions[i].text,
                 questions[i].id,
                 tuple(dict.fromkeys(self.kg.name(node) for node in topics[i].entities)),
-                tuple(self._told[relation] for relation in offers[i]),
+                tuple(map(self.typed.line, offers[i])),
             )
             for i in there
         ], offers
@@ -304,6 +301,9 @@ def _why_no_plan(reply: ReadPlans) -> str:
 def planned_from_parts(parts: Parts) -> LLMPlannedQA:
     """The system as the command builds it."""
     assert parts.backend is not None
+    # Few relations are all offered, in an order that needs no weights.
+    wanted = "encoder" in parts.wishes or parts.kg.num_relations > MOST
+    encoder = parts.encoder if wanted else None
     return LLMPlannedQA.build(
         parts.kg,
         parts.backend,
@@ -311,4 +311,5 @@ def planned_from_parts(parts: Parts) -> LLMPlannedQA:
         linker=parts.linker,
         settings=parts.settings(LLMPlannedSettings, repair=parts.repair),
         on_trace=parts.traces.append,
+        encoder=encoder,
     )

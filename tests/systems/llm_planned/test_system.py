@@ -61,7 +61,7 @@ def test_one_call_plans_and_the_graph_answers(ask):
     assert (candidate.reached, candidate.used, candidate.probability) == (2, True, 1.0)
     assert trace.plans == ((("^starring",), ("directed by",)),)
     assert (trace.used, trace.linked, trace.model) == ((0,), ("Al Pacino",), "scripted")
-    assert "directed by: Ali → Michael Mann" in backend.requests[0].messages[1].content
+    assert "(Ali)-[directed by]->(Michael Mann)" in backend.requests[0].messages[1].content
 
 
 def test_several_questions_are_one_batch_and_do_not_mix(ask):

@@ -1,0 +1,223 @@
+"""Query graphs as lines, read and executed line by line.
+
+    Al Pacino
+    <- starring
+    where year > 1990
+    count
+
+A relation that is named the wrong way round is walked the way that can follow, as in plans.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jaxkg.adjudicate.reading.match import Candidates
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.queries.literals import as_date, as_number, as_truth
+from jaxkg.kg.queries.rules import refusal
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.query import (
+    Compared,
+    Count,
+    Difference,
+    Domain,
+    Entities,
+    Exists,
+    Extreme,
+    Intersection,
+    Query,
+    Step,
+    Total,
+    Union,
+    Value,
+    Where,
+    inverse,
+)
+
+_ARROW = r"(->|<-|→|←|\^)?\s*"
+_ALL = re.compile(r"all\s+\(?(.+?)\)?", re.IGNORECASE)
+_STEP = re.compile(r"(->|<-|→|←|\^)\s*(.+)")
+_ORDER = re.compile(rf"(largest|smallest|most|fewest)\s+(?:(\d+)\s+)?{_ARROW}(.+)", re.IGNORECASE)
+_WHERE = re.compile(
+    rf"where\s+(count\s+)?{_ARROW}(.+?)\s*(!=|<=|>=|=|<(?!-)|>|\bin\b)\s*(.+)", re.IGNORECASE
+)
+_ROOT = re.compile(rf"(count|exists|sum|mean)(?:\s+{_ARROW}(.+))?", re.IGNORECASE)
+_COMBINE = re.compile(r"(and|or|except)|compare\s*(=|!=|<=|>=|<|>)", re.IGNORECASE)
+_BACKWARDS = ("<-", "←", "^")
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadLines:
+    """What lines say.
+
+    Attributes:
+        query: None of no lines.
+        empty: where nothing is left, the line and what was there before it; else "".
+    """
+
+    query: Query | None
+    empty: str = ""
+
+
+class LineReader:
+    """Reads the lines of one question.
+
+    Example:
+        >>> from jaxkg.kg import KnowledgeGraph
+        >>> kg = KnowledgeGraph.from_triples([("Heat", "by", "Mann"), ("Ali", "by", "Mann")])
+        >>> offered = [Candidates([(name, name)]) for name in ("Mann", "by")]
+        >>> LineReader(QuerySets(kg), *offered, {}).read(["Mann", "<- by", "count"]).query.source
+        Step(source=Entities(ids=('Mann',)), relations=('^by',), returns=False)
+    """
+
+    def __init__(
+        self,
+        sets: QuerySets,
+        topics: Candidates,
+        relations: Candidates,
+        classes: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        """Take what was offered: topics, relations, and classes with the relations of each."""
+        self.sets, self.topics, self.relations, self.classes = sets, topics, relations, classes
+
+    def read(self, lines: Sequence[str]) -> ReadLines:
+        """Read and execute.
+
+        Raises:
+            JaxkgError: a line is no operation, names what was not offered, or cannot be executed
+                over the graph; says which.
+        """
+        before: tuple[Any, str] | None = None
+        query: Any = None
+        empty = ""
+        for number, text in enumerate(lines, start=1):
+            text = text.strip()
+            try:
+                compares = text.lower().startswith("compare")
+                if isinstance(query, Count | Exists | Total) and not compares:
+                    raise JaxkgError("nothing comes after a count, exists, sum or mean")
+                if _COMBINE.fullmatch(text):
+                    if query is None:
+                        raise JaxkgError("there is nothing before it to combine")
+                    query, before = None, (_joined(before, query), text.lower())
+                    continue
+                if query is not None and _ends_chain(before, text):
+                    query, before = _joined(before, query), None
+                query = self._line(text, query)
+                if wrong := refusal(self.sets.values, query):
+                    raise JaxkgError(wrong)
+            except JaxkgError as error:
+                raise JaxkgError(f"line {number}, {text!r}: {error}") from error
+            if not empty and self.sets.execute(query).empty:
+                empty = f"line {number}, {text!r}: nothing is left after it"
+        if query is None and before is not None:
+            raise JaxkgError("the last line combines with nothing")
+        query = _joined(before, query)
+        if query is not None and (wrong := refusal(self.sets.values, query)):
+            raise JaxkgError(wrong)
+        if query is not None and not empty and self.sets.execute(query).empty:
+            empty = "the parts have nothing in common"
+        return ReadLines(query, empty)
+
+    def _line(self, text: str, source: Any) -> Any:
+        """What is denoted after a line."""
+        if source is None:
+            return self._start(text)
+        if found := _STEP.fullmatch(text):
+            return self._step(source, found[1], found[2])
+        if found := _ORDER.fullmatch(text):
+            return self._order(source, *found.groups())
+        if found := _WHERE.fullmatch(text):
+            return self._where(source, *found.groups())
+        if found := _ROOT.fullmatch(text):
+            kind = found[1].lower()
+            if kind in ("count", "exists"):
+                return Count(source) if kind == "count" else Exists(source)
+            path = tuple(self._ways(found[2], found[3] or ""))[:1]
+            return Total(source, path, by="sum" if kind == "sum" else "mean")
+        raise JaxkgError("it is no operation; begin with ->, <-, where, largest, count, ...")
+
+    def _start(self, text: str) -> Any:
+        if ids := self.topics.find(text):
+            return Entities(ids)
+        if (found := _ALL.fullmatch(text)) and self.classes:
+            [name] = Candidates((name, name) for name in self.classes).find(found[1]) or [None]
+            if name is not None:
+                return Domain(self.classes[name])
+        raise JaxkgError(f"{text!r} is no topic offered, and no class")
+
+    def _step(self, source: Any, arrow: str, name: str) -> Any:
+        steps = [Step(source, (way,), returns=False) for way in self._ways(arrow, name)]
+        return next((step for step in steps if not self.sets.execute(step).empty), steps[0])
+
+    def _order(self, source: Any, word: str, n: str | None, arrow: str, name: str) -> Any:
+        word = word.lower()
+        by = "count" if word in ("most", "fewest") else "value"
+        found = [
+            Extreme(source, (way,), word in ("largest", "most"), int(n or 1), by=by)
+            for way in self._ways(arrow, name)
+        ]
+        return self._sound(found)
+
+    def _where(
+        self, source: Any, counted: str, arrow: str, name: str, comparison: Any, value: str
+    ) -> Any:
+        by = "count" if counted else "value"
+        return self._sound(
+            [
+                Where(source, (way,), comparison.lower(), each, by=by)
+                for way in self._ways(arrow, name)
+                for each in self._values(value)
+            ]
+        )
+
+    def _sound(self, options: list[Any]) -> Any:
+        """The first that can be executed and leaves something, else the first that can be."""
+        problems = [refusal(self.sets.values, option) for option in options]
+        sound = [option for option, wrong in zip(options, problems) if wrong is None]
+        if not sound:
+            raise JaxkgError(problems[0] or "it says nothing")
+        return next((some for some in sound if not self.sets.execute(some).empty), sound[0])
+
+    def _ways(self, arrow: str | None, name: str) -> list[str]:
+        """A relation the way that is written, then the other."""
+        name = name.strip().strip("[]")
+        if not (found := self.relations.find(name)):
+            raise JaxkgError(f"{name!r} is no relation offered")
+        back = arrow in _BACKWARDS
+        return [inverse(one) if flip else one for flip in (back, not back) for one in found]
+
+    def _values(self, text: str) -> list[Value | str]:
+        """What a value may be meant as: an entity, a number, a date, yes or no, a text."""
+        text, kg = text.strip().strip("\"'"), self.sets.kg
+        found: list[Value | str] = [*self.topics.find(text)]
+        found += [kg.entity_ids[row] for row in kg.entity_names.rows(text)][:1]
+        if number := as_number(text):
+            found.append(Value("number", str(number[0]), number[1]))
+        if as_date(text):
+            found.append(Value("date", text))
+        if (truth := as_truth(text)) is not None:
+            found.append(Value("boolean", str(truth).lower()))
+        return [*found, Value("text", text)]
+
+
+def _ends_chain(before: tuple[Any, str] | None, text: str) -> bool:
+    """Whether a line takes all that is combined, and does not go on with the last chain alone."""
+    if before is None or before[1].startswith("compare"):
+        return False
+    return not (_STEP.fullmatch(text) or _WHERE.fullmatch(text))
+
+
+def _joined(before: tuple[Any, str] | None, query: Any) -> Any:
+    if before is None or query is None:
+        return query
+    first, word = before
+    if word.startswith("compare"):
+        return Compared(first, word.removeprefix("compare").strip(), query)  # type: ignore[arg-type]
+    if word == "except":
+        return Difference(first, query)
+    return (Intersection if word == "and" else Union)((first, query))
