@@ -104,13 +104,13 @@ def test_no_step_is_an_abstention_and_so_is_a_call_that_fails():
     answer, _, _ = asked(choose("none of these"), topics=("Nobody",))
     assert answer.abstained
     answer, _, _ = asked(['{"step": 99}'])
-    assert answer.abstained.startswith("planning failed (unparsed: 99 is no step offered")
+    assert str(answer.abstained).startswith("planning failed (unparsed: 99 is no step offered")
     assert answer.error
     answer, _, backend = asked(['{"step": 99}', '{"step": 1}', '{"step": 0}'], repair=True)
     assert {entity.name for entity in answer.entities} == {"Heat", "Serpico"}
     assert answer.usage.calls == len(backend.requests) == 3
     held, _, _ = asked(choose("->(Pacino)"), wrap=lambda b: Budget(b, run=Caps(calls=1)))
-    assert held.abstained.startswith("planning failed (budget")
+    assert str(held.abstained).startswith("planning failed (budget")
     assert held.error is None
 
 
