@@ -53,14 +53,24 @@ ARROWS: dict[str, set[str]] = {
     "text": {"low_rank"},
     "adjudicate": {"wire"},
     "readings": {"kg"},
-    "cite": {"kg"},
+    "cite": {"kg", "readings"},
     "evaluate": {"kg"},
 }
 _CORES = {"types", "ops", "candidates", "score", "select", "tensors"}
 ARROWS["search"] = {*_CORES, "kg"}
 ARROWS["learn"] = {*_CORES - {"select"}, "text", "kg", "search", "lm"}
 ARROWS["lm"] = {"types", "ops", "tensors", "adjudicate", "kg", "text"}
-ARROWS["systems"] = {*_CORES, "codes", "text", "kg", "search", "learn", "adjudicate", "cite"}
+ARROWS["systems"] = {
+    *_CORES,
+    "codes",
+    "text",
+    "kg",
+    "search",
+    "learn",
+    "adjudicate",
+    "readings",
+    "cite",
+}
 _SHARED = {"adjudicate", "evaluate", "kg", "learn", "systems", "tensors", "text"}
 ARROWS["experiments"] = {*_SHARED, "cite"}
 ARROWS["serve"] = {"kg", "cite", ROOT}

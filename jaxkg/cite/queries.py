@@ -16,7 +16,6 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.cite.paths import cite_paths
-from jaxkg.cite.query_words import column_words, query_words
 from jaxkg.kg.queries.rules import value_kind
 from jaxkg.kg.queries.sets import Derived, QuerySets, Result
 from jaxkg.kg.queries.tables import Row
@@ -36,6 +35,7 @@ from jaxkg.query import (
     Where,
     query_to_dict,
 )
+from jaxkg.readings import column_words, say
 from jaxkg.records import Link, RankedEntity, SupportingPath
 
 CLOSED_WORLD = "taken as a fact on the assumption that the graph lacks nothing of the kind"
@@ -192,7 +192,7 @@ def cite_result(
     """
     kg, cited = sets.kg, _Cited(sets, score, _MOST_COUNTED * most)
     notes: list[str] = []
-    reading = query_words(kg, query)
+    reading = say(kg, query)
     entities: list[RankedEntity] = []
     abstained = None
     rows = result.rows.tolist()
@@ -301,7 +301,7 @@ def _compared(
             kind = value_kind(values, side) or "entity"
             there = values.keys_of(kind)[0][derived.nodes] != NONE
             if not there.any():
-                return (), query_words(kg, side)
+                return (), say(kg, side)
     pair = None if counts else _deciding(cited.sets, query, both, bool(result.truth))
     rows = [[p] for p in pair] if pair else [derived.nodes[:most].tolist() for derived in both]
     found = [i for some, of in zip(rows, both) for row in some for i in cited.cite(of, row)]

@@ -6,7 +6,6 @@ import functools
 
 from jaxkg.answer import JUDGED, Answer
 from jaxkg.cite.queries import COUNTED
-from jaxkg.cite.query_words import column_words, query_words
 from jaxkg.cite.reading import Reading
 from jaxkg.cite.walk_faults import walk_faults
 from jaxkg.errors import JaxkgError
@@ -14,6 +13,7 @@ from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.proof import proved, proved_cells, proved_words
 from jaxkg.kg.queries.sets import QuerySets, Result, sides
 from jaxkg.query import Compared, Count, Query, Rows, Total, query_from_dict
+from jaxkg.readings import column_words, say
 
 
 @functools.lru_cache(maxsize=2)
@@ -38,7 +38,7 @@ def query_faults(reading: Reading, answer: Answer) -> list[str]:
     except JaxkgError as error:
         return [f"the query graph cannot be executed: {error}"]
     faults: list[str] = []
-    if answer.reading != (told := query_words(kg, query)):
+    if answer.reading != (told := say(kg, query)):
         faults.append(f"the reading {answer.reading!r} is not that of the query graph, {told!r}")
     ids = [path.id for path in answer.paths]
     faults += [f"path id {one!r} is used more than once" for one in {*ids} if ids.count(one) > 1]

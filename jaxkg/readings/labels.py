@@ -39,7 +39,7 @@ _BEFORE = re.compile(
 """What a name that stands bare does not begin with."""
 _BEFORE_LABEL = re.compile(
     rf"(?:(?:one|sum|average|number|{_SUPERLATIVE})$|"
-    r"(?:direct|same,|other|else|of|backwards|something|\d+)(?: |$))"
+    r"(?:direct|same,|the|other|else|of|backwards|something|\d+)(?: |$))"
 )
 """The same of a label."""
 _JOINTS = re.compile(r"(?= (?:of|is|to)(?: |$)|'s )")
@@ -50,6 +50,7 @@ _FUNCTION_WORDS = frozenset(
     + ("in", "is", "it", "not", "of", "one", "or", "other", "over", "some", "something", "that")
     + ("the", "things", "thing", "to", "what", "where", "whose", "with")
 )
+_MARKS = str.maketrans('"[];', "'(),")
 _PREFIX = re.compile(r"([^\W\d]{3,})[/:#](?!/)")
 _SAMPLE, _HEADS, _MOST = 40, 200, 0.9
 
@@ -88,7 +89,7 @@ def bare(text: str, before: re.Pattern[str] = _BEFORE) -> str:
     >>> bare("Alien"), bare("Gone with the Wind"), bare("Dead or Alive")
     ('Alien', 'Gone with the Wind', '"Dead or Alive"')
     """
-    risky = _AFTER.search(text) or before.match(text) or any(mark in text for mark in '"[]')
+    risky = _AFTER.search(text) or before.match(text) or any(mark in text for mark in '"[];')
     return quoted(text) if risky or text != text.strip() or text.endswith("?") else text
 
 
@@ -151,9 +152,10 @@ class GraphWords:
         if shorter or bare(text, _BEFORE_LABEL) != text:
             return Label(quoted(text))
         first, _, rest = text.partition(" ")
-        if text.rpartition(" ")[2].lower() not in _PREPOSITIONS or not rest:
+        is_said = first in ("is", "was") and rest
+        if not is_said and text.rpartition(" ")[2].lower() not in _PREPOSITIONS:
             return Label(text)
-        if first.endswith("s") and not first.endswith(("ss", "us")):
+        if rest and first.endswith("s") and not first.endswith(("ss", "us")):
             many = _MANY.get(first) or singular(first)
             return Label(text, text, f"{many} {rest}")
         return Label(text, f"is {text}", f"are {text}")
@@ -208,7 +210,9 @@ class GraphWords:
             head, code, _ = triples[place].tolist()
             if self.kg.has_name(head):
                 told.append(f"{self._plain[code]} of {one_line(self.kg.name(head))}")
-        return ", ".join(told).replace('"', "'").replace("[", "(").replace("]", ")")
+        return (
+            ", ".join(told).replace('"', "'").replace("[", "(").replace("]", ")").replace(";", ",")
+        )
 
     def _rows_of(self, row: int) -> range:
         heads = self.kg.triples[:, 0]
@@ -302,6 +306,8 @@ class GraphWords:
 
     def _leads_to(self, code: int) -> str:
         inverse, relation = divmod(code, self.kg.num_relations)
+        if relation in self.type_codes:
+            return ""
         rows = self._sample(relation, 0 if inverse else 2)
         if self.type_codes:
             counts = Counter(kind for row in set(rows) for kind in set(self.classes_of(row)))
@@ -363,7 +369,7 @@ class GraphWords:
         return "date" if not typed and looks_like("date", kg.name, rows, 0) else ""
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=2)
 def graph_words(kg: KnowledgeGraph) -> GraphWords:
     """The words of a graph, the same object while it is asked for."""
     return GraphWords(kg)

@@ -18,6 +18,8 @@ from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.kg.link.topics import masked_texts
+from jaxkg.query import Entities, Node, Step
+from jaxkg.readings import say
 from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, why_no_topic
 from jaxkg.systems.cited import Remarks, RetrievedEntities, by_mass, cite_walks, cited_answer
@@ -240,8 +242,20 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
                     self.kg.entity_ids, np.unique(self.retrieved(paths, some, i))
                 ),
             )
+            answer = dataclasses.replace(answer, reading=self.reading(some, plan))
             answers.append(self.finish(answer))
         return answers, followed
+
+    def reading(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
+        """The likeliest relation path that was answered by, in words; how many others were, too."""
+        used = [some for some in plan if some.used]
+        if not used or len(found.topics.branches) != 1:
+            return ""
+        node: Node = Entities(tuple(self.kg.entity_ids[row] for row in found.topics.entities))
+        for hop in used[0].relations:
+            node = Step(node, tuple(hop.split("|")))
+        others = f"; and {len(used) - 1} more relation paths" * (len(used) > 1)
+        return say(self.kg, node) + others
 
     def keeps(self, paths: Proposed) -> KeepRows | None:
         """Which edges a path is followed along, see `follow_paths`; None for all."""

@@ -21,6 +21,7 @@ from jaxkg.query import (
     Exists,
     Extreme,
     Intersection,
+    Rows,
     Step,
     Total,
     Value,
@@ -120,6 +121,15 @@ def plain(kg, part):
     Numbers have their units apart ("182 cm" in cm is 182 in cm), and a step returns where it could
     not lead to what its chain of steps began with.
     """
+    if isinstance(part, Rows):
+        # Columns that are told alike are one.
+        part = dataclasses.replace(
+            part,
+            having=tuple(
+                dataclasses.replace(h, column=first_like(part, h.column)) for h in part.having
+            ),
+            order=part.order and first_like(part, part.order),
+        )
     if isinstance(part, Value) and part.kind == "number":
         number, unit = as_number(part.text)
         return Value("number", str(number), part.unit or unit)
@@ -145,6 +155,10 @@ def plain(kg, part):
             comes_back = left & right
         fields["returns"] = not (isinstance(first.source, Entities) and comes_back)
     return type(part)(**fields)
+
+
+def first_like(rows, number):
+    return rows.columns.index(rows.columns[number - 1]) + 1
 
 
 @functools.cache

@@ -47,7 +47,7 @@ def answered(question):
         return Answer(
             question=question.text,
             abstained=f"not sure; recognised: '{SCRIPT}'",
-            readings=(OtherReading("Mann → born in", 0.3, ("Chicago", SCRIPT), 4),),
+            readings=(OtherReading("what Mann is born in", 0.3, ("Chicago", SCRIPT), 4),),
         )
     rows = range(37) if "all" in question.text else (HEAT,)
     paths = tuple(cite_path(GRAPH, [row], [True], id=f"p{row}", score=0.5) for row in rows)
@@ -61,6 +61,7 @@ def answered(question):
         entities=tuple(RankedEntity(*path.end, 0.9, (path.id,)) for path in paths),
         paths=paths,
         plan=(PlanCandidate(("^directed_by",), 0.8, len(paths), True),),
+        reading="things that are directed by Mann",
         readings=(OtherReading(SCRIPT, 0.04, (LONG,)),),
     )
 
@@ -206,14 +207,14 @@ class TestAnswers:
         text = tab.run(TEXT)
         assert "No answer: not sure" in text
         assert "Did you mean" in text
-        assert "Mann → born in" in text
+        assert "what Mann is born in" in text
         assert "and 4 more" in text
 
     def test_an_answer_shows_how_it_was_read_and_its_facts(self, tab, url):
         asked(tab, url, "who Mann")
         assert tab.run("document.querySelector('mark').textContent") == "Mann"
         text = tab.run(TEXT)
-        assert "Read as Mann ← directed by" in text
+        assert "Read as things that are directed by Mann" in text
         assert "80 % sure" in text
         assert "films.tsv:1" in text
         assert tab.run("[...document.querySelectorAll('.chain')][0].innerText").split("\n") == [

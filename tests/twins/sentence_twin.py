@@ -3,6 +3,7 @@
 import re
 
 from jaxkg.query import (
+    Column,
     Compared,
     Count,
     Difference,
@@ -10,7 +11,9 @@ from jaxkg.query import (
     Entities,
     Exists,
     Extreme,
+    Having,
     Intersection,
+    Rows,
     Step,
     Total,
     Union,
@@ -112,7 +115,7 @@ class Grammar:
         """The query graph that a sentence says."""
         self.text, self.at = text, 0
         found = self._query()
-        assert self.at == len(text), f"left over: {text[self.at :]!r} of {text!r}"
+        assert self.at == len(self.text), f"left over: {self.text[self.at :]!r} of {text!r}"
         return found
 
     # Tokens
@@ -158,6 +161,8 @@ class Grammar:
     # Whole sentences
 
     def _query(self):
+        if self._take("a table of "):
+            return self._rows()
         if self._take("how many "):
             return Count(self._counted())
         if self._take("are there any "):
@@ -205,6 +210,62 @@ class Grammar:
                 self._take(noun)
                 return node
         return self._sets()
+
+    def _rows(self):
+        source, *rest = re.split(r'; (?=(?:[^"]*"[^"]*")*[^"]*$)', self._rest())
+        given, columns, words = {}, [], []
+        for part in rest:
+            if part.startswith("a row for each "):
+                per = part.removeprefix("a row for each ")
+                given["per"] = self._all_of(per, self._way)
+            elif part.startswith("with "):
+                words.append(part.removeprefix("with "))
+                columns.append(self._column(words[-1]))
+            elif part.startswith("where "):
+                place, end = self._place(words, part, "where ", " is ")
+                comparison, value = self._all_of(part[end:], self._value)
+                given["having"] = (*given.get("having", ()), Having(place, comparison, value))
+            elif part.startswith("ordered by "):
+                given["order"], end = self._place(words, part, "ordered by ", " from the ")
+                given["largest"] = {"largest": True, "smallest": False}[part[end:]]
+            elif part.startswith("the first "):
+                given["top"] = int(part.split()[2])
+            else:
+                first, last = re.fullmatch(r"rows (\d+) to (\d+|the end)", part).groups()
+                given |= {"first": int(first), "last": 0 if last == "the end" else int(last)}
+        found = Rows(self._all_of(source, self._sets), tuple(columns), **given)
+        self.text, self.at = self.text[: self.at], self.at
+        return found
+
+    def _all_of(self, text, rule):
+        self.text, self.at = text, 0
+        found = rule()
+        assert self.at == len(text), text
+        return found
+
+    def _way(self):
+        """A path, as nouns or as a phrase about it."""
+        path = self._try(self._nouns)
+        return path if path and self.at == len(self.text) else self._path_anew()
+
+    def _path_anew(self):
+        self.at = 0
+        return path_of(self._unit())
+
+    def _column(self, text):
+        if text in ("the number", "which"):
+            return Column((), "count" if text == "the number" else "value")
+        if found := re.fullmatch(r"the (number|sum|average) of (.*)", text):
+            by = {"number": "count", "sum": "sum", "average": "mean"}[found[1]]
+            return Column(self._all_of(found[2], self._way), by)
+        if found := re.fullmatch(rf"the ({ORDER}) (.*)", text):
+            by = "max" if ORDERS[found[1]][0] else "min"
+            return Column(self._all_of(found[2], self._way), by)
+        return Column(self._all_of(text, self._way))
+
+    def _place(self, words, part, before, after):
+        told = max((w for w in words if part.startswith(f"{before}{w}{after}")), key=len)
+        return words.index(told) + 1, len(f"{before}{told}{after}")
 
     # Sets
 

@@ -109,11 +109,9 @@ function showReading(answer) {
   line.append(clean(letters.slice(done).join("")));
   box.replaceChildren(line);
   const used = answer.plan.filter((plan) => plan.used);
-  const read = answer.reading || (used.length && chosen.length
-    ? [short(chosen[0].name), ...used[0].relations.map((r) => `${r.startsWith("^") ? "←" : "→"} ${label(r)}`)].join(" ") : "");
-  if (read) {
+  if (answer.reading) {
     const reading = made("p", undefined, { class: "faint" });
-    reading.append("Read as ", made("span", read, { dir: "auto" }), " ");
+    reading.append("Read as ", made("span", answer.reading, { dir: "auto" }), " ");
     if (used.length) reading.append(sure(Math.max(...used.map((plan) => plan.probability))));
     box.append(reading);
   }

@@ -14,10 +14,9 @@ from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Query, query_from_dict, query_to_dict
+from jaxkg.readings import say
 from jaxkg.storage import write_lines
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.wording import told
 
 KIND = "corrections"
 """Their folder in the cache: a file of JSON lines for each set of relations."""
@@ -111,7 +110,7 @@ def corrected(
     asked: Asked,
     found: Sequence[Candidate],
     order: np.ndarray,
-    find: Candidates,
+    kg: KnowledgeGraph,
 ) -> tuple[int, Correction | None]:
     """The reading that was said to be right of a question, or of one alike.
 
@@ -123,7 +122,7 @@ def corrected(
         asked: the same as it is read.
         found: C readings.
         order: [C] their numbers, the best first.
-        find: what found them.
+        kg: the graph.
 
     Returns:
         its number and what was said; -1 and None where nothing was, or no reading is so any more.
@@ -137,9 +136,15 @@ def corrected(
                 return place, one
     for one in reversed(alike):
         for place in order.tolist():
-            if told(found[place], find) == one.told:
+            if nameless(kg, asked, found[place]) == one.told:
                 return place, one
     return -1, None
+
+
+def nameless(kg: KnowledgeGraph, asked: Asked, candidate: Candidate) -> str:
+    """A reading in words, with the names of the question as "it"."""
+    named = {option.entity for mention in asked.mentions for option in mention.options}
+    return say(kg, candidate.query, masked={kg.entity_ids[row] for row in named})
 
 
 def _name(kg: KnowledgeGraph) -> str:

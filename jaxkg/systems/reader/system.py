@@ -11,18 +11,18 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
-from jaxkg.cite.query_words import query_words
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Total, query_to_dict
+from jaxkg.readings import say
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader import wording
 from jaxkg.systems.reader.confidence import confidence, confidence_cues
 from jaxkg.systems.reader.contradictions import contradicted
-from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction
+from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction, nameless
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets import totals
@@ -194,7 +194,7 @@ class Reader(QuestionAnswering):
         )
         order = np.argsort(-scores, kind="stable")
         shares = sure * np.exp(scores - scores.max())
-        meant, said = corrected(self.corrections, text, asked, found, order, self.readings.find)
+        meant, said = corrected(self.corrections, text, asked, found, order, self.kg)
         if said is not None:
             order = np.concatenate([[meant], order[order != meant]])
             sure = 1.0 if said.asks(text) else sure
@@ -210,7 +210,7 @@ class Reader(QuestionAnswering):
                 kept.append(
                     Reading(
                         found[place],
-                        query_words(self.kg, found[place].query),
+                        say(self.kg, found[place].query),
                         float(shares[place]),
                         self._answers(found[place]),
                     )
@@ -242,7 +242,7 @@ class Reader(QuestionAnswering):
             raise JaxkgError(f"no reading {number} of {question.text!r}; {told}")
         best = offered[number]
         masked = understood.asked.alignment.masked_text()
-        without = wording.told(best.candidate, self.readings.find)
+        without = nameless(self.kg, understood.asked, best.candidate)
         one = Correction(question.text, best.candidate.query, best.words, masked, without)
         self.corrections = keep_correction(self.kg, one)
 

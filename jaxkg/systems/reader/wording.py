@@ -1,60 +1,15 @@
-"""A reading in words without its names, by which readings are known to be alike; and why none of
-them is given as the answer."""
+"""Why none of the readings of a question is given as the answer."""
 
 from __future__ import annotations
 
-from jaxkg.cite.query_words import query_words
+from jaxkg.readings import say
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.candidates import Candidates
 
-_IT = "it"
 _LABELS = 2_000
 """Relations that are looked at to tell the nearest."""
 _NOTHING = "nothing of the graph is recognised in the question"
 _ADDS_UP = "it seems to ask for a sum or an average, and of which numbers is not clear"
-_MEASURED = {"extreme": "first by", "except": "without"}
-
-
-def told(candidate: Candidate, find: Candidates) -> str:
-    """A reading as a phrase; the names of its topics are masked as in the question.
-
-    "the genre of what has directed by it".
-    """
-    vocabulary, total = find.vocabulary, find.kg.num_relations
-    kinds = find.end_classes(candidate)
-    noun = vocabulary.class_words(kinds[0])[0] if kinds else ""
-    phrases = []
-    legs = candidate.legs or ((-1, candidate.relations),)
-    for mention, codes in legs:
-        named = [vocabulary.class_words(kind)[0] for kind in candidate.classes]
-        words = _IT if mention >= 0 else f"every {' '.join(named) or 'thing'}"
-        between = list(candidate.between)
-        for place, code in enumerate(codes):
-            label = find.wordings(code)[0]
-            if code < total or code >= 2 * total:
-                words = f"the {label} of {words}"
-            else:
-                last = place == len(codes) - 1
-                kind = noun if last else _name(vocabulary, between, place)
-                words = f"{kind or 'what'} whose {label} is {words}"
-        phrases.append(words)
-    joined = " or " if candidate.shape == "union" else " and "
-    phrase = joined.join(phrases)
-    if candidate.measure >= 0 and candidate.shape != "compare":
-        label = f"{_MEASURED.get(candidate.shape, 'by')} {find.wordings(candidate.measure)[0]}"
-        phrase = f"{phrase}, {label}"
-    elif candidate.shape == "except":
-        phrase = f"{phrase}, but not it"
-    if candidate.result in ("yes", "no"):
-        return f"is it {phrase}"
-    if candidate.shape == "count":
-        return f"how many {phrase}"
-    return phrase
-
-
-def _name(vocabulary, between: list[int], place: int) -> str:
-    return vocabulary.class_words(between[place])[0] if place < len(between) else ""
 
 
 def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bool) -> str:
@@ -84,7 +39,7 @@ def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bo
 def _lacked(asked: Asked, readings: Readings, candidate: Candidate) -> str:
     """What the graph does not say."""
     if candidate.shape == "except":
-        return f"there seems to be none: {query_words(readings.kg, candidate.query)}"
+        return f"there seems to be none: {say(readings.kg, candidate.query)}"
     ((mention, option),) = candidate.topics
     name = readings.kg.name(asked.mentions[mention].options[option].entity)
     label = readings.find.wordings(candidate.last)[0]
