@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -52,6 +53,7 @@ _FUNCTION_WORDS = frozenset(
 )
 _MARKS = str.maketrans('"[];', "'(),")
 _PREFIX = re.compile(r"([^\W\d]{3,})[/:#](?!/)")
+_T = TypeVar("_T")
 _SAMPLE, _HEADS, _MOST = 40, 200, 0.9
 
 
@@ -126,22 +128,29 @@ class GraphWords:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self._labels: dict[str, Label] = {}
-        self._names: dict[str, str] = {}
-        self._classes: dict[int, str] = {}
-        self._kinds: dict[int, str] = {}
-        self._meets: dict[tuple[int, int], bool] = {}
-        self._loops: dict[int, bool] = {}
-        self._of: dict[int, tuple[int, ...]] = {}
+        sample = getattr(kg, "sample", None)
+        self._wider = None if sample is None else graph_words(sample)
+        self._relations = frozenset(kg.relations)
+        self._known: dict[tuple[object, ...], Any] = {}
+
+    def _once(self, rule: Callable[..., _T], *given: Any) -> _T:
+        key = (rule.__name__, *given)
+        if key not in self._known:
+            self._known[key] = rule(*given)
+        return self._known[key]
+
+    def _telling(self, *relations: str) -> GraphWords:
+        """Whose facts tell what relations are: of a part of a larger graph, a sample of that."""
+        names = {name.removeprefix("^") for name in relations}
+        wider = self._wider
+        return wider if wider is not None and names <= wider._relations else self
 
     # Relations
 
     def label(self, relation: str) -> Label:
         """A relation in words, whichever way it is walked."""
-        name = relation.removeprefix("^")
-        if name not in self._labels:
-            self._labels[name] = self._label(name)
-        return self._labels[name]
+        telling = self._telling(relation)
+        return telling._once(telling._label, relation.removeprefix("^"))
 
     def _label(self, name: str) -> Label:
         code = self.kg.relation_code(name)
@@ -179,9 +188,7 @@ class GraphWords:
 
     def name(self, entity: str) -> str:
         """An entity by its label, with its class or id beside one that others bear too."""
-        if entity not in self._names:
-            self._names[entity] = self._name(entity)
-        return self._names[entity]
+        return self._once(self._name, entity)
 
     def _name(self, entity: str) -> str:
         kg, row = self.kg, self.kg.entity(entity)
@@ -257,11 +264,9 @@ class GraphWords:
 
     def classes_of(self, row: int) -> tuple[int, ...]:
         """The classes of an entity that facts say."""
-        if row not in self._of:
-            triples = self.kg.triples
-            rows = (triples[place] for place in self._rows_of(row)) if self.type_codes else ()
-            self._of[row] = tuple(int(t) for _, r, t in rows if int(r) in self.type_codes)
-        return self._of[row]
+        triples = self.kg.triples
+        rows = (triples[place] for place in self._rows_of(row)) if self.type_codes else ()
+        return tuple(int(t) for _, r, t in rows if int(r) in self.type_codes)
 
     def class_of(self, row: int) -> str:
         """The class of an entity as a noun, from its facts or its id; "" where neither says it."""
@@ -299,13 +304,11 @@ class GraphWords:
 
     def leads_to(self, relation: str) -> str:
         """What a relation leads to as a noun in the singular; "" where that is not known."""
-        code = self.kg.relation_code(relation)
-        if code not in self._classes:
-            self._classes[code] = self._leads_to(code)
-        return self._classes[code]
+        telling = self._telling(relation)
+        return telling._once(telling._leads_to, relation)
 
-    def _leads_to(self, code: int) -> str:
-        inverse, relation = divmod(code, self.kg.num_relations)
+    def _leads_to(self, name: str) -> str:
+        inverse, relation = divmod(self.kg.relation_code(name), self.kg.num_relations)
         if relation in self.type_codes:
             return ""
         rows = self._sample(relation, 0 if inverse else 2)
@@ -327,37 +330,34 @@ class GraphWords:
 
     def meets(self, first: str, last: str) -> bool:
         """Whether anything that the first relation leaves is what the last one leads to."""
-        pair = self.kg.relation_code(first), self.kg.relation_code(last)
-        if pair not in self._meets:
-            left, right = self._ends(pair[0], 0), self._ends(pair[1], 2)
-            self._meets[pair] = bool(np.isin(left, right, kind="sort").any())
-        return self._meets[pair]
+        telling = self._telling(first, last)
+        return telling._once(telling._meets, first, last)
+
+    def _meets(self, first: str, last: str) -> bool:
+        return bool(np.isin(self._ends(first, 0), self._ends(last, 2), kind="sort").any())
 
     def loops(self, relation: str) -> bool:
         """Whether a relation leads from anything to itself."""
-        code = self.kg.relation_code(relation) % self.kg.num_relations
-        if code not in self._loops:
-            self._loops[code] = bool((self._ends(code, 0) == self._ends(code, 2)).any())
-        return self._loops[code]
+        telling = self._telling(relation)
+        return telling._once(telling._loops, relation)
 
-    def _ends(self, code: int, column: int) -> np.ndarray:
+    def _loops(self, name: str) -> bool:
+        return bool((self._ends(name, 0) == self._ends(name, 2)).any())
+
+    def _ends(self, name: str, column: int) -> np.ndarray:
         """The entities at one end of a relation, 0 where it leaves, 2 where it leads to."""
-        inverse, relation = divmod(code, self.kg.num_relations)
+        inverse, relation = divmod(self.kg.relation_code(name), self.kg.num_relations)
         order, first = self._by_relation
         places = order[first[relation] : first[relation + 1]]
         return np.asarray(self.kg.triples[places])[:, 2 - column if inverse else column]
 
     def kind(self, relation: str) -> str:
         """ "date" where a relation leads to dates, else ""."""
-        code = self.kg.relation_code(relation)
-        if code >= self.kg.num_relations:
-            return ""
-        if code not in self._kinds:
-            self._kinds[code] = self._kind(code)
-        return self._kinds[code]
+        telling = self._telling(relation)
+        return "" if relation.startswith("^") else telling._once(telling._kind, relation)
 
-    def _kind(self, code: int) -> str:
-        kg = self.kg
+    def _kind(self, name: str) -> str:
+        kg, code = self.kg, self.kg.relation_code(name)
         rows = sorted(set(self._sample(code, 2)))
         typed = [found for row in rows if (found := literal(kg.entity_ids[row])) is not None]
         dates = sum("#date" in found.datatype or "#gYear" in found.datatype for found in typed)
@@ -369,7 +369,7 @@ class GraphWords:
         return "date" if not typed and looks_like("date", kg.name, rows, 0) else ""
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=3)
 def graph_words(kg: KnowledgeGraph) -> GraphWords:
     """The words of a graph, the same object while it is asked for."""
     return GraphWords(kg)

@@ -293,7 +293,7 @@ SENTENCES = {
             "all people that are also people whose knows is Ann",
         ),
         (of("_:b1", "seats"), "the seats of an entry (on: Alien, seats: 120, show of Rex)"),
-        (of("Alien", "^on", "^has show"), "cinemas whose show is a thing whose on is Alien"),
+        (of("Alien", "^on", "^has show"), "cinemas whose show is a thing that is on Alien"),
     ],
 }
 
