@@ -44,6 +44,7 @@ def say(words: KnowledgeGraph | GraphWords, query: Query, *, masked: Collection[
     Raises:
         JaxkgError: the graph has no such entity or relation.
 
+    >>> from jaxkg.query import Entities, Extreme, Value, Where
     >>> kg = KnowledgeGraph.from_triples([
     ...     ("Alien", "director", "Ridley Scott"), ("Alien", "year", "1979"),
     ...     ("Alien", "type", "Film")])
