@@ -16,11 +16,11 @@ import numpy as np
 from jaxkg.adjudicate.calls.stepping import Steps, choose_steps
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
-from jaxkg.cite.query_words import query_words
 from jaxkg.kg import KnowledgeGraph, Topics
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.typed_schema import TypedSchema
 from jaxkg.query import Count, Domain, Entities, Extreme, Node, Step, Where
+from jaxkg.readings import say
 from jaxkg.records import Question, TraceNode, Usage
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
@@ -304,7 +304,7 @@ class LLMSteps(QuestionAnswering):
         if walk.query is None:
             names = dict.fromkeys(map(self.schema.shown, walk.topics.entities))
             return "; ".join(names) or "nothing yet"
-        return f"{query_words(self.kg, walk.query)}: {self._some(walk.nodes)}"
+        return f"{say(self.kg, walk.query)}: {self._some(walk.nodes)}"
 
     def _concluded(self, walk: _Walk) -> Answer:
         question, topics = walk.question, walk.topics
