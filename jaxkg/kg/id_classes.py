@@ -14,6 +14,8 @@ _SCHEMES = frozenset(["http", "https", "urn", "mailto", "file", "ftp", "tel", "d
 _CLASSES = 64
 _SHARE = 0.9
 """Share of the things with facts of their own whose ids must say a class."""
+_SAMPLE = 1_000
+"""Heads that are looked at before all of them are."""
 RELATION = "type"
 
 
@@ -34,6 +36,9 @@ def id_classes(kg: KnowledgeGraph) -> dict[str, str]:
     if not kg.num_triples or any(name.lower() == RELATION for name in kg.relations):
         return {}
     heads = np.unique(np.asarray(kg.triples)[:, 0]).tolist()
+    sample = heads[:: max(1, len(heads) // _SAMPLE)]
+    if sum(_PREFIX.match(kg.entity_ids[row]) is not None for row in sample) < len(sample) / 2:
+        return {}
     rows = {row: match[1] for row in heads if (match := _PREFIX.match(kg.entity_ids[row]))}
     counts = Counter(rows.values())
     if len(rows) < _SHARE * len(heads) or not 2 <= len(counts) <= _CLASSES:

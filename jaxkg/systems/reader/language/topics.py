@@ -212,8 +212,8 @@ class TopicFinder:
         """Things of the class that the first or last of some words names: "colorado river"."""
         found: list[tuple[int, bool]] = []
         for word, rest in ((words[-1], words[:-1]), (words[0], words[1:])):
-            kinds = self._class_keys.get(word, ()) if rest else ()
-            for row, other in index.by_key.get(key_of_words(rest), ()) if kinds else ():
+            kinds = [k for k in self._class_keys.get(word, ()) if k not in self.vocabulary.sorts]
+            for row, other in index.by_key.get(key_of_words(rest), ()) if kinds and rest else ():
                 if set(kinds) & set(self.vocabulary.kinds_of(row)):
                     found.append((row, other))
         return found

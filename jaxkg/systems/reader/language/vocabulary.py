@@ -150,11 +150,11 @@ class Vocabulary:
         first, _, rest = label.partition(" ")
         if relation.role or not rest or not len(heads):
             return relation
-        for kind, members in self.classes.items():
-            if singular(first.lower()) == singular(self.kg.name(kind).lower()):
-                if np.isin(heads, members).mean() >= _OF_CLASS:
-                    wordings = dict.fromkeys((label, rest, *relation.wordings))
-                    return dataclasses.replace(relation, wordings=tuple(wordings))
+        said = singular(first.lower())
+        alike = [kind for kind in self.classes if singular(self.kg.name(kind).lower()) == said]
+        if any(np.isin(heads, self.classes[kind]).mean() >= _OF_CLASS for kind in alike):
+            wordings = dict.fromkeys((label, rest, *relation.wordings))
+            return dataclasses.replace(relation, wordings=tuple(wordings))
         return relation
 
     def _by_member(self) -> tuple[np.ndarray, np.ndarray]:
