@@ -41,6 +41,14 @@ def cache_folder() -> Path | None:
         return None
 
 
+def private_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are not there, for its owner alone."""
+    if not folder.is_dir():
+        if not folder.parent.exists():
+            private_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def nothing_kept(error: object) -> None:
     """Warn that the cache cannot be used."""
     warnings.warn(
@@ -63,7 +71,7 @@ def cache_for(name: str) -> Path | None:
     folder /= name
     probe = folder / f".{secrets.token_hex(8)}.tmp"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         probe.write_bytes(bytes(4096))
         probe.unlink()
     except OSError as error:
@@ -115,7 +123,7 @@ def kept(
     found = made()
     fresh = folder.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        fresh.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(fresh.parent)
         saved(found, fresh)
         (fresh / _SUM).write_text(_sum(fresh))
         if folder.is_dir():

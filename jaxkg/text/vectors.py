@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.cache import nothing_kept
+from jaxkg.cache import nothing_kept, private_folder
 from jaxkg.errors import JaxkgError
 from jaxkg.text.encoder import Change, TextEncoder, encoder_changed
 
@@ -53,7 +53,7 @@ class CachedEncoder:
         self.name, self.revision = encoder.name, encoder.revision
         self.dimension = encoder.dimension
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self.path.parent)
         except OSError as error:
             raise VectorFileError(f"{self.path}: cannot be made ({error.strerror})") from error
         mine = {

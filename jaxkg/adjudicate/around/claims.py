@@ -31,7 +31,7 @@ class Claims:
         self._file: int | None = None
         if fcntl is not None:
             try:
-                self._file = os.open(Path(path), os.O_RDWR | os.O_CREAT, 0o644)
+                self._file = os.open(Path(path), os.O_RDWR | os.O_CREAT, 0o600)
             except OSError:
                 self._file = None
 

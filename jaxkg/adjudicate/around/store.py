@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxkg.adjudicate.requests import Reply
+from jaxkg.cache import private_folder
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 
@@ -68,7 +69,7 @@ class ReplyStore:
             raise JaxkgError(f"{self.path}: no such file of recorded replies")
         try:
             if not read_only:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                private_folder(self.path.parent)
             self._database = self._opened()
         except (OSError, sqlite3.Error) as error:
             if read_only or _is_foreign(self.path):
@@ -154,7 +155,9 @@ class ReplyStore:
 
 
 def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
-    address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    if not read_only:  # what is asked and replied is its owner's; sqlite would let everyone read
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
     database = sqlite3.connect(
         address, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
     )

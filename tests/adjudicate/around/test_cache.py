@@ -1,13 +1,17 @@
 import dataclasses
+import os
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from asked_texts import ROOT, ask_for, upper
 
 from jaxkg.adjudicate import Cache, Replay, Reply, Scripted
+from jaxkg.adjudicate.around.claims import Claims
 from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.errors import JaxkgError
 
@@ -213,3 +217,17 @@ def test_several_processes_write_one_file_at_once(path):
     with sqlite3.connect(path) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     database.close()
+
+
+def test_what_is_kept_is_its_owners(tmp_path):
+    path = tmp_path / "jaxkg" / "replies" / "replies.sqlite"
+    before = os.umask(0o022)
+    try:
+        ReplyStore(path).close()
+        Claims(f"{path}.claims").close()
+    finally:
+        os.umask(before)
+    for made in (path, Path(f"{path}.claims")):
+        assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    for made in (path.parent, path.parent.parent):
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700
