@@ -114,7 +114,12 @@ _PLAIN = {"→": "->", "←": "<-", "…": "..."}
 
 
 def _any_terminal() -> None:
-    """Let standard output take every character, also where its encoding has no name for it."""
+    """Let standard output take every character, also where its encoding has no name for it.
+
+    Where it is closed, what is printed is for nobody.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the process ends
 
     def plain(error: UnicodeError) -> tuple[str, int]:
         if not isinstance(error, UnicodeEncodeError):

@@ -11,11 +11,27 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from jaxkg.cache import CacheWarning, forget_programs
+from jaxkg.words import one_line
 
 PATIENCE = 3.0
 """Seconds that a command may be silent where no bars are drawn."""
 
-errors = Console(stderr=True, soft_wrap=True, emoji=False)
+
+class _Cleaned(Console):
+    """A console on which no text acts, wherever it comes from: file names too."""
+
+    def print(self, *objects: Any, **named: Any) -> None:
+        """As `rich` prints; texts without control characters and direction marks."""
+        super().print(
+            *(
+                "\n".join(map(one_line, each.split("\n"))) if isinstance(each, str) else each
+                for each in objects
+            ),
+            **named,
+        )
+
+
+errors = _Cleaned(stderr=True, soft_wrap=True, emoji=False)
 _quiet = [False]
 
 
