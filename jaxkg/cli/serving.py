@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Sequence
@@ -22,6 +23,22 @@ if TYPE_CHECKING:
     from jaxkg.records import Question
     from jaxkg.serve.facts import Lookups
 
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host",
+        help="A name that callers may ask under, beside loopback's and --host, as behind a proxy; "
+        "may be given several times.",
+    ),
+]
+AllowOrigin = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-origin",
+        help="A page's origin that may ask, as https://example.org, beside the service's own; may "
+        "be given several times.",
+    ),
+]
 _EXTRA = "pip install 'jaxkg[serve]', or from a check-out: pip install '.[serve]'"
 
 
@@ -38,24 +55,29 @@ def serve(
     rate: Annotated[float, typer.Option(min=0, help="Requests a second of a caller; 0: any.")] = 0,
     queue: Annotated[int, typer.Option(min=1, help="Questions that may wait.")] = 2048,
     batch: Annotated[int, typer.Option(min=1, help="Questions answered together, at most.")] = 64,
-    log_questions: Annotated[bool, typer.Option(help="Write questions to the log.")] = False,
+    log_questions: Annotated[
+        bool, typer.Option(help="Write questions to the log, which is standard error.")
+    ] = False,
+    allow_host: AllowHost = None,
+    allow_origin: AllowOrigin = None,
 ) -> None:
     """Answer over HTTP, with a page at /; ctrl-C finishes what was taken and stops.
+
+    What takes longer than half a minute to finish is left.
 
     Example: jaxkg serve --kg mygraph, then open http://127.0.0.1:8137
     """
     try:
-        import uvicorn
-
         from jaxkg.serve.app import Limits, service
+        from jaxkg.serve.protocol import run
     except ImportError as error:
         raise JaxkgError(f"serve needs {error.name}: {_EXTRA}") from error
     from jaxkg.kg import demo_questions
-    from jaxkg.serve.guard import checked_token
+    from jaxkg.serve.guard import Names, checked_token
     from jaxkg.serve.memory import giving_back
-    from jaxkg.serve.protocol import SETTINGS
 
     token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
+    names = Names((host, *(allow_host or ())), allow_origin or ())
     _check_free(host, port)
     with ExitStack() as stack:
         with progress_bars() as show:
@@ -70,9 +92,11 @@ def serve(
             # A model is paid by the question: nothing is asked of it that nobody wants to know.
             warm=wanted.llm is None,
             log_questions=log_questions,
+            names=names,
         )
         errors.print(f"jaxkg: http://{host}:{port}", markup=False, highlight=False)
-        uvicorn.run(app, host=host, port=port, **SETTINGS)
+        _log()
+        run(app, host=host, port=port)
 
 
 @spread
@@ -84,27 +108,48 @@ def mcp(
         Literal["stdio", "http"], typer.Option(help="stdio, or streamable HTTP on loopback.")
     ] = "stdio",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of --transport http.")] = 8138,
+    allow_host: AllowHost = None,
+    allow_origin: AllowOrigin = None,
 ) -> None:
     """Offer the graph to an assistant as tools (Model Context Protocol).
+
+    Over http, JAXKG_TOKEN is wanted where it is set.
 
     Example for an assistant's settings: command "jaxkg", arguments ["mcp", "--kg", "mygraph"]
     """
     try:
-        from jaxkg.serve.mcp import server
+        from jaxkg.serve.mcp import over_http, server
+        from jaxkg.serve.protocol import end_within, run
     except ImportError as error:
         raise JaxkgError(f"mcp needs {error.name}: {_EXTRA}") from error
+    from jaxkg.serve.guard import Names, checked_token
+
+    host, token = "127.0.0.1", None
+    names = Names(allow_host or (), allow_origin or ())
     if transport == "http":
-        _check_free("127.0.0.1", port)
+        token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
+        _check_free(host, port)
 
     with (
         progress_bars() as show,
         session(system, ModelOptions(), show, graph, **parts.given()) as asked,
     ):
         tools = server(_lookups(asked), asked.system.answer)
+    _log()
     if transport == "stdio":
         tools.run("stdio")
+        end_within(5.0)
     else:
-        tools.run("streamable-http", host="127.0.0.1", port=port)
+        run(over_http(tools, names, token), host=host, port=port)
+
+
+def _log() -> None:
+    """Write the service's log to standard error."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log = logging.getLogger("jaxkg.serve")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
 
 
 def _check_free(host: str, port: int) -> None:

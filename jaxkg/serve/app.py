@@ -10,6 +10,7 @@ import itertools
 import json
 import logging
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from starlette.applications import Starlette
@@ -17,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
@@ -25,15 +26,17 @@ from jaxkg.records import Question
 from jaxkg.serve import page
 from jaxkg.serve.describe import openapi
 from jaxkg.serve.facts import Lookups
-from jaxkg.serve.gather import Busy, Gatherer
-from jaxkg.serve.guard import Rate, allowed
+from jaxkg.serve.gather import Busy, Closing, Gatherer
+from jaxkg.serve.guard import Guard, Names, Rate
 from jaxkg.serve.meters import Meters
 from jaxkg.serve.replies import Refused, answer_json, error_reply, json_line, json_reply, words_of
 from jaxkg.serve.requests import (
     LONGEST_BATCH,
     LONGEST_BODY,
     claim_in,
+    json_only,
     known_only,
+    name_in,
     number_in,
     question_in,
     questions_in,
@@ -63,14 +66,12 @@ class Limits:
 
     Attributes:
         seconds: for one answer.
-        body_seconds: for a caller to send its request.
         queue: questions that may wait.
         batch: questions answered together, at most.
         per_second, burst: requests of one caller; 0 a second does not limit.
     """
 
     seconds: float = 60.0
-    body_seconds: float = 10.0
     queue: int = 2048
     batch: int = 64
     per_second: float = 0.0
@@ -86,8 +87,9 @@ def service(
     examples: Sequence[Question] = (),
     warm: bool = True,
     log_questions: bool = False,
-) -> Starlette:
-    """The application.
+    names: Names | None = None,
+) -> ASGIApp:
+    """The application, behind its guard.
 
     Args:
         facts: the graph.
@@ -98,8 +100,17 @@ def service(
         warm: ask the examples before the service calls itself ready, so that programs are compiled
             and only those are shown that are answered rightly; without it all are shown.
         log_questions: write question texts to the log.
+        names: it is asked under, and pages that may ask it; those of loopback without.
     """
-    return _Service(facts, answer, token, limits, tuple(examples), warm, log_questions).app()
+    inside = _Service(facts, answer, limits, tuple(examples), warm, log_questions)
+    return Guard(
+        inside.app(),
+        names=names,
+        token=token,
+        rate=Rate(limits.per_second, limits.burst),
+        public=_OPEN,
+        count=inside.count,
+    )
 
 
 class _Service:
@@ -107,7 +118,6 @@ class _Service:
         self,
         facts: Lookups,
         answer: Callable[[Sequence[Question]], list[Answer]],
-        token: str | None,
         limits: Limits,
         examples: tuple[Question, ...],
         warm: bool,
@@ -115,17 +125,17 @@ class _Service:
     ):
         self.facts = facts
         self.answer = answer
-        self.token = token
         self.limits = limits
         self.tried = examples
         self.examples = () if warm else examples
         self.chosen = not warm
         self.log_questions = log_questions
         self.meters = Meters()
-        self.rate = Rate(limits.per_second, limits.burst)
         self.ready = False
         self.looked_through = gc.get_threshold()[0]
         self.gatherer: Gatherer | None = None
+        # Of all batches together: half of the queue is for whoever asks one question.
+        self.places = asyncio.Semaphore(max(1, limits.queue // 2))
 
     def app(self) -> Starlette:
         """Routes, and what happens at the start and at the end."""
@@ -144,9 +154,17 @@ class _Service:
             ("/openapi.json", "GET", self.openapi),
             *((path, "GET", page.served) for path in page.FILES),
         ]
-        routes = [Route(path, _Kept(self, path, run), methods=[how]) for path, how, run in table]
-        strange = {404: _no_route, 405: _no_route}
-        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=strange)
+        routes = [Route(path, _Kept(path, run), methods=[how]) for path, how, run in table]
+        self.routes = {path for path, _, _ in table}
+        strange = {404: self.no_route, 405: self.no_route}
+        app = Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=strange)
+        app.router.redirect_slashes = False
+        return app
+
+    def count(self, scope: Scope, status: int) -> None:
+        """Count a reply, by its route."""
+        route = scope.get("route")
+        self.meters.request(route.path if isinstance(route, Route) else "none", status)
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -190,15 +208,6 @@ class _Service:
             log.warning("warming up: %s", error)
             return []
 
-    def guard(self, path: str, request: Request) -> None:
-        """Refuse who shows no token, and who asks too often."""
-        if path in _OPEN:
-            return
-        if not allowed(self.token, request.headers.get("authorization")):
-            raise Refused(401, "show the token: Authorization: Bearer …")
-        if wait := self.rate.wait(request.client.host if request.client else ""):
-            raise Busy(wait)
-
     async def ask(self, request: Request) -> Response:
         """One question."""
         question = question_in(await self._body(request, LONGEST_BODY))
@@ -207,32 +216,39 @@ class _Service:
 
     async def ask_batch(self, request: Request) -> Response:
         """Many questions, answered as JSON lines in their order."""
-        questions = questions_in(await self._body(request, LONGEST_BATCH))
+        body = await self._body(request, LONGEST_BATCH, "application/x-ndjson")
+        questions = deque(questions_in(body))
 
         async def lines() -> AsyncIterator[bytes]:
-            tasks = [asyncio.create_task(self._patiently(q)) for q in questions]
+            waiting: deque[tuple[Question, asyncio.Task[Answer]]] = deque()
             try:
-                for question, task in zip(questions, tasks):
+                while questions or waiting:
+                    # What is answered makes room: one batch at work, and the next one.
+                    while questions and len(waiting) < 2 * self.limits.batch:
+                        question = questions.popleft()
+                        task = asyncio.create_task(self._patiently(question, waiting))
+                        waiting.append((question, task))
+                    question, task = waiting.popleft()
                     try:
                         yield answer_json(await task) + b"\n"
                     except Exception as error:  # noqa: BLE001 - one line of many
                         yield json_line({"question_id": question.id, "error": words_of(error)[1]})
             finally:
-                for task in tasks:
+                for _, task in waiting:
                     task.cancel()
 
         return StreamingResponse(lines(), media_type="application/x-ndjson")
 
     async def entities(self, request: Request) -> Response:
         """Entities by name."""
-        wanted = request.query_params.get("q", "")
+        wanted = name_in(request.query_params.get("q", ""))
         limit = number_in(request, "limit", 20, 1, 200)
         return json_reply(await asyncio.to_thread(self.facts.entities, wanted, limit=limit))
 
     async def entity(self, request: Request) -> Response:
         """One entity and its facts."""
         limit = number_in(request, "limit", 20, 1, 1000)
-        wanted = request.path_params["id"]
+        wanted = name_in(request.path_params["id"])
         return json_reply(await asyncio.to_thread(self.facts.entity, wanted, limit=limit))
 
     async def paths(self, request: Request) -> Response:
@@ -240,11 +256,10 @@ class _Service:
         given = request.query_params
         if "from" not in given or "to" not in given:
             raise JaxkgError("name both ends: /paths?from=Alien&to=Gladiator")
+        start, end = name_in(given["from"]), name_in(given["to"])
         hops, limit = number_in(request, "hops", 3, 1, 4), number_in(request, "limit", 10, 1, 100)
         return json_reply(
-            await asyncio.to_thread(
-                self.facts.paths, given["from"], given["to"], hops=hops, limit=limit
-            )
+            await asyncio.to_thread(self.facts.paths, start, end, hops=hops, limit=limit)
         )
 
     async def check(self, request: Request) -> Response:
@@ -281,20 +296,34 @@ class _Service:
         """The description of all this."""
         return json_reply(openapi())
 
-    async def _body(self, request: Request, most: int) -> bytes:
-        try:
-            async with asyncio.timeout(self.limits.body_seconds):
-                return await read_body(request, most)
-        except TimeoutError:
-            raise Refused(408, "the request did not arrive in time") from None
+    async def no_route(self, request: Request, error: Exception) -> Response:
+        """A path that is none, or one that is asked otherwise."""
+        assert isinstance(error, HTTPException)
+        path = request.url.path
+        if error.status_code == 404 and (wanted := path.rstrip("/")) in self.routes:
+            query = f"?{request.url.query}" if request.url.query else ""
+            return Response(status_code=307, headers={"Location": f"{wanted}{query}"})
+        hows = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
+        about = f"it takes {hows}" if hows else "/openapi.json tells what there is"
+        response = error_reply(Refused(error.status_code, f"{request.method} {path}: {about}"))
+        if hows:
+            response.headers["Allow"] = hows
+        return response
 
-    async def _answered(self, question: Question, request: Request | None = None) -> Answer:
+    async def _body(self, request: Request, most: int, *kinds: str) -> bytes:
+        """The body, of JSON or of another kind that no page can send unasked."""
+        json_only(request, "application/json", *kinds)
+        return await read_body(request, most)
+
+    async def _answered(
+        self, question: Question, request: Request | None = None, batch: int | None = None
+    ) -> Answer:
         """The answer, unless it takes too long, or its caller is known and leaves before."""
         assert self.gatherer is not None
         begun = time.perf_counter()
         if self.log_questions:
             log.info("question %s", json.dumps(question.text))
-        answer = self.gatherer.ask(question)
+        answer = self.gatherer.ask(question, batch)
         soon = min(_SOON, self.limits.seconds)
         try:
             there, _ = await asyncio.wait((answer,), timeout=soon)
@@ -322,16 +351,17 @@ class _Service:
         if answer not in there:
             raise ClientDisconnect
 
-    async def _patiently(self, question: Question) -> Answer:
+    async def _patiently(self, question: Question, batch: object) -> Answer:
         """A question of a batch: waits for room in the queue instead of giving up."""
-        ends = time.monotonic() + self.limits.seconds
-        while True:
-            try:
-                return await self._answered(question)
-            except Busy as busy:
-                if time.monotonic() + 0.05 > ends:
-                    raise busy from None
-                await asyncio.sleep(0.05)
+        async with self.places:
+            ends = time.monotonic() + self.limits.seconds
+            while True:
+                try:
+                    return await self._answered(question, batch=id(batch))
+                except Busy as busy:
+                    if time.monotonic() + 0.05 > ends:
+                        raise busy from None
+                    await asyncio.sleep(0.05)
 
 
 _LOOKED_THROUGH = 50_000
@@ -341,45 +371,32 @@ _SOON = 0.25
 
 
 class _Kept:
-    """A route behind the guard, its errors told in one line, its requests counted.
+    """A route whose errors are told in one line.
 
     An ASGI application: what else stands around a route catches errors that do not get so far.
     """
 
-    def __init__(self, service: _Service, path: str, run: Callable[[Request], Awaitable[Response]]):
-        self.service, self.path, self.run = service, path, run
+    def __init__(self, path: str, run: Callable[[Request], Awaitable[Response]]):
+        self.path, self.run = path, run
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive, send)
         try:
-            self.service.guard(self.path, request)
             if self.path in QUERY:
                 known_only(request.query_params, QUERY[self.path], "parameter here")
             response = await self.run(request)
+        except asyncio.CancelledError:  # the server gives up what takes too long to finish
+            response = error_reply(Closing("the service is stopping"))
         except Exception as error:
             response = error_reply(error)
             if response.status_code == 500:
                 log.exception("%s failed", self.path)
-        self.service.meters.request(self.path, response.status_code)
-        response.headers.setdefault("X-Content-Type-Options", "nosniff")
-        response.headers.setdefault("Cache-Control", "no-store")
         await response(scope, receive, send)
 
 
 def _right(question: Question, answer: Answer) -> bool:
     """Whether a known answer is among those found."""
     return any(found.entity in (question.answers or ()) for found in answer.entities)
-
-
-async def _no_route(request: Request, error: Exception) -> Response:
-    """A path that is none, or one that is asked otherwise."""
-    assert isinstance(error, HTTPException)
-    hows = (error.headers or {}).get("Allow")
-    about = f"it takes {hows}" if hows else "/openapi.json tells what there is"
-    refused = Refused(error.status_code, f"{request.method} {request.url.path}: {about}")
-    response = error_reply(refused)
-    response.headers.update(error.headers or {})
-    return response
 
 
 async def _disconnected(request: Request) -> None:

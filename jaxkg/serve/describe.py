@@ -114,11 +114,18 @@ def _route(
     takes: str = "application/json",
     missing: bool = False,
 ) -> dict[str, Any]:
-    failures = {"400": "Not understood", "401": "No token", "429": "Too many; see Retry-After"}
+    failures = {
+        "400": "Not understood",
+        "401": "No token",
+        "403": "A page of another origin",
+        "421": "Asked under a name that is not the service's",
+        "429": "Too many; see Retry-After",
+    }
     if missing:
         failures["404"] = "Not in the graph"
     if body is not None:
         failures |= {"408": "Did not arrive in time", "413": "Too long", "504": "No answer in time"}
+        failures["415"] = "Not sent as JSON"
     route: dict[str, Any] = {
         "summary": about,
         "responses": {"200": {"description": "Found", "content": {gives: {"schema": reply}}}}

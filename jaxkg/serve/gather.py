@@ -1,19 +1,30 @@
 """Requests of many callers, gathered into one batch on the device.
 
 One thread answers, one batch at a time: while it works, what arrives waits and becomes the next
-batch. So a lone caller waits for nobody, and under load the batches grow by themselves.
+batch. So a lone caller waits for nobody, and under load the batches grow by themselves. A batch is
+filled from all requests in turn, and one request of many questions fills but a part of it where
+that takes long: others wait for what is at work, however short their own question.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
+import itertools
+import queue as queues
+import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Sequence
 
 from jaxkg.answer import Answer
+from jaxkg.deadline import TimeLimit
 from jaxkg.records import Question
+
+_SOON = 0.25
+"""Seconds that a batch may take: one request has fewer places in the next if it takes longer."""
+_LEAST = 8
+"""Of a batch, one place in so many is for one request in any case."""
 
 
 class Busy(Exception):
@@ -32,6 +43,15 @@ class Closing(Exception):
 class _Waiting:
     question: Question
     answer: asyncio.Future[Answer]
+
+
+@dataclasses.dataclass
+class _Job:
+    """What the thread is to answer, within a limit that ends the work early."""
+
+    questions: Sequence[Question]
+    limit: TimeLimit
+    answers: asyncio.Future[list[Answer]]
 
 
 @dataclasses.dataclass
@@ -73,22 +93,35 @@ class Gatherer:
         self._most = most
         self._queue = queue
         self._patience = patience
-        self._waiting: deque[_Waiting] = deque()
+        # Requests with what they wait for, the next one first.
+        self._waiting: dict[Hashable, deque[_Waiting]] = {}
+        self._count = 0
+        self._batch: list[_Waiting] = []
+        self._least = max(1, most // _LEAST)
+        self._places = self._least  # of one request in a batch
         self._wake = asyncio.Event()
         self._closing = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="answers")
+        self._jobs: queues.SimpleQueue[_Job | None] = queues.SimpleQueue()
+        self._limits: set[TimeLimit] = set()
         self.load = Load()
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._run())
+        # A daemon: the process does not wait for work that cannot be stopped.
+        threading.Thread(target=self._work_off, name="answers", daemon=True).start()
 
     def __len__(self) -> int:
         """Questions that wait."""
-        return len(self._waiting)
+        return self._count
 
-    def ask(self, question: Question) -> asyncio.Future[Answer]:
+    def ask(self, question: Question, request: Hashable = None) -> asyncio.Future[Answer]:
         """Answer one question, in company where there is any.
 
-        An answer that is cancelled leaves the queue; a batch under way is finished without it.
+        An answer that is cancelled leaves the queue; a batch under way is finished without it, and
+        stopped where nobody waits for it any more.
+
+        Args:
+            question: to answer.
+            request: what it is a part of; None for a request of its own.
 
         Raises:
             Busy: the queue is full.
@@ -96,56 +129,101 @@ class Gatherer:
         """
         if self._closing:
             raise Closing("the service is stopping")
-        if len(self._waiting) >= self._queue:
+        if self._count >= self._queue:
             raise Busy(self._wait())
         mine = _Waiting(question, self._loop.create_future())
-        self._waiting.append(mine)
+        key = mine.answer if request is None else request
+        self._waiting.setdefault(key, deque()).append(mine)
+        self._count += 1
         self._wake.set()
         return mine.answer
 
-    async def together(self, questions: Sequence[Question]) -> list[Answer]:
-        """Answer these as one batch, the next one."""
-        return await self._loop.run_in_executor(self._thread, self._answer, questions)
+    async def together(
+        self, questions: Sequence[Question], limit: TimeLimit | None = None
+    ) -> list[Answer]:
+        """Answer these as one batch, the next one, until the limit is stopped."""
+        job = _Job(questions, limit or TimeLimit(), self._loop.create_future())
+        self._limits.add(job.limit)
+        self._jobs.put(job)
+        try:
+            return await job.answers
+        finally:
+            self._limits.discard(job.limit)
 
-    async def close(self) -> None:
-        """Finish what was taken, take nothing more."""
+    async def close(self, seconds: float = 5.0) -> None:
+        """Take nothing more; finish what was taken, or stop it after so many seconds."""
         self._closing = True
         self._wake.set()
-        await self._task
-        self._thread.shutdown()
+        _, working = await asyncio.wait((self._task,), timeout=seconds)
+        if working:
+            for limit in self._limits:
+                limit.stop("the service is stopping")
+            for each in itertools.chain(self._batch, *self._waiting.values()):
+                each.answer.cancel()
+            _, working = await asyncio.wait((self._task,), timeout=1.0)
+        for task in working:
+            task.cancel()
+        self._jobs.put(None)
+
+    def _work_off(self) -> None:
+        """The thread: one job after another."""
+        for job in iter(self._jobs.get, None):
+            answers, error = [], None
+            try:
+                with job.limit:
+                    answers = self._answer(job.questions)
+            except Exception as failure:  # noqa: BLE001 - told to whoever waits
+                error = failure
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(_settle, job.answers, answers, error)
 
     def _wait(self) -> float:
         """Seconds until there should be room again, by what a question took so far."""
         each = self.load.seconds / max(self.load.questions, 1)
-        return max(1.0, each * len(self._waiting))
+        return max(1.0, each * self._count)
 
     async def _run(self) -> None:
-        while self._waiting or not self._closing:
-            if not self._waiting:
+        while self._count or not self._closing:
+            if not self._count:
                 self._wake.clear()
                 await self._wake.wait()
                 await asyncio.sleep(self._patience)
-            batch = self._taken()
+            batch = self._batch = self._taken()
             if not batch:
                 continue
             begun = self._loop.time()
             await self._work(batch)
-            self.load.seconds += self._loop.time() - begun
+            took = self._loop.time() - begun
+            if took > _SOON:
+                self._places = max(self._least, self._places // 2)
+            elif took < _SOON / 2 and len(batch) >= self._places:
+                self._places = min(self._most, self._places * 2)
+            self.load.seconds += took
             self.load.questions += len(batch)
             self.load.batches += 1
             self.load.largest = max(self.load.largest, len(batch))
 
     async def _work(self, batch: list[_Waiting]) -> None:
         """Answer a batch; where it fails, one by one, so that a question fails for itself alone."""
-        questions = [each.question for each in batch]
+        limit, waiting = TimeLimit(), len(batch)
+
+        def leave(_: object) -> None:
+            nonlocal waiting
+            waiting -= 1
+            if not waiting:
+                limit.stop("nobody waits for it")
+
+        for each in batch:
+            each.answer.add_done_callback(leave)
         try:
-            answers = await self.together(questions)
+            answers = await self.together([each.question for each in batch], limit)
         except Exception as error:  # noqa: BLE001 - told to the caller, the service goes on
             if len(batch) > 1:
                 for each in batch:
-                    await self._work([each])
+                    if not each.answer.done():
+                        await self._work([each])
                 return
-            self.load.failures += 1
+            self.load.failures += not batch[0].answer.done()
             if not batch[0].answer.done():
                 batch[0].answer.set_exception(error)
         else:
@@ -154,10 +232,30 @@ class Gatherer:
                     each.answer.set_result(answer)
 
     def _taken(self) -> list[_Waiting]:
-        """The next batch; those whose caller has left are passed over."""
+        """The next batch, a question of each request in turn; who has left is passed over."""
         batch: list[_Waiting] = []
-        while self._waiting and len(batch) < self._most:
-            each = self._waiting.popleft()
+        requests = deque((key, self._places) for key in self._waiting)
+        while requests and len(batch) < self._most:
+            key, left = requests.popleft()
+            waiting = self._waiting.pop(key)
+            each = waiting.popleft()
+            self._count -= 1
+            if waiting:
+                self._waiting[key] = waiting  # behind those that wait longer
             if not each.answer.done():
                 batch.append(each)
+                left -= 1
+            if waiting and left:
+                requests.append((key, left))
         return batch
+
+
+def _settle(
+    future: asyncio.Future[list[Answer]], answers: list[Answer], error: Exception | None
+) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(answers)
+    else:
+        future.set_exception(error)

@@ -10,11 +10,18 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from jaxkg.answer import Answer
+from jaxkg.deadline import OutOfTime
 from jaxkg.errors import JaxkgError
 from jaxkg.serve.facts import NotThere
 from jaxkg.serve.gather import Busy, Closing
-from jaxkg.serve.requests import TooMuch
+from jaxkg.serve.requests import OtherKind, TooMuch
 
+HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+"""Of every reply that has not its own."""
 _LONGEST_WORDS = 500
 """Characters of what an error says."""
 
@@ -30,11 +37,13 @@ def words_of(error: Exception) -> tuple[int, str]:
             return error.args
         case TooMuch():
             return 413, str(error)
+        case OtherKind():
+            return 415, str(error)
         case Busy():
             return 429, str(error)
         case Closing():
             return 503, str(error)
-        case TimeoutError():
+        case TimeoutError() | OutOfTime():
             return 504, "no answer in time"
         case ClientDisconnect():
             return 499, "the caller left"

@@ -17,11 +17,39 @@ if TYPE_CHECKING:
 LONGEST_BODY = 64 * 1024
 LONGEST_BATCH = 8 * 1024 * 1024
 LONGEST_QUESTION = 4000
+LONGEST_NAME = 16_000
 MOST_QUESTIONS = 10_000
+MOST_TOPICS = 64
 
 
 class TooMuch(JaxkgError):
     """A request larger than is taken."""
+
+
+class OtherKind(JaxkgError):
+    """A body of another media type than is taken."""
+
+
+def json_only(request: Request, *kinds: str) -> None:
+    """Refuse a body that a page of another site could send without being asked whether it may.
+
+    Raises:
+        OtherKind: its media type is none of these.
+    """
+    given = request.headers.get("content-type", "")
+    if given.partition(";")[0].strip().lower() not in kinds:
+        raise OtherKind(f"send Content-Type: {' or '.join(kinds)}, not {given or 'none'}")
+
+
+def name_in(text: str) -> str:
+    """A name to look up.
+
+    Raises:
+        TooMuch: it is too long.
+    """
+    if len(text) > LONGEST_NAME:
+        raise TooMuch(f"a name has at most {LONGEST_NAME:,} characters, not {len(text):,}")
+    return text
 
 
 async def read_body(request: Request, most: int) -> bytes:
@@ -84,8 +112,8 @@ def claim_in(body: bytes) -> tuple[str, str, str]:
     known_only(record if isinstance(record, dict) else (), _CLAIM, "member of a claim")
     if not all(isinstance(part, str) and part.strip() for part in parts):
         raise JaxkgError('a claim is {"head": "Alien", "relation": "directed_by", "tail": "…"}')
-    head, relation, tail = parts
-    return str(head), str(relation), str(tail)
+    head, relation, tail = map(name_in, map(str, parts))
+    return head, relation, tail
 
 
 _CLAIM = ("head", "relation", "tail")
@@ -154,6 +182,9 @@ def question_of(record: Any, id: str, *, of_a_file: bool = False) -> Question:
     topics = given.get("topics", [])
     if not isinstance(topics, list) or not all(isinstance(t, str) and t for t in topics):
         raise JaxkgError("topics is a list of entity ids")
+    topics = list(dict.fromkeys(map(name_in, topics)))
+    if len(topics) > MOST_TOPICS:
+        raise TooMuch(f"a question has at most {MOST_TOPICS} topics, not {len(topics):,}")
     named = given.get("id", id)
     if not isinstance(named, str) or len(named) > 200:
         raise JaxkgError("id is a text of at most 200 characters")

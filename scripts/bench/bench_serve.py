@@ -144,7 +144,8 @@ class Service:
 
 
 def _request(body: bytes) -> bytes:
-    return b"POST /ask HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    head = b"POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    return head + b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
 @contextlib.contextmanager

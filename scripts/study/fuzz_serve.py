@@ -34,6 +34,7 @@ PATIENCE = 30.0
 _AT_ONCE = 32
 _BETWEEN = 100
 _QUESTION = b'{"question": "who directed [Alien]?"}'
+_JSON = b"Content-Type: application/json"
 _BODIES = (
     ("/ask", _QUESTION),
     ("/ask", b'{"question": "x", "topics": ["Alien"], "id": "1"}'),
@@ -74,12 +75,18 @@ _HEADS = (
 _OPENINGS = (
     *(b"GET / HTTP/9.9\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET /healthz\r\n\r\n"),
     *(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200), b"\x00" * 500, b"\r\n" * 50),
-    *(b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n"),
     *(
-        b"GET http://x/healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"HEAD /schema HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"CONNECT x:1 HTTP/1.1\r\nHost: localhost\r\n\r\n",
     ),
-    *(b"TRACE / HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /" + b"a" * 80_000 + b" HTTP/1.1\r\n\r\n"),
+    *(
+        b"GET http://x/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"HEAD /schema HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    ),
+    *(
+        b"TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /" + b"a" * 80_000 + b" HTTP/1.1\r\n\r\n",
+    ),
 )
 
 
@@ -122,7 +129,13 @@ class Fuzzer:
     def request(self, body: bytes, *heads: bytes, path: str = "/ask", length: int = -1) -> bytes:
         """A request as it should be, but for what is put into it."""
         size = len(body) if length < 0 else length
-        lines = [f"POST {path} HTTP/1.1".encode(), b"Host: x", b"Content-Length: %d" % size, *heads]
+        lines = [
+            f"POST {path} HTTP/1.1".encode(),
+            b"Host: localhost",
+            _JSON,
+            b"Content-Length: %d" % size,
+            *heads,
+        ]
         return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
     def bodies(self) -> list[bytes]:
@@ -159,8 +172,8 @@ class Fuzzer:
             return [self.request(body, length=length)]
         size = self.rng.choice([b"%x" % len(body), b"-1", b"fffffffff", b"0x10", b"zz", b"1" * 400])
         chunk = size + self.rng.choice([b"\r\n", b"\n", b";ext=1\r\n"]) + body + b"\r\n0\r\n\r\n"
-        head = b"POST /ask HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-        return [head + chunk]
+        head = b"POST /ask HTTP/1.1\r\nHost: localhost\r\n%s\r\n" % _JSON
+        return [head + b"Transfer-Encoding: chunked\r\n\r\n" + chunk]
 
     def addresses(self) -> list[bytes]:
         """Paths and queries."""
@@ -169,11 +182,11 @@ class Fuzzer:
             at = self.rng.randrange(1, len(address) + 1)
             address = address[:at] + self.rng.choice(_ODD) + address[at:]
         method = self.rng.choice(["GET", "GET", "GET", "HEAD", "PUT", "DELETE", "G\x00T", "get"])
-        return [f"{method} {address} HTTP/1.1\r\nHost: x\r\n\r\n".encode()]
+        return [f"{method} {address} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()]
 
     def unread(self) -> list[bytes]:
         """A hundred requests in one go."""
-        return [b"GET /schema HTTP/1.1\r\nHost: x\r\n\r\n" * 100]
+        return [b"GET /schema HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100]
 
     def slow(self) -> list[bytes]:
         """A piece at a time, longer than anyone waits."""

@@ -7,7 +7,7 @@ import time
 import jsonschema
 import numpy as np
 import pytest
-from starlette.testclient import TestClient
+from starlette import testclient
 
 from jaxkg.answer import Answer
 from jaxkg.kg import KnowledgeGraph
@@ -16,6 +16,7 @@ from jaxkg.serve.app import QUERY, Limits, service
 from jaxkg.serve.describe import openapi
 from jaxkg.serve.examples import examples
 from jaxkg.serve.facts import Facts
+from jaxkg.serve.guard import Names
 from jaxkg.serve.page import FILES
 
 FACTS = Facts.of(
@@ -24,6 +25,12 @@ FACTS = Facts.of(
     )
 )
 TOKEN = "a token of sixteen"
+JSON = {"Content-Type": "application/json"}
+
+
+def TestClient(app, **named):
+    """A caller on this machine."""
+    return testclient.TestClient(app, base_url="http://localhost", **named)
 
 
 def answer(questions):
@@ -67,7 +74,7 @@ class TestAsking:
 
     def test_a_batch_comes_as_lines_in_order(self, client):
         body = "\n".join(json.dumps({"question": f"q {n}", "id": str(n)}) for n in range(300))
-        reply = client.post("/ask/batch", content=body)
+        reply = client.post("/ask/batch", content=body, headers=JSON)
         assert [json.loads(line)["question_id"] for line in reply.text.splitlines()] == [
             str(n) for n in range(300)
         ]
@@ -98,7 +105,7 @@ class TestAsking:
         ],
     )
     def test_what_is_no_question_is_told_in_one_line(self, client, body, says):
-        reply = client.post("/ask", content=body)
+        reply = client.post("/ask", content=body, headers=JSON)
         assert reply.status_code == 400
         assert says in reply.json()["error"]
         assert "\n" not in reply.json()["error"]
@@ -133,8 +140,44 @@ class TestAsking:
             assert tuple(told) == QUERY.get(path.replace("{id}", "{id:path}"), ())
 
     def test_too_long_is_told(self, client):
-        assert client.post("/ask", content=b"x" * 70_000).status_code == 413
+        assert client.post("/ask", content=b"x" * 70_000, headers=JSON).status_code == 413
         assert client.post("/ask", json={"question": "x" * 4001}).status_code == 413
+
+    def test_names_and_topics_are_bounded(self, client):
+        long = "Heat " * 4000
+        assert client.get("/entities", params={"q": long}).status_code == 413
+        assert client.get("/paths", params={"from": "Heat", "to": long}).status_code == 413
+        claim = {"head": long, "relation": "directed_by", "tail": "Mann"}
+        assert client.post("/check", json=claim).status_code == 413
+        asked = {"question": "x", "topics": [f"m.{n}" for n in range(65)]}
+        assert client.post("/ask", json=asked).status_code == 413
+        asked["topics"] = ["Heat"] * 5000
+        assert client.post("/ask", json=asked).status_code == 200
+
+    def test_a_batch_lets_others_through(self):
+        batches = []
+
+        def slow(questions):
+            batches.append([q.text for q in questions])
+            time.sleep(0.01)
+            return answer(questions)
+
+        limits = Limits(queue=8, batch=4)
+        with TestClient(service(FACTS, slow, limits=limits)) as client:
+            body = [f"q {n}" for n in range(200)]
+            told = []
+            sender = threading.Thread(
+                target=lambda: told.append(client.post("/ask/batch", json=body).text)
+            )
+            sender.start()
+            while not batches:
+                time.sleep(0.005)
+            codes = [client.post("/ask", json={"question": "mine"}).status_code for _ in range(5)]
+            before = sum(map(len, batches))
+            sender.join()
+        assert codes == [200] * 5
+        assert before < 150
+        assert [json.loads(line)["question"] for line in told[0].splitlines()] == body
 
     def test_an_error_repeats_only_the_start_of_what_was_sent(self, client):
         reply = client.get(f"/entities/{'9' * 5000}")
@@ -217,9 +260,21 @@ class TestLookingUp:
         assert says in reply.json()["error"]
         assert ("allow" in reply.headers) == (status == 405)
 
+    def test_head_is_answered_as_get_and_any_other_method_is_refused(self, client):
+        for route in client.app.app.routes:
+            path = route.path.replace("{id:path}", "Heat")
+            if "GET" in route.methods:
+                get, head = client.get(path), client.head(path)
+                assert (head.status_code, head.content) == (get.status_code, b"")
+                assert head.headers["content-length"] != "0"
+            for how in {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"} - route.methods:
+                reply = client.request(how, path)
+                assert reply.status_code == 405
+                assert reply.headers["allow"] == ", ".join(sorted(route.methods))
+
     def test_every_route_is_described(self, client):
         described = set(client.get("/openapi.json").json()["paths"])
-        routes = {route.path.replace(":path", "") for route in client.app.routes}
+        routes = {route.path.replace(":path", "") for route in client.app.app.routes}
         pages = {*FILES, "/openapi.json"}
         assert described == routes - pages
 
@@ -333,6 +388,98 @@ class TestGuard:
             right = {"Authorization": f"Bearer {TOKEN}"}
             assert client.get("/schema", headers=right).status_code == 200
 
+    def test_many_wrong_tokens_are_slowed_and_counted(self, monkeypatch, caplog):
+        monkeypatch.setattr("jaxkg.serve.guard._WRONG_TOKENS", 5)
+        with TestClient(service(FACTS, answer, token=TOKEN)) as client:
+            wrong = {"Authorization": f"Bearer {TOKEN}x"}
+            begun = time.monotonic()
+            codes = [client.get("/schema", headers=wrong).status_code for _ in range(10)]
+            assert time.monotonic() - begun > 0.9  # five at once, then five a second
+            assert codes == [401] * 10
+            assert "wrong tokens" in caplog.text
+            right = {"Authorization": f"Bearer {TOKEN}"}
+            counted = client.get("/metrics", headers=right).text
+            assert 'route="none",status="401"} 10' in counted
+
+    def test_right_tokens_are_never_slowed(self):
+        with TestClient(service(FACTS, answer, token=TOKEN)) as client:
+            right = {"Authorization": f"bearer {TOKEN}"}
+            assert {client.get("/schema", headers=right).status_code for _ in range(60)} == {200}
+
+    def test_wrong_tokens_use_up_the_rate(self):
+        limits = Limits(per_second=0.001, burst=2)
+        with TestClient(service(FACTS, answer, token=TOKEN, limits=limits)) as client:
+            codes = [client.get("/schema").status_code for _ in range(3)]
+            assert codes == [401, 401, 429]
+
+    @pytest.mark.parametrize("path", ["/ask", "/ask/batch", "/check"])
+    @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "x"])
+    def test_what_a_page_can_send_unasked_is_not_taken(self, client, path, kind):
+        reply = client.post(path, content=b'{"question": "x"}', headers={"Content-Type": kind})
+        assert reply.status_code == 415
+        assert "application/json" in reply.json()["error"]
+
+    @pytest.mark.parametrize(
+        "head",
+        [
+            {"Origin": "http://evil.example"},
+            {"Origin": "null"},
+            {"Origin": "http://localhost:9"},
+            {"Sec-Fetch-Site": "cross-site"},
+            {"Sec-Fetch-Site": "same-site"},
+        ],
+    )
+    def test_a_page_of_another_origin_asks_nothing(self, client, head):
+        assert client.post("/ask", json={"question": "x"}, headers=head).status_code == 403
+        assert client.get("/schema", headers=head).status_code == 403
+        assert client.get("/", headers=head).status_code == 200
+
+    def test_the_own_page_asks(self, client):
+        own = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
+        assert client.post("/ask", json={"question": "x"}, headers=own).status_code == 200
+
+    def test_a_named_page_asks_and_reads(self):
+        names = Names(origins=("https://kg.example",))
+        app = service(FACTS, answer, names=names, token=TOKEN)
+        with TestClient(app) as client:
+            page = {"Origin": "https://kg.example", "Sec-Fetch-Site": "cross-site"}
+            wanted = {"Access-Control-Request-Method": "POST"}
+            wanted["Access-Control-Request-Headers"] = "authorization,content-type"
+            before = client.options("/ask", headers=page | wanted)
+            assert before.headers["access-control-allow-origin"] == page["Origin"]
+            assert client.options("/ask", headers=wanted | {"Origin": "null"}).status_code == 403
+            page["Authorization"] = f"Bearer {TOKEN}"
+            reply = client.post("/ask", json={"question": "x"}, headers=page)
+            assert reply.status_code == 200
+            assert reply.headers["access-control-allow-origin"] == page["Origin"]
+
+    @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "localhost.evil"])
+    @pytest.mark.parametrize("path", ["/schema", "/", "/healthz", "/nothing"])
+    def test_under_another_name_nothing_is_told(self, client, host, path):
+        reply = client.get(path, headers={"Host": host})
+        assert reply.status_code == 421
+        assert "--allow-host" in reply.json()["error"]
+
+    def test_every_reply_has_the_same_headers(self, client):
+        for how, path, head in [
+            ("GET", "/", {}),
+            ("GET", "/schema", {}),
+            ("GET", "/nothing", {}),
+            ("PUT", "/schema", {}),
+            ("GET", "/ask/", {}),
+            ("GET", "/schema", {"Host": "evil.example"}),
+            ("GET", "/schema", {"Origin": "null"}),
+            ("HEAD", "/healthz", {}),
+        ]:
+            reply = client.request(how, path, headers=head, follow_redirects=False)
+            assert reply.headers["x-content-type-options"] == "nosniff", (how, path)
+            assert reply.headers["cache-control"] == "no-store", (how, path)
+            assert reply.headers["cross-origin-resource-policy"] == "same-origin", (how, path)
+
+    def test_a_redirect_names_no_host(self, client):
+        reply = client.get("/schema/?limit=1", follow_redirects=False)
+        assert (reply.status_code, reply.headers["location"]) == (307, "/schema?limit=1")
+
     def test_a_caller_that_asks_too_often_is_told_when_to_come_back(self):
         limits = Limits(per_second=0.001, burst=2)
         with TestClient(service(FACTS, answer, limits=limits)) as client:
@@ -360,6 +507,6 @@ def test_no_malformed_request_breaks_it(client):
     for _ in range(300):
         body = b"".join(rng.choices(pieces, k=rng.randint(0, 8)))
         route = rng.choice(["/ask", "/ask/batch", "/check"])
-        reply = client.post(route, content=body)
+        reply = client.post(route, content=body, headers=JSON)
         assert reply.status_code < 500, (route, body, reply.text)
     assert client.post("/ask", json={"question": "x"}).status_code == 200

@@ -46,7 +46,9 @@ def test_a_service_answers_and_stops_when_asked_to(graph, tmp_path):
     )
     try:
         body = json.dumps({"question": "Who is the project lead of Heron?"}).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{port}/ask", body)
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/ask", body, {"Content-Type": "application/json"}
+        )
         for _ in range(600):
             try:
                 with urllib.request.urlopen(request, timeout=60) as reply:
@@ -99,7 +101,80 @@ def test_nothing_is_told_of_the_start_once_it_serves(graph, tmp_path, monkeypatc
 
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("jaxkg.cli.serving.progress_bars", bars)
-    monkeypatch.setattr("uvicorn.run", lambda app, **settings: told.append("serving"))
+    monkeypatch.setattr("jaxkg.serve.protocol.run", lambda app, **settings: told.append("serving"))
     with contextlib.suppress(SystemExit):
         main(["serve", "--kg", str(graph), "--set", "encoder=hashing"])
     assert told == ["started", "serving"]
+
+
+@pytest.mark.slow
+def test_a_service_that_is_at_work_ends_in_time_and_tells_what_it_was_asked(tmp_path):
+    script = tmp_path / "busy.py"
+    script.write_text(
+        """
+import sys, time
+from jaxkg.answer import Answer
+from jaxkg.kg import demo_graph
+from jaxkg.serve import gather, protocol
+from jaxkg.serve.app import service
+from jaxkg.serve.facts import Facts
+from jaxkg.cli.serving import _log
+
+protocol.GRACE_SECONDS = 3.0
+
+def busy(questions):
+    while True:
+        time.sleep(0.01)
+
+_log()
+app = service(Facts.of(demo_graph()), busy, log_questions=True)
+protocol.run(app, host="127.0.0.1", port=int(sys.argv[1]), timeout_graceful_shutdown=1)
+"""
+    )
+    port = free_port()
+    for by in signal.SIGTERM, signal.SIGINT:
+        process = subprocess.Popen(
+            [sys.executable, script, str(port)],
+            env=environment(tmp_path),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            for _ in range(600):
+                with contextlib.suppress(OSError):
+                    link = socket.create_connection(("127.0.0.1", port))
+                    break
+                time.sleep(0.1)
+            body = b'{"question": "who?"}'
+            link.sendall(
+                b"POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+            )
+            time.sleep(1)
+            process.send_signal(by)
+            process.wait(25)
+            link.close()
+        finally:
+            process.kill()
+        assert 'question "who?"' in process.stderr.read()
+        process.stderr.close()
+
+
+def test_a_file_name_acts_on_no_terminal(tmp_path, capsys):
+    path = tmp_path / "\x1b[31m\u202ex.tsv"
+    for _ in range(2):
+        with pytest.raises(SystemExit) as stop:
+            main(["kg", "build", str(path), "-o", str(tmp_path / "built")])
+        told = capsys.readouterr().err
+        assert stop.value.code == 2
+        assert "x.tsv" in told
+        assert not {"\x1b", "\u202e"} & set(told)
+        path.write_text("one field\n")
+
+
+def test_a_closed_standard_output_is_no_fault(graph, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(SystemExit) as stop:
+        main(["ask", "Who is the project lead of Heron?", "--kg", str(graph), "--json"])
+    assert not stop.value.code
+    sys.stdout.close()

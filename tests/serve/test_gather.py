@@ -4,6 +4,7 @@ import threading
 import pytest
 
 from jaxkg.answer import Answer
+from jaxkg.deadline import OutOfTime, check
 from jaxkg.records import Question
 from jaxkg.serve.gather import Busy, Closing, Gatherer
 
@@ -117,3 +118,70 @@ def test_closing_finishes_what_was_taken_and_takes_nothing_more():
         return (await taken).question_id
 
     assert asyncio.run(run()) == "0"
+
+
+def test_a_request_of_many_questions_takes_its_turn():
+    async def run():
+        gatherer = Gatherer(answers := Answers(held=True), most=16)
+        running = gatherer.ask(question("first"))
+        await asyncio.sleep(0.05)
+        many = [gatherer.ask(question(n), "batch") for n in range(6)]
+        others = [gatherer.ask(question(f"other {n}")) for n in range(3)]
+        answers.gate.set()
+        await asyncio.gather(running, *many, *others)
+        await gatherer.close()
+        return answers.batches
+
+    _, second, *_ = asyncio.run(run())
+    assert second == ["0", "other 0", "other 1", "other 2", "1"]  # two places of sixteen
+
+
+def test_what_nobody_waits_for_any_more_is_stopped():
+    stopped = threading.Event()
+
+    def endless(questions):
+        try:
+            while True:
+                check()
+        except OutOfTime:
+            stopped.set()
+            raise
+
+    async def run():
+        gatherer = Gatherer(endless)
+        mine = gatherer.ask(question(0))
+        await asyncio.sleep(0.05)
+        assert not stopped.is_set()
+        mine.cancel()
+        assert await asyncio.to_thread(stopped.wait, 10)
+        await gatherer.close()
+
+    asyncio.run(run())
+
+
+def test_closing_stops_what_takes_longer_and_leaves_what_cannot_be_stopped():
+    go = threading.Event()
+
+    def stubborn(questions):
+        go.wait(60)
+        return []
+
+    async def run(work):
+        gatherer = Gatherer(work)
+        taken, waiting = gatherer.ask(question(0)), gatherer.ask(question(1))
+        await asyncio.sleep(0.05)
+        later = gatherer.ask(question(2))
+        await asyncio.wait_for(gatherer.close(0.05), 20)
+        return [each.done() for each in (taken, waiting, later)]
+
+    def endless(questions):
+        while True:
+            check()
+
+    assert asyncio.run(run(endless)) == [True] * 3
+    asyncio.run(run(stubborn))
+    [thread] = [
+        each for each in threading.enumerate() if each.name == "answers" and each.is_alive()
+    ]
+    assert thread.daemon
+    go.set()

@@ -28,7 +28,8 @@ def reply(body):
 def ask(port, text):
     """What the service says; None where it is not there or dies over it."""
     body = json.dumps({"question": text}).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/ask", body)
+    kind = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/ask", body, kind)
     try:
         with urllib.request.urlopen(request, timeout=120) as found:
             return json.load(found)

@@ -12,9 +12,10 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from jaxkg.answer import Answer
+from jaxkg.deadline import OutOfTime, check
 from jaxkg.kg import KnowledgeGraph, demo_graph
 from jaxkg.serve.facts import Facts
-from jaxkg.serve.mcp import LARGEST_REPLY, server
+from jaxkg.serve.mcp import LARGEST_REPLY, fault, server, written
 
 
 def abstain(questions):
@@ -88,6 +89,119 @@ def test_questions_are_answered_one_at_a_time_and_faults_stay_in_the_log():
         '{"error": "this could not be answered; the server\'s log says why"}'
     }
     assert most == [1, 1, 1, 1]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_an_argument_that_is_none_and_a_long_name_are_refused():
+    long = "Alien " * 3000
+    _, replies = called(
+        demo_graph(),
+        ("ask", {"question": "who directed Alien?", "topic": ["Alien"]}),
+        ("find_entities", {"name": long}),
+        ("entity", {"id": long}),
+        ("paths", {"start": long, "end": "Alien"}),
+        ("check_claim", {"head": "Alien", "relation": long, "tail": "x"}),
+    )
+    unknown, *longs = replies
+    assert unknown.is_error
+    assert "nearest: 'topics'" in unknown.content[0].text
+    for reply in longs:
+        assert "at most 16,000 characters" in json.loads(reply.content[0].text)["error"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_schemas_say_that_there_are_no_other_arguments():
+    async def run():
+        async with Client(server(Facts.of(demo_graph()), abstain)) as client:
+            return (await client.list_tools()).tools
+
+    assert all(tool.input_schema["additionalProperties"] is False for tool in asyncio.run(run()))
+
+
+def test_no_character_of_a_reply_acts_on_a_terminal():
+    name = "Caf\xe9 \x1b[31m\x9b31m \u202egnp\u2066\u200f\U000e0041"
+    text = written({"name": name})
+    assert all(char.isprintable() for char in text)
+    assert "Caf\xe9" in text
+    assert json.loads(text) == {"name": name}
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "id"),
+    [
+        ('{"jsonrpc":"2.0","id":1,"method":"ping"}', None, None),
+        ('{"jsonrpc":"2.0","method":"notifications/initialized"}', None, None),
+        ('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\\ud800"}}', -32600, 1),
+        ('{"jsonrpc":"2.0","id":"a","method":"ping","params":[1]}', -32600, "a"),
+        ('{"jsonrpc":"2.0","id":1}', -32600, 1),
+        ('{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
+        ('{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600, None),
+        ('[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
+        ("no json", -32700, None),
+        ("[" * 100_000, -32700, None),
+        ('{"a":' * 100_000, -32700, None),
+    ],
+)
+def test_what_is_no_message_is_told(line, code, id):
+    error = fault(line)
+    assert (error and error.error.code) == code
+    assert (error and error.id) == id
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_question_that_takes_too_long_is_stopped_and_the_next_one_answered():
+    stopped = []
+
+    def answer(questions):
+        if questions[0].text == "quick?":
+            return abstain(questions)
+        try:
+            while True:
+                check()
+        except OutOfTime:
+            stopped.append(questions[0].text)
+            raise
+
+    async def run():
+        tools = server(Facts.of(demo_graph()), answer, seconds=0.2)
+        async with Client(tools) as client:
+            late = await client.call_tool("ask", {"question": "late?"})
+            left = asyncio.create_task(client.call_tool("ask", {"question": "left?"}))
+            await asyncio.sleep(0.05)
+            left.cancel()
+            next_one = await client.call_tool("ask", {"question": "quick?"})
+            return late.content[0].text, next_one.content[0].text
+
+    late, quick = asyncio.run(asyncio.wait_for(run(), 30))
+    assert late == '{"error": "no answer in time"}'
+    assert "no evidence" in quick
+    assert stopped == ["late?", "left?"]
+
+
+@pytest.mark.slow
+def test_every_line_is_answered_and_the_end_of_input_is_the_end(tmp_path):
+    half = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"schema","x":"\\ud800"}}'
+    sent = [half, "no json", "[]", "[" * 100_000, '{"jsonrpc":"2.0","id":2,"method":"ping"}']
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jaxkg", "mcp"],
+        env={**os.environ, "JAXKG_CACHE": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        told = []
+        for line in sent:
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            told.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.stdout.close()
+    assert [reply["id"] for reply in told] == [1, None, None, None, 2]
+    assert ["error" in reply for reply in told][:4] == [True] * 4
 
 
 @contextlib.asynccontextmanager

@@ -23,7 +23,10 @@ from jaxkg.serve.app import Limits, service
 from jaxkg.serve.facts import Facts
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "study" / "fuzz_serve.py"
-ASK = b"POST /ask HTTP/1.1\r\nHost: x\r\nContent-Length: 17\r\n\r\n"
+ASK = (
+    b"POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 17\r\n\r\n"
+)
 BODY = b'{"question": "x"}'
 
 
@@ -34,13 +37,13 @@ def answer(questions):
 
 @pytest.fixture(scope="module")
 def port(serving):
-    limits = Limits(body_seconds=0.4)
-    return serving(service(Facts.of(demo_graph()), answer, limits=limits))
+    return serving(service(Facts.of(demo_graph()), answer))
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
     monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.4)
+    monkeypatch.setattr(protocol, "BODY_SECONDS", 0.4)
     monkeypatch.setattr(protocol, "TAKE_SECONDS", 0.4)
 
 
@@ -90,11 +93,69 @@ class TestEnds:
         caller.sendall(ASK[:20])
         assert told(caller) == b""
 
-    def test_half_a_body_is_told_and_the_connection_goes_on(self, caller):
+    def test_half_a_body_is_told_and_the_connection_ends(self, caller):
         caller.sendall(ASK + BODY[:5])
-        assert status(caller) == 408
-        caller.sendall(BODY[5:] + ASK + BODY)
+        assert told(caller).startswith(b"HTTP/1.1 408")
+
+    @pytest.mark.parametrize("path", [b"/healthz", b"/nothing", b"/schema"])
+    def test_a_body_that_drips_is_not_waited_for_whatever_reads_it(self, caller, path):
+        caller.sendall(
+            b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999\r\n\r\n"
+        )
+        ends = time.monotonic() + 20
+        with contextlib.suppress(OSError):
+            while time.monotonic() < ends:
+                caller.sendall(b"x")
+                time.sleep(0.05)
+        assert time.monotonic() < ends
+
+    def test_a_body_that_comes_fast_enough_is_waited_for(self, caller, monkeypatch):
+        monkeypatch.setattr(protocol, "BODY_RATE", 100)
+        body = b'{"question": "x"' + b" " * 300 + b"}"
+        caller.sendall(ASK.replace(b"17", b"%d" % len(body)))
+        for start in range(0, len(body), 30):
+            caller.sendall(body[start : start + 30])
+            time.sleep(0.1)
         assert status(caller) == 200
+
+    def test_a_body_is_not_waited_for_longer_than_so(self, caller, monkeypatch):
+        monkeypatch.setattr(protocol, "LONGEST_BODY_SECONDS", 0.5)
+        monkeypatch.setattr(protocol, "BODY_RATE", 1)
+        caller.sendall(ASK.replace(b"17", b"9999"))
+        with contextlib.suppress(OSError):
+            for _ in range(40):
+                caller.sendall(b" " * 10)
+                time.sleep(0.05)
+        assert told(caller).startswith(b"HTTP/1.1 408")
+
+    def test_of_too_many_connections_the_one_that_waits_longest_goes(self, port, monkeypatch):
+        monkeypatch.setattr(protocol, "HEAD_SECONDS", 60)
+        monkeypatch.setattr(protocol, "MOST_OF_ONE", 3)
+        with contextlib.ExitStack() as stack:
+            callers = []
+            for _ in range(5):
+                link = socket.create_connection(("127.0.0.1", port), timeout=20)
+                callers.append(stack.enter_context(link))
+                time.sleep(0.05)
+            for gone in callers[:2]:
+                with contextlib.suppress(ConnectionError):
+                    assert gone.recv(1) == b""
+            for link in callers[2:]:
+                link.sendall(ASK + BODY)
+                assert status(link) == 200
+
+    def test_a_head_that_is_asked_for_alone_comes(self, caller):
+        for _ in range(2):
+            caller.sendall(b"HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            reply = caller.recv(1 << 16)
+            assert reply.startswith(b"HTTP/1.1 200")
+            assert reply.endswith(b"\r\n\r\n")
+
+    def test_what_is_no_request_gets_the_same_headers(self, caller):
+        caller.sendall(b"nonsense\r\n\r\n")
+        reply = told(caller)
+        assert reply.startswith(b"HTTP/1.1 400")
+        assert b"nosniff" in reply
 
     def test_a_head_without_end_is_refused(self, caller):
         caller.sendall(b"GET / HTTP/1.1\r\n")
@@ -107,7 +168,9 @@ class TestEnds:
         assert b"too long" in told(caller)
 
     def test_a_head_within_the_bound_is_read(self, caller):
-        caller.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 60_000 + b"\r\n\r\n")
+        caller.sendall(
+            b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 60_000 + b"\r\n\r\n"
+        )
         assert status(caller) == 200
 
     @pytest.mark.slow
@@ -115,7 +178,7 @@ class TestEnds:
         with socket.socket() as caller:
             caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             caller.connect(("127.0.0.1", port))
-            caller.sendall(b"GET /schema HTTP/1.1\r\nHost: x\r\n\r\n" * 3000)
+            caller.sendall(b"GET /schema HTTP/1.1\r\nHost: localhost\r\n\r\n" * 3000)
             before = -1
             while before < (before := replies(port)):
                 time.sleep(1.5)
@@ -133,7 +196,7 @@ class TestEnds:
     def test_no_header_makes_a_caller_another_one(self, serving):
         limits = Limits(per_second=0.001, burst=1)
         port = serving(service(Facts.of(demo_graph()), answer, limits=limits))
-        request = b"GET /schema HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 10.0.0.%d\r\n\r\n"
+        request = b"GET /schema HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 10.0.0.%d\r\n\r\n"
         codes = []
         for number in range(2):
             with socket.create_connection(("127.0.0.1", port), timeout=20) as caller:
@@ -153,9 +216,22 @@ class TestEnds:
         assert told(caller)[:12] in (b"HTTP/1.1 200", b"")
 
 
+def cycle_of(transport, method="GET", *, response_started=True):
+    return types.SimpleNamespace(
+        transport=transport, scope={"method": method}, response_started=response_started
+    )
+
+
+def test_a_head_that_was_asked_for_alone_goes_out_at_once():
+    transport = mock.Mock()
+    joining = protocol._Joining(cycle_of(transport, "HEAD"))
+    joining.write(b"head")
+    assert transport.method_calls == [mock.call.write(b"head")]
+
+
 def test_a_reply_goes_out_at_once_and_in_its_order():
     transport = mock.Mock()
-    cycle = types.SimpleNamespace(transport=transport, response_started=False)
+    cycle = cycle_of(transport, response_started=False)
     joining = protocol._Joining(cycle)
     joining.write(b"go on")
     cycle.response_started = True
@@ -172,7 +248,7 @@ def test_a_reply_goes_out_at_once_and_in_its_order():
 
 def test_a_head_without_a_body_goes_out_before_the_end():
     transport = mock.Mock()
-    joining = protocol._Joining(types.SimpleNamespace(transport=transport, response_started=True))
+    joining = protocol._Joining(cycle_of(transport))
     joining.write(b"head")
     joining.close()
     assert transport.method_calls == [mock.call.write(b"head"), mock.call.close()]

@@ -159,7 +159,7 @@ def test_service_and_assistant_over_a_store():
 
     async def served():
         async with (
-            app.router.lifespan_context(app),
+            app.app.router.lifespan_context(app),
             httpx.AsyncClient(
                 transport=httpx.ASGITransport(app), base_url="http://127.0.0.1"
             ) as client,
