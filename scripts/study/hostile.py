@@ -1,0 +1,620 @@
+"""Hostile use of an installed `jaxkg`: each case of a table is tried, and held or fell.
+
+    python scripts/study/hostile.py
+    python scripts/study/hostile.py --command "path/to/jaxkg" --only pages,rebinding
+
+Pages of other origins, rebound names, connections that drip, batches that fill the queue, guessed
+tokens, signals while work that cannot be interrupted runs, lines that are no messages, names full
+of control characters. Every case says how many things it tried, how many held, and what it saw of
+the first that fell. The service and the assistant's server are whole processes on loopback over
+the demo graph, with a cache of their own. Minutes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import http.client
+import json
+import os
+import queue
+import re
+import shlex
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxkg.experiments.record import Record, arguments
+
+TOKEN = "a-token-of-twenty-four-c"
+JSON = {"Content-Type": "application/json"}
+PLAIN = json.dumps({"question": "who directed [Alien]?"})
+GRACE = 30.0
+"""Seconds from the signal to the end of a service."""
+_GETS = ("/", "/page.js", "/entities?q=Alien", "/entities/Alien", "/schema", "/examples")
+_GETS += ("/paths?from=Alien&to=Gladiator", "/healthz", "/readyz", "/metrics", "/openapi.json")
+_POSTS = ("/ask", "/ask/batch", "/check")
+
+
+@dataclasses.dataclass
+class Seen:
+    """What a case tried, and how often it fell.
+
+    Attributes:
+        tried, fell: how many things.
+        words: of the first that fell, or what was measured.
+    """
+
+    tried: int = 0
+    fell: int = 0
+    words: str = ""
+
+    def expect(self, is_right: object, words: str) -> None:
+        """One thing more; its words are kept where it is the first that fell."""
+        self.tried += 1
+        if not is_right:
+            self.words = self.words if self.fell else words
+            self.fell += 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Tool:
+    """The command under trial.
+
+    Attributes:
+        command: its words.
+        folder: for its cache, and for files.
+    """
+
+    command: Sequence[str]
+    folder: Path
+
+    def popen(self, *given: str, limit: str = "", **named: Any) -> subprocess.Popen[bytes]:
+        """The command, begun; `limit` is what `ulimit` is told."""
+        words = [*self.command, *given]
+        if limit:
+            words = ["bash", "-c", f"ulimit {limit}; exec {shlex.join(words)}"]
+        more = {"JAXKG_CACHE": str(self.folder / "cache"), **named.pop("environment", {})}
+        process: Any = subprocess.Popen(words, env=os.environ | more, **named)
+        return process
+
+    @contextlib.contextmanager
+    def service(self, *given: str, limit: str = "", token: str = "") -> Iterator[Service]:
+        """A service that is ready, killed in the end where it lives still."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        log = self.folder / f"log{port}"
+        environment = {"JAXKG_TOKEN": token} if token else {}
+        with log.open("wb") as file:
+            process = self.popen(
+                *("serve", "--port", str(port), *given),
+                limit=limit,
+                environment=environment,
+                stderr=file,
+                stdout=file,
+            )
+        running = Service(process, port, log, token)
+        try:
+            for _ in range(1200):
+                with contextlib.suppress(OSError):
+                    if running.ask("GET", "/readyz")[0] == 200:
+                        break
+                if process.poll() is not None:
+                    raise SystemExit(log.read_text())
+                time.sleep(0.1)
+            yield running
+        finally:
+            process.kill()
+            process.wait()
+
+
+@dataclasses.dataclass(frozen=True)
+class Service:
+    """A running `jaxkg serve`."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    log: Path
+    token: str = ""
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: str | None = None,
+        *,
+        heads: dict[str, str] | None = None,
+        seconds: float = 30.0,
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of one reply, on a connection of its own."""
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        mine = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        try:
+            link.request(method, path, body, {**mine, **(heads or {})})
+            reply = link.getresponse()
+            found = {name.lower(): value for name, value in reply.getheaders()}
+            return reply.status, found, reply.read()
+        finally:
+            link.close()
+
+    def status(self, *given: Any, **named: Any) -> int:
+        """Of a reply; 0 where there is none."""
+        try:
+            return self.ask(*given, **named)[0]
+        except (OSError, http.client.HTTPException):
+            return 0
+
+    def connected(self) -> socket.socket:
+        """A connection."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
+
+    def plain(self, seconds: float, path: str = "/ask") -> tuple[float, list[int]]:
+        """Ask as a plain client for so long: 95th percentile of its waits, and other statuses."""
+        waits, others, ends = [], [], time.monotonic() + seconds
+        while time.monotonic() < ends:
+            begun = time.monotonic()
+            body = PLAIN if path == "/ask" else None
+            status = self.status("POST" if body else "GET", path, body, heads=JSON)
+            waits.append(time.monotonic() - begun)
+            others += [status] if status != 200 else []
+            time.sleep(0.05)
+        return float(np.percentile(waits, 95)), others
+
+    def ended_within(self, seconds: float, by: signal.Signals = signal.SIGTERM) -> float | None:
+        """Seconds from a signal to the end; None where it lives on."""
+        begun = time.monotonic()
+        self.process.send_signal(by)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+            return time.monotonic() - begun
+        return None
+
+
+class Assistant:
+    """What talks to a running `jaxkg mcp` over its standard input and output."""
+
+    def __init__(self, tool: Tool) -> None:
+        pipe = subprocess.PIPE
+        self.process = tool.popen("mcp", stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+        self._replies: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+        about = {"protocolVersion": "2025-06-18", "capabilities": {}}
+        about["clientInfo"] = {"name": "hostile", "version": "0"}
+        self.request(0, "initialize", about)
+        self.reply(120)
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._replies.put(json.loads(line) | {"raw": line})
+
+    def line(self, line: str | bytes) -> None:
+        """Send a line as it stands."""
+        assert self.process.stdin is not None
+        self.process.stdin.write((line.encode() if isinstance(line, str) else line) + b"\n")
+        self.process.stdin.flush()
+
+    def send(self, record: dict[str, Any]) -> None:
+        """Send a message."""
+        self.line(json.dumps(record))
+
+    def request(self, id: int, method: str, params: dict[str, Any]) -> None:
+        """Ask for something."""
+        self.send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+
+    def call(self, number: int, tool: str, **given: Any) -> None:
+        """Call a tool."""
+        self.request(number, "tools/call", {"name": tool, "arguments": given})
+
+    def reply(self, seconds: float) -> dict[str, Any] | None:
+        """The next reply; None where none comes."""
+        with contextlib.suppress(queue.Empty):
+            return self._replies.get(timeout=seconds)
+        return None
+
+    def answered(self, id: int, seconds: float) -> dict[str, Any] | None:
+        """The reply to one request, whatever comes before it."""
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0:
+            if (found := self.reply(left)) is not None and found.get("id") == id:
+                return found
+        return None
+
+
+CASES: dict[str, tuple[str, Callable[[Tool, Seen], None]]] = {}
+
+
+def case(name: str, faults: str) -> Callable[[Callable[[Tool, Seen], None]], Any]:
+    """Add a case to the table; `faults` are the numbers of what it tries."""
+
+    def added(run: Callable[[Tool, Seen], None]) -> Callable[[Tool, Seen], None]:
+        CASES[name] = faults, run
+        return run
+
+    return added
+
+
+@case("pages", "3")
+def pages(tool: Tool, seen: Seen) -> None:
+    """What a page of another origin can send without being asked whether it may."""
+    with tool.service() as running:
+        for path, body in ("/ask", PLAIN), ("/ask/batch", PLAIN), ("/check", PLAIN):
+            for heads in (
+                {"Origin": "http://evil.example", "Content-Type": "text/plain"},
+                {"Origin": "http://evil.example", **JSON},
+                {"Origin": "null", **JSON},
+                {"Origin": f"http://localhost:{running.port + 1}", **JSON},
+                {"Sec-Fetch-Site": "cross-site", **JSON},
+                {"Sec-Fetch-Site": "same-site", **JSON},
+                {"Content-Type": "text/plain"},
+                {"Content-Type": "application/x-www-form-urlencoded"},
+                {"Content-Type": "multipart/form-data; boundary=x"},
+                {},
+            ):
+                status = running.status("POST", path, body, heads=heads)
+                seen.expect(400 <= status < 500, f"{path} {heads}: {status}")
+        for path in "/schema", "/entities?q=Alien", "/metrics":
+            status = running.status("GET", path, heads={"Sec-Fetch-Site": "cross-site"})
+            seen.expect(status == 403, f"{path} from another site: {status}")
+        own = {"Origin": f"http://127.0.0.1:{running.port}", "Sec-Fetch-Site": "same-origin"}
+        status = running.status("POST", "/ask", PLAIN, heads={**own, **JSON})
+        seen.expect(status == 200, f"the service's own page: {status}")
+
+
+@case("rebinding", "4")
+def rebinding(tool: Tool, seen: Seen) -> None:
+    """Names that are not the service's."""
+    with tool.service() as running:
+        for host in "evil.example", f"evil.example:{running.port}", "localhost.evil.example", "":
+            for path in "/schema", "/", "/healthz":
+                status = running.status("GET", path, heads={"Host": host})
+                seen.expect(status in (400, 421), f"{path} as {host}: {status}")
+        for host in "localhost", f"127.0.0.1:{running.port}", "[::1]:1", "LOCALHOST":
+            status = running.status("GET", "/schema", heads={"Host": host})
+            seen.expect(status == 200, f"as {host}: {status}")
+
+
+@case("methods", "HEAD")
+def methods(tool: Tool, seen: Seen) -> None:
+    """HEAD is answered as GET, without a body; a method that is none, with 405."""
+    with tool.service() as running:
+        for path in _GETS:
+            try:
+                status, heads, body = running.ask("HEAD", path, seconds=5)
+                right = status == running.status("GET", path) and not body
+                seen.expect(right and heads["content-length"] != "0", f"HEAD {path}: {status}")
+            except OSError as error:
+                seen.expect(False, f"HEAD {path}: {error}")
+        for path in (*_GETS, *_POSTS):
+            for method in "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE":
+                try:
+                    status, heads, _ = running.ask(method, path, seconds=5)
+                    right = status == 405 and heads.get("allow")
+                    seen.expect(right, f"{method} {path}: {status}")
+                except OSError as error:
+                    seen.expect(False, f"{method} {path}: {error}")
+
+
+@case("headers", "17, 26")
+def headers(tool: Tool, seen: Seen) -> None:
+    """The same headers on every reply; a redirect that repeats nothing of the caller's."""
+    with tool.service(token=TOKEN) as running:
+        asked = [("GET", "/x", {}), ("GET", "/ask", {}), ("PUT", "/schema", {}), ("GET", "/", {})]
+        asked += [("GET", "/schema", {"Authorization": "x"}), ("GET", "/schema", {"Host": "x.y"})]
+        asked += [("GET", "/entities/Nobody", {}), ("GET", "/ask/", {}), ("HEAD", "/", {})]
+        asked += [("G T", "/", {})]
+        for method, path, more in asked:
+            try:
+                status, heads, _ = running.ask(method, path, heads=more, seconds=5)
+            except (OSError, ValueError, http.client.HTTPException):
+                with running.connected() as link:
+                    link.sendall(b"nonsense\r\n\r\n")
+                    reply = link.recv(1 << 16).decode().lower()
+                status, heads = 400, dict(re.findall(r"(?m)^([a-z-]+): (.*)\r$", reply))
+            right = heads.get("x-content-type-options") == "nosniff" and "cache-control" in heads
+            seen.expect(right, f"{method} {path}: {status} {heads}")
+            location = heads.get("location", "/")
+            seen.expect(location.startswith("/"), f"{method} {path}: Location {location}")
+
+
+@case("tokens", "11, 21")
+def tokens(tool: Tool, seen: Seen) -> None:
+    """Forms of a header, and 5,000 guesses while a plain client asks."""
+    with tool.service(token=TOKEN) as running:
+        for right in f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER {TOKEN}":
+            status = running.status("GET", "/schema", heads={"Authorization": right})
+            seen.expect(status == 200, f"{right.split()[0]}: {status}")
+        for wrong in TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer", "":
+            status = running.status("GET", "/schema", heads={"Authorization": wrong})
+            seen.expect(status == 401, f"{wrong[:7]}: {status}")
+        ends, counts, lock = time.monotonic() + 20, {}, threading.Lock()
+
+        def guess() -> None:
+            for number in range(1250):
+                if time.monotonic() > ends:
+                    return
+                wrong = {"Authorization": f"Bearer {number:024}"}
+                status = running.status("GET", "/schema", heads=wrong)
+                with lock:
+                    counts[status] = counts.get(status, 0) + 1
+
+        begun = time.monotonic()
+        guessers = [threading.Thread(target=guess) for _ in range(4)]
+        for each in guessers:
+            each.start()
+        wait, others = running.plain(10)
+        for each in guessers:
+            each.join()
+        rate = counts.get(401, 0) / (time.monotonic() - begun)
+        seen.expect(rate < 50, f"{rate:,.0f} guesses a second: {counts}")
+        seen.expect(wait < 1, f"a plain client waits {wait:.2f} s at p95")
+        seen.expect(not others, f"a plain client is told {others[:5]}")
+        logged = running.log.read_text()
+        seen.expect("wrong tokens" in logged, "no line of the log")
+        if not seen.fell:
+            seen.words = f"{rate:,.0f} guesses a second; a plain client's p95 {wait:.2f} s"
+
+
+def _drip(running: Service, count: int, seen: Seen, *, seconds: float, watched: float) -> None:
+    """Connections that send a byte a second, a plain client beside them."""
+    links = []
+    for number in range(count):
+        head = b"POST /ask" if number % 2 else b"GET /healthz"
+        link = running.connected()
+        link.sendall(
+            head + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 100000000\r\n\r\n"
+        )
+        links.append(link)
+    stop = threading.Event()
+
+    def drip() -> None:
+        while not stop.wait(1.0):
+            for link in links:
+                with contextlib.suppress(OSError):
+                    link.sendall(b"x")
+
+    thread = threading.Thread(target=drip)
+    thread.start()
+    try:
+        wait, others = running.plain(watched, "/healthz")
+        seen.expect(wait < 1, f"beside {count}: a plain client waits {wait:.2f} s at p95")
+        seen.expect(not others, f"beside {count}: a plain client is told {others[:5]}")
+        time.sleep(max(0.0, seconds - watched))
+    finally:
+        stop.set()
+        thread.join()
+    living = 0
+    for link in links:
+        link.settimeout(0.05)
+        with contextlib.suppress(ConnectionError):
+            try:
+                while link.recv(1 << 16):
+                    pass
+            except TimeoutError:
+                living += 1
+        link.close()
+    seen.expect(not living, f"{living} of {count} still open after {seconds:.0f} s")
+
+
+@case("dripping bodies", "6")
+def dripping(tool: Tool, seen: Seen) -> None:
+    """200 bodies that come a byte a second; as many again where few descriptors are allowed."""
+    with tool.service() as running:
+        _drip(running, 200, seen, seconds=20, watched=10)
+    with tool.service(limit="-n 120") as running:
+        _drip(running, 130, seen, seconds=20, watched=10)
+
+
+@case("a large batch", "7")
+def batch(tool: Tool, seen: Seen) -> None:
+    """10,000 questions in one request, a plain client beside them."""
+    with tool.service() as running:
+        lines = "\n".join(
+            json.dumps({"question": f"who directed [Alien]? {n}"}) for n in range(10_000)
+        )
+        sender = threading.Thread(
+            target=running.status,
+            args=("POST", "/ask/batch", lines),
+            kwargs={"heads": JSON, "seconds": 300},
+            daemon=True,
+        )
+        sender.start()
+        time.sleep(1)
+        wait, others = running.plain(20)
+        seen.expect(wait < 1, f"a plain client waits {wait:.2f} s at p95")
+        seen.expect(not others, f"a plain client is told {others[:5]}")
+        ended = running.ended_within(GRACE)
+        seen.expect(ended is not None, "alive 30 s after SIGTERM")
+        if not seen.fell:
+            seen.words = f"p95 {wait:.2f} s; gone {ended:.1f} s after SIGTERM"
+
+
+_LONG = {
+    "many names": {"question": "who directed Alien and " * 173},
+    "many topics": {"question": "who?", "topics": ["Alien"] * 7000},
+    "different topics": {"question": "who?", "topics": [f"film {n}" for n in range(5000)]},
+}
+
+
+@case("signals under load", "2")
+def signals(tool: Tool, seen: Seen) -> None:
+    """SIGTERM and SIGINT while the worker is at what takes longest."""
+    for name, body in _LONG.items():
+        for by in signal.SIGTERM, signal.SIGINT:
+            with tool.service(limit="-v 12000000") as running:
+                threading.Thread(
+                    target=running.status,
+                    args=("POST", "/ask", json.dumps(body)),
+                    kwargs={"heads": JSON, "seconds": 120},
+                    daemon=True,
+                ).start()
+                time.sleep(1.5)
+                ended = running.ended_within(GRACE, by)
+                seen.expect(ended is not None, f"{name}: alive 30 s after {by.name}")
+
+
+@case("logged questions", "12")
+def logged(tool: Tool, seen: Seen) -> None:
+    """Questions are logged where that is asked for, and only there."""
+    for given in ("--log-questions",), ():
+        with tool.service(*given) as running:
+            running.ask("POST", "/ask", PLAIN, heads=JSON)
+            text = running.log.read_text()
+            seen.expect(("who directed" in text) == bool(given), f"{given}: {text[-200:]}")
+
+
+@case("assistant's lines", "13")
+def lines(tool: Tool, seen: Seen) -> None:
+    """Every line gets a result or an error, with its id where it can be read."""
+    talk = Assistant(tool)
+    half = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"find_entities",'
+    half += '"arguments":{"name":"%s"}}}'
+    tried: list[tuple[str | bytes, int | None]] = [
+        (half % (1, r"\ud800"), 1),
+        (half % (2, r"x\udc00y"), 2),
+        ("no json", None),
+        ('[{"jsonrpc":"2.0","id":3,"method":"ping"}]', None),
+        ("[" * 100_000, None),
+        ('{"a":' * 100_000, None),
+        ('{"jsonrpc":"2.0","id":4}', 4),
+        ('{"id":5,"method":"ping"}', 5),
+        ('{"jsonrpc":"2.0","id":6,"method":"ping","params":7}', 6),
+        ('{"jsonrpc":"2.0","id":null,"method":"ping"}', None),
+        ('{"jsonrpc":"2.0","id":1.5,"method":"ping"}', None),
+        (b'{"jsonrpc":"2.0","id":7,"method":"nothing\xff"}', 7),
+        ('{"jsonrpc":"2.0","id":8,"method":"ping"}', 8),
+        ("x" * 9_000_000, None),
+        ('{"jsonrpc":"2.0","id":9,"method":"ping"}', 9),
+    ]
+    for line, id in tried:
+        talk.line(line)
+        reply = talk.reply(6)
+        shown = line[:60]
+        seen.expect(reply is not None and reply.get("id") == id, f"{shown!r}: {reply}")
+    talk.process.kill()
+
+
+@case("assistant's arguments", "15, 24, 25")
+def given(tool: Tool, seen: Seen) -> None:
+    """Long names, arguments that are none, characters that act on a terminal."""
+    talk = Assistant(tool)
+    long = "Alien " * 100_000
+    for id, (name, asked) in enumerate(
+        [
+            ("find_entities", {"name": long}),
+            ("entity", {"id": long}),
+            ("paths", {"start": long, "end": "Alien"}),
+            ("check_claim", {"head": long, "relation": "x", "tail": "y"}),
+            ("ask", {"question": long}),
+            ("ask", {"question": "who directed Alien?", "x": 1}),
+            ("schema", {"limits": 3}),
+        ],
+        1,
+    ):
+        talk.call(id, name, **asked)
+        reply = talk.answered(id, 5)
+        seen.expect(reply is not None and "error" in str(reply).lower(), f"{name}: {reply}")
+    talk.call(20, "entity", id="\u009b31m\u202e")
+    reply = talk.answered(20, 5) or {"raw": b""}
+    acts = re.search("[\u0080-\u009f\u202a-\u202e]", reply["raw"].decode())
+    seen.expect(reply["raw"] and not acts, f"{reply['raw'][:200]!r}")
+    talk.process.kill()
+
+
+@case("assistant that leaves", "14")
+def leaves(tool: Tool, seen: Seen) -> None:
+    """What is cancelled stops, and does not keep the next question; the end of input is the end."""
+    for name, asked in _LONG.items():
+        talk = Assistant(tool)
+        talk.call(1, "ask", **asked)
+        time.sleep(1)
+        cancelled = {"requestId": 1, "reason": "changed my mind"}
+        talk.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled})
+        talk.call(2, "ask", question="who directed Alien?")
+        seen.expect(talk.answered(2, 8), f"{name}: no answer 8 s after it was cancelled")
+        talk.call(3, "ask", **asked)
+        time.sleep(0.5)
+        assert talk.process.stdin is not None
+        talk.process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            talk.process.wait(8)
+        seen.expect(talk.process.poll() is not None, f"{name}: alive 8 s after the end of input")
+        talk.process.kill()
+
+
+@case("terminal", "16, 18")
+def terminal(tool: Tool, seen: Seen) -> None:
+    """A closed standard output, and file names that act on a terminal."""
+    shell = shlex.join([*tool.command, "ask", "who directed [Alien]?"])
+    run = subprocess.run(["bash", "-c", f"{shell} >&-"], capture_output=True, text=True)
+    seen.expect(not run.stderr, f"closed standard output: {run.returncode} {run.stderr[-200:]}")
+    for name in "\x1b[31mx.tsv", "\u009b31mx.tsv", "\u202ex.tsv":
+        path = tool.folder / name
+        path.write_text("one field\n")
+        for graph in path, tool.folder / f"{name}.absent":
+            run = subprocess.run(
+                [*tool.command, "kg", "build", graph, "-o", tool.folder / "built"],
+                capture_output=True,
+                text=True,
+            )
+            acts = re.search("[\x1b\u0080-\u009f\u202a-\u202e]", run.stderr)
+            seen.expect(run.returncode == 2 and not acts, f"{run.stderr!r}")
+
+
+@case("kept replies", "20")
+def kept(tool: Tool, seen: Seen) -> None:
+    """What a model was asked and replied is its owner's."""
+    replies = tool.folder / "fresh" / "replies.sqlite"
+    model = ["--llm", "m", "--base-url", "http://127.0.0.1:9", "--replies", str(replies)]
+    subprocess.run(
+        [*tool.command, "ask", "who directed [Alien]?", *model, "--timeout", "2"],
+        capture_output=True,
+        env=os.environ | {"JAXKG_CACHE": str(tool.folder / "own")},
+    )
+    for path in (*replies.parent.glob("*"), replies.parent, tool.folder / "own"):
+        if path.exists():
+            mode = stat.S_IMODE(path.stat().st_mode)
+            seen.expect(not mode & 0o077, f"{path.name}: {mode:o}")
+    seen.expect(replies.exists(), "no file of replies was made")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = arguments(__doc__, data=False, seed=False)
+    parser.add_argument("--command", default=f"{sys.executable} -m jaxkg", help="that is tried")
+    parser.add_argument("--only", default="", help="cases, with commas between; all without")
+    options = parser.parse_args(argv)
+    names = [name for name in map(str.strip, options.only.split(",")) if name] or list(CASES)
+    if unknown := set(names) - set(CASES):
+        parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(CASES)}")
+    record = Record(__file__, options)
+    table = record.table("case", "faults", "tried", "held", "seconds", "seen")
+    fell = 0
+    for name in names:
+        faults, run = CASES[name]
+        seen, begun = Seen(), time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            run(Tool(shlex.split(options.command), Path(folder)), seen)
+        fell += seen.fell
+        seconds = time.monotonic() - begun
+        held = f"{seen.tried - seen.fell}"
+        table.add(name, faults, seen.tried, int(held), round(seconds), seen.words[:300])
+    record.note(f"{fell} fell" if fell else "all held")
+    record.save()
+    sys.exit(bool(fell))
+
+
+if __name__ == "__main__":
+    main()
