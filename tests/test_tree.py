@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent
-LONGEST = 400
-MOST = 15
+LONGEST = 600
+MOST = 24
 SAYS_NOTHING = {"util", "utils", "helper", "helpers", "common", "core", "manager", "misc"}
 FILES = {
     path.relative_to(PROJECT): path

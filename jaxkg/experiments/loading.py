@@ -51,6 +51,7 @@ def load_graph(
         JaxkgError: see `read_graph`; or options for the reading of a file without one.
     """
     from jaxkg.kg import demo_graph, read_graph
+    from jaxkg.kg.id_classes import with_id_classes
 
     if names is not None:
         options = dataclasses.replace(options, names=names)
@@ -77,6 +78,9 @@ def load_graph(
     )
     for message in kg.skipped:
         note(f"skipped: {message}")
+    kg, classes = with_id_classes(kg)
+    if classes:
+        note(f"ids say what things are: {', '.join(classes)}")
     return kg
 
 

@@ -86,7 +86,7 @@ def test_only_what_the_graph_has_is_offered_with_what_it_leads_to():
     }
     assert "(them)-[year]->(date): 2, 1973; 1995" in second.values()
     reached = backend.requests[1].messages[-1].content
-    assert "Pacino ← starring: 2, Heat; Serpico" in reached
+    assert "things whose starring is Pacino: 2, Heat; Serpico" in reached
 
 
 def test_a_question_takes_no_more_calls_than_hops_and_few_that_are_many_are_told():

@@ -195,7 +195,8 @@ class TopicFinder:
             if folded[first] in ARTICLES and first + 1 < len(folded) and len(folded[first]) > 1:
                 continue
             for last in range(first, min(first + _LONGEST, len(folded))):
-                rows = index.by_key.get(key_of_words(folded[first : last + 1]))
+                rows = index.by_key.get(key_of_words(folded[first : last + 1]), [])
+                rows = rows + self._of_class(folded[first : last + 1], index)
                 if rows and self._meant(cues, first, last, rows):
                     spans.append((last - first, -first, first, last, rows))
         found, taken = [], set()
@@ -205,6 +206,16 @@ class TopicFinder:
             taken.update(range(first, last + 1))
             text = " ".join(written[first : last + 1])
             found.append(self._mention(cues, first, last, rows, text))
+        return found
+
+    def _of_class(self, words: list[str], index: _Index) -> list[tuple[int, bool]]:
+        """Things of the class that the first or last of some words names: "colorado river"."""
+        found: list[tuple[int, bool]] = []
+        for word, rest in ((words[-1], words[:-1]), (words[0], words[1:])):
+            kinds = [k for k in self._class_keys.get(word, ()) if k not in self.vocabulary.sorts]
+            for row, other in index.by_key.get(key_of_words(rest), ()) if kinds and rest else ():
+                if set(kinds) & set(self.vocabulary.kinds_of(row)):
+                    found.append((row, other))
         return found
 
     def _meant(self, cues: Cues, first: int, last: int, rows: list[tuple[int, bool]]) -> bool:

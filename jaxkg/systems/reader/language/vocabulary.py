@@ -37,6 +37,8 @@ _TRUE, _FALSE = ("true", "yes", "ja", "y", "x", "✓", "✔"), ("false", "no", "
 _BITS = {"1", "0"}
 """What stands for true and false where a relation leads to both, and to nothing else."""
 _HAVING, _MEMBERS = 2_000, 100
+_OF_CLASS = 0.9
+"""Share of a relation's heads that are of the class with which its label begins."""
 _SAMPLE = 400
 """Ends of a relation that are looked at to tell what they are."""
 
@@ -113,6 +115,10 @@ class Vocabulary:
         for kind, below in some.items():
             rows = [members for k in below for members in grouped.get(k, ())]
             self.classes[kind] = distinct(np.concatenate(rows))
+        self.relations = [
+            self._without_class(relation, triples[order[first[code] : first[code + 1]], 0])
+            for code, relation in enumerate(self.relations)
+        ]
         self.sorts: dict[int, Sort] = {}
         self._of_sort = self._by_member()
         self._kinds: dict[int, tuple[int, ...]] = {}
@@ -137,6 +143,19 @@ class Vocabulary:
         self._of_sort = self._by_member()
         self._kinds.clear()
         self.classes |= {kind: sort.members for kind, sort in self.sorts.items()}
+
+    def _without_class(self, relation: Relation, heads: np.ndarray) -> Relation:
+        """The same relation with its label less the class of its heads: "state population"."""
+        label = relation.wordings[0]
+        first, _, rest = label.partition(" ")
+        if relation.role or not rest or not len(heads):
+            return relation
+        said = singular(first.lower())
+        alike = [kind for kind in self.classes if singular(self.kg.name(kind).lower()) == said]
+        if any(np.isin(heads, self.classes[kind]).mean() >= _OF_CLASS for kind in alike):
+            wordings = dict.fromkeys((label, rest, *relation.wordings))
+            return dataclasses.replace(relation, wordings=tuple(wordings))
+        return relation
 
     def _by_member(self) -> tuple[np.ndarray, np.ndarray]:
         """Entities of sorts, ascending, and the sort of each; an entity may be of several."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxkg.query import Count, Difference, Domain, Entities, Node, Union
+from jaxkg.query import Count, Difference, Domain, Entities, Extreme, Node, Union
 from jaxkg.systems.reader.language.topics import Mention
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -158,7 +158,7 @@ class Operators:
         """Not what can but be one: the referee of a match."""
         once = all(self.vocabulary.functional(code) for code in base.relations)
         alone = base.shape == "path" and len(base.topics) == 1 and once and not base.classes
-        return not base.result and base.shape != "extreme" and not alone
+        return not base.result and not isinstance(base.node, Extreme) and not alone
 
     def _count(self, asked: Asked, base: Candidate) -> Candidate:
         return base._replace(
