@@ -39,13 +39,15 @@ class Entry:
 
     Attributes:
         name: what the user calls it.
-        build: makes it; or the module of `jaxkg.systems` whose `from_parts` does.
+        build: makes it; or the module of `jaxkg.systems` whose `from_parts` does, or whose function
+            behind a colon.
         model: what it does with a language model: it is asked "inside" the search, it judges what
             was found "after" it, or there is no search without it ("needed").
         trained: what `jaxkg train` must have made, if anything; None needs nothing.
         about: what it does, in a line.
         needs: what a user must bring.
         divided: it takes a graph whose tensors are divided over devices.
+        baseline: it is there to be compared with.
     """
 
     name: str
@@ -55,12 +57,15 @@ class Entry:
     about: str = ""
     needs: str = "nothing"
     divided: bool = False
+    baseline: bool = False
 
     def built(self, parts: Parts) -> Any:
         """The system, its module imported now."""
         if not isinstance(self.build, str):
             return self.build(parts)
-        return importlib.import_module(f"jaxkg.systems.{self.build}").from_parts(parts)
+        module, _, function = self.build.partition(":")
+        found = importlib.import_module(f"jaxkg.systems.{module}")
+        return getattr(found, function or "from_parts")(parts)
 
 
 ENTRIES = (
@@ -90,11 +95,29 @@ ENTRIES = (
           needs="an LLM for its planning; `hypergraph build` for texts"),
     Entry("llm-planned", "llm_planned.graphs", model="needed",
           about="a language model plans in one call, the plan is checked, then executed; "
-          "`--set ask=graph` for query graphs",
+          "`--set ask=graph` for query graphs, `ask=steps` for a step a call",
+          needs="`--llm`"),
+    Entry("alone", "baselines:alone", model="needed", baseline=True,
+          about="baseline: the language model from memory", needs="`--llm`"),
+    Entry("cot", "baselines:cot", model="needed", baseline=True,
+          about="baseline: the same, thinking before it answers", needs="`--llm`"),
+    Entry("sc", "baselines:sc", model="needed", baseline=True,
+          about="baseline: the vote of several such thoughts; `--set samples=5`",
+          needs="`--llm`"),
+    Entry("triples", "baselines:triples", baseline=True,
+          about="baseline: the triples most like the question; `--set count=20`",
+          needs="an encoder"),
+    Entry("passages", "baselines:passages", model="needed", baseline=True,
+          about="baseline: the language model over the passages most like the question; "
+          "`--set count=5`",
+          needs="`--llm`, questions that bring passages, an encoder"),
+    Entry("agent", "baselines:agent", model="needed", baseline=True,
+          about="baseline: the language model searches entity by entity, relation by relation",
           needs="`--llm`"),
 )  # fmt: skip
 SYSTEMS: dict[str, Entry] = {entry.name: entry for entry in ENTRIES}
 
+_OVER_PASSAGES = ("proh", "alone", "cot", "sc", "passages")
 DIVIDED = ", ".join(entry.name for entry in ENTRIES if entry.divided)
 """Systems that take a graph divided over devices."""
 TRAINED = tuple(dict.fromkeys(entry.trained for entry in ENTRIES if entry.trained))
@@ -138,7 +161,9 @@ def build_system(name: str, parts: Parts) -> System:
         raise JaxkgError(f"--system {name} needs a language model: --llm MODEL")
     if name != "proh" and parts.hypergraph is not None:
         raise JaxkgError(f"--hypergraph is asked by --system proh, not by {name!r}")
-    if name != "proh" and parts.passages:
+    if name == "passages" and not parts.passages:
+        raise JaxkgError("--system passages answers questions that bring passages")
+    if name not in _OVER_PASSAGES and parts.passages:
         raise JaxkgError(
             f"--system {name} asks a graph, and these questions bring passages instead: "
             "--system proh, or --kg GRAPH"

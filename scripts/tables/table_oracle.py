@@ -36,9 +36,7 @@ from typing import Any
 import numpy as np
 from table_proh import OTHERS, by_gold_plan
 
-from jaxkg.adjudicate import Backend, Message, Prompted, ask, connect
-from jaxkg.adjudicate.calls.proh import FinalAnswer
-from jaxkg.adjudicate.delimit import block
+from jaxkg.adjudicate import Backend, connect
 from jaxkg.answer import Answer
 from jaxkg.cite import grounded
 from jaxkg.cite.hyperpaths import says
@@ -53,17 +51,17 @@ from jaxkg.experiments.oracle import Known, Oracle, OracleServer, known_of_text
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.sets import Sets, sets, text_questions
-from jaxkg.kg import KnowledgeGraph, find_topics
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph.text import hypergraph_of_text
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.train import PriorityConfig
-from jaxkg.records import Question, RankedEntity
+from jaxkg.records import Question
 from jaxkg.systems.adjudicated import AdjudicatedQA
-from jaxkg.systems.answering import Progress, QuestionAnswering
-from jaxkg.systems.cited import by_mass, cite_walks, cited_answer
+from jaxkg.systems.answering import QuestionAnswering
+from jaxkg.systems.baselines import DenseTriples, Recall
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.pathmind.build import Retrieving
@@ -77,87 +75,6 @@ from jaxkg.text import HashingEncoder, label_words
 
 OVER_TEXT = ("musique", "hotpotqa")
 _but = dataclasses.replace
-ALONE = "You answer a question from memory, with names alone; give no answer where you know none."
-
-
-@dataclasses.dataclass(frozen=True)
-class Alone(QuestionAnswering):
-    """The model and nothing else."""
-
-    kg: KnowledgeGraph
-    backend: Backend
-
-    def answer(
-        self,
-        questions: Sequence[Question],
-        *,
-        use_given: bool = True,
-        on_progress: Progress | None = None,
-    ) -> list[Answer]:
-        """One call a question; nothing is cited."""
-        asked = [
-            Prompted(
-                messages=(Message("system", ALONE), Message("user", block([q.text], "question"))),
-                schema=FinalAnswer,
-                question=q.id,
-                stage="answer",
-            )
-            for q in questions
-        ]
-        return [self._told(*each) for each in zip(questions, ask(self.backend, asked))]
-
-    def _told(self, question: Question, outcome: Any) -> Answer:
-        names = outcome.value.answers if outcome.value else ()
-        ids = self.kg.entity_ids
-        entities = tuple(RankedEntity(n, n, 1.0, ()) for n in names if ids.rows(n))
-        return Answer(
-            question=question.text,
-            question_id=question.id,
-            entities=entities,
-            usage=outcome.usage,
-            abstained=None if entities else "no answer",
-            system="alone",
-        )
-
-
-@dataclasses.dataclass(frozen=True)
-class DenseTriples(QuestionAnswering):
-    """The triples most like the question, each a path of one edge."""
-
-    world: Sets
-    count: int = 20
-
-    def answer(
-        self,
-        questions: Sequence[Question],
-        *,
-        use_given: bool = True,
-        on_progress: Progress | None = None,
-    ) -> list[Answer]:
-        """No call; `AdjudicatedQA` around it asks one."""
-        kg, tensors, encode = self.world.kg, self.world.tensors, HashingEncoder()
-        edges = np.flatnonzero(tensors.tail >= 0)
-        head = np.asarray(tensors.graph.head)[edges]
-        names = [kg.name(row) for row in range(kg.num_entities)]
-        told = [
-            f"{names[h]} {label_words(kg.relations[r % kg.num_relations])} {names[t]}"
-            for h, r, t in zip(head, tensors.relation[edges], tensors.tail[edges])
-        ]
-        near = encode([question.text for question in questions]) @ encode(told).T
-        out = []
-        topics = find_topics(self.world.linker, questions)
-        for question, some, row in zip(questions, topics, near):
-            best = np.argsort(-row, kind="stable")[: self.count]
-            walks = edges[best].astype(np.int32)[:, None]
-            paths = cite_walks(kg, tensors, walks, np.zeros(len(best), int), row[best])
-            ends = tensors.tail[walks[:, 0]].tolist()
-            out.append(
-                cited_answer(
-                    question, some, by_mass(kg, ends, paths, named=True), paths,
-                    system="dense triples", why_not="nothing is like it", complete=True,
-                )
-            )  # fmt: skip
-        return out
 
 
 def reached(kg: KnowledgeGraph, start: Sequence[str], relation: str) -> list[str]:
@@ -191,8 +108,9 @@ def systems(
 ) -> Iterator[tuple[str, QuestionAnswering]]:
     """Every method with the model where it has a use for it, after the baselines."""
     kg, shared, words = world.kg, world.shared, HashingEncoder()
-    yield "model alone", Alone(kg, backend)
-    yield "dense triples", AdjudicatedQA(DenseTriples(world), backend)
+    yield "model alone", Recall(kg, backend, repair=True)
+    dense = DenseTriples(kg, world.tensors, world.linker, words)
+    yield "dense triples", AdjudicatedQA(dense, backend)
     three = PathHDSettings(top_k=3, threshold=0.0)
     yield "PathHD", AdjudicatedQA(PathHD.build(kg, planner, settings=three, **shared), backend)
     yield "ReKnoS", ReKnoS.build(kg, LLMScorer(backend), settings=ReKnoSSettings(), **shared)

@@ -71,7 +71,8 @@ SENTENCE_VECTORS = {"pathhd text", "ranked", "guided", "proh"}
 
 
 def test_every_method_has_a_row():
-    assert {row.partition(" ")[0] for row in ROWS} == set(SYSTEMS)
+    methods = {name for name, entry in SYSTEMS.items() if not entry.baseline}
+    assert {row.partition(" ")[0] for row in ROWS} == methods
 
 
 @pytest.fixture(scope="module")
