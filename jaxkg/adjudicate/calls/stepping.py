@@ -31,13 +31,13 @@ _SYSTEM = (
     "1. (Ada Quill)-[advised by]->(teacher): 1, Bo Marsh\n"
     "2. (Ada Quill)-[takes]->(course): 3, Algebra; Optics; Logic\n"
     'Reply: {"step": 2}\n'
-    "Reached: Ada Quill → takes: 3, Algebra; Optics; Logic\n"
+    "Reached: the takes of Ada Quill: 3, Algebra; Optics; Logic\n"
     "0. stop: what is reached is the answer\n"
     "1. (them)-[credits]->(number): 3, 4; 6; 8\n"
     "2. the one of them with the largest credits: Optics\n"
     "3. (student)-[takes]->(them): 5, Cy Bell; Di Fenn\n"
     'Reply: {"step": 2}\n'
-    "Reached: Ada Quill → takes, with the largest credits: 1, Optics\n"
+    "Reached: the one of the takes of Ada Quill with the largest credits: 1, Optics\n"
     "0. stop: what is reached is the answer\n"
     "1. (them)-[credits]->(number): 1, 8\n"
     'Reply: {"step": 0}\n' + DATA_RULE
