@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.id_classes import id_classes
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.queries.columns import looks
 
@@ -28,8 +29,6 @@ _LONGEST = 20
 _FREQUENT, _NEAR_TOPIC, _BEHIND_TOPIC, _LIFT = 0.4, 0.3, 0.2, 0.9
 """Chosen on training questions of WebQSP and development questions of CWQ."""
 _TYPE = re.compile(r"(?:22-rdf-syntax-ns#|\b)(?:type|instance of)$", re.IGNORECASE)
-_PREFIX = re.compile(r"([^\W\d_][^\W\d]{2,30})[/:#|](?=\S)")
-_SCHEMES = frozenset(["http", "https", "urn", "mailto", "file"])
 _YEAR = re.compile(r"[12]\d{3}")
 _UNKNOWN = "record"
 
@@ -39,9 +38,10 @@ class TypedSchema:
 
     Example:
         >>> kg = KnowledgeGraph.from_triples([
-        ...     ("city/austin", "in_state", "state/texas"), ("state/texas", "area", "266807")])
-        >>> [TypedSchema(kg).line(relation) for relation in range(2)]
-        ['(state)-[area]->(number)', '(city)-[in state]->(state)']
+        ...     ("Austin", "in_state", "Texas"), ("Texas", "area", "266807"),
+        ...     ("Austin", "type", "City"), ("Texas", "type", "State")])
+        >>> TypedSchema(kg).line(0), TypedSchema(kg).line(1)
+        ('(State)-[area]->(number)', '(City)-[in state]->(State)')
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -119,7 +119,7 @@ class TypedSchema:
             for column, sign in ((0, ""), (2, "^")):
                 nodes = self._sample(relation, column)
                 told = set(map(self._class, nodes))
-                if len(told) == 1 and (only := told.pop()) and relation not in self._type:
+                if len(told) == 1 and (only := told.pop()) and relation not in self.types:
                     found.setdefault(only, []).append(sign + name)
         return {name: tuple(relations) for name, relations in found.items()}
 
@@ -207,7 +207,7 @@ class TypedSchema:
         return self._encoded[1]
 
     def _end(self, relation: int, column: int) -> str:
-        if relation in self._type and column == 2:
+        if relation in self.types and column == 2:
             return "class"
         nodes = self._sample(relation, column)
         if told := self.class_of(nodes):
@@ -229,10 +229,10 @@ class TypedSchema:
         low, high = np.searchsorted(self.kg.triples[:, 0], [node, node + 1])
         own = self.kg.triples[low:high]
         for relation, end in own[:, 1:].tolist():
-            if relation in self._type:
+            if relation in self.types:
                 return self.kg.name(end)
-        if (found := _PREFIX.match(self.kg.entity_ids[node])) and found[1] not in _SCHEMES:
-            return found[1]
+        if self._by_id and (told := self._by_id.get(self.kg.entity_ids[node])):
+            return told
         dotted = Counter(
             parts[-2]
             for relation in own[:, 1].tolist()
@@ -241,7 +241,12 @@ class TypedSchema:
         return dotted.most_common(1)[0][0].replace("_", " ") if dotted else ""
 
     @functools.cached_property
-    def _type(self) -> frozenset[int]:
+    def _by_id(self) -> dict[str, str]:
+        return id_classes(self.kg)
+
+    @functools.cached_property
+    def types(self) -> frozenset[int]:
+        """Relations that lead to classes."""
         return frozenset(r for r, name in enumerate(self.kg.relations) if _TYPE.search(name))
 
     @functools.cached_property

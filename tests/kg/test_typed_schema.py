@@ -22,7 +22,10 @@ def lines(triples, **more):
             "(City)-[in state]->(State)",
         ),
         (
-            [("city/austin", "in_state", "state/texas"), ("city/waco", "in_state", "state/texas")],
+            [
+                *((f"city/{name}", "in_state", "state/texas") for name in ("austin", "waco")),
+                *((f"state/{name}", "borders", "state/utah") for name in ("texas", "ohio")),
+            ],
             "(city)-[in state]->(state)",
         ),
         (
@@ -65,10 +68,12 @@ def test_relations_of_one_label_are_told_apart_by_their_own_names():
 def test_classes_are_what_all_ends_of_a_relation_are():
     kg = KnowledgeGraph.from_triples(
         [
-            ("city/austin", "in_state", "state/texas"),
-            ("state/texas", "borders", "state/ohio"),
-            ("city/austin", "near", "city/waco"),
-            ("state/ohio", "near", "city/waco"),
+            ("austin", "in_state", "texas"),
+            ("texas", "borders", "ohio"),
+            ("austin", "near", "waco"),
+            ("ohio", "near", "waco"),
+            *((name, "type", "city") for name in ("austin", "waco")),
+            *((name, "type", "state") for name in ("texas", "ohio")),
         ]
     )
     assert TypedSchema(kg).classes == {

@@ -222,6 +222,8 @@ class LLMSteps(QuestionAnswering):
         for code, every in self.sets.around.ends(nodes).items():
             inverse, relation = divmod(code, kg.num_relations)
             called, like = kg.relation_name(code), float(near[relation])
+            if relation in self.schema.types:  # what a thing is, its name says to a reader
+                like = -1.0
             ends = every[~np.isin(every, barred)]
             label = self.schema.names[relation]
             other = self.schema.end(relation, 0 if inverse else 2)

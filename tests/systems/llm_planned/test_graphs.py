@@ -114,7 +114,8 @@ def test_no_query_and_no_topic_are_abstentions():
 
 def test_a_query_can_begin_with_a_class():
     facts = [("film/a", "year", "1990"), ("film/b", "year", "1995"), ("film/b", "by", "person/c")]
-    kg = KnowledgeGraph.from_triples([*facts, ("film/a", "by", "person/c")])
+    types = [("film/a", "type", "film"), ("film/b", "type", "film")]
+    kg = KnowledgeGraph.from_triples([*facts, *types])
     backend = Scripted(['{"lines": ["all (film)", "largest year"]}'])
     qa = LLMQueryGraphs(LLMPlannedQA.build(kg, backend, settings=LLMPlannedSettings(ask="graph")))
     [answer] = qa.answer([Question("q", "which film is the latest?")])

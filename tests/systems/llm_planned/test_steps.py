@@ -20,7 +20,8 @@ film/Serpico year 1973
 film/Ronin year 1998"""
 TRIPLES = [tuple(fact.split(" ")) for fact in FACTS.splitlines()]
 NAMES = {end: end.split("/")[1] for triple in TRIPLES for end in triple if "/" in end}
-KG = KnowledgeGraph.from_triples(TRIPLES, names=NAMES)
+TYPES = [(name, "type", name.split("/")[0]) for name in NAMES]
+KG = KnowledgeGraph.from_triples([*TRIPLES, *TYPES], names=NAMES)
 
 
 def options(request):
@@ -78,7 +79,10 @@ def test_only_what_the_graph_has_is_offered_with_what_it_leads_to():
     first, second = map(options, backend.requests)
     assert first["0"] == "none of these helps"
     told = {each for n, each in first.items() if n != "0" and not each.startswith("all")}
-    assert told == {"(film)-[starring]->(Pacino): 2, Heat; Serpico"}
+    assert told == {
+        "(film)-[starring]->(Pacino): 2, Heat; Serpico",
+        "(Pacino)-[type]->(class): 1, actor",
+    }
     assert second["0"].startswith("stop")
     assert {each for each in second.values() if "starring" in each} == {
         "(them)-[starring]->(actor): 1, Niro",
@@ -86,7 +90,7 @@ def test_only_what_the_graph_has_is_offered_with_what_it_leads_to():
     }
     assert "(them)-[year]->(date): 2, 1973; 1995" in second.values()
     reached = backend.requests[1].messages[-1].content
-    assert "things whose starring is Pacino: 2, Heat; Serpico" in reached
+    assert "films whose starring is Pacino: 2, Heat; Serpico" in reached
 
 
 def test_a_question_takes_no_more_calls_than_hops_and_few_that_are_many_are_told():
@@ -95,7 +99,7 @@ def test_a_question_takes_no_more_calls_than_hops_and_few_that_are_many_are_told
     assert {entity.name for entity in answer.entities} == {"Niro"}
     answer, _, backend = asked(choose("->(Pacino)"), offered=1)
     assert len(options(backend.requests[0])) == 2
-    assert "the model was offered 1 of 3 steps" in answer.notes
+    assert "the model was offered 1 of 4 steps" in answer.notes
 
 
 def test_no_step_is_an_abstention_and_so_is_a_call_that_fails():
