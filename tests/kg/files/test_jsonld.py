@@ -47,13 +47,60 @@ def test_names_of_schema_org_are_display_names(read):
 
 
 @pytest.mark.parametrize(
-    "context", ['"https://schema.org"', '["https://schema.org", {"a": "http://x/a"}]',
-                '{"@import": "https://schema.org"}'],
+    "context", ['"https://example.org/c"', '["https://example.org/c", {"a": "http://x/a"}]',
+                '{"@import": "https://example.org/c"}'],
 )  # fmt: skip
 def test_a_context_that_lies_elsewhere(read, context):
-    told = "kb.jsonld: its @context is 'https://schema.org', and nothing is fetched; write the"
+    told = "kb.jsonld: its @context is 'https://example.org/c', which is not known, and nothing is"
     with pytest.raises(JaxkgError, match=told):
         read(f'{{"@context": {context}, "@id": "http://x/1", "name": "A"}}', "kb.jsonld")
+
+
+@pytest.mark.parametrize(
+    ("context", "said", "facts"),
+    [
+        ("https://schema.org", '"name": "A", "knows": {"name": "Bo"}', {("A", "knows", "Bo")}),
+        ("http://schema.org/", '"name": "A", "jobTitle": "cook"', {("A", "jobTitle", "cook")}),
+        (
+            "https://www.w3.org/ns/activitystreams",
+            '"type": "Note", "actor": "http://x/ann", "content": "hi"',
+            {("1", "type", "Note"), ("1", "actor", "ann"), ("1", "content", "hi")},
+        ),
+        (
+            "http://www.w3.org/2004/02/skos/core",
+            '"prefLabel": "red", "broader": "http://x/color"',
+            {("red", "broader", "color")},
+        ),
+        (
+            "http://xmlns.com/foaf/0.1/",
+            '"name": "Anna", "knows": "http://x/bo"',
+            {("Anna", "knows", "bo")},
+        ),
+        (
+            "https://www.w3.org/ns/dcat.jsonld",
+            '"title": "Trees", "distribution": {"downloadURL": "http://x/t.csv"}',
+            {("1", "title", "Trees"), ("1", "distribution", "_:#1"),
+             ("_:#1", "downloadURL", "t.csv")},
+        ),
+    ],
+)  # fmt: skip
+def test_contexts_that_are_known_are_not_fetched(read, context, said, facts):
+    text = f'{{"@context": "{context}", "@id": "http://x/1", {said}}}'
+    assert named(read(text, "kb.jsonld")) == facts
+
+
+def test_a_web_page(read):
+    page = """<!doctype html><html><head>
+    <script type="application/ld+json">
+    {"@context": "https://schema.org", "@type": "Recipe", "name": "Soup",
+     "author": {"@type": "Person", "name": "Ann"}}
+    </script><script>alert("no JSON")</script>
+    <script type='application/ld+json'>{"@context": {"@vocab": "http://schema.org/"},
+     "name": "Bread", "author": {"name": "Bo"}}</script></head></html>"""
+    facts = named(read(page, "page.html"))
+    assert {("Soup", "author", "Ann"), ("Bread", "author", "Bo")} <= facts
+    with pytest.raises(JaxkgError, match="script 1: not JSON"):
+        read(page.replace('"name": "Soup",', '"name": "Soup'), "page.html")
 
 
 def test_keys_that_no_context_maps_are_told(read):

@@ -1,4 +1,8 @@
-"""JSON-LD beside the JSON it looks like: what tells it, and what its parser leaves out."""
+"""JSON-LD beside the JSON it looks like: what tells it, and what its parser leaves out.
+
+Contexts that are much used are known and written in their place; nothing is fetched. A web page is
+the JSON-LD in its `<script type="application/ld+json">`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,57 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.files.textfile import open_bytes
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 _KEY = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
+_SCRIPT = re.compile(
+    rb"""<script\b[^>]*type\s*=\s*["']?application/ld\+json["']?[^>]*>(.*?)</script\s*>""",
+    re.DOTALL | re.IGNORECASE,
+)
+_DCT = "http://purl.org/dc/terms/"
+_OF_DCT = (
+    "title description issued modified publisher creator license identifier language spatial "
+    "temporal accessRights isPartOf format"
+)
+
+
+def _context(vocabulary: str, leads: str = "", **terms: str) -> dict[str, Any]:
+    """A context by its vocabulary and the keys whose texts are ids."""
+    ids = {key: {"@id": f"{vocabulary}{key}", "@type": "@id"} for key in leads.split()}
+    return {"@vocab": vocabulary, "id": "@id", "type": "@type", **ids, **terms}
+
+
+_SCHEMA = {"@vocab": "http://schema.org/", "id": "@id", "type": "@type"}
+_DCAT = _context(
+    "http://www.w3.org/ns/dcat#",
+    "accessURL downloadURL landingPage",
+    name="http://xmlns.com/foaf/0.1/name",
+    **{key: f"{_DCT}{key}" for key in _OF_DCT.split()},
+)
+_FOAF = _context("http://xmlns.com/foaf/0.1/", "knows homepage img depiction")
+_CONTEXTS = {
+    "schema.org": _SCHEMA,
+    "schema.org/docs/jsonldcontext.json": _SCHEMA,
+    "schema.org/docs/jsonldcontext.jsonld": _SCHEMA,
+    "www.w3.org/ns/activitystreams": _context(
+        "https://www.w3.org/ns/activitystreams#",
+        "actor object target attributedTo inReplyTo to cc bto bcc url partOf first last next prev "
+        "current items orderedItems origin instrument context location replies",
+    ),
+    "www.w3.org/ns/dcat.jsonld": _DCAT,
+    "www.w3.org/ns/dcat": _DCAT,
+    "project-open-data.cio.gov/v1.1/schema/catalog.jsonld": _DCAT,
+    "xmlns.com/foaf/context": _context(
+        "http://xmlns.com/foaf/0.1/", "knows homepage img depiction"
+    ),
+    "xmlns.com/foaf/0.1": _context("http://xmlns.com/foaf/0.1/", "knows homepage img depiction"),
+    "www.w3.org/2004/02/skos/core": _context(
+        "http://www.w3.org/2004/02/skos/core#",
+        "broader narrower related broadMatch narrowMatch exactMatch closeMatch inScheme "
+        "hasTopConcept topConceptOf member",
+    ),
+}
+"""Contexts that need not be fetched, by their address without what it begins and ends with."""
 # Containers whose keys are languages, ids and so on, no terms.
 _MAPS = {"@index", "@language", "@id", "@type", "@graph"}
 
@@ -22,21 +73,59 @@ def is_jsonld(start: bytes) -> bool:
     return bool(_START.match(start) and _KEY.search(start))
 
 
-def terms_left_out(path: Path) -> list[str]:
-    """Keys that no context of the file maps to an IRI, which JSON-LD passes over; ascending.
+def is_page(start: bytes) -> bool:
+    """Whether a file is a web page that holds JSON-LD."""
+    return start.lstrip()[:1] == b"<" and b"application/ld+json" in start
+
+
+def document_of(path: Path, data: bytes) -> Any:
+    """The JSON of a file, or of all scripts of a page, with the contexts that are known written in.
 
     Raises:
-        JaxkgError: the file is no JSON, or has a context that lies elsewhere.
+        JaxkgError: it is no JSON.
     """
-    with open_bytes(path) as file:
-        document = read_json(file.read(), str(path))
+    if not is_page(data):
+        return _written_in(read_json(data, str(path)))
+    scripts = enumerate(_SCRIPT.findall(data), 1)
+    return [_written_in(read_json(text.strip(), f"{path}: script {at}")) for at, text in scripts]
+
+
+def _written_in(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_written_in(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    written = {key: _written_in(held) for key, held in value.items()}
+    if "@context" in written:
+        contexts = [_known(one) for one in _listed(value["@context"])]
+        written["@context"] = contexts if len(contexts) > 1 else contexts[0]
+    return written
+
+
+def _known(context: Any) -> Any:
+    if not isinstance(context, str):
+        return context
+    address = re.sub(r"^https?://", "", context).rstrip("/#")
+    return _CONTEXTS.get(address, context)
+
+
+def terms_left_out(path: Path, document: Any) -> list[str]:
+    """Keys that no context of a document maps to an IRI, which JSON-LD passes over; ascending.
+
+    Args:
+        path: of the document, in messages.
+        document: from `document_of`.
+
+    Raises:
+        JaxkgError: it has a context that lies elsewhere and is not known.
+    """
     terms: dict[str, Any] = {}
     for context in _contexts(document):
         inline = {"@import": context} if isinstance(context, str) else context
         if remote := inline.get("@import"):
             raise JaxkgError(
-                f"{path}: its @context is {remote!r}, and nothing is fetched; write the context "
-                'into the file, as {"@vocab": "https://schema.org/"} for words of schema.org'
+                f"{path}: its @context is {remote!r}, which is not known, and nothing is fetched; "
+                'write the context into the file, as {"@vocab": "https://example.org/"}'
             )
         terms |= inline
     return [] if terms.get("@vocab") else sorted(set(_keys(document, terms)) - terms.keys())

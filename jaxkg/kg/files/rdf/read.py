@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
-from jaxkg.kg.files.rdf.jsonld import is_jsonld, terms_left_out
+from jaxkg.kg.files.rdf.jsonld import document_of, is_jsonld, is_page, terms_left_out
 from jaxkg.kg.files.rdf.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
 from jaxkg.kg.files.textfile import BadLines, line_at, open_bytes
 from jaxkg.words import relation_words
@@ -68,7 +69,7 @@ def read_rdf(path: Path, intake: Intake) -> None:
     provenance, on_progress = bool(intake.options.provenance), intake.options.on_progress
     labels: dict[str, list[tuple[int, str]]] = {}
     quoted, graphs = Quoted(), set[str]()
-    astray = terms_left_out(path) if format == "jsonld" else []
+    astray = list[str]()
     columns: tuple[list[str], ...] = ([], [], [])
 
     def flush() -> None:
@@ -78,7 +79,7 @@ def read_rdf(path: Path, intake: Intake) -> None:
 
     with open_bytes(path, on_progress) as file:
         for subject, predicate, value, literal in statements(
-            path, file, format, bad, quoted, graphs.add
+            path, file, format, bad, quoted, graphs.add, astray.extend
         ):
             if literal is not None and predicate in LABELS + NAMES + ALIASES:
                 text, language = literal
@@ -138,12 +139,14 @@ def statements(
     bad: BadLines,
     quoted: Quoted | None = None,
     on_graph: Callable[[str], object] | None = None,
+    on_left_out: Callable[[list[str]], object] | None = None,
 ) -> Iterator[Statement]:
     """Yield the statements of a file.
 
     Args:
         quoted: takes those that others are about; without it they are refused.
         on_graph: told the name of each statement's graph, where it has one.
+        on_left_out: told the keys of JSON-LD that no context maps.
     """
     try:
         import pyoxigraph
@@ -151,6 +154,12 @@ def statements(
         raise JaxkgError(
             f"{path}: reading RDF needs pyoxigraph; {how_to_install('rdf')}"
         ) from error
+    if format == "jsonld":
+        document = document_of(path, file.read())
+        astray = terms_left_out(path, document)
+        if on_left_out is not None:
+            on_left_out(astray)
+        file = io.BytesIO(json.dumps(document).encode())
     star = format == "ntriples" and _STAR.search(cast(io.BufferedReader, file).peek(_LOOK))
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS["turtle" if star else format])
     if quoted is not None and format in _LINES and not star:
@@ -242,6 +251,8 @@ def tail_of(iri: str) -> str:
 def _jsonld(head: Head) -> Sniff:
     if head.end in (".json", "") and is_jsonld(head.data):
         return Sniff(0.9, "it is JSON with keys such as '@context'")
+    if is_page(head.data):
+        return Sniff(0.9, "it is a page with a script of JSON-LD")
     return named(".jsonld")(head)
 
 
@@ -251,7 +262,7 @@ _ABOUT = {
     "rdfxml": ("RDF/XML", named(".rdf", ".owl", ".xml")),
     "nquads": ("N-Quads", named(".nq")),
     "trig": ("TriG", named(".trig")),
-    "jsonld": ("JSON-LD", _jsonld),
+    "jsonld": ("JSON-LD, also within a web page", _jsonld),
 }
 FORMATS = tuple(
     Format(name, f"RDF: {about}", sniff, read_rdf, extra="rdf", is_alone=True, is_typed=True)
