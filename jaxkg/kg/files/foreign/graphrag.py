@@ -1,9 +1,10 @@
-"""What text-to-graph tools keep: GraphRAG's folder of Parquet tables, and graphs per question.
+"""What text-to-graph tools keep: GraphRAG's Parquet, LightRAG's GraphML, graphs per question.
 
 Of GraphRAG's folder, entities are called by their titles; relationships are "related to" with their
-description and weight said of the fact; a text unit is a passage that an entity is mentioned in. A
-file of questions, each with the graph around it as RoG's WebQSP and CWQ have, is the union of these
-graphs; the questions are no facts. Source: https://microsoft.github.io/graphrag/index/outputs/.
+description and weight said of the fact; a text unit is a passage that an entity is mentioned in.
+The keywords of LightRAG's edges are relations; a hyperedge of HyperGraphRAG is a fact without a
+name that involves entities. A file of questions, each with the graph around it as RoG's WebQSP and
+CWQ have, is the union of these graphs; the questions are no facts. Source: https://microsoft.github.io/graphrag/index/outputs/.
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ from typing import Any
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
+from jaxkg.kg.files.graphml import read_network
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.textfile import open_bytes
 
 _TABLES = ("entities", "relationships", "text_units")
+_SAID = ("description", "weight")
+"""What is said of a relationship."""
+_HYPEREDGE = "<hyperedge>"
 
 
 def _sniff(head: Head) -> Sniff:
@@ -38,20 +43,20 @@ def read_graphrag(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: a table is missing, damaged, or has other columns.
     """
-    files = {
-        t: next((f for f in sorted(path.iterdir()) if _is_of(f.name, t)), None) for t in _TABLES
-    }
+    files: dict[str, Path] = {}
     for entry in sorted(path.glob("*.parquet")):
-        if entry not in files.values():
+        table = next((table for table in _TABLES if _is_of(entry.name, table)), "")
+        files.setdefault(table, entry)
+        if not table:
             intake.leave_out(f"the table {entry.name[:60]}")
     units = dict[str, str]()
-    for row in _rows(files["text_units"]):
+    for row in _rows(files.get("text_units")):
         id, text = _text(row.get("id")), _text(row.get("text") or row.get("chunk"))
         if id and text:
             units[id] = node = f"text unit {_text(row.get('human_readable_id')) or id[:12]}"
             intake.sort(node, "text unit")
             intake.fact(node, "text", text)
-    for row in _rows(files["entities"]):
+    for row in _rows(files.get("entities")):
         name = _text(row.get("title") or row.get("name"))
         if not name:
             intake.leave_out("entities without a title")
@@ -62,14 +67,12 @@ def read_graphrag(path: Path, intake: Intake) -> None:
         for unit in row.get("text_unit_ids") or ():
             if unit in units:
                 intake.fact(name, "mentioned in", units[unit])
-    for row in _rows(files["relationships"]):
+    for row in _rows(files.get("relationships")):
         head, tail = _text(row.get("source")), _text(row.get("target"))
         if not head or not tail:
             intake.leave_out("relationships without two ends")
             continue
-        said = {
-            key: [_text(row.get(key))] for key in ("description", "weight") if _text(row.get(key))
-        }
+        said = {key: [text] for key in _SAID if (text := _text(row.get(key)))}
         if found := [units[one] for one in row.get("text_unit_ids") or () if one in units]:
             said["text unit"] = found
         intake.qualified(head, "related to", tail, said)
@@ -95,6 +98,53 @@ def _rows(file: Path | None) -> Iterator[dict[str, Any]]:
 
 def _text(value: Any) -> str:
     return "" if value is None else " ".join(str(value).split())
+
+
+def _sniff_light(head: Head) -> Sniff:
+    if "<graphml" in head.text[:2000] and 'attr.name="entity_type"' in head.text:
+        return Sniff(1.0, "it is GraphML whose nodes have an 'entity_type'")
+    return NO
+
+
+def read_light(path: Path, intake: Intake) -> None:
+    """Take the entities of LightRAG's or HyperGraphRAG's GraphML, and how they are related.
+
+    Raises:
+        JaxkgError: see `jaxkg.kg.files.graphml.read_network`.
+    """
+    network, _ = read_network(path, intake.bad, intake.options.on_progress)
+    hyperedges: dict[str, str] = {}
+    for node in network["nodes"]:
+        id, said = _plain(node["id"]), node["id"].strip()
+        if said.startswith(_HYPEREDGE) or node.get("role") == "hyperedge":
+            hyperedges[said] = id = f"_:fact_{len(hyperedges) + 1}"
+            intake.name(id, _plain(said.removeprefix(_HYPEREDGE)))
+        else:
+            intake.sort(id, _plain(node.get("entity_type", "")).lower() or "entity")
+        for part in str(node.get("description", "")).split("<SEP>"):
+            if told := _plain(part):
+                intake.fact(id, "description", told)
+    for edge in network["edges"]:
+        ends = [edge["source"].strip(), edge["target"].strip()]
+        head, tail = (hyperedges.get(end) or _plain(end) for end in ends)
+        if not head or not tail:
+            intake.leave_out("edges without two ends")
+            continue
+        if any(end in hyperedges for end in ends):
+            head, tail = (tail, head) if ends[1] in hyperedges else (head, tail)
+            intake.fact(head, "involves", tail)
+            continue
+        words = [_plain(word) for word in re.split(r"[,;]|<SEP>", str(edge.get("keywords", "")))]
+        first, *others = list(filter(None, dict.fromkeys(words))) or ["related to"]
+        said = {key: [_plain(str(edge[key]))] for key in _SAID if str(edge.get(key, "")).strip()}
+        intake.qualified(head, first, tail, said)
+        for word in others:
+            intake.fact(head, word, tail)
+
+
+def _plain(text: str) -> str:
+    """A text without the quotes around it."""
+    return " ".join(text.strip().strip('"').split()).lstrip("^")
 
 
 def _sniff_questions(head: Head) -> Sniff:
@@ -155,5 +205,6 @@ FORMATS = (
         extra="parquet",
         takes_folders=True,
     ),
+    Format("lightrag", "LightRAG's and HyperGraphRAG's GraphML", _sniff_light, read_light),
     Format("questions", "questions with a graph of triples each", _sniff_questions, read_questions),
 )

@@ -294,6 +294,23 @@ def test_graphrag(tmp_path):
     assert "the table communities.parquet left out" in told
 
 
+def test_lightrag_and_hypergraphrag():
+    kg, _ = read_told(SAMPLES / "light.graphml")
+    assert named_facts(kg) == {
+        ("ADA", "is a", "person"),
+        ("GULL", "is a", "boat"),
+        ("OSLO", "is a", "entity"),
+        ("ADA", "description", "A sailor."),
+        ("ADA", "description", "She owns a boat."),
+        ("ADA", "ownership", "GULL"),
+        ("ADA", "sailing", "GULL"),
+        ("ADA ownership GULL", "weight", "2.0"),
+        ("ADA ownership GULL", "description", "Ada owns the Gull."),
+        ("Ada sailed the Gull to Oslo.", "involves", "ADA"),
+        ("Ada sailed the Gull to Oslo.", "involves", "OSLO"),
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
