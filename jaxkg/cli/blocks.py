@@ -23,11 +23,13 @@ class GraphOptions:
     format: options.Format = None
     encoding: options.Encoding = "utf-8"
     columns: options.Columns = None
+    mapping: options.MappingFile = None
 
     @property
     def reading(self) -> FileOptions:
         """File and line of every triple are kept: they are cited."""
-        return FileOptions(self.names, self.format, self.encoding, self.columns, provenance=True)
+        told = self.names, self.format, self.encoding, self.columns
+        return FileOptions(*told, provenance=True, mapping=self.mapping)
 
     @property
     def stores(self) -> StoreOptions | None:

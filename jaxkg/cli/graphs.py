@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +38,7 @@ def build(
     skip_bad: Annotated[int, typer.Option(min=0, help="Bad lines to tolerate.")] = 0,
     encoding: options.Encoding = "utf-8",
     columns: options.Columns = None,
+    mapping: options.MappingFile = None,
     provenance: Annotated[
         bool, typer.Option(help="Keep the file and line of every triple of a text file.")
     ] = True,
@@ -82,7 +84,7 @@ def build(
             )
         print(f"{output}: {kg!r}, indexed")
         return
-    reading = FileOptions(names, format, encoding, columns, skip_bad, provenance)
+    reading = FileOptions(names, format, encoding, columns, skip_bad, provenance, mapping)
     with progress_bars() as show:
         kg = load_graph(source, reading, show=show)
     save_graph(kg, output)
@@ -243,6 +245,62 @@ def formats() -> None:
     for name, format in known.items():
         needs = f" (needs the extra {format.extra!r})" if format.extra else ""
         print(f"{name:<{width}}  {format.about}{needs}")
+
+
+@graphs.command("describe")
+def describe(
+    path: Annotated[Path, typer.Argument(help="Graph file or folder.")],
+    format: options.Format = None,
+    names: options.Names = None,
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
+    mapping: options.MappingFile = None,
+) -> None:
+    """Write what was understood of a file: things, relations and how they read, what was left out.
+
+    Edit it and lay it beside the data, or name it by --mapping.
+
+    Example: jaxkg kg describe films.csv > films.graph.toml
+    """
+    from jaxkg.kg.mapping import describe as described
+
+    left_out = Counter[str]()
+    reading = FileOptions(names, format, encoding, columns, mapping=mapping)
+    print(described(load_graph(path, reading, left_out=left_out), path.name, left_out))
+
+
+@graphs.command("check")
+def check(
+    path: Annotated[Path, typer.Argument(help="Graph file or folder.")],
+    only: Annotated[
+        str | None, typer.Option(help="What to look for, with commas; default: everything.")
+    ] = None,
+    format: options.Format = None,
+    names: options.Names = None,
+    encoding: options.Encoding = "utf-8",
+    columns: options.Columns = None,
+    mapping: options.MappingFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Look for references to nothing, shared names, cycles, values that do not fit.
+
+    Exit code 1 where something was found, for pipelines.
+
+    Example: jaxkg kg check films.csv --only dangling,cycles
+    """
+    from jaxkg.kg.check import KINDS, check_graph
+
+    kinds = list(KINDS) if only is None else [kind.strip() for kind in only.split(",")]
+    if odd := next((kind for kind in kinds if kind not in KINDS), None):
+        raise JaxkgError(f"--only {odd}: there are {', '.join(KINDS)}")
+    kg = load_graph(path, FileOptions(names, format, encoding, columns, mapping=mapping))
+    found = check_graph(kg, kinds=kinds)
+    if as_json:
+        print(json.dumps([finding._asdict() for finding in found], ensure_ascii=False, indent=1))
+    else:
+        print("\n".join(map(str, found)) or f"{path}: nothing odd in {kg.num_triples:,} facts")
+    if found:
+        raise typer.Exit(1)
 
 
 @graphs.command("synthesize")

@@ -72,6 +72,14 @@ Format = Annotated[
         metavar="F",
     ),
 ]
+MappingFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--mapping",
+        help="What relations mean, as `jaxkg kg describe` writes it; default: NAME.graph.toml "
+        "beside the data.",
+    ),
+]
 Encoding = Annotated[str, typer.Option("--encoding", help="Of text files, as utf-8 or cp1252.")]
 Columns = Annotated[
     str | None,

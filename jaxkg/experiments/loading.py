@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ from jaxkg.experiments.progress import note
 
 if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
+
+_SMALL = 200_000
+"""Facts up to which it takes no time to see what a graph is about."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +30,7 @@ class FileOptions:
         columns: "head=NAME,relation=NAME,tail=NAME"; a number counts columns from 1.
         skip_bad: malformed lines to tolerate.
         provenance: keep file and line of every triple.
+        mapping: what relations mean.
     """
 
     names: Path | None = None
@@ -34,6 +39,7 @@ class FileOptions:
     columns: str | None = None
     skip_bad: int = 0
     provenance: bool = False
+    mapping: Path | None = None
 
 
 def load_graph(
@@ -42,16 +48,22 @@ def load_graph(
     *,
     names: Path | None = None,
     show: Callable[[str, int, int], None] | None = None,
+    left_out: Counter[str] | None = None,
 ) -> KnowledgeGraph:
     """The graph at a path (a file, or a folder made by `kg build`); without one, the demo graph.
 
     How a header was read, and what was skipped, is told on standard error.
 
+    Args:
+        left_out: takes what was not taken, by reason.
+
     Raises:
         JaxkgError: see `read_graph`; or options for the reading of a file without one.
     """
     from jaxkg.kg import demo_graph, read_graph
+    from jaxkg.kg.files.array_folder import CARD
     from jaxkg.kg.id_classes import with_id_classes
+    from jaxkg.kg.mapping import understood
 
     if names is not None:
         options = dataclasses.replace(options, names=names)
@@ -59,7 +71,7 @@ def load_graph(
         plain = FileOptions(options.names, skip_bad=options.skip_bad, provenance=options.provenance)
         if options != plain:
             raise JaxkgError(
-                "--format, --encoding and --columns say how to read a graph: --kg FILE"
+                "--format, --encoding, --columns and --mapping say how to read a graph: --kg FILE"
             )
         return demo_graph()
     told: dict[str, Any] = {}
@@ -74,8 +86,13 @@ def load_graph(
         skip_bad=options.skip_bad,
         lines=options.provenance,
         on_reading=note,
+        mapping=options.mapping,
+        left_out=left_out,
         **told,
     )
+    if not Path(path, CARD).is_file():
+        for line in understood(kg) if kg.num_triples <= _SMALL else ():
+            note(line)
     for message in kg.skipped:
         note(f"skipped: {message}")
     kg, classes = with_id_classes(kg)

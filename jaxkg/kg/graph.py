@@ -7,7 +7,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,6 @@ class KnowledgeGraph:
         >>> graph = KnowledgeGraph.from_triples([
         ...     ("m.1", "directed_by", "m.9"), ("m.2", "directed_by", "m.9"),
         ... ], names={"m.1": "Kismet", "m.2": "Kismet", "m.9": "William Dieterle"})
-        >>> graph
-        KnowledgeGraph(3 entities, 1 relation, 2 triples)
         >>> graph.entity("m.9"), graph.relation_code("^directed_by"), graph.name(0)
         (2, 1, 'Kismet')
         >>> graph.find([0, 0], 0, [2, 1])
@@ -49,6 +47,7 @@ class KnowledgeGraph:
         skipped: one message for each malformed line a reader was told to tolerate.
         relation_labels: R display names; a relation's name opened into words where none is given.
         relation_aliases: further display names, such as other languages', by relation index.
+        meanings: `says_back`, `hierarchy`, `symmetric` of relations where they are declared.
     """
 
     entity_ids: NameTable
@@ -63,6 +62,7 @@ class KnowledgeGraph:
     relation_aliases: AliasTable = dataclasses.field(
         default_factory=lambda: AliasTable.from_mapping({})
     )
+    meanings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.triples.dtype != np.int32 or self.triples.shape[1:] != (3,):
@@ -120,6 +120,7 @@ class KnowledgeGraph:
         aliases: Mapping[str, Iterable[str]] | None = None,
         skipped: Iterable[str] = (),
         relation_names: Mapping[str, Sequence[str]] | None = None,
+        meanings: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Self:
         """Build a graph from a finished `TripleEncoder`; the readers' way in."""
         ids = NameTable.from_names(table.entities, ascending=True)
@@ -154,6 +155,7 @@ class KnowledgeGraph:
             skipped=tuple(skipped),
             relation_labels=tuple(first for first, *_ in told),
             relation_aliases=AliasTable.from_mapping(dict(enumerate(t[1:] for t in told))),
+            meanings={r: m for r, m in (meanings or {}).items() if m and r in table.relations},
         )
 
     @property
@@ -325,6 +327,7 @@ class KnowledgeGraph:
             aliases=others,
             skipped=self.skipped,
             relation_names={**self.relation_names, **(relation_names or {})},
+            meanings=self.meanings,
         )
         return dataclasses.replace(graph, duplicates=self.duplicates + graph.duplicates)
 
@@ -365,6 +368,7 @@ class KnowledgeGraph:
             skipped=self.skipped,
             relation_labels=tuple(self.relation_labels[code] for code in relations),
             relation_aliases=self.relation_aliases.take(relations, relation_rank),
+            meanings=self.meanings,
         )
 
     @property
@@ -378,7 +382,7 @@ class KnowledgeGraph:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) of ids, names, relations, triples and aliases; provenance not included."""
+        """SHA-256 (hex) of everything but the provenance."""
         digest = hashlib.sha256()
         relations = NameTable.from_names(self.relations)
         for table in (self.entity_ids, self.entity_names, relations, self.aliases.names):
@@ -386,8 +390,8 @@ class KnowledgeGraph:
             digest_array(digest, table.blob, "u1")
         digest_array(digest, self.triples, "<i4")
         digest_array(digest, self.aliases.owners, "<i4")
-        if named := self.relation_names:
-            digest.update(json.dumps(named, sort_keys=True).encode())
+        for told in filter(None, (self.relation_names, self.meanings)):
+            digest.update(json.dumps(told, sort_keys=True).encode())
         return digest.hexdigest()
 
     @functools.cached_property

@@ -28,6 +28,7 @@ from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.rdf import read as rdf
 from jaxkg.kg.files.tables import excel, sqlite
 from jaxkg.kg.files.textfile import open_bytes, plain_name
+from jaxkg.kg.mapping import MAPPING
 
 _MODULES = (
     *(delimited_format, excel, sqlite, jsonl, parquet, graphml, rdf, obo, gedcom, spdx, cypher),
@@ -172,7 +173,7 @@ def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], li
     together: list[tuple[Path, Choice]] = []
     others: list[str] = []
     for entry in sorted(folder.iterdir()):
-        if entry.name.startswith((".", "~")):
+        if entry.name.startswith((".", "~")) or entry.name.endswith(MAPPING):
             continue
         choice = None
         if entry.is_file():

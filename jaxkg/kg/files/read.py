@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from jaxkg.kg.files.tables.keys import join_by_number, join_ends
 from jaxkg.kg.files.tables.table import PLAIN_TABLE
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.mapping import apply_mapping, mapping_beside, read_mapping
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import likely_column
 
@@ -34,6 +36,8 @@ def read_graph(
     lines: bool = False,
     on_progress: Progress | None = None,
     on_reading: Callable[[str], None] | None = None,
+    mapping: str | os.PathLike[str] | None = None,
+    left_out: Counter[str] | None = None,
 ) -> KnowledgeGraph:
     """Read a knowledge graph from a file, a folder of files, or one that `save_graph` wrote.
 
@@ -69,6 +73,9 @@ def read_graph(
         on_reading: told in words how a header was taken, and what was left out.
         on_progress: called now and then with what is done and what there is in all (bytes on
             disk; rows of a Parquet table).
+        mapping: what relations mean, see `jaxkg.kg.mapping`. Default: what lies beside the data,
+            if anything.
+        left_out: takes what was not taken, by reason.
 
     Raises:
         JaxkgError: no such file, an unknown format, an option the format has no use for, a
@@ -78,7 +85,8 @@ def read_graph(
     choice = format_of(path, format, encoding)
     chosen = choice.format
     if chosen.name == "saved":
-        _refuse(path, "saved", format=format, columns=columns, names=names, provenance=provenance)
+        told = {"columns": columns, "names": names, "provenance": provenance, "mapping": mapping}
+        _refuse(path, "saved", format=format, **told)
         return open_graph(path)
     if path.is_dir() and not chosen.takes_folders:
         raise JaxkgError(f"{path}: a folder, but format={format!r} is a file")
@@ -129,7 +137,14 @@ def read_graph(
     )
     if on_reading and reading:
         on_reading(f"{path}: {reading}; {graph.num_triples:,} facts")
-    if on_reading and 2 * graph.num_relations > graph.num_triples > 20:
+    if left_out is not None:
+        left_out.update(intake.left_out)
+    if found_mapping := existing(mapping) if mapping else mapping_beside(path):
+        graph = apply_mapping(graph, read_mapping(found_mapping))
+        if on_reading:
+            on_reading(f"{path}: as {found_mapping} has it; {graph.num_triples:,} facts")
+    many = chosen.takes_columns and 2 * graph.num_relations > graph.num_triples > 20
+    if on_reading and many:
         on_reading(
             f"{path}: {graph.num_relations:,} relations for {graph.num_triples:,} facts; where a "
             "row is an entity and a column a relation, the format is 'table'"

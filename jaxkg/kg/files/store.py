@@ -68,6 +68,7 @@ def save_graph(
         "triples": graph.num_triples,
         "relations": graph.relations,
         "relation_names": graph.relation_names,
+        "meanings": graph.meanings,
         "duplicates": graph.duplicates,
         "skipped": graph.skipped,
         "has_names": named,
@@ -125,6 +126,7 @@ def open_graph(
             relation_aliases=AliasTable.from_mapping(
                 {row: told[name][1:] for row, name in enumerate(relations) if name in told}
             ),
+            meanings=meta.get("meanings", {}),
         )
         differ = (
             (graph.num_entities, graph.num_triples) != (meta["entities"], meta["triples"])
