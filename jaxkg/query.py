@@ -75,12 +75,16 @@ class Step:
 
     A closure walks any number of such steps one after another: by "+" one or more, by "*" also
     none, so that the source is a part of it. A circle is walked once.
+
+    `during` a date, a year or a month, facts count that hold on one of its days, by what is said
+    of them (`jaxkg.kg.queries.times`); a fact of which no time is told counts.
     """
 
     source: Node
     relations: tuple[str, ...]
     returns: bool = True
     closure: Closure = ""
+    during: Value | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -248,8 +252,8 @@ def path_query(
 ) -> Node:
     """A relation path as a query graph.
 
-    >>> path_query(("Alien",), ("directed_by",))
-    Step(source=Entities(ids=('Alien',)), relations=('directed_by',), returns=True, closure='')
+    >>> path_query(("Alien",), ("directed_by",)) == Step(Entities(("Alien",)), ("directed_by",))
+    True
     """
     node: Node = Entities(topics)
     for relation in relations:
@@ -282,7 +286,7 @@ _LISTS = {"parts", "ids", "relations", "path", "per", "columns", "having"}
 _RECORDS: dict[str, type] = {"columns": Column, "having": Having}
 _PLAIN = {"returns": bool, "largest": bool}
 _PLAIN |= dict.fromkeys(("n", "column", "order", "first", "last", "top"), int)
-_LATER = {"closure"}
+_LATER = {"closure", "during"}
 _DEEPEST = 64
 
 
@@ -365,7 +369,7 @@ def _field_from(operator: str, name: str, value: Any, depth: int) -> Any:
     if name in _LISTS and name not in _RECORDS and isinstance(value, list | tuple):
         if all(isinstance(part, str) for part in value):
             return tuple(value)
-    elif name == "value" and isinstance(value, Mapping):
+    elif name in ("value", "during") and isinstance(value, Mapping):
         texts = all(isinstance(part, str) for part in value.values())
         if texts and {"kind", "text"} <= value.keys() <= {"kind", "text", "unit", "language"}:
             return Value(**value)

@@ -76,6 +76,7 @@ class _Cited:
         self.sets, self.score = sets, score
         self.ids: dict[_Walk, str] = {}
         self.counted, self.room = 0, counted
+        self.timeless = 0
         self._known: dict[tuple[int, tuple[str, ...]], list[_Walk]] = {}
 
     def cite(self, derived: Derived, node: int, path: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -101,11 +102,21 @@ class _Cited:
             if isinstance(derived.query, Step) and derived.query.closure:
                 own = self._whole(derived, own)
             behind = self.walks(parts[0], self._start(own[0]))
-            return [behind[0] + own] if len(behind) == 1 else [*behind, own]
+            walks = [behind[0] + own] if len(behind) == 1 else [*behind, own]
+            return walks + self._times(derived, own[-1])
         holding = [part for part in parts if _holds(part, node)]
         if isinstance(derived.query, Intersection):
             return [walk for part in holding for walk in self.walks(part, node)]
         return self.walks(holding[0], node)
+
+    def _times(self, derived: Derived, step: int) -> list[_Walk]:
+        """What tells when a fact holds that was walked at a time; one without is counted."""
+        if not (isinstance(derived.query, Step) and derived.query.during):
+            return []
+        times = self.sets.values.times
+        told = [(2 * row,) for row in times.citations(step >> 1)]
+        self.timeless += not told
+        return told
 
     def _whole(self, derived: Derived, last: _Walk) -> _Walk:
         """The whole walk of a closure from its last step, back to the source."""
@@ -242,6 +253,8 @@ def cite_result(
             notes += _too_many(len(rows), most)
         if not rows:
             notes.append(f"nothing was found, {CLOSED_WORLD}")
+    if cited.timeless:
+        notes.append(f"no time is told of {cited.timeless:,} facts: they are taken to hold then")
     notes += [told + COUNTED for told in _too_many(cited.counted, cited.room)]
     columns = column_words(kg, query) if isinstance(query, Rows) else ()
     return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading, columns)

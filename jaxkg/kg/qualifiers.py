@@ -14,10 +14,89 @@ graphs are all kept so. A statement is a blank node and is shown as what it stat
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from typing import Final
+
+import numpy as np
+
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.query import Entities, Intersection, Node, Step, inverse
 
 SUBJECT: Final = "subject"
 PREDICATE: Final = "predicate"
 OBJECT: Final = "object"
 """What leads from a statement to the fact that it is about: its ends, and its relation as an entity
 called by the relation's name."""
+
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Statements:
+    """The statements of a graph and the facts that they are about.
+
+    Attributes:
+        node: [S] int32 entities, ascending.
+        fact: [S] int64 rows of triples; -1 where the fact itself is not in the graph.
+        relations: names of the three relations that lead to a fact's ends and its relation, as the
+            graph has them; none where it has no statements.
+    """
+
+    node: np.ndarray
+    fact: np.ndarray
+    relations: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, kg: KnowledgeGraph) -> Statements:
+        """Find them: what has a subject, a predicate and an object, one of each.
+
+        >>> kg = KnowledgeGraph.from_triples([
+        ...     ("Keanu", "acted in", "Matrix"), ("_:1", "subject", "Keanu"),
+        ...     ("_:1", "predicate", "acted in"), ("_:1", "object", "Matrix"),
+        ...     ("_:1", "role", "Neo")])
+        >>> found = Statements.of(kg)
+        >>> [kg.entity_ids[node] for node in found.node], [kg.triple(row) for row in found.fact]
+        (['_:1'], [('Keanu', 'acted in', 'Matrix')])
+        """
+        none = cls(np.zeros(0, np.int32), np.zeros(0, np.int64))
+        for prefix in ("", _RDF):
+            names = [prefix + name for name in (SUBJECT, PREDICATE, OBJECT)]
+            if not set(names) <= set(kg.relations):
+                continue
+            ends = [_single(kg, kg.relation_code(name)) for name in names]
+            node = functools.reduce(np.intersect1d, [some[0] for some in ends])
+            head, said, tail = (end[np.searchsorted(who, node)] for who, end in ends)
+            code = np.full(kg.num_entities, -1)
+            for row in np.unique(said).tolist():
+                for name in (kg.entity_ids[row], kg.name(row)):
+                    if name in kg.relations:
+                        code[row] = kg.relation_code(name)
+                        break
+            about = node[code[said] >= 0], code[said] >= 0
+            if len(about[0]):
+                fact = kg.find(head, code[said], tail)
+                return cls(about[0].astype(np.int32), fact[about[1]], tuple(names))
+        return none
+
+
+def _single(kg: KnowledgeGraph, code: int) -> tuple[np.ndarray, np.ndarray]:
+    """Heads that a relation leads from to one tail alone, and these tails."""
+    rows = np.flatnonzero(kg.triples[:, 1] == code)
+    heads, first, count = np.unique(kg.triples[rows, 0], return_index=True, return_counts=True)
+    return heads[count == 1], kg.triples[rows[first[count == 1]], 2]
+
+
+def qualified_by(subject: Node | None, relation: str, object: Node | None) -> Node:
+    """The statements about facts of a relation, of which one end is known or both.
+
+    What they say is a step on: `Step(qualified_by(keanu, "acted in", matrix), ("role",))`; whom
+    they are about, by what they say, `Step(Where(qualified_by(None, ...), ...), (SUBJECT,))`.
+
+    >>> qualified_by(None, "acted in", None) == Step(Entities(("acted in",)), ("^predicate",))
+    True
+    """
+    parts = [Step(Entities((relation,)), (inverse(PREDICATE),))]
+    ends = ((subject, SUBJECT), (object, OBJECT))
+    parts += [Step(end, (inverse(name),)) for end, name in ends if end is not None]
+    return Intersection(tuple(parts)) if parts[1:] else parts[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from jaxkg.kg.queries.rules import (
     ROOTS,
     ends_at,
     refusal,
-    refuse_closure,
     refuse_operator,
     refuse_relations,
+    refuse_unsound,
+    refuse_walk,
     topics_of,
     where_window,
 )
-from jaxkg.kg.queries.sets import sides, start_of
+from jaxkg.kg.queries.sets import Derived, QuerySets, sides, start_of
 from jaxkg.kg.queries.values import KINDS, Values
 from jaxkg.query import (
     Difference,
@@ -135,6 +136,7 @@ class QueryBatch:
         starts: [S] int32 nodes of all `Entities` and `Domain`, end to end.
         entities: [n, 3] int64, (operator, first, end) of their stretches.
         rounds: in order.
+        on_host: what was executed on the host already, by its operator: steps at a time.
     """
 
     queries: tuple[Query, ...]
@@ -144,6 +146,7 @@ class QueryBatch:
     starts: np.ndarray
     entities: np.ndarray
     rounds: tuple[Round, ...]
+    on_host: Mapping[int, Derived]
 
 
 def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
@@ -169,6 +172,7 @@ def query_batch(values: Values, queries: Sequence[Query]) -> QueryBatch:
         np.array(taken.starts, np.int32),
         np.array(taken.entities, np.int64).reshape(-1, 3),
         tuple(_round(taken, paths, taken.waiting[level]) for level in sorted(taken.waiting)),
+        taken.on_host,
     )
 
 
@@ -198,6 +202,7 @@ class _Taken:
         self.entities: list[tuple[int, int, int]] = []
         self.waiting: dict[int, _Waiting] = {}
         self.paths: dict[tuple[tuple[int, ...], ...], int] = {(): 0}  # and their places
+        self.on_host: dict[int, Derived] = {}
         self._levels: list[int] = []
         self._places: dict[tuple[Hashable, ...], int] = {}
         self._entities: dict[tuple[str, ...], int] = {}
@@ -215,7 +220,7 @@ class _Taken:
     def place(self, node: Node, depth: int) -> int:
         """Where a node's operator stands, after those it reads from; equal nodes have one."""
         # Told apart by where their parts stand: the hash of a node would go down to its leaves.
-        if isinstance(node, Step) and not node.closure:
+        if isinstance(node, Step) and not (node.closure or node.during):
             return self._chain(node, depth)
         if depth > DEEPEST:
             raise JaxkgError("too many operators within each other")
@@ -229,7 +234,7 @@ class _Taken:
         elif isinstance(node, (Where, Extreme)):
             return self._conditioned(node, depth)
         elif isinstance(node, Step):
-            return self._closure(node, depth)
+            return self._during(node) if node.during else self._closure(node, depth)
         elif isinstance(node, Domain):
             place = self._places.get((Domain, node.relations))
             return self._start(node) if place is None else place
@@ -251,7 +256,7 @@ class _Taken:
             waiting = self.waiting[level] = _Waiting()
         return place, waiting
 
-    def _start(self, node: Entities | Domain) -> int:
+    def _start(self, node: Entities | Domain | Step) -> int:
         place, low = len(self.operators), len(self.starts)
         if isinstance(node, Entities):
             if not node.ids or type(node.ids) is not tuple:
@@ -259,6 +264,9 @@ class _Taken:
             self._entities[node.ids] = place
             rows = [self.values.row(entity) for entity in node.ids]
             self.starts += rows if len(rows) == 1 else sorted({*rows})
+        elif isinstance(node, Step):
+            self.on_host[place] = QuerySets(self.values.kg, self.values).derive(node)
+            self.starts += self.on_host[place].nodes.tolist()
         else:
             refuse_operator(self.values, node)
             self._places[Domain, node.relations] = place
@@ -318,7 +326,7 @@ class _Taken:
         names, source, returns = [node.relations], node.source, node.returns
         while (
             isinstance(source, Step)
-            and not source.closure
+            and not (source.closure or source.during)
             and source.returns == returns
             and depth <= DEEPEST
         ):
@@ -341,8 +349,17 @@ class _Taken:
             paths.append(path)
         return place
 
+    def _during(self, node: Step) -> int:
+        """A step at a time is executed on the host, as what it reads from: what it finds is a
+        start of what stands above it."""
+        place = self._places.get((Step, node))
+        if place is None:
+            refuse_unsound(self.values, node)
+            place = self._places[Step, node] = self._start(node)
+        return place
+
     def _closure(self, node: Step, depth: int) -> int:
-        refuse_closure(node)
+        refuse_walk(self.values, node)
         if not node.returns and topics_of(node):
             return self._step_after_others(node, depth)
         part, path = self.place(node.source, depth + 1), self._path((node.relations,))

@@ -361,6 +361,8 @@ class Executed(Sequence[Result]):
 
     def _derive(self, place: int) -> Derived:
         query = self.batch.operators[place]
+        if (known := self.batch.on_host.get(place)) is not None:
+            return known
         if isinstance(query, Domain):
             return start_of(self.owner.values, query)
         sets, low, high = self.found[self.sets[place]], self.low[place], self.high[place]

@@ -374,6 +374,34 @@ def test_the_first_of_each_group_are_rows_of_their_own():
     assert check(FILMS, dataclasses.replace(answer, entities=answer.entities[::-1])) != ()
 
 
+def test_a_step_at_a_time_cites_when_and_tells_what_has_no_time():
+    about = (("subject", "Ann"), ("predicate", "plays_for"), ("object", "Ajax"))
+    kg = KnowledgeGraph.from_triples(
+        [
+            *(("Ann", "plays_for", "Ajax"), ("Bo", "plays_for", "Ajax")),
+            *(("_:1", *one) for one in (*about, ("since", "2010"), ("until", "2014"))),
+        ]
+    )
+    sets = QuerySets(kg)
+    query = Step(Entities(("Ajax",)), ("^plays_for",), during=Value("date", "2012"))
+    answer = query_answer(sets, query, sets.execute(query))
+    assert [e.name for e in answer.entities] == ["Ann", "Bo"]
+    facts = [f for path in answer.paths for f in path.citations]
+    assert [(f.head, f.relation, f.tail) for f in facts] == [
+        ("Ann", "plays_for", "Ajax"),
+        *(("_:1", "since", "2010"), ("_:1", "until", "2014")),
+        ("Bo", "plays_for", "Ajax"),
+    ]
+    assert answer.reading == "Ajax ← plays for (in 2012)"
+    assert answer.notes == ("no time is told of 1 facts: they are taken to hold then",)
+    assert check(kg, answer) == ()
+    late = dataclasses.replace(query, during=Value("date", "2016"))
+    told = query_answer(sets, late, sets.execute(late))
+    assert [e.name for e in told.entities] == ["Bo"]
+    wrong = dataclasses.replace(answer, query=told.query, reading=told.reading)
+    assert check(kg, wrong) != ()
+
+
 PAID = KnowledgeGraph.from_triples(
     [
         *(("Ann", "of", "Barn"), ("Bo", "of", "Barn"), ("Cy", "of", "Barn"), ("Di", "of", "Tent")),

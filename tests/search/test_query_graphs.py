@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 from query_twin import Twin, told
-from value_graphs import KINDS, value_triples
+from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
 from jaxkg.cite import check
 from jaxkg.cite.queries import query_answer
@@ -51,6 +51,21 @@ def test_a_random_batch_is_executed_as_by_the_twin_and_on_the_host(seed):
         assert told(kg, result) == twin.run(query), query
         for one, other in zip(result.derived, sets.execute(query).derived):
             same(one, other)
+
+
+def test_steps_at_a_time_are_executed_on_the_host_and_read_from_on_the_device():
+    rng = np.random.default_rng(5)
+    triples = timed_triples(rng)
+    kg = KnowledgeGraph.from_triples(triples)
+    values = Values(kg, TIMED)
+    sets = QuerySets(kg, values)
+    drawn = RandomQueries(sets, rng)
+    queries = [drawn.draw() for _ in range(40)]
+    executor = QueryGraphs(kg, values=values)
+    batch = executor.batch(queries)
+    assert batch.on_host
+    for query, result in zip(queries, executor.execute(batch)):
+        assert told(kg, result) == told(kg, sets.execute(query)), query
 
 
 @pytest.mark.parametrize("seed", range(3))

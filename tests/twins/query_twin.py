@@ -81,10 +81,32 @@ class Twin:
         self.triples, self.kinds = set(triples), kinds
         self.kind_of = {t: kinds[r] for _, r, t in self.triples if r in kinds}
 
-    def out(self, entities, relation):
+    def out(self, entities, relation, during=None):
+        facts = {f for f in self.triples if f[1] == relation.removeprefix("^")}
+        if during is not None:
+            facts = {fact for fact in facts if self.holds(fact, days(during.text))}
         if relation.startswith("^"):
-            return {h for h, r, t in self.triples if r == relation[1:] and t in entities}
-        return {t for h, r, t in self.triples if r == relation and h in entities}
+            return {h for h, r, t in facts if t in entities}
+        return {t for h, r, t in facts if h in entities}
+
+    def holds(self, fact, during):
+        """By its statements, of which one must; those without a time say nothing."""
+        ends = {
+            (r, t): {h for h, *rest in self.triples if rest == [r, t]} for _, r, t in self.triples
+        }
+        head, relation, tail = fact
+        about = (("subject", head), ("predicate", relation), ("object", tail))
+        nodes = set.intersection(*(ends.get(one, set()) for one in about))
+        told = []
+        for node in nodes:
+            said = [
+                (r, days(t)) for h, r, t in self.triples if h == node and r in ("since", "until")
+            ]
+            if said:
+                told.append(
+                    all(d[0] <= during[1] if r == "since" else d[1] >= during[0] for r, d in said)
+                )
+        return any(told) or not told
 
     def ends(self, entity, path):
         found = {entity}
@@ -125,7 +147,7 @@ class Twin:
             return {e for e in entities if any(self.out({e}, r) for r in q.relations)}
         if isinstance(q, Step):
             found = source = self.run(q.source)
-            found = set().union(*(self.out(source, r) for r in q.relations))
+            found = set().union(*(self.out(source, r, q.during) for r in q.relations))
             while q.closure and (
                 found != (more := found.union(*(self.out(found, r) for r in q.relations)))
             ):

@@ -173,7 +173,12 @@ class RandomQueries:
             size = min(len(relations), 1 + int(self.rng.random() < 0.2))
             some = self.rng.choice(len(relations), size, replace=False)
             closure: Closure = self._pick(("+", "*")) if self.rng.random() < 0.15 else ""
-            node = Step(node, tuple(relations[at] for at in some.tolist()), returns, closure)
+            during = None
+            if not closure and len(self.values.times.fact) and self.rng.random() < 0.4:
+                dates = self._valued[KINDS.index("date")]
+                during = self.value_at("date", int(self._pick(dates)))
+            names = tuple(relations[at] for at in some.tolist())
+            node = Step(node, names, returns, closure, during)
         return node
 
     def _beside(self, node: Node) -> Node:

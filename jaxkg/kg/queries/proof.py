@@ -100,6 +100,8 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
         return {start for start, name in ends if name in node.relations}
     if isinstance(node, Step):
         source = _proved(sets, node.source, ends, counted)
+        if node.during:
+            return _during(sets, node, source, ends)
         found = _stepped(source, node.relations, ends)
         if node.closure:
             further = found
@@ -129,6 +131,20 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
     keys = sets.values.keys_of(kind)
     rows = {e: [sets.kg.entity(end) for end in reached[e]] for e in found}
     return {e for e in found if window.holds(keys[0][rows[e]], keys[1][rows[e]]).any()}
+
+
+def _during(sets: QuerySets, node: Step, source: Iterable[str], ends: _Ends) -> set[str]:
+    """What a step leads to along the facts that hold then."""
+    assert node.during is not None
+    found: set[str] = set()
+    for one in source:
+        for name in node.relations:
+            for end in _stepped([one], (name,), ends):
+                of, to = map(sets.kg.entity, (one, end))
+                row = sets.kg.find(of, sets.kg.relation_code(name), to)
+                if sets.values.times.holds(row.reshape(1), node.during.text)[0]:
+                    found.add(end)
+    return found if node.returns else found - set(topics_of(node))
 
 
 def _stepped(entities: Iterable[str], relations: tuple[str, ...], ends: _Ends) -> set[str]:

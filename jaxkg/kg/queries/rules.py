@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.queries.literals import as_number
+from jaxkg.kg.queries.literals import CLOCK, as_date, as_number
 from jaxkg.kg.queries.values import KINDS, Values
 from jaxkg.kg.queries.windows import NONE, Window
 from jaxkg.query import (
@@ -62,8 +62,8 @@ def refusal(values: Values, query: Query) -> str | None:
 def _sound(values: Values, query: Query, depth: int) -> None:
     while type(query) is Step and depth <= DEEPEST:  # chains, the most of all, without recursion
         refuse_relations(values, query.relations)
-        if query.closure:
-            refuse_closure(query)
+        if query.closure or query.during:
+            refuse_walk(values, query)
         _refuse_root(query.source)
         query, depth = query.source, depth + 1
     if type(query) not in _KNOWN:
@@ -148,10 +148,27 @@ def refuse_relations(values: Values, relations: tuple[str, ...], name: str = "st
     values.sound.add(relations)
 
 
-def refuse_closure(node: Step) -> None:
-    """Refuse a closure of another kind than there are."""
+def refuse_walk(values: Values, node: Step) -> None:
+    """Refuse a closure of another kind than there are, or at a time; and what is no time."""
     if node.closure not in ("", "+", "*"):
         raise JaxkgError(f'a closure is "+" (one step or more) or "*", not {node.closure!r}')
+    during = node.during
+    if during is None:
+        return
+    if node.closure:
+        raise JaxkgError("a closure is walked at no time: what holds then may differ by step")
+    if (
+        not isinstance(during, Value)
+        or during.kind != "date"
+        or _other_than_texts((during.text, during.unit, during.language))
+    ):
+        raise JaxkgError(f"facts hold during a date, not during {during!r}")
+    if during in values.sound:
+        return
+    values.window("date", "in", during)
+    if (days := as_date(during.text)) and days[0] >= CLOCK:
+        raise JaxkgError(f"facts hold on days, not at {during.text!r}")
+    values.sound.add(during)
 
 
 def topics_of(node: Query) -> tuple[str, ...]:

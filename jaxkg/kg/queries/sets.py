@@ -167,6 +167,9 @@ class QuerySets:
             if node.closure:
                 return self._closed(node, source)
             ends, steps, _ = self.step(source.nodes, node.relations)
+            if node.during:
+                held = self.values.times.holds(steps >> 1, node.during.text)
+                ends, steps = ends[held], steps[held]
             if not node.returns:
                 barred = [self.values.row(entity) for entity in topics_of(node)]
                 keep = ~np.isin(ends, barred)

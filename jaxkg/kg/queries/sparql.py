@@ -196,7 +196,7 @@ class _Printer:
             walk = self.closure(before, node, var) if node.closure else None
             lines = [
                 self.pattern(node.source, before),
-                walk or self.step(before, node.relations, var),
+                walk or self.step(before, node.relations, var, node.during),
             ]
             if not node.returns:
                 barred = map(self.term, topics_of(node))
@@ -212,14 +212,43 @@ class _Printer:
             return self.where(node, var)
         return self.extreme(node, var)
 
-    def step(self, start: str, relations: tuple[str, ...], end: str) -> str:
+    def step(
+        self, start: str, relations: tuple[str, ...], end: str, during: Value | None = None
+    ) -> str:
         """Triples that walk any of the relations."""
         walked = []
         for name in relations:
             ends = (end, start) if name.startswith("^") else (start, end)
             relation = self.terms.relation(name.removeprefix("^"))
-            walked.append(f"{ends[0]} {relation} {ends[1]} .")
+            held = self.during(*ends, name.removeprefix("^"), during) if during else ""
+            walked.append(f"{ends[0]} {relation} {ends[1]} .{held}")
         return " UNION ".join(f"{{ {one} }}" for one in walked) if walked[1:] else walked[0]
+
+    def during(self, head: str, tail: str, relation: str, during: Value) -> str:
+        """A filter of facts that hold in a time, or have none."""
+        times, days = self.values.times, as_date(during.text)
+        if not len(times.fact) or days is None:
+            return ""
+        found, said, kg = next(self._fresh), next(self._fresh), self.values.kg
+        named = {*kg.entity_ids.rows(relation), *kg.entity_names.rows(relation)}
+        links = map(self.terms.relation, times.statements.relations)
+        about = [f"VALUES {said} {{ {' '.join(map(self.terms.entity, sorted(named)))} }}"]
+        about += [f"{found} {link} {end} ." for link, end in zip(links, (head, said, tail))]
+
+        def told(kinds: str, held: str = "") -> str:
+            names = tuple(n for kind in kinds.split() for n in times.relations[kind])
+            at = next(self._fresh)
+            lines, day = self.value(at, "date")
+            assert isinstance(day, tuple)
+            filters = [f"FILTER({held.format(*day)})"] if held else []
+            return "\n".join([self.step(found, names, at), *lines, *filters]) if names else ""
+
+        timed = told("from to at")
+        wrong = told("from at", f"{{0}} > {days[1]}"), told("to at", f"{{1}} < {days[0]}")
+        without = [f"FILTER NOT EXISTS {{ {one} }}" for one in wrong if one]
+        some = _indented("\n".join([*about, timed]))
+        held = _indented("\n".join([*about, timed, *without]))
+        return f"\nFILTER(!EXISTS {{\n{some}\n}} || EXISTS {{\n{held}\n}})"
 
     def closure(self, start: str, node: Step, end: str) -> str:
         """A walk of several steps as a property path."""

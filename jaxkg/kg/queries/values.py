@@ -47,6 +47,7 @@ from jaxkg.kg.queries.literals import (
     as_truth,
     literal,
 )
+from jaxkg.kg.queries.times import Times
 from jaxkg.kg.queries.windows import LAST, NONE, Window, interval
 from jaxkg.query import Comparison, Value
 
@@ -78,7 +79,7 @@ class Values:
         approximate: [N] float32, the numbers; NaN where there is none.
         units: texts of the units of every relation's numbers.
         clocks: relations whose dates are times of day.
-        sound: relations that were found sound to step along, so that it is looked at once.
+        sound: relations to step along, and dates to step at, that were found sound: looked at once.
         typed, told: whether values are RDF literals, and whether some are read off names.
         timed: whether some dates are times of day.
     """
@@ -143,7 +144,7 @@ class Values:
         self.timed = any(days[0] >= CLOCK for days in dates.values())
         self._ends, self._rows = dict[str, np.ndarray](), dict[str, int]()
         self._codes: dict[tuple[str, ...], tuple[int, ...]] = {}
-        self.sound: set[tuple[str, ...]] = set()
+        self.sound: set[tuple[str, ...] | Value] = set()
 
     def _read_literals(self, stores: Mapping[str, dict]) -> dict[int, str | None]:
         """Values of the literals that say their datatype; the kind of every literal by its row."""
@@ -202,6 +203,12 @@ class Values:
                 stores[kind].update(told)
                 return kind
         return None
+
+    @functools.cached_property
+    def times(self) -> Times:
+        """When facts hold."""
+        dated = {name for name, kind in self.relation_kinds.items() if kind == "date"}
+        return Times(self.kg, self.keys[1], dated)
 
     @functools.cached_property
     def texts(self) -> np.ndarray:

@@ -5,11 +5,12 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from query_twin import Twin, told
-from value_graphs import KINDS, value_triples
+from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.qualifiers import OBJECT, SUBJECT, qualified_by
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import Values
 from jaxkg.query import (
@@ -52,6 +53,66 @@ def test_random_query_graphs_mean_what_the_twin_says(seed):
         assert query_from_dict(query_to_dict(query)) == query
         found += not result.empty
     assert found > 10
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_facts_that_hold_at_a_time_are_what_the_twin_says(seed):
+    rng = np.random.default_rng(seed)
+    triples = timed_triples(rng)
+    kg = KnowledgeGraph.from_triples(triples)
+    sets, twin = QuerySets(kg, Values(kg, TIMED)), Twin(triples, TIMED)
+    drawn = RandomQueries(sets, rng)
+    queries = [drawn.draw() for _ in range(30)]
+    for query in queries:
+        assert told(kg, sets.execute(query)) == twin.run(query), query
+        assert query_from_dict(query_to_dict(query)) == query
+    assert any("during" in str(query_to_dict(query)) for query in queries)
+
+
+def stated(number, head, relation, tail, **said):
+    about = {"subject": head, "predicate": relation, "object": tail, **said}
+    node = f"_:{number}"
+    return [(head, relation, tail), *((node, word, value) for word, value in about.items())]
+
+
+CLUBS = KnowledgeGraph.from_triples(
+    [
+        *stated(1, "Ann", "plays for", "Ajax", since="2010", until="2014", role="keeper"),
+        *stated(2, "Ann", "plays for", "Roma", since="2015-02", role="striker"),
+        *stated(3, "Bo", "plays for", "Ajax", until="2012"),
+        *stated(4, "Bo", "plays for", "Ajax", since="2016"),
+        *stated(5, "Cy", "plays for", "Roma", role="keeper"),
+        ("Di", "plays for", "Roma"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("date", "ajax", "roma"),
+    [
+        ("2009", "Bo", "Cy Di"),
+        ("2012", "Ann Bo", "Cy Di"),
+        ("2012-12-31", "Ann Bo", "Cy Di"),
+        ("2013", "Ann", "Cy Di"),
+        ("2015-01", "", "Cy Di"),
+        ("2015", "", "Ann Cy Di"),
+        ("2024", "Bo", "Ann Cy Di"),
+    ],
+)
+def test_a_fact_holds_between_its_beginning_and_its_end_which_may_be_open(date, ajax, roma):
+    sets = QuerySets(CLUBS)
+    for club, players in (("Ajax", ajax), ("Roma", roma)):
+        query = Step(Entities((club,)), ("^plays for",), during=Value("date", date))
+        assert told(CLUBS, sets.execute(query)) == set(players.split())
+
+
+def test_what_is_said_of_a_fact_is_returned_and_demanded():
+    sets = QuerySets(CLUBS)
+    of = qualified_by(Entities(("Ann",)), "plays for", Entities(("Roma",)))
+    assert told(CLUBS, sets.execute(Step(of, ("role",)))) == {"striker"}
+    keepers = Where(qualified_by(None, "plays for", None), ("role",), "=", "keeper")
+    assert told(CLUBS, sets.execute(Step(keepers, (SUBJECT,)))) == {"Ann", "Cy"}
+    assert told(CLUBS, sets.execute(Step(keepers, (OBJECT,)))) == {"Ajax", "Roma"}
 
 
 FILMS = KnowledgeGraph.from_triples(
@@ -277,6 +338,11 @@ object.__setattr__(CHAIN, "source", CHAIN)
         (Where(ALL, "by", "=", "Mann"), "where wants a tuple of relations"),  # pyright: ignore
         (Step(SCOTTS, ()), "one relation"),
         (Step(SCOTTS, ("by",), closure="?"), 'a closure is "+"'),  # pyright: ignore
+        (Step(SCOTTS, ("by",), during=Value("number", "1990")), "during a date"),
+        (Step(SCOTTS, ("by",), during="1990"), "during a date"),  # pyright: ignore
+        (Step(SCOTTS, ("by",), during=Value("date", "soon")), "no date 'soon'"),
+        (Step(SCOTTS, ("by",), during=Value("date", "16:30")), "facts hold on days"),
+        (Step(SCOTTS, ("by",), True, "+", Value("date", "1990")), "at no time"),
         (Step(SCOTTS, ("directed",), closure="+"), "no relation 'directed'"),
         (Step(SCOTTS, ("directed",)), "no relation 'directed'"),
         (Domain(()), "a domain wants one relation"),

@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from value_graphs import KINDS, value_triples
+from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
@@ -88,6 +88,13 @@ def all_agree(sets, store, rng, count):
     for _ in range(count):
         query = drawn.draw()
         assert agrees(store, sets, query, sets.execute(query)), to_sparql(sets.values, query)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_another_engine_finds_what_holds_at_a_time(seed):
+    rng = np.random.default_rng(seed)
+    values = Values(KnowledgeGraph.from_triples(timed_triples(rng)), TIMED)
+    all_agree(QuerySets(values.kg, values), store_of(to_ntriples(values)), rng, 25)
 
 
 @pytest.mark.parametrize("seed", range(8))
