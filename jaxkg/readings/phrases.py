@@ -301,6 +301,11 @@ def having(speaker: Speaker, node: Domain, verbs: tuple[str, str]) -> str:
 def _step(speaker: Speaker, node: Step, one: bool, chained: bool) -> Phrase:
     if kind := all_of(speaker, node):
         return Phrase(f"some {kind}" if one else f"all {plural(kind)}", True, True)
+    if node.during:
+        always = speaker.bracketed(dataclasses.replace(node, during=None))
+        date = one_line(node.during.text)
+        date = date if re.fullmatch(r"[\w:-]+", date) else quoted(date)
+        return Phrase(f"during {date} {always.text}")
     return speaker.step(node, one, chained)
 
 
@@ -308,7 +313,13 @@ def all_of(speaker: Speaker, node: Node) -> str:
     """The noun of a class, where a node is all that is of that class and of no other name."""
     if not (isinstance(node, Step) and isinstance(node.source, Entities) and node.returns):
         return ""
-    if node.closure or len(node.relations) != 1 or len(node.source.ids) != 1 or node.source is _IT:
+    if (
+        node.closure
+        or node.during
+        or len(node.relations) != 1
+        or len(node.source.ids) != 1
+        or node.source is _IT
+    ):
         return ""
     return speaker.words.class_told(node.relations[0], node.source.ids[0])
 
@@ -359,7 +370,7 @@ def _conditioned(speaker: Speaker, node: Node, one: bool) -> tuple[str, bool] | 
         return (f"some {kind}" if one else f"all {plural(kind)}"), True
     if isinstance(node, Domain):
         return speaker.phrase(node, one=one).text, False
-    if isinstance(node, Step):
+    if isinstance(node, Step) and not node.during:
         found = speaker.step(node, one, False, closed=True)
         return (found.text, False) if found.head else None
     return None

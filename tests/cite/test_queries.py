@@ -392,7 +392,7 @@ def test_a_step_at_a_time_cites_when_and_tells_what_has_no_time():
         *(("_:1", "since", "2010"), ("_:1", "until", "2014")),
         ("Bo", "plays_for", "Ajax"),
     ]
-    assert answer.reading == "Ajax ← plays for (in 2012)"
+    assert answer.reading == "during 2012 [things that play for Ajax]"
     assert answer.notes == ("no time is told of 1 facts: they are taken to hold then",)
     assert check(kg, answer) == ()
     late = dataclasses.replace(query, during=Value("date", "2016"))

@@ -4,7 +4,7 @@ import functools
 import numpy as np
 import pytest
 from sentence_twin import Grammar
-from value_graphs import KINDS, value_triples
+from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
 from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph
@@ -112,6 +112,7 @@ GRAPHS = {
     "cinema": typed,
     "awkward": awkward,
     "values": lambda: KnowledgeGraph.from_triples(value_triples(np.random.default_rng(5))),
+    "times": lambda: KnowledgeGraph.from_triples(timed_triples(np.random.default_rng(5))),
 }
 
 
@@ -169,7 +170,7 @@ def facts_of(kg, relation):
 
 def read_back(name, count, seed):
     kg = GRAPHS[name]()
-    values = Values(kg, KINDS if name == "values" else None)
+    values = Values(kg, {"values": KINDS, "times": TIMED}.get(name))
     grammar, drawn = Grammar(kg), RandomQueries(QuerySets(kg, values), np.random.default_rng(seed))
     for _ in range(count):
         query = drawn.draw()
@@ -233,6 +234,12 @@ SENTENCES = {
         (
             Where(FILMS, ("has_genre",), "!=", "Drama"),
             "things that are directed by Ridley Scott and whose genre is not Drama",
+        ),
+    ],
+    "times": [
+        (
+            Count(Step(Entities(("e0",)), ("^b",), during=Value("date", "2000"))),
+            "how many during 2000 [things whose b is e0]",
         ),
     ],
     "cities": [

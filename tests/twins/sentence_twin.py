@@ -1,5 +1,6 @@
 """The grammar of the sentences that `say` makes: reads one back as the query graph it says."""
 
+import dataclasses
 import re
 
 from jaxkg.query import (
@@ -298,6 +299,10 @@ class Grammar:
             return Entities(tuple(names))
         if self._match(r"nothing(?= |$|\]|\?)"):
             return Entities(())
+        if self._take("during "):
+            date = self._quoted() if self._see('"') else self._match(r"[^ ]+")[0]
+            self._need(" ")
+            return dataclasses.replace(self._unit_alone(), during=Value("date", date))
         if self._take("what "):
             return self._what()
         for rule in (self._domain, self._all, self._the, self._stepped):
@@ -442,7 +447,7 @@ class Grammar:
 
     def _chained(self, rule, relations, returns, closure):
         """A step; what it starts from does not return either where it stands without brackets."""
-        bracketed = self._see("[")
+        bracketed = self._see("[", "during ")
         source = rule()
         if not returns and not bracketed:
             source = unreturning(source)
