@@ -132,7 +132,7 @@ def plain(kg, part):
             order=part.order and first_like(part, part.order),
         )
     if isinstance(part, Value) and part.kind == "number":
-        number, unit = as_number(part.text)
+        number, unit = as_number(part.text)  # pyright: ignore
         return Value("number", str(number), part.unit or unit)
     if isinstance(part, tuple):
         return tuple(plain(kg, one) for one in part)
