@@ -8,6 +8,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from jaxkg.limits import shortened
+
 TOPIC_WORD = "\x02topic"
 """Stands for a masked topic; a control character is no word, so no question contains it."""
 
@@ -129,10 +131,11 @@ def told_apart(nodes: Sequence[tuple[str, str]]) -> list[str]:
     >>> told_apart([("m.1", "Kismet"), ("m.9", "William Dieterle"), ("m.2", "Kismet")])
     ['Kismet [m.1]', 'William Dieterle', 'Kismet [m.2]']
     """
-    bearers = Counter(name for _, name in {(entity, one_line(name)) for entity, name in nodes})
+    shown = [(entity, one_line(shortened(name))) for entity, name in nodes]
+    bearers = Counter(name for _, name in set(shown))
     return [
-        one_line(name) if bearers[one_line(name)] == 1 else f"{one_line(name)} [{one_line(entity)}]"
-        for entity, name in nodes
+        name if bearers[name] == 1 else f"{name} [{one_line(shortened(entity))}]"
+        for entity, name in shown
     ]
 
 

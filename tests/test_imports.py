@@ -17,6 +17,7 @@ ROOT = "__init__"  # the package itself
 FREE = {
     "errors",
     "deadline",
+    "limits",
     "words",
     "foreign_json",
     "storage",
@@ -30,6 +31,7 @@ FREE = {
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "deadline": set(),
+    "limits": set(),
     "storage": set(),
     "lock": set(),
     "cache": set(),

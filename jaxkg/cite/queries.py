@@ -21,6 +21,7 @@ from jaxkg.kg.queries.sets import Derived, QuerySets, Result
 from jaxkg.kg.queries.tables import Row
 from jaxkg.kg.queries.values import KINDS
 from jaxkg.kg.queries.windows import NONE
+from jaxkg.limits import shortened
 from jaxkg.query import (
     Compared,
     Count,
@@ -292,10 +293,10 @@ def _runner_up(cited: _Cited, query: Query, result: Result) -> list[str]:
     row = others[0]
     ids = ", ".join(cited.cite(derived, row))
     kg = cited.sets.kg
-    told = f"runner-up: {kg.name(row)}"
+    told = f"runner-up: {shortened(kg.name(row))}"
     place = int(np.searchsorted(derived.nodes, row))
     if derived.ends is not None and query.path:
-        told += f", {kg.name(int(derived.ends[place]))}"
+        told += f", {shortened(kg.name(int(derived.ends[place])))}"
     elif derived.keys is not None and query.by == "count":
         told += f", {int(derived.keys[place])}"
     more = f" and {len(others) - 1:,} with as much" if len(others) > 1 else ""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.limits import shortened
 from jaxkg.records import Citation
 from jaxkg.words import is_name, one_line, told_apart
 
@@ -46,7 +47,7 @@ class Reading:
         sources: Sequence[str | None] = [None] * len(rows)
         if kg.provenance is not None:
             sources = [source or None for source in kg.provenance.take(rows).tolist()]
-        shown = [one_line(name) for name in names]
+        shown = [one_line(shortened(name)) for name in names]
         bearers = Counter(shown)
         shared = kg.entity_names.shared[entities].tolist()
         clear = [
@@ -82,7 +83,9 @@ class Reading:
         nodes = [citations[0].start, *(citation.end for citation in citations)]
         ids = [entity for entity, _ in nodes]
         shown = [
-            f"{one_line(name)} [{one_line(entity)}]" if entity in self._homonyms else told
+            f"{one_line(shortened(name))} [{one_line(shortened(entity))}]"
+            if entity in self._homonyms
+            else told
             for (entity, name), told in zip(nodes, told_apart(nodes))
         ]
         for end, beside in ((0, 1), (-1, -2)):
@@ -141,7 +144,7 @@ def _facts_around(kg: KnowledgeGraph, entity: int, beside: int) -> Iterator[str]
         _, code, other = kg.triples[row].tolist()
         if other != beside and kg.has_name(other):
             told = True
-            yield f"{one_line(kg.relation_labels[code])}: {one_line(kg.name(other))}"
+            yield f"{one_line(kg.relation_labels[code])}: {one_line(shortened(kg.name(other)))}"
         row += 1
     if told:
         return
@@ -149,4 +152,4 @@ def _facts_around(kg: KnowledgeGraph, entity: int, beside: int) -> Iterator[str]
     for row in np.flatnonzero(kg.triples[:, 2] == entity).tolist():
         other, code, _ = kg.triples[row].tolist()
         if other != beside and kg.has_name(other):
-            yield f"{one_line(kg.relation_labels[code])} of {one_line(kg.name(other))}"
+            yield f"{one_line(kg.relation_labels[code])} of {one_line(shortened(kg.name(other)))}"

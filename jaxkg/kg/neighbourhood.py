@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from jaxkg.deadline import check
 from jaxkg.kg.graph import KnowledgeGraph
 
 
@@ -104,6 +105,7 @@ class Neighbourhood:
         Returns:
             Of each edge its source, relation code, end and row of its triple; [e] integers.
         """
+        check()
         ahead = spread(self._first[nodes], self._first[nodes + 1])
         behind = self._back[spread(self._back_first[nodes], self._back_first[nodes + 1])]
         forth, back = self.kg.triples[ahead], self.kg.triples[behind]

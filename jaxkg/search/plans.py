@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.candidates import Revisit, answers, fit, follow, start, visits
+from jaxkg.deadline import check
 from jaxkg.score.planner import (
     PlannerParams,
     label_vectors,
@@ -245,6 +246,7 @@ def plans_of(
     completes = np.ones(count, bool)
     visited = np.zeros((count, 2), np.int64)
     for indices, found, complete in batches:
+        check()
         relations[indices] = found.relations[: len(indices)]
         score[indices] = found.score[: len(indices)]
         visited[indices] = found.visited[: len(indices)]

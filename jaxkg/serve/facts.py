@@ -20,6 +20,7 @@ from jaxkg.kg.link.folding import key_words, loose_form
 from jaxkg.kg.link.name_search import NameSearch
 from jaxkg.kg.link.topics import entity_rows
 from jaxkg.kg.neighbourhood import Neighbourhood
+from jaxkg.limits import LIMITS, looked_at, shortened
 
 WORDED = 0.95
 """Score of an entity that has the words asked for among those of its name; misspelt is less."""
@@ -45,6 +46,8 @@ class Lookups(abc.ABC):
         """
         if not name.strip():
             raise JaxkgError("name an entity: q=Alien")
+        if len(name) > LIMITS.name:
+            raise JaxkgError(f"a name has at most {LIMITS.name:,} characters, not {len(name):,}")
         found = self._found(name)
         first = list(found)[:limit]
         return {
@@ -123,9 +126,9 @@ class Lookups(abc.ABC):
     def _rows(self, name: str) -> list[int]:
         if rows := self._known(name):
             return rows
-        near = self._nearest(name)[:3]
+        near = [shortened(other) for other in self._nearest(looked_at(name))[:3]]
         hint = f"; nearest: {', '.join(map(repr, near))}" if near else ""
-        raise NotThere(f"the graph has no entity {name!r}{hint}")
+        raise NotThere(f"the graph has no entity {shortened(name)!r}{hint}")
 
     def _ends(self, start: str, end: str, hops: int) -> list[int]:
         if not 1 <= hops <= LONGEST_PATH:

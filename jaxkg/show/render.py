@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, TypeVar
 
 from jaxkg.errors import JaxkgError
+from jaxkg.limits import shortened
 from jaxkg.records import (
     WORKED_OUT,
     Link,
@@ -282,9 +283,9 @@ def _cost_lines(answer: Shown) -> Iterator[_Line]:
 def _who(item: RankedEntity | Link) -> str:
     """Name, and the id where that is another: homonyms are told apart by it; an RDF literal's says
     nothing else."""
-    name = one_line(item.name)
+    name = one_line(shortened(item.name))
     same = item.entity == item.name or item.entity.startswith(f'"{item.name}"')
-    return name if same else f"{name} [{one_line(item.entity)}]"
+    return name if same else f"{name} [{one_line(shortened(item.entity))}]"
 
 
 def _few(path_ids: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from jaxkg.answer import Answer
 from jaxkg.deadline import check
 from jaxkg.kg import Topics
 from jaxkg.kg.questions.read import split_brackets
+from jaxkg.limits import checked_length, shortened
 from jaxkg.records import Question, TraceNode, Usage
 
 OUTGROWN = "the search outgrew the largest bucket: answers may be missing"
@@ -55,10 +56,13 @@ def as_question(question: str | Question) -> Question:
     Example:
         >>> as_question("who wrote [Alien]?").text
         'who wrote Alien?'
+
+    Raises:
+        JaxkgError: it is longer than is read.
     """
     if isinstance(question, Question):
         return question
-    bare, mention = split_brackets(question)
+    bare, mention = split_brackets(checked_length(question))
     return Question(id="q1", text=bare, mention=mention)
 
 
@@ -95,16 +99,19 @@ class Stages:
 
 
 def notes_on(topics: Topics, *, complete: bool) -> list[str]:
-    """Notes about given topics that are not in the graph, and about a search that was cut short."""
-    notes = [f"the graph has no entity {topic!r}" for topic in topics.missing]
+    """Notes about given topics that the graph lacks or that are too many, and a cut search."""
+    notes = [f"the graph has no entity {shortened(topic)!r}" for topic in topics.missing]
+    notes += topics.notes
     return notes if complete else [*notes, OUTGROWN]
 
 
 def why_no_topic(topics: Topics) -> str:
     """Why a question has no topic entity to start from."""
     if topics.missing:
-        return f"the topic {', '.join(map(repr, topics.missing))} is not in the graph"
-    near = ", ".join(f"{link.name!r} ({link.score:.2f})" for link in topics.links[:3])
+        return (
+            f"the topic {', '.join(map(repr, map(shortened, topics.missing)))} is not in the graph"
+        )
+    near = ", ".join(f"{shortened(link.name)!r} ({link.score:.2f})" for link in topics.links[:3])
     return "no entity of the graph is recognised in the question" + (
         f"; nearest: {near}" if near else ""
     )

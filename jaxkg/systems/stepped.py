@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
+from jaxkg.deadline import check
 from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.learn.ranker.branches import branches_of
@@ -127,6 +128,7 @@ class SteppedPaths(PathAnswering[RelationPaths]):
         complete = np.ones(count, bool)
         order = np.argsort(np.diff(tokens.offsets)[of], kind="stable")
         for first in range(0, len(of), settings.batch_size):
+            check()
             rows = order[first : first + settings.batch_size]
             found = self.ranker.paths(
                 self.tensors,

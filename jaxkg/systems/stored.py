@@ -13,6 +13,7 @@ from typing import Any
 
 from jaxkg.answer import Answer
 from jaxkg.cite import check
+from jaxkg.deadline import check as check_time
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.stores.around import Reach, TopicGraph, cut_words
 from jaxkg.kg.stores.cuts import cuts_met
@@ -180,6 +181,7 @@ class StoredQA(QuestionAnswering):
             new[first : first + self._together] for first in range(0, len(new), self._together)
         ]
         while waiting:
+            check_time()
             group = waiting.pop(0)
             together = dict.fromkeys(row for place in group for row in topics[place])
             part = self.parts.around(together, len(group))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.deadline import check
 from jaxkg.text.bert_weights import Bert, BertConfig, Dense, Layer, Norm
 
 _TOKENS = 4096
@@ -43,6 +44,7 @@ def _states(bert: Bert, ids: np.ndarray, config: BertConfig) -> np.ndarray:
     added = np.asarray(bert.positions[: ids.shape[1]]) + np.asarray(bert.types[0])
     states = _normed(bert.norm, np.asarray(bert.words)[ids] + added, config)
     for layer in bert.layers:
+        check()
         states = _layer(layer, states, config)
     return states
 

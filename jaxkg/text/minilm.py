@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.text.bert_on_host import vectors_on_host
 from jaxkg.text.bert_weights import Bert, BertConfig, changed, load_bert
@@ -201,6 +202,7 @@ class MiniLM:
         ids, weights = self.pieces(texts), self.weights
         flying = []
         for rows, count, width in text_batches([len(some) for some in ids], self.longest):
+            check()
             table = np.zeros((count, width), np.int32)
             lengths = np.ones(count, np.int32)
             for place, row in enumerate(rows):
@@ -209,6 +211,7 @@ class MiniLM:
             flying.append((rows, sentence_vectors(weights, table, lengths, config=self.config)))
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         for rows, found in flying:
+            check()
             vectors[rows] = np.asarray(found)[: len(rows)]
         return vectors
 

@@ -21,11 +21,13 @@ import ahocorasick_rs
 import numpy as np
 from rapidfuzz import fuzz, process
 
+from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.link.folding import MARK, Words, loose_form, plain, split_words, word_key
 from jaxkg.kg.link.question_words import QUESTION_WORDS, relation_words
 from jaxkg.kg.questions.formats import split_brackets
+from jaxkg.limits import looked_at
 from jaxkg.records import Link
 
 # Weights of words. A word that is neither weighs 1, less where many names contain it.
@@ -109,7 +111,10 @@ class Linker:
         self._degree = np.bincount(graph.triples[:, ::2].ravel(), minlength=graph.num_entities)
         patterns: dict[str, int] = {}
         pattern_of = np.fromiter(
-            (patterns.setdefault(word_key(name), len(patterns)) for name in self._surfaces),
+            (
+                patterns.setdefault(word_key(looked_at(name)), len(patterns))
+                for name in self._surfaces
+            ),
             np.int32,
             len(self._surfaces),
         )
@@ -297,10 +302,11 @@ class Linker:
         total = sum(weights) or 1.0
         content = [i for i, weight in enumerate(weights) if weight > _RELATION_WORD]
         candidates = []
-        for first in content:
-            for last in content:
-                if not first <= last < first + _LONGEST_MISSPELT:
-                    continue
+        for at, first in enumerate(content):
+            check()
+            for last in content[at : at + _LONGEST_MISSPELT]:
+                if last >= first + _LONGEST_MISSPELT:
+                    break
                 start, end = words.spans[first][0], words.spans[last][1]
                 if end - start < _SHORTEST_MISSPELT:
                     continue

@@ -9,6 +9,7 @@ import ahocorasick_rs
 
 from jaxkg.kg.link.folding import MARK, split_words, word_key
 from jaxkg.kg.link.question_words import QUESTION_WORDS
+from jaxkg.limits import looked_at
 
 
 class Mention(NamedTuple):
@@ -38,7 +39,7 @@ class NameFinder:
         self.names: Sequence[str] = tuple(names)
         self._rows: dict[str, list[int]] = {}
         for row, name in enumerate(self.names):
-            key = word_key(name)
+            key = word_key(looked_at(name))
             words = key[1:-1].split(MARK)
             if any(len(word) > 1 and word not in QUESTION_WORDS for word in words):
                 self._rows.setdefault(key, []).append(row)

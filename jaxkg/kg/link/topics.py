@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.link.linker import Linker
+from jaxkg.limits import LIMITS, first_ones
 from jaxkg.records import Link, Question
 from jaxkg.words import mask_mentions
 
@@ -22,12 +23,14 @@ class Topics:
             it reaches from any is found, not only what it reaches from all.
         spans: where the chosen ones are mentioned, to be masked before planning.
         missing: given topics that the graph does not have.
+        notes: of topics that are not looked at.
     """
 
     links: tuple[Link, ...]
     entities: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
     missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def branches(self) -> tuple[tuple[int, ...], ...]:
@@ -73,7 +76,8 @@ def find_topics(
 
 def _given(linker: Linker, question: Question) -> Topics:
     graph = linker.graph
-    rows = {topic: entity_rows(graph, topic) for topic in question.topics}
+    given, notes = first_ones(question.topics, LIMITS.topics, "topics")
+    rows = {topic: entity_rows(graph, topic) for topic in given}
     entities = tuple(dict.fromkeys(row for some in rows.values() for row in some))
     missing = tuple(topic for topic, some in rows.items() if not some)
     mentions: dict[str, tuple[int, int]] = {}
@@ -97,7 +101,7 @@ def _given(linker: Linker, question: Question) -> Topics:
         )
         for row in entities
     )
-    return Topics(links, entities, spans, missing)
+    return Topics(links, entities, spans, missing, tuple(notes))
 
 
 def entity_rows(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:

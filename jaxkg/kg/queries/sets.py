@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from jaxkg.deadline import check
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.rules import (
@@ -160,6 +161,7 @@ class QuerySets:
 
     def derive(self, node: Node) -> Derived:
         """The entities a node denotes."""
+        check()
         if isinstance(node, Entities | Domain):
             return start_of(self.values, node)
         if isinstance(node, Step):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable, NameTable
@@ -83,6 +84,7 @@ def surroundings(
     counted = seen[:0]
     room, full = min(reach.facts * questions, max(reach.together, reach.facts)), False
     for hop in range(reach.hops):
+        check()
         if not len(frontier):
             break
         runs = _not_there(store.runs(frontier), _once(parts).triples)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from jaxkg.candidates import Revisit
+from jaxkg.deadline import check
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import RankedEntity
 from jaxkg.systems.following import Followed, Join, follow_paths
@@ -54,6 +55,7 @@ def ground_schemas(
     walks = [(nothing, nothing, nothing, np.zeros((0, hops), np.int32), nothing)]
     tried, step = 0, count
     while tried < places:
+        check()
         more = there & (np.arange(places) >= tried) & (np.arange(places) < tried + step)
         more &= (used.sum(axis=1) < count)[:, None]
         tried, step = tried + step, 2 * step

@@ -23,6 +23,7 @@ from jaxkg.adjudicate.reading.dag import (
     refined_dag,
 )
 from jaxkg.adjudicate.rounds import Steps
+from jaxkg.deadline import check
 from jaxkg.systems.proh.calls import Calls
 from jaxkg.systems.proh.index import HyperIndex
 from jaxkg.systems.proh.retrieval import Anchors, Retriever
@@ -235,6 +236,7 @@ def search_states(
     """
     known: dict[str, tuple[list[AnswerPath], dict[str, Any]]] = {}
     while frontier and len(result.completed) < settings.solutions and not calls.stopped:
+        check()
         if len(result.states) == settings.states:
             result.notes.append(f"the search stopped after {settings.states} states")
             break

@@ -63,7 +63,7 @@ def confidence(params: Mapping[str, np.ndarray], cues: np.ndarray) -> np.ndarray
     >>> confidence(a_line(np.zeros(len(CUES))), np.ones((2, len(CUES)))).tolist()
     [0.5, 0.5]
     """
-    return 1 / (1 + np.exp(-rank_on_host(params, cues)))
+    return 1 / (1 + np.exp(-np.clip(rank_on_host(params, cues), -80, 80)))
 
 
 def a_line(line: np.ndarray) -> dict[str, np.ndarray]:

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from rapidfuzz import fuzz
 
+from jaxkg.deadline import check
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.link.folding import split_words
+from jaxkg.limits import LIMITS, checked_length, cut, first_ones, looked_at
 from jaxkg.systems.reader.language.asides import respelt, topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues, up_to_verb
@@ -50,6 +53,8 @@ _SURELY = 0.65
 letters of a longer name is below it."""
 _MET = 20_000
 """Elements that are held to be compared with the next question, too."""
+_WIDEST = 40
+"""Words of a question that may be one name."""
 _CERTAIN = 0.6
 """Least score of a mention whose words are read as a name and nothing else."""
 
@@ -99,23 +104,42 @@ class Readings:
         Args:
             text: the question.
             topics: ids or names of its topics, where they are known; nothing else is a topic then.
+
+        Raises:
+            JaxkgError: the question is too long.
         """
+        spans = split_words(checked_length(text)).spans
+        notes = cut(len(spans), LIMITS.words, "words")
+        text = text[: spans[LIMITS.words - 1][1]] if notes else text
+        topics, dropped = first_ones(topics, LIMITS.topics, "topics")
         moved = topic_in_place(respelt(text))
         cues, mentions = self._mentioned(moved.text, topics)
+        notes += dropped + cut(len(mentions), LIMITS.mentions, "names", "surest")
+        part = bool(notes)
+        surest = sorted(mentions, key=lambda mention: -mention.score)
+        left_out = {p for mention in surest[LIMITS.mentions :] for p in mention.words}
+        mentions = sorted(surest[: LIMITS.mentions], key=mentions.index)
         mentions = told_apart(moved.text, cues.words, mentions, self.vocabulary)
         if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
             mentions = self._told_once(mentions)
         mentions = [m for at, m in enumerate(mentions) if not self._does(mentions, at, cues)]
         mentions = mentions if topics else self._beside_labels(mentions, cues)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
-        masked |= self._sort_of(cues, mentions)
-        names = {place for mention in mentions for place in mention.words}
+        masked |= self._sort_of(cues, mentions) | left_out
+        names = left_out | {place for mention in mentions for place in mention.words}
         words = self._spelling.put_right(cues.words, names)
         cues = self._with_numbers(dataclasses.replace(cues, words=words), mentions)
         cues = up_to_verb(cues, self._verbs)
+        notes += (more := cut(len(cues.bounds), LIMITS.bounds, "numbers and dates"))
+        part |= bool(more)
+        cues = dataclasses.replace(cues, bounds=cues.bounds[: LIMITS.bounds]) if more else cues
         alignment = Alignment(cues, masked, self._labels_met())
         named = self.labels_by_word.named(alignment)
         classes = [c for c in self.finder.classes(cues) if not _done(cues, c, mentions)]
+        kinds, more = first_ones((c.kind for c in classes), LIMITS.classes, "classes")
+        notes += more
+        part |= bool(more)
+        classes = [c for c in classes if c.kind in kinds]
         first = frozenset(n for n, (start, _) in enumerate(words.spans) if start in moved.topic)
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
@@ -123,7 +147,20 @@ class Readings:
         denied = frozenset[int]()
         if self.linking is not None and (cues.negated, cues.except_at) != (None, None):
             denied = self.linking.likely(alignment.masked_text())
-        return Asked(cues, mentions, classes, alignment, named, sense, denied, told_first=first)
+        count = len(mentions)
+        notes += cut(count * (count - 1) // 2, LIMITS.pairs, "pairs of names", "surest")
+        return Asked(
+            cues,
+            mentions,
+            classes,
+            alignment,
+            named,
+            sense,
+            denied,
+            told_first=first,
+            notes=tuple(notes),
+            part=part,
+        )
 
     def _labels_met(self) -> Labels:
         """Of elements that questions were compared with; anew where words of questions, which
@@ -323,7 +360,8 @@ class Readings:
             rows = self.kg.entity_ids.rows(topic) or self.kg.entity_names.rows(topic)
             if not rows:
                 continue
-            first, last = _place(cues, self.kg.name(int(rows[0])))
+            check()
+            first, last = _place(cues, looked_at(self.kg.name(int(rows[0]))))
             options = tuple(Option(int(row), 1.0, "given") for row in rows[:6])
             found.append(Mention(first, last, options))
         return found
@@ -344,6 +382,8 @@ class Readings:
         """Readings of a question, the likeliest first, as far as settings go."""
         plain = self.find.all(asked)
         made = self.operators.all(asked, plain)
+        asked.notes += tuple(cut(len(made), LIMITS.candidates, "query graphs"))
+        made = made[: LIMITS.candidates]
         found = self.find.scored(asked, made)[: self.settings.looked_at]
         found += plain[: self.settings.looked_at] + self.wanting.all(asked)
         found = [c for c in found if c.wanting or self.find.answers(asked, c)]
@@ -388,7 +428,7 @@ def _done(cues: Cues, named: ClassMention, mentions: Sequence[Mention]) -> bool:
 def _place(cues: Cues, name: str) -> tuple[int, int]:
     """The words most like a name."""
     wanted = key_of(name)
-    width = len(wanted.split())
+    width = min(len(wanted.split()), _WIDEST)
     words = cues.words.folded
     spans = [(a, b) for a in range(len(words)) for b in range(a, min(len(words), a + width + 1))]
     if not spans:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from jaxkg.limits import LIMITS
+
 
 @dataclasses.dataclass(frozen=True)
 class ReaderSettings:
@@ -26,7 +28,7 @@ class ReaderSettings:
     hops: int = 3
     edges: int = 50_000
     expanded: int = 80
-    looked_at: int = 400
+    looked_at: int = LIMITS.rows
     threshold: float | None = None
     readings: int = 3
     without: str = ""

@@ -11,9 +11,11 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
+from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.limits import LIMITS, longer, shortened
 from jaxkg.query import Total, query_to_dict
 from jaxkg.readings import say
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
@@ -108,7 +110,13 @@ class Reader(QuestionAnswering):
         self.readings = readings
         self.weights = weights
         self.settings = settings
-        self.advice = advice
+        names = (self.kg.entity_names, self.kg.aliases.names)
+        long = [
+            some[row]
+            for some in names
+            for row in np.flatnonzero(np.diff(some.offsets) > LIMITS.name).tolist()
+        ]
+        self.advice = (*advice, *longer(long))
         self.corrections = corrections
         self._kept = kept_views(settings.without)
 
@@ -219,7 +227,7 @@ class Reader(QuestionAnswering):
                 break
         tie = len(kept) > 1 and kept[1].confidence > _TIE * kept[0].confidence
         denied = contradicted(asked, found[order[0]], self.readings.find)
-        answers = sure >= least and not tie and not denied
+        answers = sure >= least and not tie and not denied and not asked.part
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
 
@@ -267,6 +275,7 @@ class Reader(QuestionAnswering):
             stages.end("read")
             shared = stages.usage(len(some)).stages
             for question in some:
+                check()
                 found.append(self._answered(question, every.popleft(), Stages(shared))[0])
                 if on_progress:
                     on_progress("answer", len(found), len(questions))
@@ -297,7 +306,7 @@ class Reader(QuestionAnswering):
         return self._answer(question, understood, stages), understood
 
     def _answer(self, question: Question, understood: Understood, stages: Stages) -> Answer:
-        notes = [f"weights {self.weights.version}", *self.advice]
+        notes = [f"weights {self.weights.version}", *self.advice, *understood.asked.notes]
         if understood.asked.cut:
             notes.append("too much lies around the topics: not all of it was walked on from")
         topics = self._links(understood)
@@ -376,7 +385,8 @@ class Reader(QuestionAnswering):
     def _other(self, reading: Reading) -> OtherReading:
         ends = reading.candidate.ends
         result = reading.candidate.result
-        names = [result] if result else [self.kg.name(end) for end in ends[:_SHOWN].tolist()]
+        shown = (self.kg.name(end) for end in ends[:_SHOWN].tolist())
+        names = [result] if result else list(map(shortened, shown))
         return OtherReading(
             reading.words,
             min(1.0, reading.confidence),

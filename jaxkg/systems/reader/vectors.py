@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from jaxkg.limits import LIMITS
 from jaxkg.systems.reader.language.lexicon.german import in_english
 from jaxkg.text import TextEncoder
 from jaxkg.text.encoder import Change, encoder_changed
@@ -60,7 +61,7 @@ class TextVectors:
 
     def _encode(self, texts: list[str]) -> np.ndarray:
         assert self.encoder is not None
-        return self.encoder([in_english(text) for text in texts])
+        return self.encoder([in_english(text[: LIMITS.question]) for text in texts])
 
     def _map_labels(self, labels: list[str]) -> np.ndarray:
         assert self._maps is not None

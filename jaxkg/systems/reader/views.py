@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader.linking.relations import NAMES as LINKING
 from jaxkg.systems.reader.linking.relations import RelationLinking, linking_views
@@ -123,6 +124,7 @@ def views(
     type_views = TypeViews(asked, find)
     own = np.zeros((len(found), len(_OWN)), np.float32)
     for row, (candidate, ends) in enumerate(zip(found, kinds)):
+        check()
         seen = {
             **step_views(asked, candidate, find),
             **topic_views(asked, candidate),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxkg.limits import shortened
 from jaxkg.readings import say
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
@@ -22,7 +23,7 @@ def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bo
         some: whether there are readings to choose from.
     """
     vocabulary = readings.vocabulary
-    names = [readings.kg.name(m.options[0].entity) for m in asked.mentions]
+    names = [shortened(readings.kg.name(m.options[0].entity)) for m in asked.mentions]
     kinds = [vocabulary.class_names(m.kind)[0] for m in asked.classes]
     told = dict.fromkeys([*names, *kinds])
     known = f"recognised: {', '.join(map(repr, told))}" if told else _NOTHING
@@ -31,6 +32,8 @@ def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bo
     if not some:
         unmet = " and leads to nothing that was asked for" if told else ""
         return f"{known}{unmet}; {_near(asked, readings)}"
+    if asked.part:
+        return f"only a part of the question is looked at ({'; '.join(asked.notes)}); {known}"
     if asked.cues.adds_up:
         return f"{_ADDS_UP}; {known}; {_near(asked, readings)}"
     return f"not sure enough how to read it; {known}; {_near(asked, readings)}"
@@ -41,7 +44,7 @@ def _lacked(asked: Asked, readings: Readings, candidate: Candidate) -> str:
     if candidate.shape == "except":
         return f"there seems to be none: {say(readings.kg, candidate.query)}"
     ((mention, option),) = candidate.topics
-    name = readings.kg.name(asked.mentions[mention].options[option].entity)
+    name = shortened(readings.kg.name(asked.mentions[mention].options[option].entity))
     label = readings.find.wordings(candidate.last)[0]
     has = f"{name!r} has no" if candidate.last < readings.kg.num_relations else f"of {name!r} no"
     return f"the graph does not seem to say it: {has} {label!r}"

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from jaxkg.candidates import start
+from jaxkg.deadline import check
 from jaxkg.search.super_relations import (
     BestPaths,
     SuperSearch,
@@ -87,6 +88,7 @@ def run_search(
     rows = bucket(len(topics))
     search = _begin(_start(*starts_table(topics, num_rows=rows)), num_questions=rows)
     for step in range(settings.hops):
+        check()
 
         def asked(slots: tuple[int, ...], before: SuperSearch = search):
             return _ask(

@@ -10,9 +10,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from jaxkg.deadline import check
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.link.name_search import NameSearch
 from jaxkg.kg.neighbourhood import distinct
+from jaxkg.limits import looked_at
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.stems import alike, is_past
@@ -128,6 +130,7 @@ class TopicFinder:
         for name, row, other in surfaces:
             if self._aside[row]:
                 continue
+            name = looked_at(name)
             keys = (key_of(name), key_of(opened(name)), *CALLED.get(key_of(name), ()))
             for key in dict.fromkeys(keys):
                 index.known.update(key.split())
@@ -272,6 +275,7 @@ class TopicFinder:
         ]
         found: list[Mention] = []
         for first in range(len(folded)):
+            check()
             for last in range(first, min(first + 5, len(folded))):
                 if not (free[first] and free[last]) or taken & set(range(first, last + 1)):
                     continue

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from jaxkg.limits import LIMITS
 from jaxkg.query import Compared, Count, Exists, Node, Query, Total
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.topics import ClassMention, Mention
@@ -82,6 +84,8 @@ class Asked:
         denied: relations that a question with a "not" asks for as a whole, likelier than not.
         told_first: places of words that say what the rest asks of: "the tent at Ash, what".
         cut: whether too much lies around the topics to walk on from all of it.
+        notes: what of the question is not looked at.
+        part: whether names or words of it are not, so that no answer is sure.
     """
 
     cues: Cues
@@ -93,6 +97,17 @@ class Asked:
     denied: frozenset[int] = frozenset()
     told_first: frozenset[int] = frozenset()
     cut: bool = False
+    notes: tuple[str, ...] = ()
+    part: bool = False
+
+    @functools.cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Places of two mentions that may be joined: of all of them, or of the surest."""
+        pairs = list(itertools.combinations(range(len(self.mentions)), 2))
+        if len(pairs) <= LIMITS.pairs:
+            return pairs
+        sure = [mention.score for mention in self.mentions]
+        return sorted(sorted(pairs, key=lambda p: -sure[p[0]] - sure[p[1]])[: LIMITS.pairs])
 
     @functools.cached_property
     def sorts(self) -> Mapping[int, np.ndarray]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 
+from jaxkg.deadline import check
 from jaxkg.query import Domain, Entities, Intersection, Node, Step, Where
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.paths.walks import FURTHEST, Walks, named_classes, ranked
@@ -17,6 +19,11 @@ _MEANT = 0.5
 """Likeness from which on a class keeps what is found to its own: "apartments", flats."""
 _PEOPLE = 4
 """Classes of people that a "who" may keep to where it names none."""
+_BEST, _SHORT, _NEXT = 120, 60, 30
+"""Paths that are kept to classes, those of two relations that are joined, and those of one that
+are joined with what two topics share; the best first."""
+_PAIRED = 150
+"""Joins of two topics, the best first."""
 _MET = 15
 """Joins of two topics that are walked on from, the best first."""
 _LIKELY = 0.45
@@ -35,6 +42,7 @@ class Candidates(Walks):
         for place, mention in enumerate(asked.mentions):
             some: list[Candidate] = []
             for at, option in enumerate(mention.options):
+                check()
                 start = Candidate(
                     Entities((self.kg.entity_ids[option.entity],)),
                     np.array([option.entity]),
@@ -47,7 +55,7 @@ class Candidates(Walks):
                     some += [kin, *self.paths(asked, kin, 2, most)]
             if asked.cues.same:
                 some = [path for path in some if self._there_and_back(path)] or some
-            paths.append(ranked(some))
+            paths.append(self._wanted(ranked(some)))
         joins = [*self.joins(asked, paths), *self._met(asked)]
         singles = [c for some in paths for c in some]
         alike = self._near(asked)
@@ -56,12 +64,20 @@ class Candidates(Walks):
         kinds = named_classes(asked) or {kind for kind in alike if alike[kind] >= _MEANT}
         if asked.cues.wants == "person":  # "everybody at Quill" is nothing else that is of Quill
             kinds = kinds or self._people
-        kept = self.scored(asked, self.with_classes(kinds, best[:120]))
+        kept = self.scored(asked, self.with_classes(kinds, best[:_BEST]))
         # "How high is the wooden church?": a step on from what a topic and a class pick out.
         kept += [path for one in kept[:FURTHEST] for path in self.paths(asked, one, 1)]
         from_classes = self.from_classes(asked, classes)
         every = self.marked(asked, classes)
         return ranked([*best[: self._looked_at], *kept, *every, *from_classes])
+
+    def _wanted(self, paths: list[Candidate]) -> list[Candidate]:
+        """Those of one topic that something is made of, of its paths, the best first."""
+        short = [path for path in paths if len(path.relations) <= 2]
+        near = [path for path in short if len(path.relations) <= 1]
+        some = (*paths[: max(_BEST, self._looked_at)], *short[:_SHORT], *near[:_NEXT])
+        wanted = set(map(id, some))
+        return [path for path in paths if id(path) in wanted]
 
     def rows(self, asked: Asked, place: int) -> list[Candidate]:
         """What joins a topic to others, by its place: the rows of sales that a customer is in."""
@@ -90,9 +106,9 @@ class Candidates(Walks):
         """What is said where two topics are joined: what one of them played in the other."""
         places = range(len(asked.mentions))
         rows = [self.rows(asked, place) for place in places] if len(places) > 1 else []
-        pairs = itertools.combinations(rows, 2)
-        met = ranked(self.scored(asked, [m for a, b in pairs for m in self._meet(a, b)]))
-        return [path for one in met[:_MET] for path in self.paths(asked, one, 1)]
+        pairs = (self._meet(rows[one], rows[two]) for one, two in asked.pairs)
+        met = self.best(asked, itertools.chain.from_iterable(pairs), _MET)
+        return [path for one in met for path in self.paths(asked, one, 1)]
 
     def _there_and_back(self, path: Candidate) -> bool:
         """Whether a path goes on to what shares something with where it came from."""
@@ -101,46 +117,40 @@ class Candidates(Walks):
 
     def joins(self, asked: Asked, paths: list[list[Candidate]]) -> list[Candidate]:
         """Sets that two or three topics share, and what one or two steps on from them is."""
-        pairs: list[Candidate] = []
-        for one, two in itertools.combinations(range(len(paths)), 2):
-            left = [p for p in paths[one] if len(p.relations) <= 2][:60]
-            right = [p for p in paths[two] if len(p.relations) <= 2][:60]
-            pairs += self._meet(left, right)
-        pairs = self.scored(asked, pairs)[:150]
-        triples: list[Candidate] = []
+        short = [[p for p in some if len(p.relations) <= 2][:_SHORT] for some in paths]
+        met = (self._meet(short[one], short[two]) for one, two in asked.pairs)
+        pairs = self.best(asked, itertools.chain.from_iterable(met), _PAIRED)
+        triples: list[Iterator[Candidate]] = []
         if len(paths) > 2:
             for third in range(len(paths)):
                 outer = [p for p in pairs[:40] if all(m != third for m, _ in p.topics)]
-                triples += self._meet(
-                    outer, [p for p in paths[third] if len(p.relations) <= 1][:30]
-                )
-        joined = ranked([*pairs, *self.marked(asked, triples)])
+                near = [p for p in paths[third] if len(p.relations) <= 1][:_NEXT]
+                triples.append(self._meet(outer, near))
+        most = max(_BEST, self._looked_at)
+        joined = [*pairs, *self.best(asked, itertools.chain.from_iterable(triples), most)]
+        joined = ranked(joined)[:most]
         further = [f for join in joined[:15] for f in self.paths(asked, join, 1)]
         return [*joined, *further]
 
-    def _meet(self, left: list[Candidate], right: list[Candidate]) -> list[Candidate]:
-        found = []
+    def _meet(self, left: list[Candidate], right: list[Candidate]) -> Iterator[Candidate]:
         for a, b in itertools.product(left, right):
             if a.last >= 0 and self.vocabulary.ends_kind(a.last) != "thing":
                 continue
             both = np.intersect1d(a.ends, b.ends, assume_unique=True)
             if len(both):
                 shared = a.relations == b.relations and len(a.topics) == 1
-                found.append(
-                    Candidate(
-                        query=Intersection((a.node, b.node)),
-                        ends=both,
-                        # "Films with A and B" names the relation once.
-                        relations=a.relations if shared else (*a.relations, *b.relations),
-                        topics=(*a.topics, *b.topics),
-                        between=(*a.between, *b.between),
-                        shape="join",
-                        explained=a.explained | b.explained,
-                        last=a.last,
-                        legs=(*a.legs, *b.legs),
-                    )
+                yield Candidate(
+                    query=Intersection((a.node, b.node)),
+                    ends=both,
+                    # "Films with A and B" names the relation once.
+                    relations=a.relations if shared else (*a.relations, *b.relations),
+                    topics=(*a.topics, *b.topics),
+                    between=(*a.between, *b.between),
+                    shape="join",
+                    explained=a.explained | b.explained,
+                    last=a.last,
+                    legs=(*a.legs, *b.legs),
                 )
-        return found
 
     def class_query(self, kind: int) -> Domain | Step:
         """All entities of a class, or of a sort."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import spread
+from jaxkg.limits import looked_at
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.likeness import Spelt
 from jaxkg.systems.reader.vectors import TextVectors
@@ -29,7 +30,7 @@ def folded_words(label: str) -> tuple[str, ...]:
     >>> folded_words("Directed by")
     ('directed', 'by')
     """
-    return tuple(split_words(label).folded)
+    return tuple(split_words(looked_at(label)).folded)
 
 
 @functools.lru_cache(100_000)
@@ -90,7 +91,7 @@ class Labels:
             return np.array([self._rows[group] for group in groups], np.int64)
 
     def _add(self, groups: list[tuple[str, ...]]) -> None:
-        texts = [text for group in groups for text in group]
+        texts = [looked_at(text) for group in groups for text in group]
         self._vectors.add(self.vectors(texts))
         self._told.add(self.vectors.told(texts))
         words = [_telling(text) or ("",) for text in texts]

@@ -184,7 +184,7 @@ class Operators:
         for path in found:  # a long name must not crowd out a short one
             if path.shape == "path" and len(path.topics) == 1:
                 paths[path.topics[0][0]].append(path)
-        for one, two in itertools.combinations(sorted(paths), 2):
+        for one, two in asked.pairs:
             for a, b in itertools.product(paths[one][:_EITHER], paths[two][:_EITHER]):
                 if a.relations == b.relations and a.classes == b.classes:
                     made.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from jaxkg.limits import LIMITS
 from jaxkg.systems.reader.language.lexicon.stems import stem
 
 # English: the German words for it. What is a word of both languages is left out.
@@ -225,6 +226,8 @@ def _plain(word: str) -> str:
 @functools.lru_cache(65_536)
 def _word(word: str) -> str:
     """A German word in English, "" for one that is not known; compounds by their parts."""
+    if len(word) > LIMITS.word:
+        return ""
     known = _known()
     for form in (word, _plain(word)):
         if stem(form) in known and len(form) > 3:

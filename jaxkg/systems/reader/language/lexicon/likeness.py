@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from jaxkg.limits import LIMITS
 from jaxkg.systems.reader.language.lexicon.stems import (
     BEGINS,
     BEGINS_FROM,
@@ -82,6 +83,7 @@ class _Stems:
         self._places: dict[str, list[int]] = defaultdict(list)
         for place, one in enumerate(stems):
             self._places[one].append(place)
+        self._longest = min(LIMITS.word, max(map(len, stems), default=0))
         self._all = "\n" + "\n".join(stems) + "\n"
         self._starts = list(itertools.accumulate((len(one) + 1 for one in stems), initial=1))
 
@@ -92,7 +94,7 @@ class _Stems:
         """Those that begin with it, and those that it begins with."""
         if len(own) >= BEGINS_FROM:
             yield from (self._place(at + 1) for at in self._found("\n" + own))
-        for end in range(BEGINS_FROM, len(own)):
+        for end in range(BEGINS_FROM, min(len(own), self._longest + 1)):
             yield from self.same(own[:end])
 
     def within(self, own: str) -> Iterator[int]:
@@ -100,7 +102,7 @@ class _Stems:
         if len(own) >= WITHIN_FROM:
             yield from map(self._place, self._found(own))
         for first in range(len(own)):
-            for end in range(first + WITHIN_FROM, len(own) + 1):
+            for end in range(first + WITHIN_FROM, min(len(own), first + self._longest) + 1):
                 yield from self.same(own[first:end])
 
     def _found(self, text: str) -> Iterator[int]:

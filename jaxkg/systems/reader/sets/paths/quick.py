@@ -6,11 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.deadline import check
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.sets.alignment import Aligned
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.paths.further import Further
 
+_NUMBERS = 2_000_000
+"""Numbers of words and elements that are held at once."""
+_ELEMENTS = 8
+"""Elements of a reading, about."""
 _LOOSE = 0.9
 """What a class explains that a reading comes to, or walks through, without naming it."""
 _CLASS, _NAMELESS = 0.15, 0.35
@@ -71,6 +76,19 @@ def quick_scores(
     Returns:
         [C] float64.
     """
+    held = max(1, _NUMBERS // (_ELEMENTS * max(1, len(asked.alignment.content))))
+    parts = [slice(first, first + held) for first in range(0, len(found), held)]
+    return np.concatenate([_scores(asked, found[p], kinds[p], vocabulary) for p in parts])
+
+
+def _scores(
+    asked: Asked,
+    found: Sequence[Candidate],
+    kinds: Sequence[tuple[int, ...]],
+    vocabulary: Vocabulary,
+) -> np.ndarray:
+    """`quick_scores` of as many as are held at once."""
+    check()
     content = asked.alignment.content
     nothing = np.zeros(len(content), np.float32)
     covers: list[np.ndarray] = []
@@ -152,11 +170,18 @@ def further_scores(
     codes, code_at = np.unique(further.code, return_inverse=True)
     told = [aligned(asked, code, vocabulary) for code in codes.tolist()]
     prices = before[further.path] + np.array([_price([one]) for one in told])[code_at]
-    cover = np.maximum(base[further.path], np.stack([one.cover for one in told])[code_at])
+    covers = np.stack([one.cover for one in told])
     ends = [[class_aligned(asked, kind, vocabulary) for kind in some] for some in kinds]
-    np.maximum(cover, np.stack([_cover([], some, content) for some in ends])[kinds_at], out=cover)
+    covered = np.stack([_cover([], some, content) for some in ends])
     start = paths[0]
-    cover[:, list(start.explained)] = 1.0
-    explained = (cover * content).sum(axis=1).astype(np.float64)
+    explained = np.zeros(len(further))
+    held = max(1, _NUMBERS // max(1, len(content)))
+    for first in range(0, len(further), held):
+        check()
+        some = slice(first, first + held)
+        cover = np.maximum(base[further.path[some]], covers[code_at[some]])
+        np.maximum(cover, covered[kinds_at[some]], out=cover)
+        cover[:, list(start.explained)] = 1.0
+        explained[some] = (cover * content).sum(axis=1)
     prices += others[further.path]
     return explained - prices + (_said(asked, start.topics) + 0.5 * start.fit)

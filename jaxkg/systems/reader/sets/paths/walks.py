@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from jaxkg.deadline import check
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.query import Entities, Node, Step
 from jaxkg.systems.reader.language.kin import kin_told
@@ -19,6 +21,8 @@ from jaxkg.words import is_blank
 
 FURTHEST = 30
 """Paths of three relations that are walked on from."""
+_SCORED = 4_096
+"""Readings of very many that are held at once to find the best."""
 _AT_ONCE = 200_000
 """Edges that are walked at once; a set that has more is walked alone."""
 
@@ -86,6 +90,14 @@ class Walks:
         """With quick scores, best first."""
         return ranked(self.marked(asked, found))
 
+    def best(self, asked: Asked, found: Iterable[Candidate], most: int) -> list[Candidate]:
+        """The best of very many by their quick scores, which are not all held at once."""
+        kept: list[Candidate] = []
+        rest = iter(found)
+        while some := list(itertools.islice(rest, _SCORED)):
+            kept = ranked([*kept, *self.marked(asked, some)])[:most]
+        return kept
+
     def paths(
         self, asked: Asked, start: Candidate, hops: int, most: int | None = None
     ) -> list[Candidate]:
@@ -103,6 +115,7 @@ class Walks:
         around = self.vocabulary.around
         alone = isinstance(start.query, Entities)
         for hop in range(hops):
+            check()
             best = level[: self._expanded if hop < 3 else FURTHEST]
             walked = [path for path in best if around.degree(path.ends) <= self._edges]
             asked.cut |= len(walked) < len(best)
