@@ -55,6 +55,7 @@ def ask(
             "kept, and gone by from then on; `jaxkg cache` shows and clears it.",
         ),
     ] = None,
+    seconds: options.Seconds = None,
     top_k: options.TopK = 50,
     repair: options.Repair = False,
     seed: Annotated[int, typer.Option(help="Of a planner made on first use.")] = 0,
@@ -87,6 +88,7 @@ def ask(
             repair=repair,
             seed=seed,
             keep_on_failure=True,
+            seconds=seconds,
             **parts.given(),
         ) as warm,
     ):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from jaxkg.cli.blocks import GraphOptions, ModelOptions
 from jaxkg.cli.models import language_model
+from jaxkg.deadline import TimeLimit
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import keep_compiled_programs
 from jaxkg.experiments.parts import Parts
@@ -18,15 +19,25 @@ from jaxkg.experiments.stores import parts_of
 
 if TYPE_CHECKING:
     from jaxkg.answer import Answer
-    from jaxkg.records import TraceNode
+    from jaxkg.records import Question, TraceNode
 
 
 @dataclasses.dataclass(frozen=True)
 class Session:
-    """A system and what it was built of."""
+    """A system, what it was built of, and the seconds that one question may take."""
 
     system: System
     parts: Parts
+    seconds: float | None = None
+
+    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+        """Answer questions within the seconds of one.
+
+        Raises:
+            OutOfTime: it takes longer.
+        """
+        with TimeLimit(self.seconds):
+            return self.system.answer(questions)
 
     def answer(self, question: str) -> Answer:
         """Answer a question; its citations are checked.
@@ -36,7 +47,7 @@ class Session:
         """
         from jaxkg.systems.answering import as_question
 
-        return self._held(self.system.answer([as_question(checked_question(question))])[0])
+        return self._held(self.answers([as_question(checked_question(question))])[0])
 
     def right(self, question: str, number: int) -> Answer:
         """The answer by the reading of that number, which is kept for the next time.
@@ -51,14 +62,16 @@ class Session:
             raise JaxkgError(
                 "only --system reader, over a whole graph, keeps which reading is right"
             )
-        correct(as_question(checked_question(question)), number)
+        with TimeLimit(self.seconds):
+            correct(as_question(checked_question(question)), number)
         return self.answer(question)
 
     def traced(self, question: str) -> tuple[Answer, tuple[TraceNode, ...]]:
         """The same, and what the system tells of its stages."""
         from jaxkg.systems.answering import as_question
 
-        answer, stages = self.system.traced(as_question(checked_question(question)))
+        with TimeLimit(self.seconds):
+            answer, stages = self.system.traced(as_question(checked_question(question)))
         return self._held(answer), stages
 
     def _held(self, answer: Answer) -> Answer:
@@ -74,6 +87,8 @@ def session(
     wanted: ModelOptions,
     show: Callable[[str, int, int], None],
     graph: GraphOptions,
+    *,
+    seconds: float | None = None,
     **options: Any,
 ) -> Iterator[Session]:
     """Read the graph and build the system, None for the default; `options` are of `Parts`.
@@ -84,7 +99,7 @@ def session(
         keep_compiled_programs()
         backend = None if model is None else model.backend
         parts = parts_of(graph.kg, graph.reading, graph.stores, show, backend=backend, **options)
-        yield Session(build_system(name or default_system(parts), parts), parts)
+        yield Session(build_system(name or default_system(parts), parts), parts, seconds)
 
 
 def checked_question(text: str) -> str:

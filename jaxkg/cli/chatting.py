@@ -33,6 +33,7 @@ def chat(
     parts: SystemOptions,
     wanted: ModelOptions,
     system: options.System = None,
+    seconds: options.Seconds = None,
     seed: Annotated[int, typer.Option(help="Of a planner made on first use.")] = 0,
 ) -> None:
     """Ask one question after another; graph and system stay loaded, `:help` says what else.
@@ -42,7 +43,14 @@ def chat(
     with (
         progress_bars() as show,
         session(
-            system, wanted, show, source, seed=seed, keep_on_failure=True, **parts.given()
+            system,
+            wanted,
+            show,
+            source,
+            seed=seed,
+            keep_on_failure=True,
+            seconds=seconds,
+            **parts.given(),
         ) as warm,
     ):
         show("ready", 1, 1)

@@ -188,6 +188,14 @@ Replay = Annotated[bool, typer.Option("--replay", help="Answer from kept replies
 Concurrency = Annotated[
     int, typer.Option("--concurrency", min=1, help="Requests to the model at a time.")
 ]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds",
+        min=0.1,
+        help="Seconds of one question, which is stopped then. Default: no limit, of `mcp` 60.",
+    ),
+]
 Timeout = Annotated[
     float, typer.Option("--timeout", min=0.1, help="Seconds for one whole reply of the model.")
 ]

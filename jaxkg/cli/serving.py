@@ -110,6 +110,7 @@ def mcp(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of --transport http.")] = 8138,
     allow_host: AllowHost = None,
     allow_origin: AllowOrigin = None,
+    seconds: options.Seconds = 60.0,
 ) -> None:
     """Offer the graph to an assistant as tools (Model Context Protocol).
 
@@ -132,9 +133,9 @@ def mcp(
 
     with (
         progress_bars() as show,
-        session(system, ModelOptions(), show, graph, **parts.given()) as asked,
+        session(system, ModelOptions(), show, graph, seconds=seconds, **parts.given()) as asked,
     ):
-        tools = server(_lookups(asked), asked.system.answer)
+        tools = server(_lookups(asked), asked.answers)
     _log()
     if transport == "stdio":
         tools.run("stdio")

@@ -13,6 +13,7 @@ import numpy as np
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.columns import looks_like, of_quantity
 from jaxkg.kg.queries.literals import literal
+from jaxkg.limits import shortened
 from jaxkg.words import is_name, one_line, relation_words, singular
 
 TYPE_LABELS = frozenset(
@@ -193,7 +194,7 @@ class GraphWords:
     def _name(self, entity: str) -> str:
         kg, row = self.kg, self.kg.entity(entity)
         raw = kg.name(row)
-        name = one_line(raw)
+        name = one_line(shortened(raw))
         if not is_name(raw) and (told := self._described(row)):
             return f"an entry ({told})"
         others = kg.entity_names.rows(raw)
@@ -212,11 +213,11 @@ class GraphWords:
         for place in self._rows_of(row):
             _, code, tail = triples[place].tolist()
             if self.kg.has_name(tail):
-                told.append(f"{self._plain[code]}: {one_line(self.kg.name(tail))}")
+                told.append(f"{self._plain[code]}: {one_line(shortened(self.kg.name(tail)))}")
         for place in np.flatnonzero(triples[:, 2] == row).tolist():
             head, code, _ = triples[place].tolist()
             if self.kg.has_name(head):
-                told.append(f"{self._plain[code]} of {one_line(self.kg.name(head))}")
+                told.append(f"{self._plain[code]} of {one_line(shortened(self.kg.name(head)))}")
         return (
             ", ".join(told).replace('"', "'").replace("[", "(").replace("]", ")").replace(";", ",")
         )

@@ -57,7 +57,9 @@ def test_the_surest_names_are_walked_on_from(kg, reader):
 
 
 def test_all_pairs_of_a_few_names_are_joined_and_the_surest_of_many(kg, reader):
-    few = reader.readings.asked("who played in " + " and ".join(["Alien", "Gladiator", "The Martian"]))
+    few = reader.readings.asked(
+        "who played in " + " and ".join(["Alien", "Gladiator", "The Martian"])
+    )
     assert len(few.mentions) == 3
     assert few.pairs == [(0, 1), (0, 2), (1, 2)]
     assert not few.notes
