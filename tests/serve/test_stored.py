@@ -209,8 +209,9 @@ def test_the_command_over_a_mapped_folder(tmp_path):
         body = json.dumps({"question": "Who is the project lead of Heron?"}).encode()
         for _ in range(600):
             try:
-                address = f"http://127.0.0.1:{port}/ask"
-                with urllib.request.urlopen(urllib.request.Request(address, body)) as reply:
+                address, kind = f"http://127.0.0.1:{port}/ask", {"Content-Type": "application/json"}
+                asked = urllib.request.Request(address, body, kind)
+                with urllib.request.urlopen(asked) as reply:
                     answer = json.load(reply)
                 break
             except OSError:
