@@ -176,9 +176,15 @@ def _lookups(asked: Session) -> Lookups:
     """What is looked up beside questions: in the graph, or in the store that is asked."""
     from jaxkg.serve.facts import Facts
     from jaxkg.serve.stored import lookups
+    from jaxkg.text import HashingEncoder
 
     parts = asked.parts
-    return lookups(parts.store, _whole(asked), lambda: Facts.of(parts.kg, parts.linker))
+
+    def facts() -> Facts:
+        like = HashingEncoder().fitted(parts.kg.relation_labels)
+        return Facts.of(parts.kg, parts.linker, like)
+
+    return lookups(parts.store, _whole(asked), facts)
 
 
 def _whole(asked: Session) -> TopicGraph | None:

@@ -12,6 +12,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from jaxkg.kg.id_classes import id_classes
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.queries.columns import looks
 
+Encode: TypeAlias = Callable[[Sequence[str]], np.ndarray]
+"""Texts to [Q, D] vectors of length 1."""
 MOST = 40
 """Relations of a projection."""
 MOST_TOKENS = 600
@@ -127,7 +130,7 @@ class TypedSchema:
         self,
         text: str,
         starts: Sequence[int],
-        encode: Callable[[Sequence[str]], np.ndarray],
+        encode: Encode | None,
         *,
         most: int = MOST,
         most_tokens: int = MOST_TOKENS,
@@ -140,7 +143,7 @@ class TypedSchema:
         Args:
             text: the question, without the topic's name.
             starts: topic entities.
-            encode: texts to [Q, D] vectors of length 1.
+            encode: texts to [Q, D] vectors of length 1; None leaves words out of account.
             most: relations at most.
             most_tokens: tokens of their lines at most, as estimated.
 
@@ -159,15 +162,17 @@ class TypedSchema:
             found.append(relation)
         return tuple(found)
 
-    def nearness(self, text: str, encode: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
+    def nearness(self, text: str, encode: Encode | None) -> np.ndarray:
         """[R] how like the question a relation's words are, and how many facts have it."""
+        if encode is None:
+            return self._frequent
         return self._vectors(encode) @ np.asarray(encode([text]))[0] + self._frequent
 
     def _by_nearness(
         self,
         text: str,
         starts: Sequence[int],
-        encode: Callable[[Sequence[str]], np.ndarray],
+        encode: Encode | None,
     ) -> list[int]:
         near = self.nearness(text, encode)
         onwards = self._around(starts)
@@ -199,7 +204,7 @@ class TypedSchema:
             onwards[relation] = np.unique(triples[beyond, 1]).tolist()
         return onwards
 
-    def _vectors(self, encode: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
+    def _vectors(self, encode: Encode) -> np.ndarray:
         if getattr(self, "_encoded", (None,))[0] is not encode:
             labels = np.asarray(encode([*self.kg.relation_labels]))
             names = [re.sub(r"[._]+", " ", name) for name in self.kg.relations]

@@ -15,12 +15,15 @@ import numpy as np
 
 from jaxkg.cite import cite_path
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.kg import KnowledgeGraph, Linker, find_topics
 from jaxkg.kg.link.folding import key_words, loose_form
 from jaxkg.kg.link.name_search import NameSearch
-from jaxkg.kg.link.topics import entity_rows
+from jaxkg.kg.link.topics import entity_rows, masked_texts
 from jaxkg.kg.neighbourhood import Neighbourhood
+from jaxkg.kg.typed_schema import Encode, TypedSchema
 from jaxkg.limits import LIMITS, looked_at, shortened
+from jaxkg.records import Question
+from jaxkg.words import TOPIC_WORD
 
 WORDED = 0.95
 """Score of an entity that has the words asked for among those of its name; misspelt is less."""
@@ -100,6 +103,15 @@ class Lookups(abc.ABC):
     def schema(self, *, limit: int = 200) -> dict[str, Any]:
         """Relations, most frequent first, each with a count and, of a whole graph, an example."""
 
+    def typed(self, question: str) -> dict[str, Any]:
+        """The relations that a question may need, as `(class)-[relation]->(class)`, likeliest
+        first; see `TypedSchema.projected`.
+
+        Raises:
+            JaxkgError: the graph lies in a store and is not read whole.
+        """
+        raise JaxkgError("the schema of a store is told whole; leave the question out")
+
     @abc.abstractmethod
     def _known(self, name: str) -> list[int]:
         """Entities of an id, a name or an alias."""
@@ -150,11 +162,14 @@ class Facts(Lookups):
     kg: KnowledgeGraph
     linker: Linker
     around: Neighbourhood
+    encode: Encode | None = None
 
     @classmethod
-    def of(cls, kg: KnowledgeGraph, linker: Linker | None = None) -> Facts:
-        """Put the parts together."""
-        return cls(kg, linker or Linker(kg), Neighbourhood(kg))
+    def of(
+        cls, kg: KnowledgeGraph, linker: Linker | None = None, encode: Encode | None = None
+    ) -> Facts:
+        """Put the parts together; `encode` tells which relations are like a question's words."""
+        return cls(kg, linker or Linker(kg), Neighbourhood(kg), encode)
 
     def entity(self, name: str, *, limit: int = 20) -> dict[str, Any]:
         """See `Lookups`."""
@@ -229,6 +244,25 @@ class Facts(Lookups):
             "relations": self._by_frequency[:limit],
             "left_out": max(0, self.kg.num_relations - limit),
         }
+
+    def typed(self, question: str) -> dict[str, Any]:
+        """See `Lookups`."""
+        [topics] = find_topics(self.linker, [Question("q", question)])
+        [text] = masked_texts([Question("q", question)], [topics])
+        schema = self._typed_schema
+        found = schema.projected(text.replace(TOPIC_WORD, " "), topics.entities, self.encode)
+        return {
+            "topics": [self.kg.entity_ids[node] for node in topics.entities],
+            "relations": [
+                {"relation": self.kg.relations[relation], "typed": schema.line(relation)}
+                for relation in found
+            ],
+            "left_out": self.kg.num_relations - len(found),
+        }
+
+    @functools.cached_property
+    def _typed_schema(self) -> TypedSchema:
+        return TypedSchema(self.kg)
 
     @functools.cached_property
     def _by_frequency(self) -> list[dict[str, Any]]:

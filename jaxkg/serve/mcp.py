@@ -182,8 +182,13 @@ def server(
         return await _told(_looked_up(facts.entity, id, limit=_within(limit, 100)))
 
     @tools.tool()
-    async def schema(limit: int = 100) -> str:
-        """The relations of the graph, most frequent first, each with a count and an example."""
+    async def schema(question: str = "", limit: int = 100) -> str:
+        """The relations of the graph, most frequent first, each with a count and an example.
+
+        With a question, the few that it may need, likeliest first, as (class)-[relation]->(class).
+        """
+        if question.strip():
+            return await _told(_looked_up(facts.typed, question))
         return await _told(_looked_up(facts.schema, limit=_within(limit, 500)))
 
     @tools.tool()

@@ -46,6 +46,14 @@ class TestLookingUp:
         with pytest.raises(NotThere, match="nearest: 'Will Smith'"):
             FACTS.entity("Will Smiht")
 
+    def test_typed_schema_is_that_of_a_question(self):
+        found = FACTS.typed("who directed Heat")
+        assert found["topics"] == ["Heat"]
+        assert {each["relation"] for each in found["relations"]} == set(FACTS.kg.relations)
+        told = {each["relation"]: each["typed"] for each in found["relations"]}
+        assert "-[directed by]->(" in told["directed_by"]
+        assert found["left_out"] == 0
+
     def test_schema(self):
         found = FACTS.schema(limit=1)
         assert found["relations"][0]["relation"] == "directed_by"
