@@ -162,11 +162,11 @@ class TypedSchema:
             found.append(relation)
         return tuple(found)
 
-    def nearness(self, text: str, encode: Encode | None) -> np.ndarray:
-        """[R] how like the question a relation's words are, and how many facts have it."""
+    def likeness(self, text: str, encode: Encode | None) -> np.ndarray:
+        """[R] how like the question the words of each relation are; 0 without an encoder."""
         if encode is None:
-            return self._frequent
-        return self._vectors(encode) @ np.asarray(encode([text]))[0] + self._frequent
+            return np.zeros(self.kg.num_relations)
+        return self._vectors(encode) @ np.asarray(encode([text]))[0]
 
     def _by_nearness(
         self,
@@ -174,7 +174,7 @@ class TypedSchema:
         starts: Sequence[int],
         encode: Encode | None,
     ) -> list[int]:
-        near = self.nearness(text, encode)
+        near = self.likeness(text, encode) + self._frequent
         onwards = self._around(starts)
         # The way to a relation is needed too: what leads on to a near one is nearly as near.
         rank = near.copy()

@@ -118,7 +118,7 @@ def test_a_projection_keeps_to_relations_and_tokens_and_few_need_no_vectors():
     )
 
 
-def test_nearness_is_of_the_encoder_given_last():
+def test_likeness_is_of_the_encoder_given_last():
     schema = TypedSchema(many())
-    flat = schema.nearness("x", lambda texts: np.zeros((len(texts), 2), np.float32))
-    assert not np.allclose(flat, schema.nearness("bcdo", HashingEncoder()))
+    flat = schema.likeness("x", lambda texts: np.zeros((len(texts), 2), np.float32))
+    assert not np.allclose(flat, schema.likeness("bcdo", HashingEncoder()))

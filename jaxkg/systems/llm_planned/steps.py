@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,6 +27,7 @@ from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_o
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.words import TOPIC_WORD
 
+_MARKS = re.compile(r"[^\w ]+")
 _SHOWN = 3
 """Names told of what a step leads to."""
 _CLASSES = 8
@@ -120,25 +122,30 @@ class LLMSteps(QuestionAnswering):
 
     def options(self, walk: _Walk) -> list[Option]:
         """Every step from what is reached, the nearest to the question first."""
-        near = self.schema.nearness(walk.text, self.planned.encoder)
+        like = self.schema.likeness(walk.text, self.planned.encoder)
         if walk.query is None:
-            found = [
-                option
-                for branch in walk.topics.branches
-                for option in self._onwards(
-                    Entities(tuple(self.kg.entity_ids[node] for node in branch)),
-                    np.array(branch), walk, near, self.schema.shown(branch[0]),
-                )
-            ]  # fmt: skip
-            found.sort(key=lambda option: -option.near)
-            return [*found, *self._classes(walk)]
+            kg, found = self.kg, self._classes(walk)
+            for branch in walk.topics.branches:
+                topic = Entities(tuple(kg.entity_ids[node] for node in branch))
+                name = self.schema.shown(branch[0])
+                found += self._onwards(topic, np.array(branch), walk, like, name)
+            return self._ranked(walk, found)
         assert not isinstance(walk.query, Count)
-        found = self._onwards(walk.query, walk.nodes, walk, near, "them")
-        found.sort(key=lambda option: -option.near)
+        found = self._ranked(walk, self._onwards(walk.query, walk.nodes, walk, like, "them"))
         if len(walk.nodes) > 1:
             counted = Option(Count(walk.query), f"how many of them there are: {len(walk.nodes)}", 0)
             found.append(counted)
         return found
+
+    def _ranked(self, walk: _Walk, found: Sequence[Option]) -> list[Option]:
+        """By the likeness of the relation alone, and of all that is said of the step."""
+        if not found:
+            return []
+        said = [_MARKS.sub(" ", option.words.partition(": ")[0]) for option in found]
+        vectors = np.asarray(self.planned.encoder([walk.text, *said]))
+        like = (vectors[1:] @ vectors[0]).tolist()
+        ranked = [dataclasses.replace(o, near=o.near + more) for o, more in zip(found, like)]
+        return sorted(ranked, key=lambda option: -option.near)
 
     def _walked(
         self, questions: Sequence[Question], use_given: bool, on_progress: Progress | None
@@ -213,7 +220,7 @@ class LLMSteps(QuestionAnswering):
         return kept
 
     def _onwards(
-        self, query: Node, nodes: np.ndarray, walk: _Walk, near: np.ndarray, name: str
+        self, query: Node, nodes: np.ndarray, walk: _Walk, like: np.ndarray, name: str
     ) -> list[Option]:
         """Steps from a set of entities, called by a name in the words."""
         kg, found, forth = self.kg, [], {}
@@ -221,9 +228,9 @@ class LLMSteps(QuestionAnswering):
         started = () if walk.query is not None else tuple(nodes.tolist())
         for code, every in self.sets.around.ends(nodes).items():
             inverse, relation = divmod(code, kg.num_relations)
-            called, like = kg.relation_name(code), float(near[relation])
+            called, liked = kg.relation_name(code), float(like[relation])
             if relation in self.schema.types:  # what a thing is, its name says to a reader
-                like = -1.0
+                liked = -1.0
             ends = every[~np.isin(every, barred)]
             label = self.schema.names[relation]
             other = self.schema.end(relation, 0 if inverse else 2)
@@ -233,12 +240,12 @@ class LLMSteps(QuestionAnswering):
             same = inverse and np.array_equal(ends, forth.get(relation, ()))
             if len(ends) and not same:
                 told = f"{ways}: {self._some(ends)}"
-                found.append(Option(Step(query, (called,), returns=False), told, like, started))
+                found.append(Option(Step(query, (called,), returns=False), told, liked, started))
             if len(nodes) > 1:
                 if not same:
-                    found += self._foremost(query, nodes, code, ways, like)
+                    found += self._foremost(query, nodes, code, ways, liked)
                 found += [
-                    self._kept(query, called, ways.replace(f"({other})", f"({topic})"), node, like)
+                    self._kept(query, called, ways.replace(f"({other})", f"({topic})"), node, liked)
                     for node in walk.left
                     if node in every and (topic := self.schema.shown(node))
                 ]
@@ -279,21 +286,17 @@ class LLMSteps(QuestionAnswering):
         )
 
     def _classes(self, walk: _Walk) -> list[Option]:
-        """All of a class to start from, the nearest to the question first."""
+        """All of a class to start from; of many classes, the nearest to the question."""
         classes = self.schema.classes
         if not classes:
             return []
-        texts = [walk.text, *classes]
-        vectors = np.asarray(self.planned.encoder(texts))
+        vectors = np.asarray(self.planned.encoder([walk.text, *classes]))
         near = vectors[1:] @ vectors[0]
-        order = np.argsort(-near, kind="stable")[:_CLASSES].tolist()
-        names = list(classes)
         found = []
-        for place in order:
-            query = Domain(classes[names[place]])
-            rows = self.sets.execute(query).rows
-            told = f"all ({names[place]}): {self._some(rows)}"
-            found.append(Option(query, told, float(near[place])))
+        for place in np.argsort(-near, kind="stable")[:_CLASSES].tolist():
+            name, relations = list(classes.items())[place]
+            rows = self.sets.execute(Domain(relations)).rows
+            found.append(Option(Domain(relations), f"all ({name}): {self._some(rows)}", 0.0))
         return found
 
     def _some(self, rows: np.ndarray, *, count: bool = True) -> str:

@@ -46,7 +46,7 @@ def asked(script, *, topics=("actor/Pacino",), wrap=lambda backend: backend, **s
     backend = Scripted(script)
     settings = LLMPlannedSettings(ask="steps", **settings)
     qa = LLMSteps(LLMPlannedQA.build(KG, wrap(backend), settings=settings))
-    return *qa.traced(Question("q", "which film?", topics)), backend
+    return *qa.traced(Question("q", "starring whom?", topics)), backend
 
 
 @pytest.mark.parametrize(
