@@ -56,6 +56,7 @@ _MARKS = str.maketrans('"[];', "'(),")
 _PREFIX = re.compile(r"([^\W\d]{3,})[/:#](?!/)")
 _T = TypeVar("_T")
 _SAMPLE, _HEADS, _MOST = 40, 200, 0.9
+_ALIKE, _FACTS = 50, 6
 
 
 class Label(NamedTuple):
@@ -163,7 +164,8 @@ class GraphWords:
             return Label(quoted(text))
         first, _, rest = text.partition(" ")
         is_said = first in ("is", "was") and rest
-        if not is_said and text.rpartition(" ")[2].lower() not in _PREPOSITIONS:
+        joins = text.rpartition(" ")[2].lower() in _PREPOSITIONS and first != "also"
+        if not (is_said or joins):
             return Label(text)
         if rest and first.endswith("s") and not first.endswith(("ss", "us")):
             many = _MANY.get(first) or singular(first)
@@ -199,28 +201,46 @@ class GraphWords:
             return f"an entry ({told})"
         others = kg.entity_names.rows(raw)
         if len(others) > 1:
-            classes = [self.class_of(other) for other in others]
-            own = self.class_of(row)
+            classes = [self.class_of(other) for other in others[:_ALIKE]]
+            own = self.class_of(row) if len(others) <= _ALIKE else ""
             beside = own if own and classes.count(own) == 1 else one_line(entity)
             name = f"{name} ({beside})"
             if kg.entity_names.rows(name):
                 name = f"{name} ({one_line(entity)})"
-        return bare(name)
+        # As what something is, it must not read as how it is joined to something else.
+        return quoted(name) if name.startswith(self._verbs) else bare(name)
+
+    @functools.cached_property
+    def _verbs(self) -> tuple[str, ...]:
+        labels = [self.label(name) for name in self.kg.relations]
+        return tuple(
+            f"{text.removeprefix('is ').removeprefix('are ')} "
+            for label in labels
+            if label.verb
+            for text in (label.verb, label.verbs)
+        )
 
     def _described(self, row: int) -> str:
-        """The named neighbours of a node without a name."""
-        triples, told = self.kg.triples, []
-        for place in self._rows_of(row):
-            _, code, tail = triples[place].tolist()
-            if self.kg.has_name(tail):
-                told.append(f"{self._plain[code]}: {one_line(shortened(self.kg.name(tail)))}")
-        for place in np.flatnonzero(triples[:, 2] == row).tolist():
-            head, code, _ = triples[place].tolist()
-            if self.kg.has_name(head):
-                told.append(f"{self._plain[code]} of {one_line(shortened(self.kg.name(head)))}")
-        return (
-            ", ".join(told).replace('"', "'").replace("[", "(").replace("]", ")").replace(";", ",")
-        )
+        """The named neighbours of a node without a name; its id, too, where others have these."""
+        triples, told, alike = self.kg.triples, [], None
+        into = np.flatnonzero(triples[:, 2] == row)
+        for place in [*self._rows_of(row), *into.tolist()]:
+            head, code, tail = triples[place].tolist()
+            other, column = (tail, 0) if head == row else (head, 2)
+            if not self.kg.has_name(other):
+                continue
+            of = f"{self._plain[code]}{':' if column == 0 else ' of'} "
+            told.append(of + one_line(shortened(self.kg.name(other))))
+            facts = np.asarray(triples[self._places(code)])
+            same = facts[facts[:, 2 - column] == other][:, column]
+            alike = same if alike is None else np.intersect1d(alike, same)
+            if len(told) == _FACTS:
+                told.append("…")
+                break
+        unnamed = [] if alike is None else [r for r in alike.tolist() if not self.kg.has_name(r)]
+        if len(unnamed) > 1:
+            told.append(f"id: {one_line(self.kg.entity_ids[row])}")
+        return ", ".join(told).translate(_MARKS)
 
     def _rows_of(self, row: int) -> range:
         heads = self.kg.triples[:, 0]
@@ -241,8 +261,7 @@ class GraphWords:
     @functools.cached_property
     def _classes_called(self) -> Counter[str]:
         """How many classes each noun stands for."""
-        order, first = self._by_relation
-        tails = [self.kg.triples[order[first[c] : first[c + 1]]][:, 2] for c in self.type_codes]
+        tails = [self.kg.triples[self._places(code)][:, 2] for code in self.type_codes]
         kinds = np.unique(np.concatenate([np.empty(0, np.int32), *tails]))
         return Counter(map(self.class_noun, kinds.tolist()))
 
@@ -297,6 +316,11 @@ class GraphWords:
         counts = np.bincount(column, minlength=self.kg.num_relations)
         return order, np.concatenate([[0], np.cumsum(counts)])
 
+    def _places(self, code: int) -> np.ndarray:
+        """Rows of the facts of a relation."""
+        order, first = self._by_relation
+        return order[first[code] : first[code + 1]]
+
     def _sample(self, code: int, column: int) -> list[int]:
         order, first = self._by_relation
         low, high = int(first[code]), int(first[code + 1])
@@ -348,9 +372,9 @@ class GraphWords:
     def _ends(self, name: str, column: int) -> np.ndarray:
         """The entities at one end of a relation, 0 where it leaves, 2 where it leads to."""
         inverse, relation = divmod(self.kg.relation_code(name), self.kg.num_relations)
-        order, first = self._by_relation
-        places = order[first[relation] : first[relation + 1]]
-        return np.asarray(self.kg.triples[places])[:, 2 - column if inverse else column]
+        return np.asarray(self.kg.triples[self._places(relation)])[
+            :, 2 - column if inverse else column
+        ]
 
     def kind(self, relation: str) -> str:
         """ "date" where a relation leads to dates, else ""."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, TypeGuard
 
 from jaxkg.query import (
+    Comparison,
     Difference,
     Domain,
     Entities,
@@ -20,31 +21,15 @@ from jaxkg.query import (
     Value,
     Where,
 )
-from jaxkg.readings.labels import GraphWords, article, bare, plural, quoted
-from jaxkg.words import one_line
+from jaxkg.readings.labels import GraphWords, article, plural
+from jaxkg.readings.values import (
+    COUNTS,
+    ORDERED,
+    compared_with,
+    compared_words,
+    number_words,
+)
 
-ORDERS = {
-    "number": {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least"},
-    "date": {"<": "before", "<=": "no later than", ">": "after", ">=": "no earlier than"},
-}
-ORDERED = {
-    (True, False): "largest",
-    (False, False): "smallest",
-    (True, True): "latest",
-    (False, True): "earliest",
-}
-"""What comes first, by whether it is the largest and whether it is a date."""
-_EQUAL = {
-    "number": {"=": "exactly ", "!=": "not exactly "},
-    "date": {"=": "just ", "!=": "not in ", "in": "in "},
-}
-_ORDER_OF_OTHERS = {
-    "=": "", "!=": "not ", "in": "in ", **{one: f"{w} " for one, w in ORDERS["number"].items()},
-}  # fmt: skip
-_COUNTS = {
-    "=": "exactly", "!=": "other than", "<": "fewer than", "<=": "at most", ">": "more than",
-    ">=": "at least",
-}  # fmt: skip
 _FAR = {
     "": ("", ""),
     "+": ("direct or indirect ", "directly or indirectly "),
@@ -53,7 +38,6 @@ _FAR = {
 """Before the noun and before the verb of a closure's relation."""
 _IT = Entities(("it",))
 """What a condition is about, where its path is said as a phrase of its own."""
-_MEASURE = re.compile(r"([+-]?[\d.,]*\d(?:[eE][+-]?\d+)?) ?([^\s\d\"\[\]?]\S{0,11})?")
 
 
 class Phrase(NamedTuple):
@@ -200,20 +184,11 @@ class Speaker:
 
     # Conditions
 
-    def value(self, comparison: str, value: Value | str) -> str:
+    def value(self, comparison: Comparison, value: Value | str) -> str:
         """What is compared with, and how: "before 1990", "at least 5 km", "Texas"."""
-        if not isinstance(value, Value):
-            return _ORDER_OF_OTHERS[comparison] + self.named(value)
-        text = one_line(value.text)
-        if value.kind in ORDERS:
-            equal = _EQUAL[value.kind].get(comparison)
-            order = equal or f"{ORDERS[value.kind].get(comparison, comparison)} "
-            return order + (_measure(value) if value.kind == "number" else _plain(text))
-        order = _ORDER_OF_OTHERS[comparison]
-        if value.kind == "boolean" and text in ("true", "false"):
-            return f"{order}{text}"
-        language = f" in the language {quoted(value.language)}" if value.language else ""
-        return f"{order}the {value.kind} {quoted(text)}{language}"
+        if isinstance(value, Value):
+            return compared_with(comparison, value)
+        return f"{compared_words(comparison)} {self.named(value)}".lstrip()
 
     def named(self, entity: str) -> str:
         """An entity by name."""
@@ -225,31 +200,26 @@ class Speaker:
         joint = "" if first else "and "
         if node.by == "count":
             assert isinstance(node.value, Value)
-            number = self.value("=", node.value).removeprefix("exactly ")
-            order = f"{_COUNTS.get(node.comparison, node.comparison)} {number}"
+            order = f"{COUNTS.get(node.comparison, node.comparison)} {number_words(node.value)}"
             return f"{joint}with {order} {text or 'of ' + self.ends(node.path)}"
         value = self.value(node.comparison, node.value)
         if not node.path:
             return f"{joint}that {'is' if one else 'are'} {value}"
         if text:
             return f"{joint}whose {text} is {value}"
+        if said := self._joined(node, one):
+            return f"{joint}that {said} {value}"
         return f"{joint}where {self.ends(node.path)} is {value}"
 
-
-def _measure(value: Value) -> str:
-    """A number with its unit, said once where the text has it, too."""
-    text, unit = one_line(value.text), one_line(value.unit)
-    found = _MEASURE.fullmatch(text)
-    if found is None or ((found[2] or "") not in ("", unit) and unit):
-        return quoted(text) + (f" {quoted(unit)}" if unit else "")
-    unit = unit or found[2] or ""
-    return found[1] + (
-        f" {unit if _MEASURE.fullmatch(f'1 {unit}') else quoted(unit)}" if unit else ""
-    )
-
-
-def _plain(text: str) -> str:
-    return text if text and text == text.strip() and bare(text) == text else quoted(text)
+    def _joined(self, node: Where, one: bool) -> str:
+        """What joins a thing to an entity by one relation: "are directed by", "is the capital of";
+        "" where no words do."""
+        if len(node.path) != 1 or node.comparison != "=" or isinstance(node.value, Value):
+            return ""
+        label = self.words.label(node.path[0])
+        if not node.path[0].startswith("^"):
+            return label.verb if one else label.verbs
+        return "" if label.verb else f"{'is' if one else 'are'} the {label.text} of"
 
 
 def _chain(node: Node) -> list[Step]:
@@ -321,7 +291,8 @@ def all_of(speaker: Speaker, node: Node) -> str:
         or node.source is _IT
     ):
         return ""
-    return speaker.words.class_told(node.relations[0], node.source.ids[0])
+    [entity] = node.source.ids
+    return "" if entity in speaker.masked else speaker.words.class_told(node.relations[0], entity)
 
 
 def _intersection(speaker: Speaker, node: Intersection, one: bool, chained: bool) -> Phrase:

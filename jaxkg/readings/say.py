@@ -30,7 +30,8 @@ from jaxkg.query import (
     Where,
 )
 from jaxkg.readings.labels import GraphWords, graph_words, plural
-from jaxkg.readings.phrases import ORDERED, ORDERS, Speaker, all_of, having, noun_of, of_domain
+from jaxkg.readings.phrases import Speaker, all_of, having, noun_of, of_domain
+from jaxkg.readings.values import ORDERED, ORDERS
 
 
 def say(words: KnowledgeGraph | GraphWords, query: Query, *, masked: Collection[str] = ()) -> str:

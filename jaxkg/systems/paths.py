@@ -111,14 +111,31 @@ class Found(NamedTuple):
 Proposed = TypeVar("Proposed", bound=RelationPaths)
 
 
-def path_words(relations: Sequence[str], reached: int | None) -> str:
-    """A relation path and how many entities it reaches, for a trace.
+def path_words(
+    kg: KnowledgeGraph, relations: Sequence[str], reached: int | None = None, *, told: bool = True
+) -> str:
+    """A relation path from what is asked about, and how many entities it reaches, for a trace.
 
-    >>> path_words(["directed_by", "born_in"], 1)
-    'directed_by → born_in, reaches 1'
+    Args:
+        kg: the graph.
+        relations: the path; those that share a hop stand with | between.
+        reached: how many entities it leads to; None where it was not followed.
+        told: whether that is told, too.
+
+    >>> kg = KnowledgeGraph.from_triples([("Alien", "director", "Ridley Scott")])
+    >>> path_words(kg, ["director"], 1)
+    'the director of it, reaches 1'
     """
+    words = say(kg, _walked(("it",), relations), masked=("it",))
     how_far = "not followed" if reached is None else f"reaches {reached:,}"
-    return f"{' → '.join(relations)}, {how_far}"
+    return f"{words}, {how_far}" if told else words
+
+
+def _walked(topics: tuple[str, ...], relations: Sequence[str]) -> Node:
+    node: Node = Entities(topics)
+    for hop in relations:
+        node = Step(node, tuple(hop.split("|")))
+    return node
 
 
 class PathAnswering(QuestionAnswering, Generic[Proposed]):
@@ -191,7 +208,9 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
     ) -> tuple[TraceNode, ...]:
         """What one question was answered from: its relation paths, and how much they reach."""
         told = (
-            TraceNode(path_words(some.relations, some.reached), some.probability, some.used)
+            TraceNode(
+                path_words(self.kg, some.relations, some.reached), some.probability, some.used
+            )
             for some in answer.plan
         )
         return (TraceNode("relation paths", below=tuple(told)),)
@@ -251,11 +270,9 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
         used = [some for some in plan if some.used]
         if not used or len(found.topics.branches) != 1:
             return ""
-        node: Node = Entities(tuple(self.kg.entity_ids[row] for row in found.topics.entities))
-        for hop in used[0].relations:
-            node = Step(node, tuple(hop.split("|")))
+        topics = tuple(self.kg.entity_ids[row] for row in found.topics.entities)
         others = f"; and {len(used) - 1} more relation paths" * (len(used) > 1)
-        return say(self.kg, node) + others
+        return say(self.kg, _walked(topics, used[0].relations)) + others
 
     def keeps(self, paths: Proposed) -> KeepRows | None:
         """Which edges a path is followed along, see `follow_paths`; None for all."""
@@ -317,7 +334,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
             return why_no_topic(found.topics)
         if not plan:
             return self.nothing
-        best = " → ".join(plan[0].relations)
+        best = path_words(self.kg, plan[0].relations, told=False)
         if not any(some.used for some in plan):
             told = self.made_of(found.confidence, plan[0])
             return (

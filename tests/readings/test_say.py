@@ -222,6 +222,14 @@ SENTENCES = {
             Step(Entities(("France",)), ("^borders",), closure="*"),
             "things whose same, direct or indirect borders is France",
         ),
+        (
+            Where(of("Drama", "^has_genre"), ("directed_by",), "=", "Ridley Scott"),
+            "things whose genre is Drama and that are directed by Ridley Scott",
+        ),
+        (
+            Where(of("Alien", "starred"), ("^starred",), "=", "Avatar"),
+            "[the starred of Alien] that are the starred of Avatar",
+        ),
         (Exists(FILMS), "are there any things that are directed by Ridley Scott?"),
         (
             Compared(of("Alien", "release_year"), "<", of("Gladiator", "release_year")),

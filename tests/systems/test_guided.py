@@ -196,7 +196,7 @@ def test_the_beam_is_told_with_the_edges_that_were_scored(world, trained):
         assert way.score == pytest.approx(way.below[0].score, rel=1e-4)
     assert {"stop here"} <= {way.text for path in second.below for way in path.below}
     assert [path.score for path in chosen.below] == [plan.probability for plan in answer.plan]
-    assert chosen.below[0].text == "directed_by → born_in, reaches 1"
+    assert chosen.below[0].text == "what [what it is directed by] is born in, reaches 1"
     assert chosen.below[0].kept
 
 

@@ -168,7 +168,7 @@ def test_below_the_threshold_nothing_is_answered(tiny):
     assert entities(tiny(*plans, threshold=0.5).ask(asked())) == {"b", "c"}
     answer = tiny(*plans, threshold=0.51).ask(asked())
     assert (answer.entities, answer.paths) == ((), ())
-    assert "(r) has confidence 0.50, below the threshold of 0.51" in answer.abstained
+    assert "(the r of it) has confidence 0.50, below the threshold of 0.51" in answer.abstained
     assert [(p.used, p.reached) for p in answer.plan] == [(False, None)] * 2
     # Words that training never showed count against a plan.
     strange = tiny(*plans, threshold=0.5, known=False).ask(asked())
@@ -197,7 +197,10 @@ def test_a_path_that_only_returns(tiny):
     # r then its inverse: b and c are each reached from a alone.
     back = ((R, R + 2), 0.9)
     answer = tiny(back).ask(asked())
-    assert answer.abstained == "the relation path r → ^r leads nowhere but back to the topic"
+    assert (
+        answer.abstained
+        == "the relation path things whose r is the r of it leads nowhere but back to the topic"
+    )
     assert answer.plan[0].reached == 0
     assert entities(tiny(back, revisit="any").ask(asked())) == {"a"}
 

@@ -371,35 +371,24 @@ class Grammar:
     def _having(self):
         self._class()
         self._need(" that ")
-        relations = [self._have()]
+        relations = [self._has()]
         while self._take(" or "):
-            relations.append(self._have())
+            relations.append(self._has())
         assert re.match(r"[]?]|$", self._rest())
         return Domain(tuple(relations))
-
-    def _have(self):
-        if self._match(r"have an? "):
-            return self._one_of(self.labels)
-        if self._take("something "):
-            return "^" + self._one_of(self.verb)
-        if noun := self._try(self._is_noun):
-            return noun
-        relation = self._one_of(self.verbs)
-        self._need(" something")
-        return relation
 
     def _another_has(self):
         self._need(" or ")
         return self._has()
 
     def _has(self):
-        if self._match(r"has an? "):
+        if self._match(r"(?:has|have) an? "):
             return self._one_of(self.labels)
         if self._take("something "):
             return "^" + self._one_of(self.verb)
         if noun := self._try(self._is_noun):
             return noun
-        relation = self._one_of(self.verb)
+        relation = self._one_of(self.verbs)
         self._need(" something")
         return relation
 
@@ -530,6 +519,8 @@ class Grammar:
             return Where(source, path, comparison, value, "count")
         if self._take("that "):
             assert not self._see("are also ")
+            if found := self._try(self._joined):
+                return Where(source, *found)
             self._need("are ", "is ")
             return Where(source, (), *self._value())
         if self._take("where "):
@@ -540,6 +531,15 @@ class Grammar:
         path = self._nouns()
         self._need(" is ")
         return Where(source, path, *self._value())
+
+    def _joined(self):
+        if self._take("are the ", "is the "):
+            path = ("^" + self._one_of(self.labels),)
+            self._need(" of ")
+        else:
+            path = (self._one_of(self.verbs),)
+            self._need(" ")
+        return path, "=", self._name()
 
     def _nouns(self):
         path = [self._one_of(self.labels)]

@@ -31,7 +31,7 @@ def candidate_nodes(
     for place in np.flatnonzero(np.isfinite(paths.weight[0])).tolist():
         names = [kg.relation_name(c) for c in paths.relations[0, place].tolist() if c != NULL]
         size = int(followed.sizes[0, place])
-        words = path_words(names, None if size == NULL else size)
+        words = path_words(kg, names, None if size == NULL else size)
         if calibrated:
             words += f", similarity {paths.similarity[0, place]:.3f}"
         ends = dict.fromkeys(followed.node[followed.place == place].tolist())

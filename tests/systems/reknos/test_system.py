@@ -97,7 +97,8 @@ def test_without_confidence_there_is_no_answer(system, monkeypatch):
     assert not unsure.entities
     assert not any(plan.used for plan in unsure.plan)
     assert unsure.abstained == (
-        "the best relation path (media.genre.of) has confidence 0.10, below the threshold of 0.15"
+        "the best relation path (what it is genre of) has confidence 0.10, below the threshold of "
+        "0.15"
     )
     assert nobody.abstained == "the topic 'Nobody' is not in the graph"
 
