@@ -21,7 +21,7 @@ from jaxkg.query import (
     Value,
     Where,
 )
-from jaxkg.readings.labels import GraphWords, article, plural
+from jaxkg.readings.labels import GraphWords, article, plural, quoted
 from jaxkg.readings.values import (
     COUNTS,
     ORDERED,
@@ -29,6 +29,7 @@ from jaxkg.readings.values import (
     compared_words,
     number_words,
 )
+from jaxkg.words import one_line
 
 _FAR = {
     "": ("", ""),

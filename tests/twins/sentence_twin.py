@@ -604,7 +604,7 @@ def path_of(node):
 
 
 def unreturning(node):
-    """A chain of steps of which none returns."""
-    if not isinstance(node, Step):
+    """A chain of steps of which none returns; one of a time says itself whether it does."""
+    if not isinstance(node, Step) or node.during:
         return node
-    return Step(unreturning(node.source), node.relations, False, node.closure)
+    return dataclasses.replace(node, source=unreturning(node.source), returns=False)
