@@ -16,6 +16,7 @@ from jaxkg.experiments.loading import keep_compiled_programs
 from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import System, build_system, default_system, faults
 from jaxkg.experiments.stores import parts_of
+from jaxkg.limits import checked_length
 
 if TYPE_CHECKING:
     from jaxkg.answer import Answer
@@ -106,7 +107,7 @@ def checked_question(text: str) -> str:
     """The question as it was typed.
 
     Raises:
-        JaxkgError: it is blank, or holds bytes that are no text.
+        JaxkgError: it is blank, too long, or holds bytes that are no text.
     """
     if not text.strip():
         raise JaxkgError('the question is empty; try: jaxkg ask "who directed Alien?"')
@@ -116,7 +117,7 @@ def checked_question(text: str) -> str:
         raise JaxkgError(
             f"the question is not UTF-8 text (at character {error.start + 1})"
         ) from error
-    return text
+    return checked_length(text)
 
 
 def failed(answer: Answer) -> bool:

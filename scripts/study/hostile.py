@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gzip
 import http.client
+import http.server
 import json
 import os
 import queue
@@ -589,6 +591,96 @@ def kept(tool: Tool, seen: Seen) -> None:
             mode = stat.S_IMODE(path.stat().st_mode)
             seen.expect(not mode & 0o077, f"{path.name}: {mode:o}")
     seen.expect(replies.exists(), "no file of replies was made")
+
+
+_ABOVE_IDLE = 300
+"""Megabytes that one question may take beside what the service holds."""
+
+
+def _peak(process: subprocess.Popen[bytes]) -> int:
+    """Megabytes that a process held at most so far."""
+    told = Path(f"/proc/{process.pid}/status").read_text()
+    return int(told.partition("VmHWM:")[2].split()[0]) // 1024
+
+
+@case("questions", "1")
+def questions(tool: Tool, seen: Seen) -> None:
+    """Questions full of names, numbers and topics: a reply to each, and little memory."""
+    with tool.service(limit="-v 8000000") as running:
+        running.ask("POST", "/ask", PLAIN, heads=JSON)
+        names = running.ask("GET", "/entities?q=a&limit=200")[2]
+        known = [one["name"] for one in json.loads(names)["entities"]]
+        idle = _peak(running.process)
+        for question, topics in (
+            ("who directed Alien and " * 173, []),
+            ("who directed " + " and ".join(known), []),
+            ("which films are by " + " or ".join(known), []),
+            ("which films are not by " + " or ".join(known), []),
+            ("1 " * 1990, []),
+            ("\U0001f600" * 1500, []),
+            ("who?", ["Alien"] * 5000),
+            ("who?", known),
+        ):
+            body = json.dumps({"question": question[:3990], "topics": topics})
+            status = running.status("POST", "/ask", body, heads=JSON)
+            shown = f"{question[:30]!r}, {len(topics)} topics"
+            seen.expect(status == 200 or 400 <= status < 500, f"{shown}: {status}")
+            above = _peak(running.process) - idle
+            seen.expect(above <= _ABOVE_IDLE, f"{shown}: {above} MB above idle")
+
+
+@case("long names and questions", "8")
+def long_names(tool: Tool, seen: Seen) -> None:
+    """An answer, or one line, of graphs with names of a million letters."""
+    path = tool.folder / "long.tsv"
+    for name in "L" * 80_000, "L" * 1_000_000, "La " * 30_000:
+        path.write_text(f"A\tr\t{name}\nA\tq\tB\n")
+        run = tool.popen(
+            *("ask", "what is the q of [A]?", "--kg", str(path)),
+            limit="-v 4000000",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        told, _ = run.communicate(timeout=120)
+        right = run.returncode == 0 and len(told) < 20_000
+        seen.expect(right, f"{len(name):,}: {run.returncode}, {len(told):,} bytes")
+    run = tool.popen("ask", "a" * 10_000, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    _, error = run.communicate(timeout=120)
+    one = run.returncode == 2 and len(error.strip().splitlines()) == 1
+    seen.expect(one, f"10,000 characters: {run.returncode} {error[-200:]!r}")
+
+
+@case("packed replies of a model", "9")
+def packed(tool: Tool, seen: Seen) -> None:
+    """A reply packed twice, small on the way and huge here."""
+    body = gzip.compress(gzip.compress(bytes(1 << 28), 9), 9)
+
+    class Model(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Encoding", "gzip, gzip")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model) as model:
+        threading.Thread(target=model.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{model.server_port}"
+        begun = time.monotonic()
+        run = tool.popen(
+            *("ask", "who directed [Alien]?", "--llm", "m", "--base-url", address),
+            *("--timeout", "4", "--no-cache"),
+            limit="-v 6000000",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        _, error = run.communicate(timeout=300)
+        words = f"{run.returncode}, {time.monotonic() - begun:.0f} s, {error[-200:]!r}"
+        seen.expect(run.returncode == 2 and b"packed" in error, words)
+        model.shutdown()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
