@@ -135,7 +135,7 @@ def mcp(
         progress_bars() as show,
         session(system, ModelOptions(), show, graph, seconds=seconds, **parts.given()) as asked,
     ):
-        tools = server(_lookups(asked), asked.answers)
+        tools = server(_lookups(asked), asked.answers, seconds=seconds)
     _log()
     if transport == "stdio":
         tools.run("stdio")

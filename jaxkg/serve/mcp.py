@@ -142,14 +142,14 @@ def server(
     facts: Lookups,
     answer: Callable[[Sequence[Question]], list[Answer]],
     *,
-    seconds: float = 60.0,
+    seconds: float | None = 60.0,
 ) -> MCPServer:
     """The server; `run("stdio")` starts it, `over_http` makes an application of it.
 
     Args:
         facts: the graph.
         answer: answers many questions; called in one thread.
-        seconds: for one answer.
+        seconds: for one answer, waiting for others included; None for no limit.
     """
     tools = _Tools("jaxkg", version=__version__, instructions=_INSTRUCTIONS)
     gatherer = functools.cache(lambda: Gatherer(answer, most=1))
