@@ -204,7 +204,7 @@ def test_one_question_takes_at_most_300_megabytes_above_idle():
 
 
 @pytest.mark.slow
-def test_a_class_of_a_million_members_is_asked_about_within_the_same_memory():
+def test_a_class_of_a_million_members_is_asked_about():
     count = 1_000_000
     triples = [(f"m{i}", "type", "Thing") for i in range(count)]
     triples += [(f"m{i}", "colour", ("red", "blue")[i % 2]) for i in range(1000)]
