@@ -21,6 +21,7 @@ from jaxkg.kg.queries.literals import as_date, as_number, as_truth
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import (
+    Column,
     Compared,
     Count,
     Difference,
@@ -28,8 +29,10 @@ from jaxkg.query import (
     Entities,
     Exists,
     Extreme,
+    Having,
     Intersection,
     Query,
+    Rows,
     Step,
     Total,
     Union,
@@ -40,7 +43,13 @@ from jaxkg.query import (
 
 _ARROW = r"(->|<-|→|←|\^)?\s*"
 _ALL = re.compile(r"all\s+\(?(.+?)\)?", re.IGNORECASE)
-_STEP = re.compile(r"(->|<-|→|←|\^)\s*(.+)")
+_STEP = re.compile(r"(->|<-|→|←|\^)([+*]?)\s*(.+)")
+_DURING = re.compile(r"(.+?)\s+in\s+(\d{4}(?:-\d\d){0,2})")
+_TABLE = re.compile(rf"table(?:\s+per\s+{_ARROW}([^:;]+))?\s*[:;\s]\s*(.+)", re.IGNORECASE)
+_COLUMN = re.compile(rf"(?:(count|sum|mean|min|max)\b\s*)?{_ARROW}(.*)", re.IGNORECASE)
+_FIRST = re.compile(r"(largest|smallest)\s+(?:(\d+)\s+)?(.+)", re.IGNORECASE)
+_TOP = re.compile(r"top\s+(\d+)", re.IGNORECASE)
+_HAVING = re.compile(r"where\s+(.+?)\s*(!=|<=|>=|=|<(?!-)|>)\s*(.+)", re.IGNORECASE)
 _ORDER = re.compile(rf"(largest|smallest|most|fewest)\s+(?:(\d+)\s+)?{_ARROW}(.+)", re.IGNORECASE)
 _WHERE = re.compile(
     rf"where\s+(count\s+)?{_ARROW}(.+?)\s*(!=|<=|>=|=|<(?!-)|>|\bin\b)\s*(.+)", re.IGNORECASE
@@ -98,8 +107,8 @@ class LineReader:
             text = text.strip()
             try:
                 compares = text.lower().startswith("compare")
-                if isinstance(query, Count | Exists | Total) and not compares:
-                    raise JaxkgError("nothing comes after a count, exists, sum or mean")
+                if isinstance(query, Count | Exists | Total | Rows) and not compares:
+                    raise JaxkgError("nothing comes after a count, exists, sum, mean or table")
                 if _COMBINE.fullmatch(text):
                     if query is None:
                         raise JaxkgError("there is nothing before it to combine")
@@ -128,7 +137,7 @@ class LineReader:
         if source is None:
             return self._start(text)
         if found := _STEP.fullmatch(text):
-            return self._step(source, found[1], found[2])
+            return self._step(source, *found.groups())
         if found := _ORDER.fullmatch(text):
             return self._order(source, *found.groups())
         if found := _WHERE.fullmatch(text):
@@ -139,6 +148,8 @@ class LineReader:
                 return Count(source) if kind == "count" else Exists(source)
             path = tuple(self._ways(found[2], found[3] or ""))[:1]
             return Total(source, path, by="sum" if kind == "sum" else "mean")
+        if found := _TABLE.fullmatch(text):
+            return self._table(source, *found.groups())
         raise JaxkgError("it is no operation; begin with ->, <-, where, largest, count, ...")
 
     def _start(self, text: str) -> Any:
@@ -150,9 +161,52 @@ class LineReader:
                 return Domain(self.classes[name])
         raise JaxkgError(f"{text!r} is no topic offered, and no class")
 
-    def _step(self, source: Any, arrow: str, name: str) -> Any:
-        steps = [Step(source, (way,), returns=False) for way in self._ways(arrow, name)]
+    def _step(self, source: Any, arrow: str, closure: Any, name: str) -> Any:
+        during = None
+        if (found := _DURING.fullmatch(name)) and not self.relations.find(name):
+            name, during = found[1], Value("date", found[2])
+        steps = [
+            Step(source, (way,), closure != "", closure, during) for way in self._ways(arrow, name)
+        ]
         return next((step for step in steps if not self.sets.execute(step).empty), steps[0])
+
+    def _table(self, source: Any, arrow: str | None, per: str | None, told: str) -> Any:
+        """A table: its columns, and what orders and keeps its rows."""
+        columns: list[Column] = []
+        having: list[Having] = []
+        how: dict[str, Any] = {}
+        ways = [(way,) for way in self._ways(arrow, per)] if per else [()]
+
+        def column(text: str) -> int:
+            """The number of a column, which is one from now on."""
+            found = _COLUMN.fullmatch(text.strip())
+            assert found is not None
+            by: Any = (found[1] or "value").lower()
+            path = tuple(self._way(source, found[2], found[3])) if found[3].strip() else ()
+            if (made := Column(path, by)) not in columns:
+                columns.append(made)
+            return columns.index(made) + 1
+
+        for part in filter(None, map(str.strip, told.split(";"))):
+            if found := _TOP.fullmatch(part):
+                how["top"] = int(found[1])
+            elif found := _FIRST.fullmatch(part):
+                how |= {"order": column(found[3]), "largest": found[1].lower() == "largest"}
+                how["last"] = int(found[2] or 0)
+            elif found := _HAVING.fullmatch(part):
+                values = [v for v in self._values(found[3]) if isinstance(v, Value)]
+                having.append(Having(column(found[1]), found[2], values[0]))  # pyright: ignore
+            else:
+                column(part)
+        return self._sound(
+            [Rows(source, tuple(columns), way, tuple(having), **how) for way in ways]
+        )
+
+    def _way(self, source: Any, arrow: str | None, name: str) -> list[str]:
+        """A relation the way that leads somewhere from what there is."""
+        ways = self._ways(arrow, name)
+        leads = (way for way in ways if not self.sets.execute(Step(source, (way,))).empty)
+        return [next(leads, ways[0])]
 
     def _order(self, source: Any, word: str, n: str | None, arrow: str, name: str) -> Any:
         word = word.lower()

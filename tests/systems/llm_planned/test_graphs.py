@@ -55,6 +55,8 @@ def asked(*replies, topics=("Al Pacino", "Robert De Niro"), **settings):
         ([*FILMS, "where count starring > 1"], {"Heat"}),
         ([*FILMS, "count"], {"2"}),
         ([*FILMS, "exists"], {"yes"}),
+        ([PACINO, "<-+ starring"], {"Heat", "Serpico"}),
+        ([*FILMS, "-> starring in 1995"], {"Robert De Niro"}),
         (["Al Pacino", "<- starring", "count", "compare =", NIRO, "<- starring", "count"], None),
     ],
 )  # fmt: skip
@@ -68,6 +70,25 @@ def test_one_call_says_what_is_executed_and_cited(lines, wanted):
 
 
 @pytest.mark.parametrize(
+    ("last", "rows"),
+    [
+        ("table: year; count starring", "Heat 1995 2, Serpico 1973 1"),
+        ("table largest 1 year", "Heat 1995"),
+        ("table per starring: count; min year", "Al Pacino 2 1973, Robert De Niro 1 1995"),
+        ("table per -> starring: count; where count > 1", "Al Pacino 2"),
+        (
+            "table per starring: smallest year; top 1",
+            "Serpico Al Pacino 1973, Heat Robert De Niro 1995",
+        ),
+    ],
+)  # fmt: skip
+def test_a_table_is_the_last_line(last, rows):
+    answer, _ = asked([*FILMS, last])
+    assert ", ".join(" ".join((e.name, *e.cells)) for e in answer.entities) == rows
+    assert check(KG, answer) == ()
+
+
+@pytest.mark.parametrize(
     ("lines", "told"),
     [
         (["Meryl"], "line 1, 'Meryl': 'Meryl' is no topic offered"),
@@ -76,6 +97,9 @@ def test_one_call_says_what_is_executed_and_cited(lines, wanted):
         ([PACINO, "starring"], "line 2, 'starring': it is no operation"),
         (["and", *FILMS], "line 1, 'and': there is nothing before it"),
         ([*FILMS, "and"], "combines with nothing"),
+        ([*FILMS, "table: loves"], "'loves' is no relation"),
+        ([*FILMS, "table: top 2"], "no columns"),
+        ([*FILMS, "table: year", "count"], "line 4, 'count': nothing comes after"),
         ([*FILMS, "count", "largest year"], "line 4, 'largest year': nothing comes after"),
         ([*FILMS, "where count starring > many"],
          "line 3, 'where count starring > many': a count compares with a whole number"),
