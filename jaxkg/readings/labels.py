@@ -325,7 +325,7 @@ class GraphWords:
         order, first = self._by_relation
         low, high = int(first[code]), int(first[code + 1])
         places = order[np.unique(np.linspace(low, high - 1, _SAMPLE).astype(int))]
-        return [int(self.kg.triples[place][column]) for place in places.tolist()]
+        return np.asarray(self.kg.triples[places])[:, column].tolist()
 
     def leads_to(self, relation: str) -> str:
         """What a relation leads to as a noun in the singular; "" where that is not known."""
@@ -359,7 +359,9 @@ class GraphWords:
         return telling._once(telling._meets, first, last)
 
     def _meets(self, first: str, last: str) -> bool:
-        return bool(np.isin(self._ends(first, 0), self._ends(last, 2), kind="sort").any())
+        left = np.zeros(self.kg.num_entities, bool)
+        left[self._ends(first, 0)] = True
+        return bool(left[self._ends(last, 2)].any())
 
     def loops(self, relation: str) -> bool:
         """Whether a relation leads from anything to itself."""
