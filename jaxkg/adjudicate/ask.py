@@ -7,10 +7,12 @@ failure, in its place, to be counted. No method parses a reply itself.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -18,12 +20,17 @@ from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.around.meter import usage
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.reading.parse import Unparsed, parse
-from jaxkg.adjudicate.reading.schema import strict_schema
+from jaxkg.adjudicate.reading.schema import bounded, strict_schema
 from jaxkg.adjudicate.requests import Message, Reply, Request
+from jaxkg.adjudicate.room import cut_to, most_tokens
 from jaxkg.records import Usage
 from jaxkg.wire.retry import FailureKind
 
 T = TypeVar("T", bound=BaseModel)
+
+_REPLY = 256
+"""Tokens kept free for a reply of unknown length."""
+_TOO_LONG = re.compile(r"context|too long|maximum.*tokens", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +45,10 @@ class Prompted(Generic[T]):
         check: looks beyond the schema, e.g. for relations that were never offered; a string says
             what is wrong, which counts as a reply that cannot be read.
         question, stage, temperature, max_tokens, seed: see `Request`.
+        offered, most: what the reply may be made of and how much of it, see `bounded`.
+        shape: the last word on the schema that is sent, a copy that it may change.
+        reason: the field that says why, asked for only where the backend's manner wants it.
+        extra: see `Request`.
     """
 
     messages: tuple[Message, ...]
@@ -49,12 +60,23 @@ class Prompted(Generic[T]):
     temperature: float | None = 0.0
     max_tokens: int | None = None
     seed: int | None = None
+    offered: Mapping[str, Sequence[str | int]] = dataclasses.field(default_factory=dict)
+    most: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    shape: Callable[[dict[str, Any]], None] | None = None
+    reason: str = ""
+    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def request(self) -> Request:
         """The request that is sent."""
+        schema = strict_schema(self.schema)
+        if self.offered or self.most or self.reason:
+            without = [self.reason] if self.reason else []
+            schema = bounded(schema, offered=self.offered, most=self.most, without=without)
+        if self.shape:
+            self.shape(schema := copy.deepcopy(schema))
         return Request(
             messages=self.messages,
-            schema=strict_schema(self.schema),
+            schema=schema,
             schema_name=self.schema.__name__,
             form=self.form,
             temperature=self.temperature,
@@ -62,6 +84,7 @@ class Prompted(Generic[T]):
             seed=self.seed,
             question=self.question,
             stage=self.stage,
+            extra=self.extra,
             reads=self.reads,
         )
 
@@ -80,6 +103,7 @@ class Outcome(Generic[T]):
         detail: the failure in words.
         replies: the reply, and the repair's where there was one.
         stage: the prompt's.
+        note: what of the prompt's data was not shown because it was too long; else empty.
     """
 
     value: T | None
@@ -87,6 +111,7 @@ class Outcome(Generic[T]):
     detail: str
     replies: tuple[Reply, ...]
     stage: str = ""
+    note: str = ""
 
     @property
     def usage(self) -> Usage:
@@ -113,10 +138,64 @@ def ask(
     Returns:
         One outcome per prompt, in order.
     """
+    fitted = [_fitted(backend, each, backend.context) for each in prompted]
+    prompted, notes = [each for each, _ in fitted], [note for _, note in fitted]
     requests = [each.request() for each in prompted]
-    outcomes = _read_all(prompted, backend.complete(requests))
+    replies = backend.complete(requests)
+    if shorter := _shorter(backend, prompted, replies):
+        prompted, replies = list(prompted), list(replies)
+        for place, (each, note) in shorter.items():
+            prompted[place], requests[place], notes[place] = each, each.request(), note
+        for place, reply in zip(shorter, backend.complete([requests[i] for i in shorter])):
+            replies[place] = reply
+    outcomes = _read_all(prompted, replies)
     again = _to_repair(outcomes, prompted, requests) if repair else {}
-    return _repaired(prompted, outcomes, again, backend.complete(list(again.values())))
+    outcomes = _repaired(prompted, outcomes, again, backend.complete(list(again.values())))
+    return [
+        dataclasses.replace(outcome, note=note) if note else outcome
+        for outcome, note in zip(outcomes, notes)
+    ]
+
+
+def _fitted(
+    backend: Backend, prompted: Prompted[T], context: int | None
+) -> tuple[Prompted[T], str]:
+    """A prompt in the backend's manner, with no more data than its context has room for."""
+    manner = backend.manner
+    limit = manner.max_tokens or prompted.max_tokens
+    prompted = dataclasses.replace(
+        prompted,
+        max_tokens=limit,
+        seed=prompted.seed if prompted.seed is not None else manner.seed,
+        reason="" if manner.why else prompted.reason,
+        extra={**manner.extra, **prompted.extra},
+    )
+    if context is None:
+        return prompted, ""
+    room = context - (_REPLY if limit is None else limit)
+    messages, gone = cut_to(prompted.messages, room, prompted.form)
+    if not gone:
+        return prompted, ""
+    note = (
+        f"{prompted.stage}: {gone:,} lines of what was found were left out or cut, the model's "
+        f"context holds {context:,} tokens"
+    )
+    return dataclasses.replace(prompted, messages=messages), note
+
+
+def _shorter(
+    backend: Backend, prompted: Sequence[Prompted[T]], replies: Sequence[Reply]
+) -> dict[int, tuple[Prompted[T], str]]:
+    """Prompts that were refused as too long all the same, cut to two thirds, by place."""
+    shorter: dict[int, tuple[Prompted[T], str]] = {}
+    for place, (each, reply) in enumerate(zip(prompted, replies)):
+        if reply.error == "bad_request" and _TOO_LONG.search(reply.detail):
+            tokens = most_tokens(each.messages, each.form) + (each.max_tokens or _REPLY)
+            room = min(tokens, backend.context or tokens) * 2 // 3
+            fitted, note = _fitted(backend, each, room)
+            if note:
+                shorter[place] = fitted, note
+    return shorter
 
 
 def tally(outcomes: Iterable[Outcome[T]]) -> dict[str, int]:

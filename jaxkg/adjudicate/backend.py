@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Protocol, Self
 
 from jaxkg.adjudicate.endpoint.prices import Rates
+from jaxkg.adjudicate.manner import Manner
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 
 
@@ -26,6 +27,16 @@ class Backend(Protocol):
     @property
     def rates(self) -> Rates | None:
         """The model's price; None where it is not known."""
+        ...
+
+    @property
+    def manner(self) -> Manner:
+        """How it is to be asked."""
+        ...
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of prompt and reply together; None where nobody knows."""
         ...
 
     def complete(
@@ -47,7 +58,7 @@ class Backend(Protocol):
         ...
 
 
-class Closing:
+class _Block:
     """A `with` block that closes at its end."""
 
     def close(self) -> None:
@@ -60,7 +71,19 @@ class Closing:
         self.close()
 
 
-class Wrapper(Closing, abc.ABC):
+class Closing(_Block):
+    """A backend that is closed at the end of a block; asked in the usual manner unless told."""
+
+    manner: Manner = Manner()
+    _context: int | None = None
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of prompt and reply together; None where nobody knows."""
+        return self._context
+
+
+class Wrapper(_Block, abc.ABC):
     """A backend around another."""
 
     def __init__(self, inner: Backend) -> None:
@@ -75,6 +98,16 @@ class Wrapper(Closing, abc.ABC):
     def rates(self) -> Rates | None:
         """The wrapped backend's price."""
         return self.inner.rates
+
+    @property
+    def manner(self) -> Manner:
+        """How the wrapped backend is to be asked."""
+        return self.inner.manner
+
+    @property
+    def context(self) -> int | None:
+        """The wrapped backend's context."""
+        return self.inner.context
 
     @abc.abstractmethod
     def complete(

@@ -11,6 +11,7 @@ from jaxkg.adjudicate.around.meter import Meter
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.endpoint.openai import OpenAIBackend
 from jaxkg.adjudicate.endpoint.prices import PriceTable
+from jaxkg.adjudicate.manner import Manner
 from jaxkg.wire.retry import Backoff
 
 
@@ -24,11 +25,13 @@ def connect(
     retry: bool = False,
     run: Caps | None = None,
     question: Caps | None = None,
-    concurrency: int = 16,
+    concurrency: int | None = None,
     timeout: float = 120.0,
+    context: int | None = None,
     backoff: Backoff | None = None,
     prices: PriceTable | None = None,
     endpoint: Backend | None = None,
+    manner: Manner | None = None,
 ) -> Meter:
     """A backend that caches, keeps to its budgets and counts.
 
@@ -36,8 +39,8 @@ def connect(
     as well: they shape an answer, so a resumed run must meet them where the first one did.
 
     Args:
-        model, base_url, api_key, headers, concurrency, timeout, backoff, prices: see
-            `OpenAIBackend`.
+        model, base_url, api_key, headers, concurrency, timeout, context, backoff, prices, manner:
+            see `OpenAIBackend`.
         endpoint: what answers in place of the OpenAI protocol, e.g. a model on this machine; the
             arguments that are for `OpenAIBackend` are not looked at then.
         cache: file that keeps every reply; None keeps none.
@@ -61,8 +64,10 @@ def connect(
             headers=headers,
             concurrency=concurrency,
             timeout=timeout,
+            context=context,
             backoff=backoff,
             prices=prices,
+            manner=manner,
         )
     try:
         backend: Backend = endpoint if run is None else Budget(endpoint, run=run)
@@ -73,4 +78,4 @@ def connect(
     except BaseException:
         endpoint.close()
         raise
-    return Meter(backend)
+    return Meter(backend, manner)

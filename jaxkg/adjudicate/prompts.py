@@ -26,20 +26,21 @@ REPAIR = (
 ADJUDICATE_SYSTEM = (
     "You decide which answers a knowledge graph supports. The numbered reasoning paths were "
     "retrieved from it and are the only evidence you may use: no knowledge of your own. Weigh "
-    "each path against every condition of the question, cite the paths that bear the answer, and "
-    "answer briefly.\n"
+    "each path against every condition of the question, cite the paths that bear the answer by "
+    "their numbers, and answer briefly.\n"
     "- An answer is an entity that a cited path ends in, named exactly as it stands there (with "
-    "the id in square brackets where one is given). There may be several.\n"
-    "- Where no path answers the question, give no answer and cite no path.\n"
-    "- The rationale is one or two sentences that say why the cited paths imply the answer.\n"
-    + DATA_RULE
+    "the id in square brackets where one is given). There may be several. Give no answers to "
+    "answer with all that the cited paths end in.\n"
+    "- Where no path answers the question, give no answer and cite no path.\n" + DATA_RULE
 )
 """PathHD, Appendix C, Table 8, the system turn."""
 
-ADJUDICATE_NOT_SHOWN = (
-    '\n"… and N more not shown" stands for further entities that a path ends in. To answer with '
-    "all that a path ends in, cite it and give no answers."
+ADJUDICATE_WHY = (
+    "\nThe rationale is one or two sentences that say why the cited paths imply the answer."
 )
+"""PathHD, Appendix C, Table 8, where reasons are wanted."""
+
+ADJUDICATE_NOT_SHOWN = '\n"… and N more not shown" stands for further entities that a path ends in.'
 """Ours: where a path ends in more entities than are shown."""
 
 ADJUDICATE_BEHIND = "\n{count} more paths, ranked lower, are not shown."
@@ -49,12 +50,14 @@ ADJUDICATE_USER = "Question:\n{question}\n\nRetrieved paths:\n{paths}"
 """PathHD, Appendix C, Table 8, the user turn."""
 
 ADJUDICATE_FORM = (
-    "Required form, three lines:\n"
-    "Answer: <the answers, separated by semicolons, or none>\n"
-    "Supporting path(s): <their numbers from the list, separated by commas>\n"
-    "Rationale: <one or two sentences>"
+    "Required form, a line each:\n"
+    "Answer: <the answers, separated by semicolons, or all, or none>\n"
+    "Supporting path(s): <their numbers from the list, separated by commas>"
 )
 """PathHD, Appendix C, Table 8, the required form of the assistant's turn."""
+
+ADJUDICATE_FORM_WHY = f"{ADJUDICATE_FORM}\nRationale: <one or two sentences>"
+"""The same with its third line, where reasons are wanted."""
 
 REFINE_SYSTEM = (
     "You are given a question and numbered relation patterns: ways to walk a knowledge graph from "
@@ -75,3 +78,9 @@ PROBE_PLAIN = "Reply with the single word: ready"
 
 PROBE_STRUCTURED = "Is Paris a city? Reply with the required fields."
 """Ours: a question whose reply has a schema."""
+
+PROBE_CHOICE = "What is the capital of France? Reply with the required fields."
+"""Ours: a question whose reply fits only what its schema lists."""
+
+PROBE_LONG = "Write the numbers from one to forty in words."
+"""Ours: a question with a long reply."""

@@ -43,6 +43,9 @@ class Request:
             of one prompt are several entries of the cache.
         question: id of the question the call is charged to.
         stage: name of the stage that asks, for the meter.
+        alternatives: tokens that the reply might begin with to be told of, each with its
+            log-probability; None asks for none.
+        extra: further fields of the body, as the endpoint knows them.
         reads: says whether a reply to it can be read, so that a cache asked to do so can ask again
             what cannot; None where nobody knows. No part of what is asked.
     """
@@ -56,6 +59,8 @@ class Request:
     seed: int | None = None
     question: str = ""
     stage: str = ""
+    alternatives: int | None = None
+    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     reads: Callable[[Reply], bool] | None = dataclasses.field(
         default=None, compare=False, repr=False
     )
@@ -76,6 +81,11 @@ class Request:
             "max_tokens": self.max_tokens,
             "seed": self.seed,
         }
+        # Left out where they are not used: replies that were kept before they came are found.
+        if self.alternatives:
+            content["alternatives"] = self.alternatives
+        if self.extra:
+            content["extra"] = dict(self.extra)
         return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
     def key(self, model: str) -> str:
@@ -100,6 +110,8 @@ class Reply:
         estimated: True where the endpoint reported no usage and tokens were estimated from length.
         cached: True where the reply was read from a cache. Tokens, seconds and price then say what
             it cost when it was paid.
+        alternatives: tokens that the reply might have begun with, likeliest first, with their
+            natural log-probabilities; empty where the endpoint tells none or was not asked.
     """
 
     text: str = ""
@@ -114,6 +126,7 @@ class Reply:
     structured: bool = False
     estimated: bool = False
     cached: bool = False
+    alternatives: tuple[tuple[str, float], ...] = ()
 
     @property
     def calls(self) -> int:

@@ -16,7 +16,7 @@ Steps: TypeAlias = Generator[Sequence[Prompted[Any]], list[Outcome[Any]], Value]
 
 
 def in_rounds(
-    backend: Backend, lines: Iterable[Steps[Value]], *, at_once: int
+    backend: Backend, lines: Iterable[Steps[Value]], *, at_once: int, repair: bool = False
 ) -> Iterator[tuple[int, Value]]:
     """Run lines of questioning to their ends, all that are under way a step further each round.
 
@@ -28,6 +28,7 @@ def in_rounds(
         backend: who answers; is given a round's prompts as one batch, earlier lines first.
         lines: begun in order, as soon as there is room.
         at_once: most that are under way.
+        repair: allow one more call for each reply that cannot be read.
 
     Yields:
         Place and value of each line, as they end.
@@ -48,7 +49,8 @@ def in_rounds(
         if not live:
             return
         asking = _apart(backend, live)
-        outcomes = ask(backend, [each for place in asking for each in live[place][1]])
+        prompted = [each for place in asking for each in live[place][1]]
+        outcomes = ask(backend, prompted, repair=repair)
         heard = heard or any(r.error is None for outcome in outcomes for r in outcome.replies)
         told = iter(outcomes)
         for place in asking:

@@ -6,12 +6,17 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from jaxkg.cli import options
+from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import FileOptions
 from jaxkg.experiments.parts import Devices, wishes_from
 from jaxkg.experiments.stores import StoreOptions
+
+if TYPE_CHECKING:
+    from jaxkg.adjudicate.manner import Manner
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,8 +106,52 @@ class ModelOptions:
     replies: options.Replies = None
     no_cache: options.NoCache = False
     replay: options.Replay = False
-    concurrency: options.Concurrency = 16
+    concurrency: options.Concurrency = None
     timeout: options.Timeout = 120.0
+    context: options.Context = None
+    prompt_tokens: options.PromptTokens = 1200
+    max_tokens: options.MaxTokens = None
+    llm_seed: options.ModelSeed = None
+    extra_body: options.ExtraBody = None
+    why: options.Why = False
+
+    def __post_init__(self) -> None:
+        # The name may come from the environment, for all commands: one says that it wants none.
+        if self.llm in ("none", ""):
+            object.__setattr__(self, "llm", None)
+
+    def manner(self) -> Manner:
+        """How every request is asked.
+
+        Raises:
+            JaxkgError: the extra body is no JSON object, in a file or as it stands.
+        """
+        from jaxkg.adjudicate.manner import Manner
+
+        extra: Any = {}
+        if self.extra_body is not None:
+            extra = _object(self.extra_body)
+        return Manner(self.why, self.prompt_tokens, self.max_tokens, self.llm_seed, extra)
+
+
+def _object(text: str) -> dict[str, Any]:
+    """A JSON object, as it stands or in a file."""
+    from jaxkg.foreign_json import read_json
+
+    if text.lstrip().startswith("{"):
+        where, written = "--extra-body", text
+    else:
+        where = f"--extra-body {text}"
+        try:
+            written = Path(text).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise JaxkgError(
+                f"{where}: neither a JSON object nor a file of one: {error}"
+            ) from error
+    value = read_json(written, where)
+    if not isinstance(value, dict):
+        raise JaxkgError(f'{where}: a JSON object is wanted, as {{"num_ctx": 8192}}')
+    return value
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

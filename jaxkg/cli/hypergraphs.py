@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -71,11 +72,13 @@ def build(
     from jaxkg.kg.hypergraph import read
     from jaxkg.kg.hypergraph.store import save_hypergraph
 
-    if llm is not None and format not in ("corpus", "questions") and synonyms is None:
-        raise JaxkgError(
-            f"--llm reads a corpus and confirms synonyms; {format} holds facts already: drop --llm "
-            "or name --synonyms"
-        )
+    if format not in ("corpus", "questions") and synonyms is None:
+        named, llm = llm, None
+        if named not in (None, "none", os.environ.get("JAXKG_LLM_MODEL")):
+            raise JaxkgError(
+                f"--llm reads a corpus and confirms synonyms; {format} holds facts already: drop "
+                "--llm or name --synonyms"
+            )
     if alike is not None and synonyms is None:
         raise JaxkgError("--alike says how near synonyms are: name --synonyms minilm or hashing")
     with language_model(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +46,10 @@ def language_model(wanted: ModelOptions, *, retry: bool = False) -> Iterator[Mod
         for field in dataclasses.fields(wanted):
             if getattr(wanted, field.name) != getattr(plain, field.name):
                 name = "--" + field.name.replace("_", "-")
-                raise JaxkgError(f"{name} says how to ask a language model; name one: --llm MODEL")
+                raise JaxkgError(
+                    f"{name} says how to ask a language model; name one: --llm MODEL, or set "
+                    "JAXKG_LLM_MODEL"
+                )
         yield None
         return
     from jaxkg.adjudicate import Echo
@@ -98,11 +101,8 @@ def _connected(wanted: ModelOptions, retry: bool) -> Meter:
         endpoint = LocalLM.open(wanted.llm)
     if wanted.replay and replies is not None:
         # Nothing is paid for, so the run's caps have nothing to hold back.
-        return Meter(
-            Budget(
-                Replay(replies, endpoint.model if endpoint else wanted.llm or ""), question=question
-            )
-        )
+        kept = Replay(replies, endpoint.model if endpoint else wanted.llm or "")
+        return Meter(Budget(kept, question=question), wanted.manner())
     return connect(
         wanted.llm,
         base_url=wanted.base_url,
@@ -112,7 +112,9 @@ def _connected(wanted: ModelOptions, retry: bool) -> Meter:
         question=None if question == Caps() else question,
         concurrency=wanted.concurrency,
         timeout=wanted.timeout,
+        context=wanted.context,
         endpoint=endpoint,
+        manner=wanted.manner(),
     )
 
 
@@ -147,19 +149,33 @@ def _group() -> None:
 def check(
     llm: options.LLM = None,
     base_url: options.BaseURL = None,
-    timeout: options.Timeout = 30.0,
+    timeout: options.Timeout = 60.0,
+    context: options.Context = None,
+    extra_body: options.ExtraBody = None,
 ) -> None:
-    """Say whether the endpoint answers, takes schemas, and how fast; a few dozen tokens.
+    """Say whether a model answers, what it takes, how fast it is, and what a question will take.
 
-    The model is named by --llm or JAXKG_LLM_MODEL, the key is read from OPENAI_API_KEY. Exit code 2
-    where jaxkg cannot work with the endpoint.
+    Some 600 tokens are read and 80 written. The model is named by --llm or JAXKG_LLM_MODEL, the key
+    is read from OPENAI_API_KEY. Exit code 2 where jaxkg cannot work with it.
     """
     from jaxkg.adjudicate import Backoff, OpenAIBackend, check
 
-    with OpenAIBackend(
-        llm, base_url=base_url, timeout=timeout, backoff=Backoff(retries=1)
-    ) as backend:
-        found = check(backend)
+    wanted = ModelOptions(llm=llm, extra_body=extra_body)
+    with ExitStack() as stack:
+        if wanted.llm is not None and wanted.llm.startswith("local:"):
+            from jaxkg.lm.backend import LocalLM
+
+            backend = LocalLM.open(wanted.llm)
+        else:
+            backend = OpenAIBackend(
+                wanted.llm,
+                base_url=base_url,
+                timeout=timeout,
+                context=context,
+                backoff=Backoff(retries=1),
+                manner=wanted.manner(),
+            )
+        found = check(stack.enter_context(backend))
     _print(found.text())
     if not found.ok:
         sys.exit(2)

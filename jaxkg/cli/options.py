@@ -142,7 +142,11 @@ DatasetName = Annotated[
 
 LLM = Annotated[
     str | None,
-    typer.Option("--llm", help="Language model to ask: its name at the endpoint, or local:FOLDER."),
+    typer.Option(
+        "--llm",
+        envvar="JAXKG_LLM_MODEL",
+        help="Language model to ask: its name at the endpoint, or local:FOLDER; none asks none.",
+    ),
 ]
 Judge = Annotated[
     str | None,
@@ -186,7 +190,14 @@ Replies = Annotated[
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no replies, read none.")]
 Replay = Annotated[bool, typer.Option("--replay", help="Answer from kept replies alone.")]
 Concurrency = Annotated[
-    int, typer.Option("--concurrency", min=1, help="Requests to the model at a time.")
+    int | None,
+    typer.Option(
+        "--concurrency",
+        min=1,
+        help="Requests to the model at a time. Default: what a server on this machine has slots "
+        "for, else 16.",
+        show_default=False,
+    ),
 ]
 Seconds = Annotated[
     float | None,
@@ -197,5 +208,39 @@ Seconds = Annotated[
     ),
 ]
 Timeout = Annotated[
-    float, typer.Option("--timeout", min=0.1, help="Seconds for one whole reply of the model.")
+    float, typer.Option("--timeout", min=0.1, help="Seconds of silence of the model.")
 ]
+Context = Annotated[
+    int | None,
+    typer.Option(
+        "--context",
+        min=512,
+        help="Tokens that prompt and reply share. Default: what the server says, 4,096 where one "
+        "on this machine does not.",
+        show_default=False,
+    ),
+]
+PromptTokens = Annotated[
+    int, typer.Option("--prompt-tokens", min=1, help="Tokens of the paths that a prompt shows.")
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens",
+        min=1,
+        help="Longest reply. Default: each prompt's own, 16 to 320.",
+        show_default=False,
+    ),
+]
+ModelSeed = Annotated[
+    int | None, typer.Option("--llm-seed", help="Of the model's sampling.", show_default=False)
+]
+ExtraBody = Annotated[
+    str | None,
+    typer.Option(
+        "--extra-body",
+        metavar="FILE|JSON",
+        help='Further fields of every request, as {"num_ctx": 8192} or {"enable_thinking": false}.',
+    ),
+]
+Why = Annotated[bool, typer.Option("--why", help="Ask the model for its reasons too.")]

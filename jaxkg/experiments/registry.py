@@ -172,6 +172,10 @@ def build_system(name: str, parts: Parts) -> System:
     parts.marks["system"] = name
     if parts.backend is not None:
         parts.marks |= {"model": parts.backend.model, "repair": parts.repair}
+        from jaxkg.adjudicate.manner import Manner
+
+        if parts.backend.manner != Manner():
+            parts.marks["manner"] = repr(parts.backend.manner)
         if entry.model == "after":
             from jaxkg.systems.adjudicated import AdjudicatedQA
 

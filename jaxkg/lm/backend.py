@@ -91,6 +91,7 @@ class LocalLM(Closing):
         self._newline = language.tokenizer.newline
         self.language = language
         self.rates: Rates | None = Rates(prompt=0.0, completion=0.0)
+        self._context = language.config.max_position_embeddings
         tensors = dict(named_tensors(language.model))
         weights = digest_of(tensors[name] for name in sorted(tensors))
         self.model = f"{PREFIX}{language.name}@{weights[:12]}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.one_shot import (
     MOST_ENDS,
-    MOST_TOKENS,
+    MostTokens,
     adjudicate,
     found_by_query,
     offered,
@@ -44,7 +44,7 @@ class AdjudicatedQA(QuestionAnswering):
     top_k: int | None = 50
     single: bool = False
     most_ends: int | None = MOST_ENDS
-    most_tokens: int | None = MOST_TOKENS
+    most_tokens: MostTokens = "manner"
     repair: bool = False
     keep_on_failure: bool = False
 

@@ -19,6 +19,8 @@ LARGEST_REPLY = 1 << 24
 _LARGEST_PACKED = LARGEST_REPLY >> 8  # of one that is compressed though nobody asked for it
 _CODINGS = frozenset(("gzip", "x-gzip", "deflate"))
 """Codings whose expansion is bounded by their bytes, a thousand times at most; one at a time."""
+LONGEST_STREAM = 10
+"""Times the seconds of a silence that a whole stream may take."""
 
 
 class Overdue(Exception):
@@ -38,17 +40,30 @@ class Deadline:
     def __init__(
         self, seconds: float, *, packed: int = _LARGEST_PACKED, plain: int = LARGEST_REPLY
     ) -> None:
-        """Take the seconds of a reply, and the bytes of one that comes compressed or plain."""
+        """Take the seconds of a reply or of a stream's silence, and the bytes of one at most.
+
+        `packed` is for a reply that comes compressed.
+        """
         self._seconds, self._packed, self._plain = seconds, packed, plain
         self._local = threading.local()
 
-    def start(self) -> None:
+    def start(self, seconds: float | None = None) -> None:
         """Start this thread's clock, which ends with that of the question at the latest.
+
+        Args:
+            seconds: in place of the usual ones.
 
         Raises:
             OutOfTime: the question's is up.
         """
-        self._local.end = time.monotonic() + min(self._seconds, left())
+        now, rest = time.monotonic(), left()
+        self._local.seconds = self._seconds if seconds is None else seconds
+        self._local.last = now + min(LONGEST_STREAM * self._local.seconds, rest)
+        self.heard()
+
+    def heard(self) -> None:
+        """Start it anew: a part of a stream came. The whole has an end all the same."""
+        self._local.end = min(time.monotonic() + self._local.seconds, self._local.last)
 
     def left(self) -> float:
         """Seconds this thread has left.
@@ -79,7 +94,8 @@ class Deadline:
             raise TooLarge(f"the reply comes packed as {told!r}; gzip or deflate, once, is read")
         kind = _watched_kind(type(response.stream))
         most = self._packed if codings else self._plain
-        response.stream = kind(response.stream, self, most)
+        events = response.headers.get("content-type", "").startswith("text/event-stream")
+        response.stream = kind(response.stream, self, most, events)
 
 
 class _Network:
@@ -123,8 +139,9 @@ def _watched_kind(stream_type: type) -> Any:
     kind: Any = next(base for base in stream_type.__mro__ if base.__name__ == "SyncByteStream")
 
     class Watched(kind):
-        def __init__(self, stream: Any, deadline: Deadline, most: int) -> None:
-            self._stream, self._deadline, self._most = stream, deadline, most
+        def __init__(self, stream: Any, deadline: Deadline, most: int, events: bool) -> None:
+            self._stream, self._deadline = stream, deadline
+            self._most, self._events = most, events
 
         def __iter__(self) -> Iterator[bytes]:
             total = 0
@@ -133,6 +150,8 @@ def _watched_kind(stream_type: type) -> Any:
                 total += len(part)
                 if total > self._most:
                     raise TooLarge
+                if self._events and b"data:" in part:  # a comment that keeps a line open is silence
+                    self._deadline.heard()
                 yield part
 
         def close(self) -> None:

@@ -30,6 +30,8 @@ BASE = Request(
         {"temperature": None},
         {"max_tokens": 11},
         {"seed": 2},
+        {"alternatives": 5},
+        {"extra": {"enable_thinking": False}},
     ],
 )
 def test_whatever_shapes_the_reply_is_in_the_key(change):
@@ -53,7 +55,7 @@ def test_every_field_is_either_keyed_or_an_account():
     fields = {field.name for field in dataclasses.fields(Request)}
     assert fields == {
         *("messages", "schema", "schema_name", "form", "temperature", "max_tokens", "seed"),
-        *("question", "stage", "reads"),
+        *("question", "stage", "reads", "alternatives", "extra"),
     }
 
 

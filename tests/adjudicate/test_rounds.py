@@ -84,7 +84,7 @@ def test_repairs_of_a_round_are_a_batch():
         return "hm" if first and request.messages[0].content in "bc" else echo(request)
 
     backend = Batches(Scripted(answer))
-    told = dict(in_rounds(backend, [line("a", "x"), line("b"), line("c")], at_once=3))
+    told = dict(in_rounds(backend, [line("a", "x"), line("b"), line("c")], at_once=3, repair=True))
     assert told == {0: ["A", "X"], 1: ["B"], 2: ["C"]}
     assert backend.words == [["a"], ["x", "b", "c"], ["b", "c"]]
 

@@ -289,7 +289,11 @@ def test_the_endpoint_is_described_in_plain_words(jaxkg, serve, monkeypatch):
     server = serve(lambda body: '{"is_city": true}' if "response_format" in body else "ready")
     code, out, _ = jaxkg("llm", "check", "--llm", "loopback", "--base-url", server.url)
     assert code == 0
-    for part in ("model loopback: answers, ", "Structured output: supported.", "readable."):
+    for part in (
+        "model loopback: answers, ",
+        "Structured output: supported, lists of values do NOT bind.",
+        "readable.",
+    ):
         assert part in out
     monkeypatch.setenv("OPENAI_BASE_URL", serve(models=("one", "two")).url)
     monkeypatch.setenv("JAXKG_LLM_MODEL", "three")
@@ -299,3 +303,35 @@ def test_the_endpoint_is_described_in_plain_words(jaxkg, serve, monkeypatch):
     code, _, err = jaxkg("llm", "check", "--base-url", "ftp://nowhere", "--llm", "m")
     assert code == 2
     assert err.count("\n") == 1
+
+
+def test_the_environment_names_the_model_of_every_command(jaxkg, serve, monkeypatch, tmp_path):
+    server = serve(choose)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("JAXKG_LLM_MODEL", "loopback")
+    own = ("--replies", tmp_path / "replies.sqlite")
+    _, out, _ = jaxkg("ask", "--json", *PLANNED, *own, ASKED)
+    assert Answer.from_json(out).system == "planner+llm"
+    _, out, _ = jaxkg("ask", "--json", *PLANNED, "--llm", "none", ASKED)
+    assert Answer.from_json(out).system == "planner"
+    assert len(server.bodies) == 1
+
+
+def test_how_it_is_asked_is_in_the_request(llm, serve, tmp_path):
+    server = serve(choose)
+    (tmp_path / "body.json").write_text('{"chat_template_kwargs": {"enable_thinking": false}}')
+    said = ("--extra-body", tmp_path / "body.json", "--max-tokens", 77, "--llm-seed", 5)
+    assert llm(server, "ask", *PLANNED, *said, ASKED)[0] == 0
+    body = server.bodies[0]
+    assert (body["max_tokens"], body["seed"]) == (77, 5)
+    assert body["chat_template_kwargs"] == {"enable_thinking": False}
+    schema = body["response_format"]["json_schema"]["schema"]["properties"]
+    assert "rationale" not in schema, "reasons are asked for only where they are wanted"
+    assert schema["answers"]["items"]["enum"] == ["Ridley Scott"]
+    assert schema["paths"]["items"]["enum"] == [1]
+    assert llm(server, "ask", *PLANNED, "--why", ASKED)[0] == 0
+    wanted = server.bodies[1]["response_format"]["json_schema"]["schema"]["properties"]
+    assert "rationale" in wanted
+    code, _, err = llm(server, "ask", *PLANNED, "--extra-body", "[1]", ASKED)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "neither a JSON object nor a file of one" in err

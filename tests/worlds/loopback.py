@@ -55,6 +55,8 @@ class LanguageServer:
         key: the only key that is accepted; None takes any.
         models: the only models that exist; None takes any.
         delay: seconds before each answer.
+        props: what `/props` says, as llama.cpp has it; None has none.
+        streams: replies come in parts where that is asked for, else whole.
         hold_after: completions after which further requests wait until `release`.
     """
 
@@ -66,6 +68,8 @@ class LanguageServer:
         key: str | None = None,
         models: tuple[str, ...] | None = None,
         delay: float = 0.0,
+        props: dict[str, Any] | None = None,
+        streams: bool = False,
         hold_after: int | None = None,
     ) -> None:
         self.answer = answer
@@ -73,6 +77,8 @@ class LanguageServer:
         self.key = key
         self.models = models
         self.delay = delay
+        self.props = props
+        self.streams = streams
         self.hold_after = hold_after
         self.bodies: deque[dict[str, Any]] = deque(maxlen=MOST_RECORDED)
         self.statuses: Counter[int] = Counter()
@@ -186,7 +192,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         models = self.server.owner.models or ("loopback",)
-        if self.path == "/v1/models":
+        if self.path == "/props" and self.server.owner.props is not None:
+            self._send(200, self.server.owner.props)
+        elif self.path == "/v1/models":
             self._send(200, {"object": "list", "data": [{"id": name} for name in models]})
         else:
             self._send(404, {"error": {"message": f"no such address {self.path}"}})
@@ -245,6 +253,9 @@ class _Handler(BaseHTTPRequestHandler):
         with owner.lock:
             if not behaviour.cut:
                 owner.completed[body["messages"][-1]["content"]] += 1
+        if owner.streams and body.get("stream") and behaviour.body is None:
+            self._stream(_completion(body, behaviour), behaviour)
+            return
         drip = 0.0 if behaviour.early else behaviour.drip
         self._send(200, content, behaviour.headers, cut=behaviour.cut, drip=drip)
 
@@ -258,8 +269,9 @@ class _Handler(BaseHTTPRequestHandler):
         drip: float = 0.0,
     ) -> None:
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
-        with self.server.owner.lock:
-            self.server.owner.statuses[status] += 1
+        if self.command == "POST":
+            with self.server.owner.lock:
+                self.server.owner.statuses[status] += 1
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
@@ -268,6 +280,29 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self._write(data[: len(data) // 2] if cut else data, drip)
         self.close_connection = self.close_connection or cut
+
+    def _stream(self, whole: dict[str, Any], behaviour: Behaviour) -> None:
+        """A completion in parts, `drip` seconds apart; `cut` leaves out its end."""
+        with self.server.owner.lock:
+            self.server.owner.statuses[200] += 1
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        message = whole["choices"][0]["message"]
+        words = (message["content"] or "").split(" ")
+        deltas = [{"content": word + " " * (n < len(words) - 1)} for n, word in enumerate(words)]
+        parts = [{"choices": [{"delta": delta, "finish_reason": None}]} for delta in deltas]
+        parts.append({"choices": [{"delta": {}, "finish_reason": behaviour.finish}]})
+        parts.append({"choices": [], "usage": whole.get("usage")})
+        for part in parts[: -2 if behaviour.cut else None]:
+            self.wfile.write(f"data: {json.dumps(part)}\n\n".encode())
+            self.wfile.flush()
+            if behaviour.drip and self.server.owner.stopping.wait(behaviour.drip):
+                return
+        if not behaviour.cut:
+            self.wfile.write(b"data: [DONE]\n\n")
 
     def _write(self, data: bytes, drip: float) -> None:
         parts = [bytes([byte]) for byte in data] if drip else [data]

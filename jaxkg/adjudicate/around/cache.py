@@ -13,6 +13,8 @@ from jaxkg.adjudicate.endpoint.prices import Rates
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request, digest
 from jaxkg.errors import JaxkgError
 
+_CONTEXT = "context of {}"
+
 
 class Cache(Wrapper):
     """Keeps every reply on disk, keyed by the whole request, the moment it arrives.
@@ -40,6 +42,7 @@ class Cache(Wrapper):
         self.store = ReplyStore(path)
         self._retry = retry
         self._retried: set[str] = set()
+        self._noted = False
         free = self.rates is not None and not self.rates.price(1e6, 1e6)
         self._claims = None if free else Claims(f"{self.store.path}.lock")
 
@@ -69,6 +72,9 @@ class Cache(Wrapper):
             if on_reply:
                 on_reply(index, replies[index] or hit)
         sent = list(places)
+        if sent and not self._noted and (context := self.context) is not None:
+            self.store.note(_CONTEXT.format(self.model), str(context))
+            self._noted = True
         self._retried |= unread
         elsewhere: dict[str, Reply] = {}  # replies that another process got meanwhile
 
@@ -142,6 +148,9 @@ class Replay(Closing):
         self.model = model
         self.rates = rates
         self.store = ReplyStore(path, read_only=True)
+        noted = self.store.noted(_CONTEXT.format(model))
+        # Prompts were cut to it, and must be so again.
+        self._context = int(noted) if noted and noted.isdecimal() else None
 
     def complete(
         self,

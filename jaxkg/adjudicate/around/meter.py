@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxkg.adjudicate.backend import Backend, Wrapper
+from jaxkg.adjudicate.manner import Manner
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.records import Usage
 
@@ -71,11 +72,20 @@ class Spent:
 class Meter(Wrapper):
     """Counts every reply that passes; grows with the number of stages, not of questions."""
 
-    def __init__(self, inner: Backend) -> None:
-        """Wrap a backend; put it outermost, so that it sees cached and held-back replies too."""
+    def __init__(self, inner: Backend, manner: Manner | None = None) -> None:
+        """Wrap a backend; put it outermost, so that it sees cached and held-back replies too.
+
+        `manner` counts in place of the wrapped backend's.
+        """
         super().__init__(inner)
+        self._manner = manner
         self._lock = threading.Lock()
         self._stages: dict[str, Spent] = defaultdict(Spent)
+
+    @property
+    def manner(self) -> Manner:
+        """How the model is asked."""
+        return self._manner or self.inner.manner
 
     @property
     def stages(self) -> dict[str, Spent]:

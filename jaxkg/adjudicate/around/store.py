@@ -1,6 +1,7 @@
 """The file that keeps replies: sqlite, one row per request, safe with several processes.
 
-Version 1: table `replies(key, asked, reply, error, stored)`. `key` is the SHA-256 of `asked`, the
+Version 1: table `replies(key, asked, reply, error, stored)`, and `about(name, value)` with what a
+replay must know. `key` is the SHA-256 of `asked`, the
 request as canonical JSON; `reply` is JSON; `error` is the kind of failure, null for a reply.
 Write-ahead logging lets readers and a writer work side by side, and what was stored outlives a
 killed process.
@@ -35,6 +36,7 @@ CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, asked TEXT NOT NULL, reply TEXT NOT NULL, error TEXT, stored REAL NOT NULL
 )
 """
+_ABOUT = "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _REPLACE = """
 INSERT INTO replies VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE
@@ -107,6 +109,17 @@ class ReplyStore:
         self._run(query, (key, _text(asked), content, reply.error, time.time()))
         self._damaged.discard(key)
 
+    def note(self, name: str, value: str) -> None:
+        """Store something about the run, in place of what was stored under that name."""
+        self._run("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
+
+    def noted(self, name: str) -> str | None:
+        """What was stored under a name; None where nothing was."""
+        if not self._run(f"{_TABLES} AND name = 'about'", ()):
+            return None
+        rows = self._run("SELECT value FROM about WHERE name = ?", (name,))
+        return str(rows[0][0]) if rows else None
+
     def __len__(self) -> int:
         return sum(count for (count,) in self._run("SELECT count(*) FROM replies", ()))
 
@@ -164,7 +177,7 @@ def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
     try:
         version = database.execute("PRAGMA user_version").fetchone()[0]
         tables = {row[0] for row in database.execute(_TABLES)}
-        if version != _VERSION and (version or tables - {"replies"} or read_only):
+        if version != _VERSION and (version or tables - {"replies", "about"} or read_only):
             raise JaxkgError(
                 f"{path}: not a file of recorded replies that this jaxkg reads (format {version}, "
                 f"wanted {_VERSION}): name another file"
@@ -218,6 +231,7 @@ def _set_up(database: sqlite3.Connection) -> None:
     # Copying the log into the file waits for the disk: every 40 MB rather than every 4.
     database.execute("PRAGMA wal_autocheckpoint = 10000")
     database.execute(_TABLE)
+    database.execute(_ABOUT)
     database.execute(f"PRAGMA user_version = {_VERSION}")
 
 
@@ -232,6 +246,11 @@ def _reply(row: object) -> Reply | None:
     sound = all(isinstance(text, str) for text in texts)
     sound &= all(isinstance(number, int | float) and number >= 0 for number in numbers)
     sound &= reply.error is None or isinstance(reply.error, str)
+    try:
+        told = tuple((str(token), float(value)) for token, value in reply.alternatives)
+    except (TypeError, ValueError):
+        return None
+    reply = dataclasses.replace(reply, alternatives=told)
     sound &= reply.price is None or isinstance(reply.price, int | float)
     return reply if sound else None
 

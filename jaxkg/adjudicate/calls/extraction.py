@@ -17,6 +17,7 @@ from jaxkg.adjudicate.delimit import block, document
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "extract"
+REPLY_TOKENS = 1024
 
 
 class ExtractedEntity(BaseModel):
@@ -63,6 +64,7 @@ def extraction_prompt(passage: Source) -> Prompted[Extraction]:
         schema=Extraction,
         question=passage.id,
         stage=STAGE,
+        max_tokens=REPLY_TOKENS,
     )
 
 

@@ -29,6 +29,7 @@ from jaxkg.adjudicate.endpoint.completion import estimated_tokens
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "judge"
+REPLY_TOKENS = 160
 BEST = 10.0
 """The highest score of a dimension; the lowest is 0."""
 MOST_TOKENS = 2000
@@ -144,6 +145,7 @@ def _prompted(each: Answered) -> Prompted[Judgement]:
         check=_beyond,
         question=each.question_id,
         stage=STAGE,
+        max_tokens=REPLY_TOKENS,
     )
 
 

@@ -11,7 +11,7 @@ import dataclasses
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pydantic import AliasChoices, BaseModel, Field, model_validator
 
@@ -20,23 +20,30 @@ from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.delimit import block, line
 from jaxkg.adjudicate.endpoint.completion import estimated_tokens
+from jaxkg.adjudicate.manner import PROMPT_TOKENS
 from jaxkg.adjudicate.reading.match import Candidates, folded
 from jaxkg.adjudicate.requests import Message
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.records import WORKED_OUT, RankedEntity, SupportingPath
+from jaxkg.words import is_name
 
 STAGE = "adjudicate"
 MOST_ENDS = 50
 """Entities shown of a line."""
-MOST_TOKENS = 8000
+MOST_TOKENS = PROMPT_TOKENS
 """Tokens, as estimated, of all lines."""
+MostTokens: TypeAlias = int | Literal["manner"] | None
+REPLY_TOKENS = 160
+_NAMED_TOKENS = 110
+"""Of them, for the names of answers; more of them are meant by citing a path alone."""
 FAILED = "adjudication failed"
 """Begins the note of an answer as it was retrieved, since the model gave none."""
 NOT_SHOWN = re.compile(r"… and [\d,]+ more not shown")
 """Stands in a line for the entities that are not."""
 
 _WORKED_OUT = "the model was not asked: this is worked out from what is cited, not chosen"
+_ALL = "all"
 _NO_ANSWER = frozenset(
     {"", "none", "n a", "unknown", "no answer", "not answerable", "unanswerable", "cannot answer"}
 )
@@ -45,15 +52,16 @@ _NO_ANSWER = frozenset(
 class Adjudication(BaseModel):
     """The reply's schema."""
 
+    supporting_paths: list[int] = Field(
+        validation_alias=AliasChoices("paths", "supporting_paths", "path_numbers"),
+        description="numbers of the paths that support the answers; empty for no answer",
+    )
     answers: list[str] = Field(
         validation_alias=AliasChoices("answers", "final_answer", "result", "entities"),
-        description="names of the answer entities, exactly as the cited paths end; empty for none",
-    )
-    supporting_paths: list[int] = Field(
-        validation_alias=AliasChoices("supporting_paths", "paths", "path_numbers"),
-        description="numbers of the paths that support the answers",
+        description="names of the answers, exactly as the cited paths end; empty for all of them",
     )
     rationale: str = Field(
+        default="",
         validation_alias=AliasChoices("rationale", "reason", "reasoning", "explanation"),
         description="one or two sentences: why those paths imply the answers",
     )
@@ -61,9 +69,9 @@ class Adjudication(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _cited_alone(cls, fields: Any) -> Any:
-        """A reply that only cites paths chooses what they end in; words are not required of it."""
+        """A reply that only cites paths chooses what they end in."""
         if isinstance(fields, dict) and fields.get("supporting_paths"):
-            return {"answers": [], "rationale": "", **fields}
+            return {"answers": [], **fields}
         return fields
 
 
@@ -102,9 +110,9 @@ def adjudicate(
     *,
     top_k: int | None = None,
     single: bool = False,
-    max_tokens: int | None = None,
+    max_tokens: int = REPLY_TOKENS,
     most_ends: int | None = MOST_ENDS,
-    most_tokens: int | None = MOST_TOKENS,
+    most_tokens: MostTokens = "manner",
     repair: bool = False,
     keep_on_failure: bool = False,
 ) -> list[Answer]:
@@ -129,8 +137,9 @@ def adjudicate(
         max_tokens: longest reply.
         most_ends: entities shown of a line at most; a reply that cites the line and names nobody
             chooses those not shown too. None shows all.
-        most_tokens: tokens of all lines at most, as estimated; None is no limit. What is left out
-            is told in the prompt and in the answer's `notes`.
+        most_tokens: tokens of all lines at most, as estimated; None is no limit, "manner" takes
+            the `prompt_tokens` of the backend's manner. What is left out is told in the prompt and
+            in the answer's `notes`.
         repair: allow one more call for a reply that cannot be read.
         keep_on_failure: where the call failed, keep the answer as it came, marked in `notes`;
             otherwise it abstains. `error` says what failed either way.
@@ -141,8 +150,10 @@ def adjudicate(
     Raises:
         JaxkgError: a path has no triples, or a number is below 1.
     """
+    if most_tokens == "manner":
+        most_tokens = backend.manner.prompt_tokens
     answers, offers = _offers(answers, top_k, single, most_ends, most_tokens)
-    prompted = _prompted(answers, offers, max_tokens)
+    prompted = _prompted(answers, offers, max_tokens, backend.manner.why)
     outcomes = ask(backend, [each for _, each in prompted], repair=repair)
     return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
 
@@ -158,7 +169,8 @@ def offered(
 ) -> list[Offered]:
     """The numbered lines: best path first, paths that differ in their last entity alone as one.
 
-    With `single` each path is a line of its own. `stands_for` has ids and names of entities by the
+    With `single` each path is a line of its own. Ends without a name, of which a graph knows but an
+    opaque id, are not offered. `stands_for` has ids and names of entities by the
     ids of paths, and those alone are offered; without it a path stands for what it ends in.
 
     The first line is always there, however long it is.
@@ -175,8 +187,9 @@ def offered(
     for path in sorted(paths, key=lambda path: -path.score):
         if not path.citations:
             raise JaxkgError(f"path {path.id!r} has no triples, so there is nothing to offer")
-        if stands_for is not None and path.id not in stands_for:
-            continue
+        reached = [path.end] if stands_for is None else stands_for.get(path.id, ())
+        if not any(is_name(name) for _, name in reached):
+            continue  # an id without a name says nothing to a model, nor to who is answered
         starts = tuple(citation.start for citation in path.citations)
         groups[(path.id,) if single else (starts, path.relation_path)].append(path)
     lines: list[Offered] = []
@@ -186,6 +199,8 @@ def offered(
         names: dict[str, str] = {}
         for path in group:
             for entity, name in [path.end] if stands_for is None else stands_for[path.id]:
+                if not is_name(name):
+                    continue
                 ends[entity] = (*ends.get(entity, ()), path.id)
                 names[entity] = name
         shown = len(ends) if most_ends is None else min(len(ends), most_ends)
@@ -218,26 +233,31 @@ def worked_out(answer: Answer) -> bool:
     return bool(answer.columns) or any(entity.kind in WORKED_OUT for entity in answer.entities)
 
 
-def adjudication_prompt(question: str, offers: Sequence[Offered]) -> tuple[Message, Message]:
-    """The two turns of PathHD's Table 8; question and paths enter as delimited data."""
+def shown_ends(offers: Sequence[Offered]) -> list[list[str]]:
+    """What each line is said to end in, as a reply may name it; homonyms are told apart by id."""
     everyone = {entity: name for offer in offers for entity, name in offer.names.items()}
     shared: dict[str, list[str]] = defaultdict(list)
     for entity, name in everyone.items():
         shared[folded(name)].append(entity)
 
     def shown(entity: str) -> str:
-        # Homonyms are told apart by id.
         name = line(everyone[entity])
         return f"{name} [{line(entity)}]" if len(shared[folded(name)]) > 1 else name
 
+    return [[shown(end) for end in list(offer.ends)[: offer.shown]] for offer in offers]
+
+
+def adjudication_prompt(
+    question: str, offers: Sequence[Offered], *, why: bool = True
+) -> tuple[Message, Message]:
+    """The two turns of PathHD's Table 8; question and paths enter as delimited data."""
     lines = []
-    for offer in offers:
-        ends = [shown(end) for end in list(offer.ends)[: offer.shown]]
+    for offer, ends in zip(offers, shown_ends(offers)):
         if hidden := len(offer.ends) - offer.shown:
             ends.append(f"… and {hidden:,} more not shown")
         told = "" if offer.score is None else f" Score: {offer.score:.4f}."
         lines.append(f"{offer.number}. {line(offer.sentence)}{told} Ends in: {'; '.join(ends)}")
-    system = prompts.ADJUDICATE_SYSTEM
+    system = prompts.ADJUDICATE_SYSTEM + (prompts.ADJUDICATE_WHY if why else "")
     if any(offer.shown < len(offer.ends) for offer in offers):
         system += prompts.ADJUDICATE_NOT_SHOWN
     if offers and offers[-1].behind:
@@ -291,24 +311,36 @@ def _offers(
 
 
 def _prompted(
-    answers: Sequence[Answer], offers: Sequence[Sequence[Offered]], max_tokens: int | None
+    answers: Sequence[Answer], offers: Sequence[Sequence[Offered]], max_tokens: int, why: bool
 ) -> list[tuple[int, Prompted[Adjudication]]]:
     """A prompt for each answer that has paths, with its place."""
     return [
         (
             index,
             Prompted(
-                messages=adjudication_prompt(answer.question, offer),
+                messages=adjudication_prompt(answer.question, offer, why=why),
                 schema=Adjudication,
-                form=prompts.ADJUDICATE_FORM,
+                form=prompts.ADJUDICATE_FORM_WHY if why else prompts.ADJUDICATE_FORM,
                 question=answer.question_id or answer.question,
                 stage=STAGE,
                 max_tokens=max_tokens,
+                **_allowed(offer),
             ),
         )
         for index, (answer, offer) in enumerate(zip(answers, offers))
         if offer
     ]
+
+
+def _allowed(offers: Sequence[Offered]) -> dict[str, Any]:
+    """What a reply may be made of: numbers of lines, and as many names as there is room for."""
+    names = list(dict.fromkeys(name for ends in shown_ends(offers) for name in ends))
+    size = sum(estimated_tokens(len(name)) + 4 for name in names) / len(names)
+    return {
+        "offered": {"paths": [offer.number for offer in offers], "answers": names},
+        "most": {"answers": max(4, int(_NAMED_TOKENS / size))},
+        "reason": "rationale",
+    }
 
 
 def _concluded(
@@ -329,7 +361,8 @@ def _concluded(
             reason = answer.abstained or "no path was retrieved"
             concluded.append(dataclasses.replace(answer, entities=(), abstained=reason))
             continue
-        answer = dataclasses.replace(answer, usage=answer.usage + outcome.usage)
+        notes = (*answer.notes, outcome.note) if outcome.note else answer.notes
+        answer = dataclasses.replace(answer, usage=answer.usage + outcome.usage, notes=notes)
         if outcome.value is None:
             concluded.append(_failed(answer, outcome, keep_on_failure))
         else:
@@ -362,8 +395,11 @@ def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> 
     candidates = Candidates(names.items())
     chosen: dict[str, None] = {}
     refused: dict[str, None] = {}
+    every = not any(folded(name) != _ALL or candidates.find(name) for name in reply.answers)
     named = [
-        name for name in reply.answers if folded(name) not in _NO_ANSWER or candidates.find(name)
+        name
+        for name in reply.answers
+        if not every and (folded(name) not in _NO_ANSWER or candidates.find(name))
     ]
     for name in named:
         found, missing = candidates.find_all(name)
@@ -373,7 +409,7 @@ def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> 
         chosen.update(dict.fromkeys(supported))
         if not supported:
             refused.update(dict.fromkeys(names[entity] for entity in found))
-    if not reply.answers:
+    if every:
         chosen.update(dict.fromkeys(support))
     abstained = None
     if not chosen:

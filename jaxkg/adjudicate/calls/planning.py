@@ -19,6 +19,8 @@ from jaxkg.adjudicate.delimit import arrows, block, line
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "plan"
+REPLY_TOKENS = 96
+_REASON_TOKENS = 64
 
 
 def _hops(value: Any) -> Any:
@@ -97,7 +99,7 @@ def plan_relations(
     *,
     hops: int,
     repair: bool = False,
-    max_tokens: int | None = None,
+    max_tokens: int = REPLY_TOKENS,
 ) -> list[Outcome[PlanReply]]:
     """Let a language model plan, one call a question.
 
@@ -116,18 +118,32 @@ def plan_relations(
 
     Reference: Shrestha and Kim, Algorithm 1, line 2, and Appendix A.
     """
+    why = backend.manner.why
     prompted = [
         Prompted(
             messages=plan_prompt(each, hops=hops),
             schema=PlanReply,
-            form=prompts.PLAN_FORM,
+            form=prompts.PLAN_FORM_WHY if why else prompts.PLAN_FORM,
             question=each.question_id or each.question,
             stage=STAGE,
-            max_tokens=max_tokens,
+            max_tokens=max_tokens + (_REASON_TOKENS if why else 0),
+            offered=dict.fromkeys(("hops", "alternatives.hops"), relation_options(each.relations)),
+            most={"hops": hops, "alternatives.hops": hops, "alternatives": 2},
+            reason="reasoning",
         )
         for each in wanted
     ]
     return ask(backend, prompted, repair=repair)
+
+
+def relation_options(relations: Sequence[str]) -> tuple[str, ...]:
+    """What a hop may be: the relation that each line begins with, either way.
+
+    >>> relation_options(["written_by: Alien → O'Bannon", "has_genre"])
+    ('written_by', '^written_by', 'has_genre', '^has_genre')
+    """
+    names = dict.fromkeys(line(each).partition(": ")[0] for each in relations)
+    return tuple(way + name for name in names for way in ("", "^"))
 
 
 def plan_prompt(wanted: Wanted, *, hops: int) -> tuple[Message, Message]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, Field
 
 from jaxkg.adjudicate.ask import Prompted
 from jaxkg.adjudicate.calls import prompts_proh as words
 from jaxkg.adjudicate.delimit import block, document, line
-from jaxkg.adjudicate.reading.dag import ReasoningDag, SubQuestion
+from jaxkg.adjudicate.reading.dag import MOST_SUBQUESTIONS, ReasoningDag, SubQuestion
 from jaxkg.adjudicate.requests import Message
 
 T = TypeVar("T", bound=BaseModel)
 
+PLAN_TOKENS = 320
+_PLAN_SIZE = {"steps": MOST_SUBQUESTIONS, "steps.needs": 4}
 _LONGEST_PASSAGE = 4000
 """Characters of a passage in a prompt; what is cut off is marked."""
 
@@ -120,7 +122,9 @@ class SynonymGroups(BaseModel):
 def keywords(question: str, *, charge: str) -> Prompted[Keywords]:
     """Ask what a question is about; `charge` is the id of the question that pays."""
     user = words.KEYWORDS_USER.format(question=block([question], "question"))
-    return _prompted(words.KEYWORDS_SYSTEM, user, Keywords, charge, "anchor")
+    return _prompted(
+        words.KEYWORDS_SYSTEM, user, Keywords, charge, "anchor", tokens=96, most={"keywords": 8}
+    )
 
 
 def plan(
@@ -135,7 +139,15 @@ def plan(
     )
     heat = 0.7 if draft else 0.0
     return _prompted(
-        words.PLAN_SYSTEM, user, Plan, charge, "plan", temperature=heat, seed=draft or None
+        words.PLAN_SYSTEM,
+        user,
+        Plan,
+        charge,
+        "plan",
+        tokens=PLAN_TOKENS,
+        most=_PLAN_SIZE,
+        temperature=heat,
+        seed=draft or None,
     )
 
 
@@ -146,7 +158,16 @@ def entity_weights(
     user = words.ENTITY_USER.format(
         question=block([question], "question"), entities=block(_numbered(entities))
     )
-    return _prompted(words.ENTITY_SYSTEM, user, EntityWeights, charge, "retrieve")
+    return _prompted(
+        words.ENTITY_SYSTEM,
+        user,
+        EntityWeights,
+        charge,
+        "retrieve",
+        tokens=32 + 16 * len(entities),
+        offered={"weights.number": _numbers(entities)},
+        most={"weights": len(entities)},
+    )
 
 
 def directions(question: str, chains: Sequence[str], *, keep: int, charge: str) -> Prompted[Choice]:
@@ -155,7 +176,7 @@ def directions(question: str, chains: Sequence[str], *, keep: int, charge: str) 
         question=block([question], "question"), paths=block(_numbered(chains))
     )
     system = words.DIRECTIONS_SYSTEM.format(keep=keep)
-    return _prompted(system, user, Choice, charge, "retrieve")
+    return _chosen(system, user, charge, chains, keep)
 
 
 def sufficient_paths(question: str, chains: Sequence[str], *, charge: str) -> Prompted[Choice]:
@@ -163,7 +184,7 @@ def sufficient_paths(question: str, chains: Sequence[str], *, charge: str) -> Pr
     user = words.PATHS_USER.format(
         question=block([question], "question"), paths=block(_numbered(chains))
     )
-    return _prompted(words.PATHS_SYSTEM, user, Choice, charge, "retrieve")
+    return _chosen(words.PATHS_SYSTEM, user, charge, chains, len(chains))
 
 
 def step_answer(
@@ -183,7 +204,7 @@ def step_answer(
         entities=described,
         passages=read,
     )
-    return _prompted(words.STEP_SYSTEM, user, StepAnswer, charge, "retrieve")
+    return _prompted(words.STEP_SYSTEM, user, StepAnswer, charge, "retrieve", tokens=64)
 
 
 def refinement(
@@ -195,7 +216,9 @@ def refinement(
         plan=block(plan_lines(dag)),
         answers=block(f"{id}: {answer}" for id, answer in answers.items()),
     )
-    return _prompted(words.REFINE_SYSTEM, user, Plan, charge, "states")
+    return _prompted(
+        words.REFINE_SYSTEM, user, Plan, charge, "states", tokens=PLAN_TOKENS, most=_PLAN_SIZE
+    )
 
 
 def final_answer(
@@ -205,7 +228,16 @@ def final_answer(
     user = words.FINAL_USER.format(
         question=block([question], "question"), steps=block(steps), facts=block(facts)
     )
-    return _prompted(words.FINAL_SYSTEM, user, FinalAnswer, charge, "answer")
+    return _prompted(
+        words.FINAL_SYSTEM,
+        user,
+        FinalAnswer,
+        charge,
+        "answer",
+        tokens=160,
+        most={"answers": 12},
+        reason="reason",
+    )
 
 
 def verdict(question: str, candidates: Sequence[str], *, charge: str) -> Prompted[Verdict]:
@@ -213,7 +245,15 @@ def verdict(question: str, candidates: Sequence[str], *, charge: str) -> Prompte
     user = words.JUDGE_USER.format(
         question=block([question], "question"), candidates=block(_numbered(candidates))
     )
-    return _prompted(words.JUDGE_SYSTEM, user, Verdict, charge, "answer")
+    return _prompted(
+        words.JUDGE_SYSTEM,
+        user,
+        Verdict,
+        charge,
+        "answer",
+        tokens=16,
+        offered={"best": _numbers(candidates)},
+    )
 
 
 def drafted(plan: Plan) -> list[SubQuestion]:
@@ -242,6 +282,25 @@ def _clipped(text: str) -> str:
     return text if len(text) <= _LONGEST_PASSAGE else f"{text[:_LONGEST_PASSAGE]} […]"
 
 
+def _numbers(items: Sequence[str]) -> range:
+    return range(1, len(items) + 1)
+
+
+def _chosen(
+    system: str, user: str, charge: str, chains: Sequence[str], most: int
+) -> Prompted[Choice]:
+    return _prompted(
+        system,
+        user,
+        Choice,
+        charge,
+        "retrieve",
+        tokens=24 + 5 * most,
+        offered={"chosen": _numbers(chains)},
+        most={"chosen": most},
+    )
+
+
 def _prompted(
     system: str,
     user: str,
@@ -249,14 +308,14 @@ def _prompted(
     charge: str,
     stage: str,
     *,
-    temperature: float = 0.0,
-    seed: int | None = None,
+    tokens: int,
+    **more: Any,
 ) -> Prompted[T]:
     return Prompted(
         messages=(Message("system", system), Message("user", user)),
         schema=schema,
         question=charge,
         stage=stage,
-        temperature=temperature,
-        seed=seed,
+        max_tokens=tokens,
+        **more,
     )

@@ -26,6 +26,9 @@ PLAN_USER = "Relations:\n{relations}\n\nTopic:\n{topics}\n\nQuestion:\n{question
 
 PLAN_FORM = (
     "Reply with one JSON object and nothing else:\n"
-    '{"reasoning": "<one sentence>", "hops": [["<relation>"], ...], "alternatives": []}'
+    '{"hops": [["<relation>"], ...], "alternatives": []}'
 )
 """Shrestha and Kim, Appendix A, the required form; the alternatives are ours."""
+
+PLAN_FORM_WHY = PLAN_FORM.replace('{"hops"', '{"reasoning": "<one sentence>", "hops"')
+"""The same, where reasons are wanted."""

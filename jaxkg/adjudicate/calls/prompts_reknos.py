@@ -9,11 +9,11 @@ from jaxkg.adjudicate.prompts import DATA_RULE
 SCORE_SYSTEM = (
     "You choose how a search in a knowledge graph goes on. You are given a question, the topic "
     "entities the search started from, the relations it has followed so far and numbered "
-    "candidates for the next relation. Give every candidate that could help to answer the "
-    "question a score from 0 to 1, higher for more helpful; candidates you leave out score 0. The "
-    "{keep} best will be followed. A candidate that begins with ^ is followed from its object to "
-    "its subject. Score candidates by their numbers, and nothing that is not among them.\n"
-    + DATA_RULE
+    "candidates for the next relation. Give the candidates that could help to answer the "
+    "question, {most} at most, a score from 0 to 1, higher for more helpful; candidates you leave "
+    "out score 0. The {keep} best will be followed. A candidate that begins with ^ is followed "
+    "from its object to its subject. Score candidates by their numbers, and nothing "
+    "that is not among them.\n" + DATA_RULE
 )
 """ReKnoS, Section 4.2, the scoring prompt."""
 
@@ -23,17 +23,17 @@ SCORE_EXAMPLES = (
     "Topic: Basel\n"
     "Candidates: 1. location.location 2. geography.river 3. sports.sports_team_location "
     "4. people.place_lived\n"
-    'Reply: {"scores": [{"relation": "1", "score": 0.5}, {"relation": "2", "score": 0.9}]}\n\n'
+    'Reply: {"scores": [{"n": 1, "score": 0.5}, {"n": 2, "score": 0.9}]}\n\n'
     "Question: who wrote the films that share an actor with Brick Lane?\n"
     "Topic: Brick Lane\n"
     "Candidates: 1. written_by 2. starred_actors 3. release_year 4. has_tags\n"
-    'Reply: {"scores": [{"relation": "1", "score": 0.2}, {"relation": "2", "score": 0.9}]}\n\n'
+    'Reply: {"scores": [{"n": 1, "score": 0.2}, {"n": 2, "score": 0.9}]}\n\n'
     "Question: what does the sister of the painter of The Oath do for a living?\n"
     "Topic: The Oath\n"
     "Followed so far: visual_art.artwork\n"
     "Candidates: 1. people.person 2. people.sibling_relationship 3. visual_art.visual_artist\n"
-    'Reply: {"scores": [{"relation": "1", "score": 0.8}, {"relation": "2", "score": 0.9}, '
-    '{"relation": "3", "score": 0.1}]}\n\n'
+    'Reply: {"scores": [{"n": 1, "score": 0.8}, {"n": 2, "score": 0.9}, '
+    '{"n": 3, "score": 0.1}]}\n\n'
 )
 """ReKnoS, Appendix C: three in-context examples of scoring."""
 
@@ -53,9 +53,7 @@ SCORE_USER = (
 )
 """ReKnoS, Section 4.2, the scoring prompt."""
 
-SCORE_FORM = (
-    'Required form:\n{"scores": [{"relation": "<number of a candidate>", "score": <0 to 1>}, ...]}'
-)
+SCORE_FORM = 'Required form:\n{"scores": [{"n": <number of a candidate>, "score": <0 to 1>}, ...]}'
 """ReKnoS, Section 4.2: the reply of the scoring prompt."""
 
 SUFFICIENT_SYSTEM = (

@@ -14,7 +14,7 @@ from jaxkg.adjudicate.prompts import DATA_RULE
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "plan"
-_TOKENS = 160
+_TOKENS, _LINES = 160, 10
 
 _SYSTEM = (
     "You write what a question means as a query over a knowledge graph: a list of lines, each one "
@@ -84,6 +84,7 @@ def ask_queries(
             question=each.question_id or each.question,
             stage=STAGE,
             max_tokens=_TOKENS,
+            most={"lines": _LINES},
         )
         for place, each in enumerate(wanted)
     ]

@@ -18,6 +18,7 @@ from jaxkg.adjudicate.delimit import block, line
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "refine"
+REPLY_TOKENS = 48
 
 
 class PatternReply(BaseModel):
@@ -72,6 +73,9 @@ def choose_patterns(
             form=prompts.REFINE_FORM,
             question=each.question_id or each.question,
             stage=STAGE,
+            max_tokens=REPLY_TOKENS,
+            offered={"patterns": range(1, len(each.patterns) + 1)},
+            most={"patterns": most},
         )
         for each in asked
     ]

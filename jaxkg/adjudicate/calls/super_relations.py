@@ -20,13 +20,14 @@ from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.adjudicate.requests import Message
 
 SCORE_STAGE, SUFFICIENT_STAGE = "score", "sufficient"
+SCORE_TOKENS, SUFFICIENT_TOKENS = 128, 16
 
 
 class ScoredRelation(BaseModel):
     """One candidate's score."""
 
     relation: str = Field(
-        validation_alias=AliasChoices("relation", "number", "candidate", "name"),
+        validation_alias=AliasChoices("n", "relation", "number", "candidate", "name"),
         description="number of the candidate",
     )
     score: float = Field(description="from 0, useless, to 1, surely needed")
@@ -117,6 +118,9 @@ def score_candidates(
             check=lambda reply, known=known: _names_some(reply, known),
             question=each.question_id or each.question,
             stage=SCORE_STAGE,
+            max_tokens=max(SCORE_TOKENS, 16 * most_scores(keep)),
+            offered={"scores.n": range(1, len(each.candidates) + 1)},
+            most={"scores": most_scores(keep)},
         )
         for each, known in zip(choices, offered)
     ]
@@ -143,8 +147,13 @@ def score_prompt(choice: Choice, *, keep: int, criteria: bool) -> tuple[Message,
         followed=followed,
         candidates=block(f"{n}. {line(name)}" for n, name in enumerate(choice.candidates, 1)),
     )
-    system = prompts.SCORE_SYSTEM.format(keep=keep)
+    system = prompts.SCORE_SYSTEM.format(keep=keep, most=most_scores(keep))
     return Message("system", system), Message("user", user)
+
+
+def most_scores(keep: int) -> int:
+    """Candidates that a reply scores at most, of which so many are kept."""
+    return max(8, 2 * keep)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,6 +187,7 @@ def check_sufficiency(
             form=prompts.SUFFICIENT_FORM,
             question=each.question_id or each.question,
             stage=SUFFICIENT_STAGE,
+            max_tokens=SUFFICIENT_TOKENS,
         )
         for each in evidence
     ]

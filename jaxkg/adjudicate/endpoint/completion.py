@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ CHARACTERS_PER_TOKEN = 4
 
 _MOST_TOKENS = 10**9  # of one call; who reports more is counting something else
 _FILTERED = "its content filter cut the reply"
+_STREAMED = re.compile(r"\ufeff?\s*(?::|data:|event:|id:|retry:)")
 _KEPT = 10_000  # characters of a body that is no completion
 
 
@@ -38,12 +40,13 @@ def read_completion(
 ) -> Reply:
     """A reply from the body of a 200.
 
-    A body that is not a chat completion makes a "protocol" failure that keeps the body (its first
-    10,000 characters): it may have been paid for. Whatever the model wrote, even nothing, is a
-    reply; to read it is not this function's work. A usage that makes no sense counts as none.
+    A stream of parts is put together first. A body that is not a chat completion makes a "protocol"
+    failure that keeps the body (its first 10,000 characters): it may have been paid for. Whatever
+    the model wrote, even nothing, is a reply; to read it is not this function's work. A usage that
+    makes no sense counts as none.
     """
     try:
-        body = read_json(text, strict=False)
+        body = _joined(text) if _STREAMED.match(text) else read_json(text, strict=False)
         choice = body["choices"][0]
         message = choice["message"]
         content, refusal = _content(message.get("content")), message.get("refusal")
@@ -78,7 +81,49 @@ def read_completion(
         attempts=attempts,
         structured="response_format" in sent,
         estimated=estimated,
+        alternatives=_alternatives(choice.get("logprobs")),
     )
+
+
+def _joined(text: str) -> dict[str, Any]:
+    """One completion of the parts of a stream.
+
+    Raises:
+        ValueError: it ends before the reply does, or tells of an error.
+    """
+    content: list[str] = []
+    message: dict[str, Any] = {}
+    choice: dict[str, Any] = {"message": message}
+    usage: object = None
+    for line in text.splitlines():
+        name, _, data = line.partition(":")
+        if name != "data" or data.strip() == "[DONE]":
+            continue
+        part = read_json(data, strict=False)
+        usage = part.get("usage") or usage
+        if part.get("error"):
+            raise ValueError(f"the stream ends in an error: {part['error']}")
+        for piece in part.get("choices") or ():
+            delta = piece.get("delta") or {}
+            content.append(_content(delta.get("content")))
+            if delta.get("refusal"):
+                message["refusal"] = (message.get("refusal") or "") + str(delta["refusal"])
+            if piece.get("logprobs") and "logprobs" not in choice:
+                choice["logprobs"] = piece["logprobs"]
+            choice["finish_reason"] = piece.get("finish_reason") or choice.get("finish_reason")
+    if not choice.get("finish_reason"):
+        raise ValueError("the stream ends before the reply does")
+    message["content"] = "".join(content)
+    return {"choices": [choice], "usage": usage}
+
+
+def _alternatives(logprobs: object) -> tuple[tuple[str, float], ...]:
+    """Tokens that the reply might have begun with, with their log-probabilities."""
+    try:
+        first = logprobs["content"][0]["top_logprobs"]  # type: ignore[index]
+        return tuple((str(each["token"]), float(each["logprob"])) for each in first)
+    except (KeyError, IndexError, TypeError, ValueError):
+        return ()
 
 
 def _tokens(usage: object, name: str) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import threading
 import time
@@ -11,10 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaxkg.adjudicate.backend import Closing
+from jaxkg.adjudicate.endpoint.capacity import Capacity, is_local, read_capacity
 from jaxkg.adjudicate.endpoint.completion import read_completion
 from jaxkg.adjudicate.endpoint.dialect import Dialect
 from jaxkg.adjudicate.endpoint.prices import PriceTable, Rates
+from jaxkg.adjudicate.endpoint.width import Width
 from jaxkg.adjudicate.endpoint.workers import run_all
+from jaxkg.adjudicate.manner import Manner
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
@@ -35,6 +39,9 @@ HOSTED = "https://api.openai.com/v1"
 _STAND_IN_KEY = "unused"
 _REDIRECTS = 3
 _LONGEST_COMPLAINT = 500  # characters of what an endpoint says is wrong
+_SMALLEST_CONTEXT = 512
+_WIDEST = 16
+_ASIDE = 10.0  # seconds for what an endpoint says of itself
 _HOPELESS = ("LocalProtocolError", "TooManyRedirects", "UnsupportedProtocol", "InvalidURL")
 
 
@@ -55,10 +62,12 @@ class OpenAIBackend(Closing):
         base_url: str | None = None,
         api_key: str | None = None,
         headers: Mapping[str, str] | None = None,
-        concurrency: int = 16,
+        concurrency: int | None = None,
         timeout: float = 120.0,
+        context: int | None = None,
         backoff: Backoff | None = None,
         prices: PriceTable | None = None,
+        manner: Manner | None = None,
     ) -> None:
         """Nothing is sent before the first request.
 
@@ -67,10 +76,16 @@ class OpenAIBackend(Closing):
             base_url: else OPENAI_BASE_URL, else the hosted service.
             api_key: else OPENAI_API_KEY; may be absent where a base URL is given.
             headers: further HTTP headers, e.g. of a gateway; their values are treated as secrets.
-            concurrency: requests in flight at most.
-            timeout: seconds for one whole attempt, from sending to the last byte of the reply.
-            backoff: number of retries and waits between them.
+            concurrency: requests in flight at most; None takes the slots that a server on this
+                machine says it has, one where it does not say, and 16 elsewhere. A refusal for too
+                many requests and a silence halve it for a while.
+            timeout: seconds of silence, a tenth of those of a whole reply. An endpoint that does
+                not stream is silent until its reply is whole.
+            context: tokens of prompt and reply together; None takes what the endpoint says.
+            backoff: number of retries and waits between them; a silence is tried once more at
+                most.
             prices: price table; the default is `PriceTable.load()`.
+            manner: how every request is asked; None takes the defaults.
 
         Raises:
             JaxkgError: no model, no key for the hosted service, a key or header with characters
@@ -94,24 +109,57 @@ class OpenAIBackend(Closing):
                 "no key for the hosted service: set OPENAI_API_KEY, or name your own server with "
                 "base_url=... (OPENAI_BASE_URL), e.g. http://localhost:11434/v1"
             )
-        if concurrency < 1 or not timeout > 0:
+        if (concurrency is not None and concurrency < 1) or not timeout > 0:
             raise JaxkgError(
                 f"concurrency must be >= 1 and timeout > 0 seconds, not {concurrency} and {timeout}"
             )
+        if context is not None and context < _SMALLEST_CONTEXT:
+            raise JaxkgError(f"context is at least {_SMALLEST_CONTEXT} tokens, not {context}")
         address = checked_base_url(given_url or HOSTED)
         self._secrets = Secrets([key, *headers.values(), *secret_segments(address)])
         self.base_url = self._secrets.hide(address)
         self.rates: Rates | None = (prices or PriceTable.load()).of(self.model)
         self.dialect = Dialect()
+        self.manner = manner or Manner()
+        self._address = address
         self._timeout = timeout
-        self._concurrency = concurrency
+        self._given_context = context
+        self._given_concurrency = concurrency
         self._backoff = backoff or Backoff()
         self._deadline = Deadline(timeout)
         self._client = _client(address, key or _STAND_IN_KEY, headers, timeout, self._deadline)
         self._finalizer = weakref.finalize(self, self._client.close)
-        self._slots = threading.BoundedSemaphore(concurrency)
         self._first = threading.Lock()
         self._scouted = threading.Event()
+
+    @functools.cached_property
+    def capacity(self) -> Capacity:
+        """What the endpoint bears, as it says itself; asked once, when first wanted."""
+        self._check_open()
+        if self._address.startswith(HOSTED):
+            return Capacity(None, None, "it does not say")
+        return read_capacity(self._address, self.model, self._json_at)
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of prompt and reply together; None where nobody knows.
+
+        What the user says counts most, then a `num_ctx` in the body, then the endpoint's word.
+        """
+        extra = self.manner.extra
+        options = extra.get("options")
+        for fields in (extra, options if isinstance(options, Mapping) else {}):
+            if self._given_context is None and isinstance(fields.get("num_ctx"), int):
+                return fields["num_ctx"]
+        return self._given_context or self.capacity.context
+
+    @functools.cached_property
+    def width(self) -> Width:
+        """How many requests are under way."""
+        if self._given_concurrency is not None:
+            return Width(self._given_concurrency)
+        here = is_local(self._address)
+        return Width(min(_WIDEST, self.capacity.slots or 1) if here else _WIDEST)
 
     def complete(
         self,
@@ -131,7 +179,7 @@ class OpenAIBackend(Closing):
         telling = threading.Lock()
 
         def work(place: int) -> None:
-            with self._slots:
+            with self.width:
                 reason = admit(place) if admit else None
                 if reason is None:
                     reply = self._ask(requests[place], stop)
@@ -142,20 +190,26 @@ class OpenAIBackend(Closing):
                 with telling:
                     on_reply(place, reply)
 
-        run_all(len(requests), work, threads=self._concurrency, stop=stop)
+        run_all(len(requests), work, threads=self.width.most, stop=stop)
         return replies
 
     def models(self) -> tuple[str, ...] | None:
         """Names of the models the endpoint lists; None where it does not say."""
+        self._check_open()
+        try:
+            listed = self._json_at("/models")["data"]
+            return tuple(one_line(self._secrets.hide(str(entry["id"]))) for entry in listed)
+        except (KeyError, TypeError):
+            return None
+
+    def _json_at(self, address: str) -> Any:
+        """JSON at an address of the endpoint; None where there is none."""
         import openai
 
-        self._check_open()
-        self._deadline.start()
+        self._deadline.start(min(self._timeout, _ASIDE))
         try:
-            text = self._client.get("/models", cast_to=str)
-            listed = read_json(text, strict=False)["data"]
-            return tuple(one_line(self._secrets.hide(str(entry["id"]))) for entry in listed)
-        except (openai.OpenAIError, Overdue, TooLarge, ValueError, KeyError, TypeError):
+            return read_json(self._client.get(address, cast_to=str), strict=False)
+        except (openai.OpenAIError, Overdue, TooLarge, ValueError):
             return None
 
     def close(self) -> None:
@@ -183,12 +237,13 @@ class OpenAIBackend(Closing):
 
     def _attempts(self, request: Request, stop: threading.Event) -> Reply:
         started = time.perf_counter()
-        attempt = failed = 0
+        attempt = failed = silent = 0
         while True:
             attempt += 1
             body = self.dialect.body(request, self.model)
             result = self._attempt(body)
             if isinstance(result, str):
+                self.width.replied()
                 reply = read_completion(
                     self._secrets.hide(result),  # before a part of it is shown
                     body,
@@ -204,7 +259,10 @@ class OpenAIBackend(Closing):
             if result.kind == "bad_request" and self.dialect.learn(body, result.detail):
                 continue
             failed += 1
-            wait = self._backoff.wait(failed, result)
+            if result.kind in ("rate_limit", "timeout"):
+                self.width.narrow()
+            silent += result.kind == "timeout"
+            wait = None if silent > 1 else self._backoff.wait(failed, result)
             if wait is None or stop.wait(wait):
                 return Reply(
                     error=result.kind,
@@ -259,7 +317,7 @@ class OpenAIBackend(Closing):
         return one_line(self._secrets.hide(words))[:_LONGEST_COMPLAINT]
 
     def _late(self) -> Fault:
-        return Fault("timeout", f"no whole reply within {self._timeout:g} s", again=True)
+        return Fault("timeout", f"silent for {self._timeout:g} s", again=True)
 
 
 def _too_large(error: TooLarge) -> Fault:

@@ -1,13 +1,16 @@
-"""What `jaxkg llm check` finds out about an endpoint, in plain words."""
+"""What `jaxkg llm check` finds out about a model, in plain words."""
 
 from __future__ import annotations
 
 import dataclasses
+import random
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
 from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.ask import Prompted
+from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.endpoint.openai import OpenAIBackend
 from jaxkg.adjudicate.reading.parse import Unparsed, parse
 from jaxkg.adjudicate.requests import Message, Reply, Request
@@ -31,6 +34,30 @@ class _City(BaseModel):
     is_city: bool
 
 
+class _Code(BaseModel):
+    code: Literal["K7", "Q3"]
+
+
+class Cost(NamedTuple):
+    """What a question of a system asks of a model, as measured."""
+
+    system: str
+    calls: float
+    prompt: int
+    """Tokens to be read anew, what a server keeps of the prompt before aside."""
+    written: int
+
+
+COSTS = (
+    Cost("paths judged (reader, pathhd, … with --llm)", 1, 330, 20),
+    Cost("llm-planned", 1, 330, 25),
+    Cost("llm-planned --set ask=graph", 1, 500, 90),
+    Cost("reknos", 5, 1500, 150),
+    Cost("proh (proh-l)", 12, 3600, 330),
+)
+"""Of small questions by each way of asking."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Check:
     """What was found.
@@ -39,8 +66,11 @@ class Check:
         answers: the endpoint answered a plain request.
         structured: it took a schema as structured output.
         readable: the reply to the schema, however it was sent, could be read.
-        seconds: of the shorter of the two calls.
-        tokens_per_second: of the replies, prompt reading included; None where it reports no usage.
+        chooses: a schema's list of values binds it.
+        logprobs: it tells log-probabilities.
+        seconds: of the shortest reply.
+        read, written: tokens a second; None where it reports no usage.
+        context: tokens of prompt and reply together; None where nobody knows.
         lines: all of it in plain words.
     """
 
@@ -48,8 +78,12 @@ class Check:
     structured: bool
     readable: bool
     seconds: float
-    tokens_per_second: float | None
     lines: tuple[str, ...]
+    chooses: bool = False
+    logprobs: bool = False
+    read: float | None = None
+    written: float | None = None
+    context: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -61,57 +95,109 @@ class Check:
         return "\n".join(self.lines)
 
 
-def check(backend: OpenAIBackend) -> Check:
-    """Ask an endpoint two short questions and tell how it does: at most a few dozen tokens."""
-    head = f"{backend.base_url}, model {backend.model}"
-    plain = backend.complete([Request((Message("user", prompts.PROBE_PLAIN),), stage="check")])[0]
+def check(backend: Backend) -> Check:
+    """Ask a model a few short questions and tell how it does: some 600 tokens read, 80 written."""
+    remote = backend if isinstance(backend, OpenAIBackend) else None
+    head = f"{remote.base_url}, model {backend.model}" if remote else backend.model
+    plain = _asked(backend, prompts.PROBE_PLAIN, max_tokens=16)
     if plain.error is not None:
         lines = [f"{head}: does not answer ({plain.error}).", _ADVICE.get(plain.error, "")]
         lines.append(f"It said: {plain.detail}")
-        if plain.error == "not_found" and (listed := backend.models()):
+        if plain.error == "not_found" and remote and (listed := remote.models()):
             lines.append(f"It offers: {', '.join(listed[:20])}")
-        return Check(False, False, False, plain.seconds, None, tuple(filter(None, lines)))
-    question = Prompted((Message("user", prompts.PROBE_STRUCTURED),), _City, stage="check")
-    shaped = backend.complete([question.request()])[0]
-    readable, trouble = _readable(shaped)
-    replies = [reply for reply in (plain, shaped) if reply.error is None]
-    seconds = min(reply.seconds for reply in replies)
-    speed = _speed(replies)
+        return Check(False, False, False, plain.seconds, tuple(filter(None, lines)))
+    shaped = _shaped(backend, prompts.PROBE_STRUCTURED, _City)
+    readable, trouble = _readable(shaped, _City)
+    chooses = _readable(_shaped(backend, prompts.PROBE_CHOICE, _Code), _Code)[0]
+    # Numbers that no earlier prompt began with: a server keeps what it has read before.
+    numbers = " ".join(str(number) for number in random.sample(range(100, 1000), 150))
+    long = _asked(backend, f"{numbers}\n{prompts.PROBE_PLAIN}", max_tokens=1, alternatives=2)
+    counted = _asked(backend, prompts.PROBE_LONG, max_tokens=48)
+    read, written = _speeds(long, counted)
+    seconds = min(reply.seconds for reply in (plain, shaped) if reply.error is None)
     lines = [f"{head}: answers, {seconds:.2f} s for a short reply."]
-    if speed is None:
+    if remote:
+        lines += _capacity(remote)
+    if read is None or written is None:
         lines.append("It reports no token counts: they, and prices, will be estimates.")
     else:
-        lines.append(f"Speed: {speed:.0f} tokens per second, reading the prompt included.")
-    lines.append(
-        "Structured output: supported."
-        if shaped.structured
-        else "Structured output: not supported; schemas are sent as instructions."
-    )
+        lines.append(f"Speed: {read:.0f} tokens a second read, {written:.1f} written.")
+    if shaped.structured:
+        lines.append(
+            f"Structured output: supported, lists of values {'bind' if chooses else 'do NOT bind'}."
+        )
+    elif remote:
+        lines.append("Structured output: not supported; schemas are sent as instructions.")
     verdict = "readable" if readable else f"NOT readable, {trouble}"
     lines.append(f"A reply with a schema: {verdict}.")
-    lines += [f"Learnt: it {words}" for words in backend.dialect.learnt]
+    lines.append(f"Log-probabilities: {'yes' if long.alternatives else 'no'}.")
+    if remote:
+        lines += [f"Learnt: it {words}" for words in remote.dialect.learnt]
     lines.append(
         "Price: unknown, the price table has no entry for this model."
         if backend.rates is None
         else f"Price: {backend.rates.prompt:g} + {backend.rates.completion:g} "
         f"{backend.rates.currency} per million tokens."
     )
-    return Check(True, shaped.structured, readable, seconds, speed, tuple(lines))
+    if read is not None and written is not None:
+        lines.append("A question takes about:")
+        lines += [
+            f"  {cost.prompt / read + cost.written / written:5.0f} s  {cost.system}, "
+            f"{cost.calls:g} {'call' if cost.calls == 1 else 'calls'}"
+            for cost in COSTS
+        ]
+    return Check(
+        True,
+        shaped.structured,
+        readable,
+        seconds,
+        tuple(lines),
+        chooses=chooses,
+        logprobs=bool(long.alternatives),
+        read=read,
+        written=written,
+        context=backend.context,
+    )
 
 
-def _readable(reply: Reply) -> tuple[bool, str]:
+def _asked(backend: Backend, text: str, **options: Any) -> Reply:
+    request = Request(
+        (Message("user", text),), stage="check", extra=backend.manner.extra, **options
+    )
+    return backend.complete([request])[0]
+
+
+def _shaped(backend: Backend, text: str, schema: type[BaseModel]) -> Reply:
+    prompted = Prompted((Message("user", text),), schema, stage="check", max_tokens=32)
+    request = dataclasses.replace(prompted.request(), extra=backend.manner.extra)
+    return backend.complete([request])[0]
+
+
+def _capacity(backend: OpenAIBackend) -> list[str]:
+    held, width = backend.capacity, backend.width.most
+    context = "unknown" if backend.context is None else f"{backend.context:,} tokens"
+    source = f" ({held.source})" if backend.context == held.context else ""
+    slots = f", slots: {held.slots}" if held.slots else ""
+    return [f"Context: {context}{source}{slots}; {width} at a time."]
+
+
+def _readable(reply: Reply, schema: type[BaseModel]) -> tuple[bool, str]:
     if reply.error is not None:
         return False, f"{reply.error}: {reply.detail}"
     try:
-        parse(reply.text, _City, cut_off=reply.finish == "length")
+        parse(reply.text, schema, cut_off=reply.finish == "length")
     except Unparsed as error:
         return False, str(error)
     return True, ""
 
 
-def _speed(replies: list[Reply]) -> float | None:
-    """Tokens written per second."""
-    if any(reply.estimated for reply in replies):
-        return None
-    seconds = sum(reply.seconds for reply in replies)
-    return sum(reply.completion_tokens for reply in replies) / seconds if seconds else None
+def _speeds(long: Reply, counted: Reply) -> tuple[float | None, float | None]:
+    """Tokens a second read and written, of a long prompt and of a long reply."""
+    if any(reply.estimated or reply.error or not reply.seconds for reply in (long, counted)):
+        return None, None
+    # Two sums of reading and writing, of which each is mostly one of both.
+    read = long.prompt_tokens / long.seconds
+    writing = counted.seconds - counted.prompt_tokens / read
+    written = counted.completion_tokens / max(writing, counted.seconds / 10)
+    read = long.prompt_tokens / max(long.seconds - 1 / max(written, 1e-9), long.seconds / 10)
+    return read, written

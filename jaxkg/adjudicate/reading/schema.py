@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -54,3 +56,138 @@ def _strict(node: Any, definitions: dict[str, Any], where: str) -> Any:
         strict["required"] = list(strict["properties"])
         strict["additionalProperties"] = False
     return strict
+
+
+_BOUNDS = ("minItems", "maxItems", "maxLength")
+_FEW = 12
+"""Values of a field that are its form; more are what was offered."""
+
+
+def bounded(
+    schema: Mapping[str, Any],
+    *,
+    offered: Mapping[str, Sequence[str | int]] = {},
+    most: Mapping[str, int] = {},
+    without: Collection[str] = (),
+) -> dict[str, Any]:
+    """A schema that allows what was offered and no more: the one way from offers to a schema.
+
+    Args:
+        schema: in strict form.
+        offered: values by field, `list.field` for one of a list's objects; lists of lists of values
+            too. A field of nothing offered stays free.
+        most: items by field of a list. A list of offered values has as many as are offered at most.
+        without: fields that are not asked for.
+
+    Raises:
+        JaxkgError: it has no such field.
+
+    >>> class Plan(BaseModel):
+    ...     reason: str
+    ...     hops: list[str]
+    >>> bounded(strict_schema(Plan), offered={"hops": ["a"]}, without=["reason"])["properties"]
+    {'hops': {'items': {'type': 'string', 'enum': ['a']}, 'type': 'array', 'maxItems': 1}}
+    """
+    made = copy.deepcopy(dict(schema))
+    for name in without:
+        made["properties"].pop(name)
+        made["required"].remove(name)
+    for path, values in offered.items():
+        if values:
+            node = _at(made, path)
+            lists = _lists(made, node)
+            leaf = lists[-1]["items"] if lists else node
+            leaf.update(type=_kind(values), enum=list(dict.fromkeys(values)))
+            if len(lists) == 1:
+                node["maxItems"] = len(leaf["enum"])
+    for path, count in most.items():
+        node = _at(made, path)
+        node["maxItems"] = min(count, node.get("maxItems", count))
+    return made
+
+
+def enumerated(schema: Mapping[str, Any] | None, path: str) -> tuple[Any, ...]:
+    """The values that a bounded schema offers for a field; empty where it is free.
+
+    >>> class Choice(BaseModel):
+    ...     chosen: list[int]
+    >>> enumerated(bounded(strict_schema(Choice), offered={"chosen": [1, 2]}), "chosen")
+    (1, 2)
+    """
+    if schema is None:
+        return ()
+    node = _at(schema, path)
+    lists = _lists(schema, node)
+    return tuple((lists[-1]["items"] if lists else node).get("enum", ()))
+
+
+def unbounded(schema: Any) -> Any:
+    """A schema of the form alone, for an endpoint that takes no lists of values in it."""
+    if isinstance(schema, list):
+        return [unbounded(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        key: {name: unbounded(field) for name, field in value.items()}
+        if key in ("properties", "$defs")
+        else unbounded(value)
+        for key, value in schema.items()
+        if key not in _BOUNDS and not (key == "enum" and len(value) > _FEW)
+    }
+
+
+def alternatives(
+    schema: Mapping[str, Any], key: str, fields: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """An object schema as a choice of objects, each with the fields that its kind has a use for.
+
+    Args:
+        schema: of an object with all fields.
+        key: the field that says the kind, written first.
+        fields: other fields by kind.
+    """
+    properties = schema["properties"]
+    return {
+        "anyOf": [
+            {
+                "type": "object",
+                "properties": {
+                    key: {"type": "string", "enum": [kind]},
+                    **{name: copy.deepcopy(properties[name]) for name in names},
+                },
+                "required": [key, *names],
+                "additionalProperties": False,
+            }
+            for kind, names in fields.items()
+        ]
+    }
+
+
+def _at(schema: Any, path: str) -> Any:
+    """The node of a field, through lists and references on the way to it."""
+    node = schema
+    for name in path.split("."):
+        node = _referred(schema, node)
+        while "items" in node:
+            node = _referred(schema, node["items"])
+        if name not in node.get("properties", {}):
+            raise JaxkgError(f"the schema of a reply has no field {path!r}")
+        node = node["properties"][name]
+    return node
+
+
+def _lists(schema: Any, node: Any) -> list[Any]:
+    """The nested lists that a node is, outermost first."""
+    found = []
+    while "items" in (node := _referred(schema, node)):
+        found.append(node)
+        node = node["items"]
+    return found
+
+
+def _referred(schema: Any, node: Any) -> Any:
+    return schema["$defs"][node["$ref"].rsplit("/", 1)[-1]] if "$ref" in node else node
+
+
+def _kind(values: Sequence[str | int]) -> str:
+    return "string" if isinstance(values[0], str) else "integer"

@@ -32,7 +32,7 @@ def from_parts(parts: Parts) -> ProhQA | PassagesQA:
         if (named := parts.wishes.pop("variant", "proh-l")) not in variants:
             raise JaxkgError(f"the variant of proh is {' or '.join(variants)}, not {named!r}")
         encoder = parts.encoder
-        settings = parts.settings(ProhSettings, **vars(variants[named]))
+        settings = parts.settings(ProhSettings, **vars(variants[named]) | {"repair": parts.repair})
         options = {"backend": parts.backend, "settings": settings}
     if parts.hypergraph is None and parts.passages:
         parts.asked = hypergraph_of_text(parts.passages, longest=WHOLE)

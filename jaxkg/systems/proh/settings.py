@@ -40,6 +40,7 @@ class ProhSettings(Checked):
         retrieval: of anchors, and of the answer without a model.
         names: entities that an inner question is taken to be answered by where there is no model,
             see `jaxkg.systems.proh.decompose`; 0 asks each question in one piece.
+        repair: allow one more call for each reply that cannot be read.
         batch_size: questions under way at once; what they ask goes out together. No part of what
             is answered.
     """
@@ -66,6 +67,7 @@ class ProhSettings(Checked):
         default_factory=lambda: RetrievalSettings(targets=8, target_threshold=0.3, topics=2)
     )
     names: CountOrZero = 0
+    repair: bool = False
     batch_size: Count = dataclasses.field(default=16, repr=False)
 
     presets: ClassVar = {

@@ -139,6 +139,8 @@ def _confirmed(
                 messages=(Message("system", SYNONYM_SYSTEM), Message("user", user)),
                 schema=SynonymGroups,
                 stage="synonyms",
+                max_tokens=256,
+                offered={"groups": range(1, len(told) + 1)},
             )
         )
     pairs = [np.zeros((0, 2), np.int64)]

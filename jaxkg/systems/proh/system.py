@@ -161,7 +161,9 @@ class ProhQA(QuestionAnswering):
             answer, _ = yield from qa._traced(question, use_given, begun[-1])
             return answer
 
-        return in_rounds(backend, map(line, asked), at_once=settings.batch_size)
+        return in_rounds(
+            backend, map(line, asked), at_once=settings.batch_size, repair=settings.repair
+        )
 
     def trace(self, question: str | Question) -> tuple[Answer, dict[str, Any]]:
         """An answer, and every state, path and score that was considered on the way."""
@@ -170,7 +172,7 @@ class ProhQA(QuestionAnswering):
             answer = self.answer([question])[0]
             return answer, {"format": TRACE_FORMAT, "answer": answer.to_dict()}
         steps = self._traced(question, True, Calls())
-        [(_, told)] = in_rounds(self.backend, [steps], at_once=1)
+        [(_, told)] = in_rounds(self.backend, [steps], at_once=1, repair=self.settings.repair)
         return told
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:

@@ -264,7 +264,7 @@ def test_over_http_with_and_without_structured_output(serve, backend_of):
 def test_the_schema_is_strict():
     schema = strict_schema(Adjudication)
     assert loopback._not_strict(schema, schema) is None
-    assert schema["required"] == ["answers", "supporting_paths", "rationale"]
+    assert schema["required"] == ["paths", "answers", "rationale"]
 
 
 HUB = tuple(
@@ -283,7 +283,7 @@ def test_a_hub_makes_no_long_prompt_and_what_is_left_out_is_told():
     system, user = (message.content for message in backend.requests[0].messages)
     assert len(user) < 3000
     assert "Film Number 49; … and 4,126 more not shown\n" in user
-    assert "cite it and give no answers" in system
+    assert "Give no answers to answer with all" in system
     assert len(answer.entities) == 4176, "a line that is cited without names stands for all of it"
     [note] = answer.notes
     assert note.startswith("the model was shown 50 of the 4,176 entities that line 1")

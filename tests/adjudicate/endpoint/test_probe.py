@@ -6,7 +6,9 @@ from jaxkg.adjudicate import Backoff, OpenAIBackend, PriceTable, Rates, check
 
 def answer(body):
     asked = body["messages"][-1]["content"]
-    return '{"is_city": true}' if "Paris" in asked else "ready"
+    if "France" in asked:
+        return '{"code": "K7"}'
+    return '{"is_city": true}' if "Paris" in asked else "one two three"
 
 
 def test_a_good_endpoint(serve, backend_of):
@@ -15,14 +17,17 @@ def test_a_good_endpoint(serve, backend_of):
     found = check(backend_of(server, prices=prices))
     assert (found.ok, found.answers, found.structured, found.readable) == (True,) * 4
     assert 0.02 <= found.seconds < 2
-    assert found.tokens_per_second
-    assert found.tokens_per_second > 0
+    assert found.read > found.written > 0
+    assert (found.chooses, found.logprobs, found.context) == (True, False, 4096)
     text = found.text()
     assert f"{server.url}, model loopback: answers, 0.0" in text
-    assert "Structured output: supported." in text
+    assert "Structured output: supported, lists of values bind." in text
+    assert "Context: 4,096 tokens (assumed, it does not say), slots: 1; 1 at a time." in text
+    assert "Log-probabilities: no." in text
+    assert " s  llm-planned, 1 call" in text
     assert "A reply with a schema: readable." in text
     assert "Price: 0.5 + 1.5 USD per million tokens." in text
-    assert len(server.bodies) == 2
+    assert len(server.bodies) == 5
 
 
 def test_an_endpoint_without_structured_output_and_counts(serve, backend_of):
@@ -30,7 +35,8 @@ def test_an_endpoint_without_structured_output_and_counts(serve, backend_of):
         return loopback.Behaviour(text=answer(body), usage=False)
 
     found = check(backend_of(serve(uncounted, structured=False)))
-    assert (found.ok, found.structured, found.tokens_per_second) == (True, False, None)
+    assert (found.ok, found.structured, found.written) == (True, False, None)
+    assert "A question takes" not in found.text()
     assert "not supported; schemas are sent as instructions" in found.text()
     assert "no token counts" in found.text()
     assert "Price: unknown" in found.text()

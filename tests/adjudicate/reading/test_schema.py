@@ -4,7 +4,10 @@ import loopback
 import pytest
 from pydantic import BaseModel, Field
 
-from jaxkg.adjudicate.reading.schema import strict_schema
+from jaxkg.adjudicate.calls.planning import PlanReply
+from jaxkg.adjudicate.calls.querying import QueryReply, _by_operator
+from jaxkg.adjudicate.calls.super_relations import RelationScores
+from jaxkg.adjudicate.reading.schema import bounded, enumerated, strict_schema, unbounded
 from jaxkg.errors import JaxkgError
 
 
@@ -39,3 +42,44 @@ def test_free_keys_are_told_apart():
 
     with pytest.raises(JaxkgError, match=r"Free\.scores: a field with free keys"):
         strict_schema(Free)
+
+
+def test_offers_become_values_of_the_schema_however_deep_their_field_lies():
+    plan = bounded(
+        strict_schema(PlanReply),
+        offered={"hops": ["a", "^a"], "alternatives.hops": ["a"]},
+        most={"hops": 3, "alternatives": 2},
+        without=["reasoning"],
+    )
+    assert loopback._not_strict(plan, plan) is None
+    hops = plan["properties"]["hops"]
+    assert (hops["maxItems"], hops["items"]["items"]["enum"]) == (3, ["a", "^a"])
+    assert plan["properties"]["alternatives"]["maxItems"] == 2
+    assert plan["required"] == ["hops", "alternatives"]
+    assert enumerated(plan, "hops") == ("a", "^a")
+    assert "enum" not in json.dumps(strict_schema(PlanReply)), "the shared schema is not touched"
+    scores = bounded(strict_schema(RelationScores), offered={"scores.n": range(1, 4)})
+    assert enumerated(scores, "scores.n") == (1, 2, 3)
+    assert scores["$defs"]["ScoredRelation"]["properties"]["n"]["type"] == "integer"
+    assert bounded(scores, offered={"scores.n": []}) == scores
+    with pytest.raises(JaxkgError, match="no field 'scores.relation'"):
+        bounded(scores, offered={"scores.relation": [1]})
+
+
+def test_an_endpoint_without_lists_of_values_is_sent_the_form_alone():
+    plan = bounded(strict_schema(PlanReply), offered={"hops": [f"r{n}" for n in range(40)]})
+    assert unbounded(plan) == strict_schema(PlanReply)
+
+
+def test_parts_of_a_query_graph_have_the_fields_of_their_operator_alone():
+    schema = bounded(strict_schema(QueryReply), offered={"parts.names": ["Alien"]})
+    _by_operator(schema)
+    assert loopback._not_strict(schema, schema) is None
+    fields = {
+        kind["properties"]["operator"]["enum"][0]: kind["required"][1:]
+        for kind in schema["$defs"]["QueryPart"]["anyOf"]
+    }
+    assert fields["count"] == ["of"]
+    assert fields["entities"] == ["names"]
+    assert "largest" not in fields["where"]
+    assert schema["$defs"]["QueryPart"]["anyOf"][0]["properties"]["names"]["items"]["enum"]

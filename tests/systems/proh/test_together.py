@@ -71,7 +71,7 @@ def run(ask_of, tmp_path):
         batches = Batches(Meter(Budget(cache, question=Caps(calls=calls))))
         told = []
         with contextlib.closing(batches):
-            answers = ask_of(batches, settings).answer(
+            answers = ask_of(batches, dataclasses.replace(settings, repair=True)).answer(
                 questions, on_progress=lambda *event: told.append(event)
             )
             kept = {row[0] for row in cache.store._run("SELECT key FROM replies", ())}
