@@ -22,13 +22,12 @@ from jaxkg.adjudicate.calls.one_shot import (
 )
 from jaxkg.adjudicate.calls.one_shot import STAGE as ADJUDICATE
 from jaxkg.adjudicate.calls.planning import STAGE as PLAN
-from jaxkg.adjudicate.calls.planning import Wanted, plan_prompt
+from jaxkg.adjudicate.calls.planning import Wanted, plan_prompt, relation_options
 from jaxkg.adjudicate.requests import Message, Request
 from jaxkg.answer import Answer
 from jaxkg.words import mask_mentions
 
 _ENDS = " Ends in: "
-_TYPED = re.compile(r"\)-\[(.*)\]->\(")
 _FORM = {
     ADJUDICATE: "Write the answers alone, one a line, exactly as they stand there.",
     PLAN: "Write the relations of one plan alone, one a line, in the order of the hops.",
@@ -134,15 +133,13 @@ def read_offer(request: Request) -> Offer | None:
         if found is None or limit is None:
             return None
         lines = _block(found["relations"])
-        typed = ((_TYPED.search(each), each.partition(": ")[0]) for each in lines)
-        names = dict.fromkeys(match[1] if match else name for match, name in typed)
         (question,) = _block(found["question"])
         return Offer(
             PLAN,
             question,
             topics=_block(found["topics"]),
             lines=lines,
-            relations=tuple(way + name for name in names for way in ("", "^")),
+            relations=relation_options(lines),
             most=int(limit["hops"]),
         )
     return None
@@ -174,5 +171,6 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 def _block(text: str) -> tuple[str, ...]:
-    """The lines between the tags."""
-    return tuple(text.split("\n")[1:-1])
+    """The lines between the tags, without the word on those that there was no room for."""
+    lines = text.split("\n")[1:-1]
+    return tuple(lines[:-1] if lines and NOT_SHOWN.fullmatch(lines[-1]) else lines)

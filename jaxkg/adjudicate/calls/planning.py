@@ -7,6 +7,7 @@ length says it.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from jaxkg.adjudicate.delimit import arrows, block, line
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "plan"
+_TYPED = re.compile(r"\)-\[(.*)\]->\(")
 REPLY_TOKENS = 96
 _REASON_TOKENS = 64
 
@@ -137,12 +139,14 @@ def plan_relations(
 
 
 def relation_options(relations: Sequence[str]) -> tuple[str, ...]:
-    """What a hop may be: the relation that each line begins with, either way.
+    """What a hop may be: the relation in each line's brackets, else what it begins with; both ways.
 
-    >>> relation_options(["written_by: Alien → O'Bannon", "has_genre"])
+    >>> relation_options(["(film)-[written_by]->(person)", "has_genre: Alien → Horror"])
     ('written_by', '^written_by', 'has_genre', '^has_genre')
     """
-    names = dict.fromkeys(line(each).partition(": ")[0] for each in relations)
+    lines = [arrows(line(each)) for each in relations]
+    typed = ((_TYPED.search(each), each.partition(": ")[0]) for each in lines)
+    names = dict.fromkeys(match[1] if match else name for match, name in typed)
     return tuple(way + name for name in names for way in ("", "^"))
 
 

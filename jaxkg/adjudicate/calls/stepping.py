@@ -92,6 +92,7 @@ def choose_steps(
             question=each.question_id or each.question,
             stage=STAGE,
             max_tokens=_TOKENS,
+            offered={"step": range(len(each.steps) + 1)},
         )
         for each in asked
     ]

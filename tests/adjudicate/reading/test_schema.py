@@ -62,7 +62,7 @@ def test_offers_become_values_of_the_schema_however_deep_their_field_lies():
     assert enumerated(scores, "scores.n") == (1, 2, 3)
     assert scores["$defs"]["ScoredRelation"]["properties"]["n"]["type"] == "integer"
     assert bounded(scores, offered={"scores.n": []}) == scores
-    with pytest.raises(JaxkgError, match="no field 'scores.relation'"):
+    with pytest.raises(JaxkgError, match=r"no field 'scores\.relation'"):
         bounded(scores, offered={"scores.relation": [1]})
 
 
