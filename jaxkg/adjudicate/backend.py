@@ -39,6 +39,11 @@ class Backend(Protocol):
         """Tokens of prompt and reply together; None where nobody knows."""
         ...
 
+    @property
+    def at_once(self) -> int:
+        """Requests that it works on side by side; more of them only wait."""
+        ...
+
     def complete(
         self,
         requests: Sequence[Request],
@@ -82,6 +87,11 @@ class Closing(_Block):
         """Tokens of prompt and reply together; None where nobody knows."""
         return self._context
 
+    @property
+    def at_once(self) -> int:
+        """Requests that it works on side by side."""
+        return 1
+
 
 class Wrapper(_Block, abc.ABC):
     """A backend around another."""
@@ -108,6 +118,11 @@ class Wrapper(_Block, abc.ABC):
     def context(self) -> int | None:
         """The wrapped backend's context."""
         return self.inner.context
+
+    @property
+    def at_once(self) -> int:
+        """Requests that the wrapped backend works on side by side."""
+        return self.inner.at_once
 
     @abc.abstractmethod
     def complete(

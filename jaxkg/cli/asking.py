@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from jaxkg.deadline import TimeLimit
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import keep_compiled_programs
 from jaxkg.experiments.parts import Parts
+from jaxkg.experiments.progress import Bars
 from jaxkg.experiments.registry import System, build_system, default_system, faults
 from jaxkg.experiments.stores import parts_of
 from jaxkg.limits import checked_length
@@ -86,7 +87,7 @@ class Session:
 def session(
     name: str | None,
     wanted: ModelOptions,
-    show: Callable[[str, int, int], None],
+    show: Bars,
     graph: GraphOptions,
     *,
     seconds: float | None = None,
@@ -98,6 +99,8 @@ def session(
     """
     with language_model(wanted, retry=True) as model:
         keep_compiled_programs()
+        if model is not None:
+            show.about = model.waiting
         backend = None if model is None else model.backend
         parts = parts_of(graph.kg, graph.reading, graph.stores, show, backend=backend, **options)
         yield Session(build_system(name or default_system(parts), parts), parts, seconds)

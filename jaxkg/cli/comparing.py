@@ -134,6 +134,8 @@ def compare(
     outcomes: dict[str, dict[str, Outcome]] = {name: {} for name in given}
     with language_model(wanted) as model, progress_bars() as show:
         keep_compiled_programs()
+        if model is not None:
+            show.about = model.waiting
         about["device"] = str(jax.devices()[0])
         for group in _by_graph(given):
             first = given[group[0]]

@@ -71,6 +71,8 @@ def evaluate(
         progress_bars() as show,
     ):
         keep_compiled_programs()
+        if asked := model or judging:
+            show.about = asked.waiting
         parts = parts_of(
             given.graph,
             dataclasses.replace(source.reading, names=given.names, provenance=False),

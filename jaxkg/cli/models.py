@@ -29,6 +29,11 @@ class Model:
     backend: Backend
     meter: Meter
 
+    def waiting(self) -> str:
+        """That it is waited for, and how much it has said."""
+        calls = self.meter.total.calls
+        return f"{self.backend.model}: {calls:,} {'call' if calls == 1 else 'calls'} answered"
+
 
 @contextmanager
 def language_model(wanted: ModelOptions, *, retry: bool = False) -> Iterator[Model | None]:

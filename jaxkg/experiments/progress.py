@@ -8,13 +8,21 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from jaxkg.cache import CacheWarning, forget_programs
 from jaxkg.words import one_line
 
 PATIENCE = 3.0
-"""Seconds that a command may be silent where no bars are drawn."""
+"""Seconds that a command may be silent where no bars are drawn; longer each time."""
+LONGEST_SILENCE = 60.0
 
 
 class _Cleaned(Console):
@@ -71,8 +79,53 @@ def note(text: str) -> None:
         errors.print(f"jaxkg: {text}", markup=False, highlight=False, soft_wrap=True)
 
 
+class Bars:
+    """One bar a stage; where standard error is no terminal, what takes long is told in a line.
+
+    Attributes:
+        about: what is waited for while no stage is under way, and what it has come to; asked when
+            something is to be shown.
+    """
+
+    def __init__(self, bars: Progress) -> None:
+        self.about: Callable[[], str] = str
+        self._bars, self._tasks = bars, {}
+        self._stage, self._done, self._total = "working", 0, 0
+        self._first, self._since = 0, time.monotonic()
+        self._waiting = bars.add_task("", total=None, visible=False)
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """So many of so many steps of a stage are done."""
+        if stage != self._stage:
+            self._first, self._since = done, time.monotonic()
+        self._stage, self._done, self._total = stage, done, total
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(stage, total=total)
+        self._bars.update(self._tasks[stage], completed=done, total=total)
+
+    def told(self) -> str:
+        """What is going on, in a line: how much of it is done, and how long the rest will take.
+
+        A stage that is over is no longer going on, whatever comes after it.
+        """
+        about = self.about()
+        if 0 < self._total <= self._done:
+            return about or "working"
+        parts = [self._stage + (f" {self._done:,} of {self._total:,}" if self._total > 1 else "")]
+        parts += [about] if about else []
+        if (new := self._done - self._first) > 0:
+            left = (time.monotonic() - self._since) / new * (self._total - self._done)
+            parts.append(f"about {left:,.0f} s left")
+        return ", ".join(parts)
+
+    def refresh(self) -> None:
+        """Show what is waited for beside the bars."""
+        over, about = 0 < self._total <= self._done, self.about()
+        self._bars.update(self._waiting, description=about, visible=bool(over and about))
+
+
 @contextmanager
-def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
+def progress_bars() -> Iterator[Bars]:
     """Yields a function (stage, done, total) that shows one bar per stage while the block runs.
 
     Bars vanish at the end. Where standard error is no terminal, what takes long is told in a line.
@@ -82,32 +135,26 @@ def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
         console=errors,
         transient=True,
     )
     drawn = errors.is_terminal and not _quiet[0]
-    tasks = {}
-    latest = [("working", 0, 0)]
+    show = Bars(bars)
     done_with = threading.Event()
 
-    def show(stage: str, done: int, total: int) -> None:
-        latest[0] = stage, done, total
-        if stage not in tasks:
-            tasks[stage] = bars.add_task(stage, total=total)
-        bars.update(tasks[stage], completed=done, total=total)
-
     def tell() -> None:
-        start, wait = time.monotonic(), PATIENCE
+        start, wait = time.monotonic(), 1.0 if drawn else PATIENCE
         while not done_with.wait(wait):
-            stage, done, total = latest[0]
-            count = f" {done:,} of {total:,}" if total > 1 else ""
-            note(f"{stage}{count} … ({time.monotonic() - start:.0f} s)")
-            wait *= 2
+            if drawn:
+                show.refresh()
+            else:
+                note(f"{show.told()} … ({time.monotonic() - start:.0f} s)")
+                wait = min(2 * wait, LONGEST_SILENCE)
 
-    lines = threading.Thread(target=tell, daemon=True)
     with bars if drawn else nullcontext():
-        if not drawn and not _quiet[0]:
-            lines.start()
+        if not _quiet[0]:
+            threading.Thread(target=tell, daemon=True).start()
         try:
             yield show
         finally:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from jaxkg.evaluate.runs.lines import Line, Status
     from jaxkg.learn.planner.traces import PlanTrace
 
+T = TypeVar("T")
+
 CHUNK_WITH_MODEL = 128
-"""As `measure.CHUNK`, where a model is asked. Its replies are kept, so none is asked twice."""
+"""Questions answered at a time at most, where a model is asked."""
+_QUICK, _SLOW = 1.0, 10.0  # seconds of a chunk, from which the next one is larger or smaller
 
 
 def run_questions(
@@ -66,20 +70,41 @@ def run_questions(
         "graph": graph.fingerprint,
         "settings": hashlib.sha256(marks.encode()).hexdigest(),
     }
-    size = CHUNK if parts.backend is None else CHUNK_WITH_MODEL
+    least, most = CHUNK, CHUNK
+    if parts.backend is not None:
+        least, most = min(parts.backend.at_once, CHUNK_WITH_MODEL), CHUNK_WITH_MODEL
     with open_run(folder, asked, fingerprint=mark, retry=retry, fresh=fresh) as run:
         pending = run.pending
         total, done = len(asked), len(asked) - len(pending)
         show("answer", done, total)
-        for first in range(0, len(pending), size):
+        for chunk in paced(pending, least=least, most=most):
             make_room()
-            chunk = pending[first : first + size]
             answers = system.answer(chunk, use_given=not link)
             _check_outage(answers)
             _keep(parts.traces, folder)
             for line in lines_of(chunk, answers, graph, check):
                 run.write(line)
-            show("answer", done + first + len(chunk), total)
+            done += len(chunk)
+            show("answer", done, total)
+
+
+def paced(items: Sequence[T], *, least: int, most: int) -> Iterator[Sequence[T]]:
+    """Items in chunks of some seconds each: what is done is written soon, if not one by one.
+
+    Args:
+        items: in order.
+        least, most: of a chunk; the first has the least.
+    """
+    first, size = 0, least
+    while first < len(items):
+        begun = time.monotonic()
+        yield items[first : first + size]
+        first += size
+        seconds = time.monotonic() - begun
+        if seconds < _QUICK:
+            size = min(most, 4 * size)
+        elif seconds > _SLOW:
+            size = max(least, size // 2)
 
 
 def judge_run(
@@ -103,9 +128,12 @@ def judge_run(
 
     asked = [_answered(line) for line in read_predictions(folder) if line["gold"]]
     judged = Judged({})
-    for first in range(0, len(asked), CHUNK_WITH_MODEL):
-        show("judge", first, len(asked))
-        some = judge_answers(judge, asked[first : first + CHUNK_WITH_MODEL], repair=repair)
+    done = 0
+    least = min(judge.at_once, CHUNK_WITH_MODEL)
+    for chunk in paced(asked, least=least, most=CHUNK_WITH_MODEL):
+        show("judge", done, len(asked))
+        some = judge_answers(judge, chunk, repair=repair)
+        done += len(chunk)
         reasons = list(some.unjudged.values())
         kinds = {why.partition(":")[0] for why in reasons}
         if kinds and kinds <= OUTAGES and not some.judgements:
@@ -143,8 +171,9 @@ def _check_outage(answers: Sequence[Answer]) -> None:
     asked = [answer for answer in answers if answer.usage.calls]
     kinds = {(answer.error or "").partition(":")[0] for answer in asked}
     if asked and len(kinds) == 1 and kinds <= OUTAGES:
+        many, them = ("question", "it") if len(asked) == 1 else ("questions", "them")
         raise JaxkgError(
-            f"every call for {len(asked)} questions failed, so nothing is kept of them: "
+            f"every call for {len(asked)} {many} failed, so nothing is kept of {them}: "
             f"{asked[0].error}; `jaxkg llm check` says more"
         )
 

@@ -117,6 +117,11 @@ class LocalLM(Closing):
         language = LanguageModel.open(os.fspath(folder).removeprefix(PREFIX), dtype=dtype)
         return cls(language, constrained=constrained, batch_size=batch_size)
 
+    @property
+    def at_once(self) -> int:
+        """Requests that are answered together."""
+        return self._batch_size
+
     def complete(
         self,
         requests: Sequence[Request],

@@ -153,6 +153,11 @@ class OpenAIBackend(Closing):
                 return fields["num_ctx"]
         return self._given_context or self.capacity.context
 
+    @property
+    def at_once(self) -> int:
+        """Requests that are under way together, at most."""
+        return self.width.most
+
     @functools.cached_property
     def width(self) -> Width:
         """How many requests are under way."""

@@ -142,7 +142,9 @@ class LLMQueryGraphs(QuestionAnswering):
                 self.sets, query, result, question=question.text, topics=topics.links
             )
         clock.end("execute")
-        return dataclasses.replace(found, usage=outcome.usage + clock.usage(1))
+        notes = (*found.notes, outcome.note) if outcome.note else found.notes
+        usage = outcome.usage + clock.usage(1)
+        return dataclasses.replace(found, notes=notes, usage=usage)
 
     def reader(self, topics: Topics, offered: Candidates) -> LineReader:
         """What reads the lines of a question."""

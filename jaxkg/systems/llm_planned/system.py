@@ -255,6 +255,8 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         notes = []
         if outcome.error == "budget":
             notes.append(f"partial: {outcome.detail}; not planned")
+        if outcome.note:
+            notes.append(outcome.note)
         if offered < self.kg.num_relations:
             notes.append(f"the model was told {offered} of {self.kg.num_relations} relations")
         said = "" if outcome.value is None else outcome.value.reasoning.strip()

@@ -28,6 +28,7 @@ class Calls:
     Attributes:
         modules: calls, tokens, seconds and price by module.
         faults: what failed, "kind: detail (while ...)", calls held back by a budget aside.
+        notes: what of prompts was not shown because it was too long.
         priced: False once a reply came whose price is not known.
         held: why a budget held a call back; "" where none did.
         outage: the fault that every further call would end in; "" where there is none.
@@ -36,6 +37,7 @@ class Calls:
 
     modules: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
     faults: list[str] = dataclasses.field(default_factory=list)
+    notes: list[str] = dataclasses.field(default_factory=list)
     held: str = ""
     priced: bool = True
     outage: str = ""
@@ -67,6 +69,8 @@ class Calls:
             )
             for name in spent:
                 spent[name] += getattr(usage, name) or 0
+            if outcome.note and outcome.note not in self.notes:
+                self.notes.append(outcome.note)
             self.priced &= usage.price is not None
             if outcome.error == "budget":
                 self.held = self.held or outcome.detail

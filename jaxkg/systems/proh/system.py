@@ -239,7 +239,7 @@ class ProhQA(QuestionAnswering):
                 for path, score in walked.items()
                 for edge in path
             }
-        notes = list(dict.fromkeys(found.notes))
+        notes = list(dict.fromkeys([*found.notes, *calls.notes]))
         if found.best is not None:
             notes += found.best.dag.notes
         partial = (f"partial: {calls.held}",) if calls.held else ()

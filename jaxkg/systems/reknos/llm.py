@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import jax
@@ -46,7 +46,8 @@ class LLMScorer:
     """Scores super-relations by one call a step, and asks after each whether to go on.
 
     A question costs 2 L* + 1 calls where the search takes L* steps: two a step and one to answer;
-    nothing where no topic entity leads anywhere.
+    one less where it takes as many as are allowed, since nothing is to be decided then; nothing
+    where no topic entity leads anywhere.
 
     Attributes:
         backend: who answers.
@@ -75,6 +76,8 @@ class Ledger:
     def add(self, outcome: Outcome[Any]) -> None:
         """A call more, and its failure."""
         self.usages.append(outcome.usage)
+        if outcome.note and outcome.note not in self.notes:
+            self.notes.append(outcome.note)
         if outcome.error is not None:
             self.failed.append(f"{outcome.stage}: {outcome.error}")
 
@@ -198,8 +201,8 @@ class LLMSession:
     def sufficient(self, search: SuperSearch) -> np.ndarray:
         """One call a question that took this step.
 
-        A check that fails counts as "no", so that the search goes on. It is made after the last
-        step too, where it changes nothing: the paper counts two calls a step (Section 5.4).
+        A check that fails counts as "no", so that the search goes on. Entities without a name are
+        counted, not named.
         """
         settings, kg, names = self._problem.settings, self._problem.kg, self._problem.groups.names
         best = concluded(search, keep=settings.keep, backward=settings.backward)
@@ -214,7 +217,7 @@ class LLMSession:
                 tuple(
                     (
                         tuple(names[g] for g in groups[i, place] if g != NULL),
-                        tuple(kg.name(node) for node in nodes[:_SHOWN]),
+                        tuple(map(kg.name, islice(filter(kg.has_name, nodes), _SHOWN))),
                         len(nodes),
                     )
                     for place, nodes in extracted.get(i, {}).items()

@@ -63,7 +63,7 @@ class Session(Protocol):
         ...
 
     def sufficient(self, search: SuperSearch) -> jax.Array | np.ndarray:
-        """[B] bool: which questions need no further step, asked after every step."""
+        """[B] bool: which questions need no further step, asked after every step but the last."""
         ...
 
 
@@ -111,5 +111,6 @@ def run_search(
             )  # fmt: skip
 
         search = rerun(told, room.of(f"tell {step}", _SLOTS), lenient=True).value
-        search = _close(search, session.sufficient(search))
+        if step < settings.hops - 1:  # after the last step there is none to save
+            search = _close(search, session.sufficient(search))
     return search, concluded(search, keep=settings.keep, backward=settings.backward)

@@ -63,6 +63,7 @@ class RelationAgent(QuestionAnswering):
         width: N, entities kept at each step; further topics of a question are told in its notes.
         hops: L, steps at most.
         most: entities offered in one call; how many were not is told in the notes.
+        repair: allow one more call for each reply that cannot be read.
     """
 
     kg: KnowledgeGraph
@@ -72,6 +73,7 @@ class RelationAgent(QuestionAnswering):
     width: int = 3
     hops: int = 3
     most: int = 50
+    repair: bool = False
 
     def answer(
         self,
@@ -95,7 +97,9 @@ class RelationAgent(QuestionAnswering):
             if on_progress:
                 on_progress("search", step + 1, self.hops)
         answers = [self._retrieved(search) for search in searches]
-        judged = iter(adjudicate(self.backend, [a for a in answers if a.error is None]))
+        judged = iter(
+            adjudicate(self.backend, [a for a in answers if a.error is None], repair=self.repair)
+        )
         return [next(judged) if answer.error is None else answer for answer in answers]
 
     def _step(self, searches: Sequence[_Search]) -> None:
@@ -115,7 +119,8 @@ class RelationAgent(QuestionAnswering):
         ]
         pairs: dict[int, list[tuple[float, _Walk, int]]] = {}
         for (s, walk, codes), told in zip(
-            asked, score_candidates(self.backend, choices, keep=self.width)
+            asked,
+            score_candidates(self.backend, choices, keep=self.width, repair=self.repair),
         ):
             s.ledger.add(told.outcome)
             s.ledger.dropped += told.dropped
@@ -153,7 +158,7 @@ class RelationAgent(QuestionAnswering):
                 names = [self.kg.name(node) for node in self.tensors.tail[shown]]
                 charge = s.question.id or s.question.text
                 prompted.append(entity_weights(s.question.text, names, charge=charge))
-        outcomes = iter(ask(self.backend, prompted))
+        outcomes = iter(ask(self.backend, prompted, repair=self.repair))
         found = []
         for s, score, walk, shown in groups:
             weights = np.ones(len(shown))
