@@ -41,7 +41,7 @@ _REDIRECTS = 3
 _LONGEST_COMPLAINT = 500  # characters of what an endpoint says is wrong
 _SMALLEST_CONTEXT = 512
 _WIDEST = 16
-_ASIDE = 10.0  # seconds for what an endpoint says of itself
+_ASIDE = 5.0  # seconds for what an endpoint says of itself
 _HOPELESS = ("LocalProtocolError", "TooManyRedirects", "UnsupportedProtocol", "InvalidURL")
 
 
