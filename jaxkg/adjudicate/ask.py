@@ -7,7 +7,6 @@ failure, in its place, to be counted. No method parses a reply itself.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import re
 from collections import Counter
@@ -46,7 +45,6 @@ class Prompted(Generic[T]):
             what is wrong, which counts as a reply that cannot be read.
         question, stage, temperature, max_tokens, seed: see `Request`.
         offered, most: what the reply may be made of and how much of it, see `bounded`.
-        shape: the last word on the schema that is sent, a copy that it may change.
         reason: the field that says why, asked for only where the backend's manner wants it.
         extra: see `Request`.
     """
@@ -62,7 +60,6 @@ class Prompted(Generic[T]):
     seed: int | None = None
     offered: Mapping[str, Sequence[str | int]] = dataclasses.field(default_factory=dict)
     most: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    shape: Callable[[dict[str, Any]], None] | None = None
     reason: str = ""
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
@@ -72,8 +69,6 @@ class Prompted(Generic[T]):
         if self.offered or self.most or self.reason:
             without = [self.reason] if self.reason else []
             schema = bounded(schema, offered=self.offered, most=self.most, without=without)
-        if self.shape:
-            self.shape(schema := copy.deepcopy(schema))
         return Request(
             messages=self.messages,
             schema=schema,

@@ -136,33 +136,6 @@ def unbounded(schema: Any) -> Any:
     }
 
 
-def alternatives(
-    schema: Mapping[str, Any], key: str, fields: Mapping[str, Sequence[str]]
-) -> dict[str, Any]:
-    """An object schema as a choice of objects, each with the fields that its kind has a use for.
-
-    Args:
-        schema: of an object with all fields.
-        key: the field that says the kind, written first.
-        fields: other fields by kind.
-    """
-    properties = schema["properties"]
-    return {
-        "anyOf": [
-            {
-                "type": "object",
-                "properties": {
-                    key: {"type": "string", "enum": [kind]},
-                    **{name: copy.deepcopy(properties[name]) for name in names},
-                },
-                "required": [key, *names],
-                "additionalProperties": False,
-            }
-            for kind, names in fields.items()
-        ]
-    }
-
-
 def _at(schema: Any, path: str) -> Any:
     """The node of a field, through lists and references on the way to it."""
     node = schema

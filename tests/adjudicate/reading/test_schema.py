@@ -5,7 +5,6 @@ import pytest
 from pydantic import BaseModel, Field
 
 from jaxkg.adjudicate.calls.planning import PlanReply
-from jaxkg.adjudicate.calls.querying import QueryReply, _by_operator
 from jaxkg.adjudicate.calls.super_relations import RelationScores
 from jaxkg.adjudicate.reading.schema import bounded, enumerated, strict_schema, unbounded
 from jaxkg.errors import JaxkgError
@@ -69,17 +68,3 @@ def test_offers_become_values_of_the_schema_however_deep_their_field_lies():
 def test_an_endpoint_without_lists_of_values_is_sent_the_form_alone():
     plan = bounded(strict_schema(PlanReply), offered={"hops": [f"r{n}" for n in range(40)]})
     assert unbounded(plan) == strict_schema(PlanReply)
-
-
-def test_parts_of_a_query_graph_have_the_fields_of_their_operator_alone():
-    schema = bounded(strict_schema(QueryReply), offered={"parts.names": ["Alien"]})
-    _by_operator(schema)
-    assert loopback._not_strict(schema, schema) is None
-    fields = {
-        kind["properties"]["operator"]["enum"][0]: kind["required"][1:]
-        for kind in schema["$defs"]["QueryPart"]["anyOf"]
-    }
-    assert fields["count"] == ["of"]
-    assert fields["entities"] == ["names"]
-    assert "largest" not in fields["where"]
-    assert schema["$defs"]["QueryPart"]["anyOf"][0]["properties"]["names"]["items"]["enum"]
