@@ -80,7 +80,7 @@ def test_the_number_of_calls_does_not_depend_on_the_width():
         backend = model()
         settings = ReKnoSSettings(width=width, hops=1, batch_size=8)
         system_of(backend, settings=settings).solve([BIRTHPLACE])
-        assert len(backend.requests) == 3
+        assert len(backend.requests) == 2
 
 
 def test_the_answer_is_grounded_and_told_step_by_step():
