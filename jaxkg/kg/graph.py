@@ -135,10 +135,10 @@ class KnowledgeGraph:
                     )
             if shown != table.entities:
                 display = NameTable.from_names(shown)
-        others: dict[int, list[str]] = {}
+        others, rows = dict[int, list[str]](), {e: row for row, e in enumerate(table.entities)}
         for entity, also in (aliases or {}).items():
             listed = checked_names(f"the aliases of {entity!r}", also)
-            others |= {row: listed for row in ids.rows(entity) if listed}
+            others |= {rows[entity]: listed} if listed and entity in rows else {}
         labels = {
             name: checked_names(f"the names of the relation {name!r}", also)
             for name, also in (relation_names or {}).items()

@@ -11,6 +11,7 @@ import csv
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -110,63 +111,82 @@ def read_gtfs(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: no feed; a damaged zip, or one whose files unpack to more than 2 GiB.
     """
-    found = 0
-    for name, lines in _members(path, intake):
-        table = _GTFS.get(PurePosixPath(name).stem)
-        if table is None or not name.endswith(".txt"):
-            intake.leave_out(f"the table {PurePosixPath(name).name[:60]}")
-            continue
-        found += 1
-        rows = csv.reader(line for _, line in lines)
-        header = [cell.strip().removeprefix("\ufeff") for cell in next(rows, [])]
-        refers = {c: _GTFS_KEYS[c] for c in header if c in _GTFS_KEYS} | dict(table.refers)
-        _take(Path(name), table._replace(refers=refers), header, enumerate(rows, 2), intake)
-    if not found:
+    try:
+        tables = [_table(path, name, lines, intake) for name, lines in _members(path, intake)]
+    except UnicodeDecodeError as error:
+        raise JaxkgError(f"{path}: holds a file that is not UTF-8 text; unpack it") from error
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+        raise JaxkgError(f"{path}: no zip that can be read ({error})") from error
+    if not any(tables):
         raise JaxkgError(f"{path}: no GTFS feed: it has no table such as stops.txt")
 
 
-def _members(path: Path, intake: Intake) -> Iterator[tuple[str, Iterable[tuple[int, str]]]]:
+def _members(path: Path, intake: Intake) -> Iterator[tuple[str, Iterable[str]]]:
+    """The files of a folder or a zip, each with its lines."""
     if path.is_dir():
         for file in sorted(path.iterdir()):
             if file.is_file() and not file.name.startswith("."):
-                yield file.name, ((n, f"{line}\n") for n, line in numbered_lines(file, intake))
+                yield file.name, (f"{line}\n" for _, line in numbered_lines(file, intake))
         return
-    try:
-        with zipfile.ZipFile(path) as packed:
-            for one in packed.infolist():
-                if one.is_dir() or PurePosixPath(one.filename).name.startswith("."):
-                    continue
-                if one.file_size > _LARGEST:
-                    raise JaxkgError(f"{path}: {one.filename} unpacks to {one.file_size:,} bytes")
-                with packed.open(one) as raw:
-                    yield one.filename, enumerate(io.TextIOWrapper(raw, "utf-8-sig", newline=""), 1)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise JaxkgError(f"{path}: no zip that can be read ({error})") from error
-    except UnicodeDecodeError as error:
-        raise JaxkgError(f"{path}: holds a file that is not UTF-8 text; unpack it") from error
+    with zipfile.ZipFile(path) as packed:
+        for one in packed.infolist():
+            name = PurePosixPath(one.filename).name
+            if one.is_dir() or name.startswith("."):
+                continue
+            if one.file_size > _LARGEST:
+                raise JaxkgError(f"{path}: {name} unpacks to {one.file_size:,} bytes; unpack it")
+            with packed.open(one) as raw:
+                yield name, io.TextIOWrapper(raw, "utf-8-sig", newline="")
+
+
+def _table(path: Path, name: str, lines: Iterable[str], intake: Intake) -> bool:
+    """Take one table of a feed; False where it is none that is taken."""
+    table = _GTFS.get(name.removesuffix(".txt")) if name.endswith(".txt") else None
+    if table is None:
+        intake.leave_out(f"the table {name[:60]}")
+        return False
+    rows = _split(path / name, lines, ",")
+    header = [cell.strip().removeprefix("\ufeff") for cell in next(rows, [])]
+    refers = {c: _GTFS_KEYS[c] for c in header if c in _GTFS_KEYS} | dict(table.refers)
+    _take(path / name, table._replace(refers=refers), header, enumerate(rows, 2), intake)
+    return True
 
 
 def _sniff_dat(head: Head) -> Sniff:
     if head.end != ".dat" or not head.lines or "\0" in head.text:
         return NO
-    separator, width = _shape(head.text.splitlines())
+    separator, width = _shape(Path(head.name), head.text.splitlines())
     return Sniff(0.7, f"lines of {width} columns parted by {separator!r}") if width > 1 else NO
 
 
-def _shape(lines: Sequence[str]) -> tuple[str, int]:
+def _shape(path: Path, lines: Sequence[str]) -> tuple[str, int]:
     """What parts the columns, and how many of them all whole lines have; 1 where they differ."""
     some = [line for line in lines if line.strip()][:50]
     for separator in ("::", "\t", "|", ";", ","):
-        widths = {len(row) for row in _split(iter(some[: len(some) - 1 or 1]), separator)}
+        try:
+            rows = _split(path, some[: len(some) - 1 or 1], separator)  # the last may be cut
+            widths = {len(row) for row in rows}
+        except JaxkgError:
+            continue
         if len(widths) == 1 and max(widths) > 1:
             return separator, max(widths)
     return "", 1
 
 
-def _split(lines: Iterator[str], separator: str) -> Iterator[list[str]]:
+def _split(path: Path, lines: Iterable[str], separator: str) -> Iterator[list[str]]:
+    """The cells of lines.
+
+    Raises:
+        JaxkgError: they are no CSV.
+    """
     if len(separator) > 1:
-        return (line.split(separator) for line in lines)
-    return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL)
+        yield from (line.rstrip("\n").split(separator) for line in lines)
+        return
+    rows = csv.reader(lines, delimiter=separator)
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise JaxkgError(f"{path}:{rows.line_num}: not CSV ({error})") from error
 
 
 def read_dat(path: Path, intake: Intake) -> None:
@@ -179,7 +199,7 @@ def read_dat(path: Path, intake: Intake) -> None:
         JaxkgError: its lines are no columns.
     """
     first = [line for _, (_, line) in zip(range(50), numbered_lines(path, intake))]
-    separator, width = _shape(first)
+    separator, width = _shape(path, first)
     if width < 2:
         raise JaxkgError(
             f"{path}: no columns: its lines have different numbers of cells; name the format"
@@ -196,8 +216,7 @@ def read_dat(path: Path, intake: Intake) -> None:
     else:
         intake.tell(f"{path.name}: it has no header: columns taken as {', '.join(table.columns)}")
     lines = (f"{line}\n" for _, line in numbered_lines(path, intake))
-    lines = (line.rstrip("\n") for line in lines) if len(separator) > 1 else lines
-    _take(path, table, table.columns, enumerate(_split(lines, separator), 1), intake)
+    _take(path, table, table.columns, enumerate(_split(path, lines, separator), 1), intake)
 
 
 def _described(path: Path, title: str, width: int) -> _Table | None:
@@ -224,20 +243,13 @@ def _take(
     intake: Intake,
 ) -> None:
     """Take the rows of a table."""
-    at = 0
-    try:
-        for number, cells in rows:
-            at = number
-            cells = [cell.strip() for cell in cells]
-            if not any(cells):
-                continue
-            if len(cells) > len(columns):
-                why = f"{len(cells)} cells for {len(columns)} columns"
-                intake.bad.note(path, number, ",".join(cells), why, ",".join(columns))
-                continue
+    for number, cells in rows:
+        cells = [cell.strip() for cell in cells]
+        if len(cells) > len(columns):
+            why = f"{len(cells)} cells for {len(columns)} columns"
+            intake.bad.note(path, number, ",".join(cells), why, ",".join(columns))
+        elif any(cells):
             _row(path, number, table, dict(zip(columns, cells)), intake)
-    except csv.Error as error:
-        raise JaxkgError(f"{path}:{at + 1}: not CSV ({error})") from error
 
 
 def _row(path: Path, number: int, table: _Table, row: dict[str, str], intake: Intake) -> None:

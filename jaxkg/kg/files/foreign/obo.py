@@ -30,6 +30,7 @@ _LEADS = {
 }  # fmt: skip
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _COMMENT = re.compile(r"(?<!\\)(?:^|\s)!.*$|\s*(?<!\\)\{[^{}]*\}\s*(?:!.*)?$")
+_MARKED = re.compile(r"[!{\\]")
 _ESCAPED = re.compile(r"\\(.)")
 _CURIE = re.compile(r".*[/#]([A-Za-z]\w*)_(\w+)")
 
@@ -79,7 +80,7 @@ def _take(stanza: str, frame: Mapping[str, list[str]], intake: Intake, source: s
         return intake.leave_out(f"stanzas of [{stanza[:40]}]")
     intake.sort(id, _SORTS[stanza])
     for tag, values in frame.items():
-        for value in values:
+        for value in values if tag != "id" else ():
             _say(id, tag, value, intake, source)
 
 
@@ -87,10 +88,9 @@ def _say(id: str, tag: str, value: str, intake: Intake, source: str) -> None:
     relation, end = "", ""
     if tag == "name" and (name := _bare(value)):
         intake.name(id, name)
-    elif (tag.endswith("synonym") and (name := _text(value))) or (
-        tag == "alt_id" and (name := _bare(value))
-    ):
-        intake.names.alias(id, name)
+    elif tag.endswith("synonym") or tag == "alt_id":
+        if name := _text(value):
+            intake.names.alias(id, name)
     elif tag in ("def", "comment"):
         relation, end = "definition" if tag == "def" else tag, _text(value)
     elif tag in _LEADS:
@@ -101,9 +101,9 @@ def _say(id: str, tag: str, value: str, intake: Intake, source: str) -> None:
     elif tag == "property_value":
         relation, _, end = _bare(value).partition(" ")
         end = _text(end) if end.startswith('"') else _first(end)
-    elif tag == "is_obsolete" and _bare(value) == "true":
-        relation, end = "status", "obsolete"
-    elif tag != "id":
+    elif tag == "is_obsolete":
+        relation, end = "status", "obsolete" if _bare(value) == "true" else ""
+    else:
         intake.leave_out(f"{tag[:40]} lines")
     if relation and end:
         intake.fact(id, relation, end, source)
@@ -115,9 +115,11 @@ def _bare(value: str) -> str:
     >>> _bare(r'PATO:1 {source="x"} ! color'), _bare(r"up\\, down \\! left ! note")
     ('PATO:1', 'up, down ! left')
     """
+    if not _MARKED.search(value):
+        return value.strip()
     while (cut := _COMMENT.sub("", value).rstrip()) != value.rstrip():
         value = cut
-    return _ESCAPED.sub(lambda found: " " if found[1] in "nWt" else found[1], value).strip()
+    return _unescaped(value).strip()
 
 
 def _first(value: str) -> str:
@@ -127,11 +129,11 @@ def _first(value: str) -> str:
 def _text(value: str) -> str:
     """What is quoted in a value; else the value."""
     found = _QUOTED.match(value)
-    return _bare(value) if found is None else " ".join(_ESCAPED.sub(_meant, found[1]).split())
+    return _bare(value) if found is None else " ".join(_unescaped(found[1]).split())
 
 
-def _meant(found: re.Match[str]) -> str:
-    return " " if found[1] in "nWt" else found[1]
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: " " if found[1] in "nWt" else found[1], text)
 
 
 def _relation(intake: Intake, id: str, names: Iterable[str]) -> None:
@@ -182,12 +184,10 @@ def _node(node: Mapping[str, Any], intake: Intake) -> None:
     for name in (*names, *synonyms, *([f"{curie[1]}:{curie[2]}"] if curie else [])):
         intake.name(id, name)
     intake.sort(id, _SORTS.get(str(node.get("type")), "term"))
-    facts = [
-        ("definition", meta.get("definition")),
-        *(("comment", c) for c in meta.get("comments") or ()),
-    ]
-    facts += [("cross-reference", one) for one in _objects(meta.get("xrefs"))]
-    facts += [("subset", one) for one in meta.get("subsets") or ()]
+    facts: list[tuple[Any, Any]] = [("definition", meta.get("definition"))]
+    for word, key in (("comment", "comments"), ("cross-reference", "xrefs"), ("subset", "subsets")):
+        told = meta.get(key)
+        facts += [(word, one) for one in told] if isinstance(told, list) else []
     facts += [(one.get("pred"), one) for one in _objects(meta.get("basicPropertyValues"))]
     facts += [("status", "obsolete")] if meta.get("deprecated") is True else []
     for relation, value in facts:
