@@ -49,41 +49,6 @@ def plain_header(cells: Sequence[str]) -> list[str]:
     ]
 
 
-def nodes_and_edges(document: Any) -> dict[str, list[Any]] | None:
-    """The records of a node-link document, edges as triples; None of another document.
-
-    >>> ann, gull = {"id": "Ann", "age": 3}, {"id": "Gull"}
-    >>> edge = {"source": "Ann", "target": "Gull", "label": "sails"}
-    >>> nodes_and_edges({"directed": True, "nodes": [ann, gull], "links": [edge]})["links"]
-    [{'head': 'Ann', 'relation': 'sails', 'tail': 'Gull'}]
-    """
-    if isinstance(document, dict) and isinstance(document.get("elements"), dict):
-        document = document["elements"]
-    nodes = document.get("nodes") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or not (nodes == [] or _records(nodes)):
-        return None
-    kind = next((key for key in _EDGES if _records(document.get(key))), "")
-    edges = [_bare(edge) for edge in document.get(kind, ())]
-    if not all(isinstance(edge.get(end), str | int) for edge in edges for end in _ENDS) or not kind:
-        return None
-    return {"nodes": [_bare(node) for node in nodes or ()], kind: list(map(_triple, edges))}
-
-
-def _records(several: Any) -> bool:
-    """Whether it is a list of objects, one at least."""
-    return isinstance(several, list) and bool(several) and all(isinstance(o, dict) for o in several)
-
-
-def _bare(record: dict[str, Any]) -> dict[str, Any]:
-    """A record without Cytoscape's wrapping."""
-    return record["data"] if isinstance(record.get("data"), dict) else record
-
-
-def _triple(edge: Mapping[str, Any]) -> dict[str, Any]:
-    (head, tail), said = (edge[end] for end in _ENDS), said_by(edge)
-    return {"head": head, "relation": edge[said] if said else LINKED, "tail": tail}
-
-
 def said_by(edge: Mapping[str, Any]) -> str:
     """The key of an edge that says what it is; "" where none does.
 

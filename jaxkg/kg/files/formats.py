@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files import delimited_format, graphml, jsonl, parquet
+from jaxkg.kg.files import delimited_format, graphml, parquet
 from jaxkg.kg.files.array_folder import CARD
 from jaxkg.kg.files.foreign import (
     cypher,
@@ -24,6 +24,7 @@ from jaxkg.kg.files.foreign import (
     sql_dump,
     vault,
 )
+from jaxkg.kg.files.json import read as json_read
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.rdf import read as rdf
 from jaxkg.kg.files.tables import excel, sqlite
@@ -31,7 +32,7 @@ from jaxkg.kg.files.textfile import open_bytes, plain_name
 from jaxkg.kg.mapping import MAPPING
 
 _MODULES = (
-    *(delimited_format, excel, sqlite, jsonl, parquet, graphml, rdf, obo, gedcom, spdx, cypher),
+    *(delimited_format, excel, sqlite, json_read, parquet, graphml, rdf, obo, gedcom, spdx, cypher),
     *(dot, vault, known_tables, kgx, graphrag, sql_dump),
 )
 """A module a format, or some that are read alike."""

@@ -19,7 +19,7 @@ from xml.parsers import expat
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.exports import said_by
-from jaxkg.kg.files.jsonl import read_jsonl
+from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.records import CALLED
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
@@ -192,8 +192,6 @@ class _Network:
             return  # it is told
         if kind == "edge":
             record |= {"label": one.drawn} if one.drawn and not said_by(record) else {}
-            told = (*needed, said_by(record))
-            self.left_out |= {f"{name} of edges": None for name in record if name not in told}
             self.edges.append(record)
             return
         if record.keys() >= _LOOKS:

@@ -186,8 +186,9 @@ class Intake:
         >>> intake.sort("m1", "movie")
         >>> intake.qualified("Keanu Reeves", "acted in", "m1", {"role": ["Neo"]})
         '_:acted_in_1'
-        >>> len(intake.encoder.finish().triples)
-        6
+        >>> intake.finish()
+        >>> len(intake.encoder.finish().triples), intake.names.display["_:acted_in_1"]
+        (6, 'Keanu Reeves acted in The Matrix')
 
     Attributes:
         names: takes names of ids.
@@ -285,12 +286,18 @@ class Intake:
         said = [(word, value) for word, values in qualifiers.items() for value in values]
         if not said:
             return ""
-        words = relation_words(relation)
-        node = node or f"_:{words.replace(' ', '_')}_{len(self._statements) + 1}"
-        self._statements[node] = head, words, tail
+        node = self.statement(head, relation, tail, node)
         ends = (SUBJECT, head), (PREDICATE, relation), (OBJECT, tail)
         for word, value in (*ends, *said):
             self.fact(node, word, value, source)
+        return node
+
+    def statement(self, head: str, relation: str, tail: str, node: str = "") -> str:
+        """The id of a new statement about a fact, which will be shown as what it states; the caller
+        takes what is said of it."""
+        words = relation_words(relation)
+        node = node or f"_:{words.replace(' ', '_')}_{len(self._statements) + 1}"
+        self._statements[node] = head, words, tail
         return node
 
     def shared(self, kind: type[_Shared]) -> _Shared:

@@ -15,7 +15,7 @@ from jaxkg.kg.files.formats import Choice, files_of, format_of
 from jaxkg.kg.files.protocol import Columns, Format, Intake, Options
 from jaxkg.kg.files.store import open_graph
 from jaxkg.kg.files.tables.cells import drop_nothing, join_by_name, split_cells
-from jaxkg.kg.files.tables.keys import join_by_number, join_ends
+from jaxkg.kg.files.tables.keys import join_by_number, join_ends, join_same
 from jaxkg.kg.files.tables.table import PLAIN_TABLE
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
@@ -117,7 +117,8 @@ def read_graph(
     readings = intake.readings
     if intake.tables or intake.has_cells:
         readings.append(join_ends(encoder, intake.edges, intake.tables))
-        readings += [join_by_number(encoder, found, intake.tables), drop_nothing(encoder)]
+        readings.append(join_by_number(encoder, found, intake.tables))
+        readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []
         readings.append(join_by_name(encoder, found))
     readings += [f"{count:,} {why} left out" for why, count in intake.left_out.items()]

@@ -4,7 +4,7 @@ import itertools
 import json
 
 import pytest
-from named_facts import named_facts
+from named_facts import named_facts, plain_facts
 
 from jaxkg.kg import read_graph
 
@@ -64,8 +64,13 @@ def test_node_link_documents(tmp_path, indent, wrapped):
     else:
         document = {"directed": True, "graph": {}, "nodes": nodes, "links": edges}
     (tmp_path / "net.json").write_text(json.dumps(document, indent=indent))
-    assert named_facts(read_graph(tmp_path / "net.json")) == {
+    graph = read_graph(tmp_path / "net.json")
+    assert plain_facts(graph) == {
         ("Ann", "age", "3"), ("Ann", "sails", "Gull"), ("Gull", "linked to", "Ann"),
+    }  # fmt: skip
+    assert named_facts(graph) - plain_facts(graph) == {
+        ("Ann sails Gull", "subject", "Ann"), ("Ann sails Gull", "predicate", "sails"),
+        ("Ann sails Gull", "object", "Gull"), ("Ann sails Gull", "weight", "2"),
     }  # fmt: skip
 
 

@@ -61,6 +61,7 @@ class TakenTable:
         rows: what its first column calls them.
         title: its name.
         refers: names of tables that columns are declared to refer to.
+        lists: columns of whole numbers that are listed, or beside texts: rather keys than values.
     """
 
     one: str
@@ -71,6 +72,7 @@ class TakenTable:
     rows: set[str]
     title: str
     refers: Mapping[str, str]
+    lists: frozenset[str] = frozenset()
 
 
 def numbered(header: str, ids: Iterable[str]) -> bool:
@@ -148,6 +150,7 @@ def join_by_number(
     called = set(names.display.values()).union(*(t.rows for t in tables if not t.one))
     told: dict[str, None] = {}
     joining: list[TakenTable] = []
+    known: dict[str, list[TakenTable]] = {}
     for table in reversed(tables):  # backwards: facts before keep their places
         coded = not table.named and bool(table.rows) and all(map(is_code, table.rows))
         if not keyed and not coded:
@@ -161,7 +164,10 @@ def join_by_number(
             if not numbers or not all(listed.values()):
                 continue
             meant = _meant(relation, numbers, table, keyed)
+            if not meant and relation in table.lists:
+                meant = known.get(relation) or [one for one in keyed if numbers <= one.rows]
             if len(meant) == 1:
+                known[relation] = meant
                 references += 1
                 parts |= {
                     (relation, cell): [row_id(meant[0].one, number) for number in some]
@@ -177,6 +183,30 @@ def join_by_number(
             joining.append(table)
     _name_rows(encoder, names, [table for table in tables if not table.named], joining)
     return "; ".join(reversed(told))
+
+
+def join_same(encoder: TripleEncoder, tables: Sequence[TakenTable]) -> str:
+    """Take rows of a table without names for those of the one with names that has their numbers.
+
+    Starships are vehicles of the same number, as frameworks keep kinds of things. Numbers that
+    count rows, from 1 without a gap, tell nothing.
+
+    Returns:
+        What was taken so, in words; "" where nothing was.
+    """
+    told: dict[str, None] = {}
+    same: dict[str, str] = {}
+    for table in tables:
+        counted = table.rows == {str(number) for number in range(1, len(table.rows) + 1)}
+        if table.named or not table.one or counted or len(table.rows) < 2:
+            continue
+        having = [one for one in tables if one.named and one.one and table.rows <= one.rows]
+        if len(having) == 1 and having[0] is not table:
+            same |= {row_id(table.one, row): row_id(having[0].one, row) for row in table.rows}
+            told[f"{table.title} are {having[0].title} of the same number"] = None
+    if same:
+        encoder.merge(same)
+    return "; ".join(told)
 
 
 def join_ends(
@@ -261,7 +291,7 @@ def _meant(
         (len(other), place)
         for place, one in enumerate(keyed if key else having)
         for other in one.others
-        if f" {name}".endswith(f" {other}")
+        if f" {name}".endswith(f" {other}") or f" {one_of(name)}".endswith(f" {other}")
     ]
     if named:
         return [(keyed if key else having)[max(named)[1]]]

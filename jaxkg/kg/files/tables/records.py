@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.keys import (
     TakenTable,
     is_code,
@@ -20,12 +23,24 @@ from jaxkg.kg.files.tables.keys import (
     row_names,
 )
 from jaxkg.kg.files.tables.table import SORT, full_name, row_sort
+from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 from jaxkg.words import relation_words
 
 CALLED = ("id", "name", "label")
 """Keys by which a record that is an entity is called; beside an id the next is its name."""
 _TITLES = ("title", "full name", "code", "number")
 """Keys by which a record is called that has none of these."""
+_IDS_WORDS = "id @id _id pk uid uuid guid key identifier iri uri doi bom-ref spdxid ref orcid"
+_IDS = frozenset(_IDS_WORDS.split())
+"""Keys by which others refer to a record, in small letters."""
+_SHOWN = ("name", "label", "title", "display_name", "displayname", "preflabel", "full_name")
+"""Keys of what to show for a record that an id calls, in small letters, the surest first."""
+_ALIASES = frozenset(("aliases", "alias", "synonyms", "altlabels", "altlabel"))
+_PLACES = frozenset(("coordinates", "bbox", "center", "centroid", "position"))
+_ENTITY = frozenset(("node", "entity", "item", "target", "object", "resource", "value", "record"))
+"""Keys of an entity within that do not say how it is related."""
+_VERSION = re.compile(r"(?:npm:|workspace:|[~^<>=* ]|\d)[^\n]{0,60}|latest|\*")
+_SAMPLED = 2000
 
 Named = tuple[str, str | None, list[str]]
 """An id, its display name, its other names."""
@@ -37,12 +52,13 @@ class Malformed(Exception):
 
 
 class Records:
-    """Takes the records of one table, of which the first tells what they are.
+    """Takes the records of one table, of which the first ones tell what they are.
 
     Args:
         title: of the table.
-        first: its first record.
-        start: facts taken before.
+        sample: its first records, or all.
+        intake: takes what is said of relations.
+        sorted_by_title: whether the title may say of what sort they are.
 
     Attributes:
         key: what records are called by.
@@ -51,18 +67,27 @@ class Records:
         Malformed: the first record is none.
     """
 
-    def __init__(self, title: str, first: Any, start: int) -> None:
+    def __init__(
+        self, title: str, sample: Sequence[Any], intake: Intake, *, sorted_by_title: bool = True
+    ) -> None:
+        first = sample[0]
         if not isinstance(first, dict):
             raise Malformed("not a JSON object")
+        objects = [one for one in sample if isinstance(one, dict)][:_SAMPLED]
         _, self._called = row_names("", title)
-        self.key = _called_by(first, self._called)
-        sort = row_sort(self.key, title)
-        self._sort = "" if _tells_sort(first) else sort
+        self.key = _id_key(objects) or _called_by(first, self._called)
+        plain = self.key.lower() in _IDS
+        sort = row_sort("" if plain else self.key, title)
+        self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
         self._named = _shown(first, self.key, self._called)[0] is not None
-        self._title, self._start, self._rows = title, start, set[str]()
+        self._title, self._start, self._rows = title, len(intake.encoder), set[str]()
         self._within = itertools.count(1)
+        self._intake = intake
+        self._varied, self._no_names = _varying(objects)
+        self._alone = _never_several(objects)
+        self._lists = _lists_of_numbers(objects, self.key)
 
     def facts(self, record: Any, source_key: str | None) -> tuple[Named, list[Triple], str]:
         """A record's entity, its facts, and where it says that it comes from.
@@ -85,7 +110,7 @@ class Records:
             called = label  # a first name alone calls several
         self._rows.add(called)
         keyed = self._keyed and key == self.key
-        head = row_id(self._one if keyed else "", called), label, []
+        head = row_id(self._one if keyed else "", called), label, self._aliases(record, key, named)
         told = record.get(source_key) if source_key else None
         source = "" if told is None else text_of(told, str(source_key))
         triples: list[Triple] = []
@@ -99,36 +124,106 @@ class Records:
         """What was read up to the fact `last`, and how, in words."""
         one = self._one if self._keyed else ""
         table = TakenTable(
-            one, self._named, self._others, self._start, last, self._rows, self._title, {}
+            one,
+            self._named,
+            self._others,
+            self._start,
+            last,
+            self._rows,
+            self._title,
+            {},
+            self._lists,
         )
         how = f"taken as a table: a record an entity, {self.key} its id, other keys relations"
         how += f", its sort {self._sort!r}" if self._sort else ""
         return table, how + (f", called {one} and its number" if one else "")
 
+    def _aliases(self, record: dict[str, Any], key: str, named: set[str]) -> list[str]:
+        """Other names of a record, which are facts no more."""
+        found = []
+        for name, said in record.items():
+            words = relation_words(name).lower().split() or [""]
+            if words[-1] in _ALIASES and isinstance(said, list) and key.lower() in _IDS:
+                found += [one.strip() for one in said if isinstance(one, str) and one.strip()]
+                named.add(name)
+        return found
+
     def _of(self, record: dict[str, Any], head: Named) -> list[Triple]:
         """What keys say of an entity, and of what lies within."""
         triples: list[Triple] = []
         for relation, value in record.items():
+            if isinstance(value, list) and _is_place(relation, value):
+                if any(isinstance(one, list) for one in value):
+                    self._intake.leave_out("shapes of many coordinates")
+                    continue
+                value = " ".join(map(text_of_any, value))
             several = isinstance(value, list)
             sort = row_sort("", relation) if several else ""
             for one in value if several else [value]:
                 if isinstance(one, list):
-                    raise Malformed(
-                        f"{relation!r} holds a list within a list; write what is in it as records"
-                    )
+                    if not one or not all(isinstance(inner, int | float) for inner in one):
+                        raise Malformed(
+                            f"{relation!r} holds a list within a list; write what is in it as "
+                            "records"
+                        )
+                    one = " ".join(map(text_of_any, one))
                 if isinstance(one, dict):
-                    key = _key_within(relation, one, several=several)
-                    if not key and not several:
-                        triples += self._of(_opened(relation, one), head)
-                        continue
-                    tail, rest = self._inner(relation, one, key)
-                    triples.append((head, _plain(relation.strip()), tail))
-                    if sort and not _tells_sort(one):
-                        triples.append((tail, _plain(SORT[0]), _plain(sort)))
-                    triples += self._of(rest, tail)
-                elif one is not None and one != "":
+                    alone = several and relation in self._alone
+                    triples += self._object(relation, one, head, sort, several=several, alone=alone)
+                elif one is not None and (not isinstance(one, str) or one.strip()):
                     end = _plain(text_of(one, relation))
                     triples.append((head, _plain(relation.strip()), end))
+        return triples
+
+    def _object(
+        self,
+        relation: str,
+        one: dict[str, Any],
+        head: Named,
+        sort: str,
+        *,
+        several: bool,
+        alone: bool,
+    ) -> list[Triple]:
+        """What an object within another says: an entity of its own, a statement, or values."""
+        triples: list[Triple] = []
+        if not one:
+            return triples
+        if _names_things(one):
+            # "dependencies": {"accepts": "~1.3.8"}: keys are things, and values are said of each.
+            for name, said in one.items():
+                triples += self._qualified(head, relation, _plain(name), {"value": said})
+            return triples
+        key = _key_within(relation, one, several=several)
+        key = "" if (relation, key) in self._no_names else key
+        if not key and several and (link := _link(one)):
+            rest = {name: said for name, said in one.items() if name != link}
+            tail, more = self._inner(link, one[link], _key_within(link, one[link], several=False))
+            told = relation if relation_words(link) in _ENTITY else link
+            return self._qualified(head, told, tail, rest) + self._of(more, tail)
+        several = several and not (alone and not key)
+        if not key and not several:
+            return self._of(_opened(relation, one), head)
+        tail, rest = self._inner(relation, one, key)
+        varied = self._varied.get(relation, set()) if key else set()
+        said = {name: value for name, value in rest.items() if name in varied}
+        triples += self._qualified(head, relation, tail, said)
+        if sort and not _tells_sort(one):
+            triples.append((tail, _plain(SORT[0]), _plain(sort)))
+        rest = {name: value for name, value in rest.items() if name not in varied}
+        return triples + self._of(rest, tail)
+
+    def _qualified(
+        self, head: Named, relation: str, tail: Named, said: dict[str, Any]
+    ) -> list[Triple]:
+        """A fact, and what is said of it."""
+        triples: list[Triple] = [(head, _plain(relation.strip()), tail)]
+        if any(value not in (None, "", [], {}) for value in said.values()):
+            node = _plain(self._intake.statement(head[0], relation.strip(), tail[0]))
+            for word, end in ((SUBJECT, head), (OBJECT, tail)):
+                triples.append((node, _plain(word), end))
+            triples.append((node, _plain(PREDICATE), _plain(relation.strip())))
+            triples += self._of(said, node)
         return triples
 
     def _inner(
@@ -148,6 +243,98 @@ class Records:
         called = label if label is not None and key in parts else text_of(record[key], key)
         tail = row_id(one if numbered(key, [called]) else "", called), label, []
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
+
+
+def _link(record: dict[str, Any]) -> str:
+    """The one key of a record under which an entity lies, where the others say nothing but how it
+    is related: an author, and which in order; "" where there is none."""
+    inside = [
+        k for k, v in record.items() if isinstance(v, dict) and _key_within(k, v, several=False)
+    ]
+    return inside[0] if len(inside) == 1 and len(record) > 1 else ""
+
+
+def _names_things(record: dict[str, Any]) -> bool:
+    """Whether keys of a record are things rather than words for what is said: several, not like
+    words, each with a short text."""
+    if not all(isinstance(said, str) for said in record.values()):
+        return False
+    odd = [key for key in record if not key.replace("_", "").replace(" ", "").isalnum()]
+    versions = [said for said in record.values() if _VERSION.fullmatch(said)]
+    return bool(odd or versions) and len(versions) == len(record)
+
+
+def _varying(records: Iterable[dict[str, Any]]) -> tuple[dict[str, set[str]], set[tuple[str, str]]]:
+    """What differs between objects within records that are called alike: by the key that they lie
+    under, keys of what is said of the relation to them rather than of them; and (that, key) of what
+    looks like a name and calls several."""
+    said: dict[tuple[str, str, str], dict[str, Any]] = {}
+    varied: dict[str, set[str]] = {}
+    astray: set[tuple[str, str]] = set()
+    for record in records:
+        for relation, value in record.items():
+            several = isinstance(value, list)
+            for one in value if several else [value]:
+                if not isinstance(one, dict) or not (
+                    key := _key_within(relation, one, several=several)
+                ):
+                    continue
+                if isinstance(one[key], dict | list):
+                    continue
+                known = said.setdefault((relation, key, str(one[key])), {})
+                for name, told in one.items():
+                    if isinstance(told, dict | list):
+                        continue
+                    if known.setdefault(name, told) != told:
+                        if key.lower() in _IDS or key.lower() in _SHOWN:
+                            varied.setdefault(relation, set()).add(name)
+                        else:
+                            astray.add((relation, key))
+    return varied, astray
+
+
+def _is_place(key: str, value: list[Any]) -> bool:
+    """Whether a list is numbers that tell where something is, at any depth."""
+    if (relation_words(key).lower().split() or [""])[-1] not in _PLACES:
+        return False
+    return all(
+        _is_place(key, one) if isinstance(one, list) else isinstance(one, int | float)
+        for one in value
+    )
+
+
+def _never_several(records: Iterable[dict[str, Any]]) -> set[str]:
+    """Keys of lists that hold one object at most."""
+    sizes: dict[str, int] = {}
+    for record in records:
+        for key, value in record.items():
+            if isinstance(value, list):
+                sizes[key] = max(sizes.get(key, 0), len(value))
+    return {key for key, size in sizes.items() if size == 1}
+
+
+def _lists_of_numbers(records: Sequence[dict[str, Any]], id: str) -> frozenset[str]:
+    """Keys of lists of whole numbers; of fixtures, whose other values are texts, of all of them."""
+    found = set[str]()
+    for record in records:
+        for key, value in record.items():
+            several = value if isinstance(value, list) else [value] if id == "pk" else []
+            if several and key != id and all(type(one) is int for one in several):
+                found.add(key)
+    return frozenset(found)
+
+
+def _id_key(records: Sequence[dict[str, Any]]) -> str:
+    """The key of the ids by which others refer to records: in each, and different; "" without."""
+    for key in records[0] if records else ():
+        if key.lower() not in _IDS or key == CALLED[0]:
+            continue
+        ids = [record.get(key) for record in records]
+        texts = [id for id in ids if isinstance(id, str | int) and not isinstance(id, bool)]
+        beside = CALLED[0] in records[0]
+        if len(texts) == len(ids) == len(set(texts)) and not beside:
+            return key
+    return ""
 
 
 def _key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
@@ -205,12 +392,16 @@ def _called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool
 def _shown(record: dict[str, Any], key: str, others: frozenset[str]) -> tuple[str | None, set[str]]:
     """The display name of a record that a key calls, and the keys that say nothing else."""
     called = key == CALLED[0] or is_key(key, others)
-    if called and (name := next((name for name in CALLED[1:] if name in record), "")):
-        return text_of(record[name], name), {name}
+    called = called or key.lower() in _IDS
+    names = {name.lower(): name for name, said in record.items() if not isinstance(said, dict)}
+    # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
+    some = next((names[word] for word in _SHOWN if word in names and word != "title"), "")
+    if called and some and some != key:
+        return _first_text(record[some], some), {some}
     told = [record[part] for part in full_name(list(record)) or ()]
     whole = bool(told) and all(isinstance(part, str) and part.strip() for part in told)
-    if called and not whole and isinstance(record.get("title"), str):
-        return text_of(record["title"], "title"), {"title"}
+    if called and not whole and _first_text(record.get("title"), ""):
+        return _first_text(record["title"], "title"), {"title"}
     return (" ".join(told) if whole else None), set()
 
 
@@ -227,28 +418,39 @@ def text_of(value: Any, key: str) -> str:
     return value.strip()
 
 
-def tables_in(document: Any) -> dict[str, list[Any]] | None:
-    """The tables of a document that is an object of lists of records, by their titles; what else it
-    says, beside two of them or more, is a record of its own.
+def _first_text(value: Any, key: str) -> str:
+    """A text, or the first of a list of them; "" of a `key` of "" that is none.
 
-    >>> tables_in({"people": [{"name": "Ann"}], "cities": []}), tables_in({"name": "Ann"})
-    ({'people': [{'name': 'Ann'}], 'cities': []}, None)
+    Raises:
+        Malformed: it is none, and has a key.
     """
-    if not isinstance(document, dict) or not document:
-        return None
-    tables = {title: v for title, v in document.items() if isinstance(v, list) and _records(v)}
-    rest = {key: value for key, value in document.items() if key not in tables}
-    if any(isinstance(value, list | dict) and value for value in rest.values()):
-        return None
-    told = {key: value for key, value in rest.items() if not isinstance(value, list | dict)}
-    if told and len(tables) < 2:
-        return None  # a thing and its parts
-    tables |= {key: value for key, value in rest.items() if isinstance(value, list)}
-    return (tables | ({next(iter(told)): [told]} if told else {})) if any(tables.values()) else None
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        value = value[0]
+    return "" if not key and not isinstance(value, str) else text_of(value, key)
 
 
-def _records(several: list[Any]) -> bool:
-    return bool(several) and all(isinstance(one, dict) for one in several)
+def shown(record: dict[str, Any], key: str) -> str | None:
+    """The display name of a record that a key calls; None where it has no other."""
+    return _shown(record, key, frozenset())[0]
+
+
+def said_of(record: dict[str, Any], node: Named, within: str = "") -> list[Triple]:
+    """What keys say of a statement: values, and those of objects in them."""
+    triples: list[Triple] = []
+    for key, value in record.items():
+        word = f"{within} {key}".strip()
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict):
+                triples += said_of(one, node, word)
+            elif one not in (None, []) and (not isinstance(one, str) or one.strip()):
+                text = " ".join(map(text_of_any, one)) if isinstance(one, list) else one
+                triples.append((node, _plain(word), _plain(text_of(text, key))))
+    return triples
+
+
+def text_of_any(value: Any) -> str:
+    """A value in a list of numbers, as of coordinates."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _plain(text: str) -> Named:

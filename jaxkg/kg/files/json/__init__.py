@@ -1,0 +1,1 @@
+"""JSON of any depth: lists of objects wherever they lie, relation objects, Wikidata."""

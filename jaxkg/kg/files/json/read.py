@@ -1,0 +1,392 @@
+"""JSON lines and JSON documents of any depth: triples, things, relations."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
+from jaxkg.kg.files.delimited import Columns, header_columns
+from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name
+from jaxkg.kg.files.json.shape import Listed, ids_in, lists_in, named, plain
+from jaxkg.kg.files.protocol import Format, Intake
+from jaxkg.kg.files.protocol import named as name_ends
+from jaxkg.kg.files.tables.records import (
+    CALLED,
+    Malformed,
+    Named,
+    Records,
+    Triple,
+    said_of,
+    shown,
+    text_of,
+)
+from jaxkg.kg.files.tables.table import SORT
+from jaxkg.kg.files.textfile import line_blocks
+from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
+
+_EXPECTED = (
+    '{{"{}": ..., "{}": ..., "{}": ...}}, each a string or, for the ends, '
+    '{{"id": ..., "name": ..., "aliases": [...]}}'
+)
+_OF_TRIPLES = {"head", "relation", "tail", "subject", "predicate", "object"}
+
+
+def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
+    """Read JSON lines, or one JSON document, and tell how; see `jaxkg.kg.read_graph`.
+
+    Keys that are not told are those of a header line, as "subject", "predicate", "object" or
+    "source", "relation", "target". Numbers and true or false are taken as they are written. Where
+    the first record has none of these keys, each is an entity or a relation. An entity is called by
+    its id, name or label, else by its first key, and every other key is a relation; what it is its
+    list may say, and what a number calls is `order 17`, as in `jaxkg.kg.files.tables`. An object
+    within a record is an entity, too, or says how one is related, or its values are the record's,
+    see `jaxkg.kg.files.tables.records`. A relation joins two entities, see
+    `jaxkg.kg.files.json.relations`; what else it says are its qualifiers. Lists of objects are
+    found wherever they lie, see `jaxkg.kg.files.json.shape`.
+
+    Args:
+        document: what the file holds, where it is no JSON and was read before.
+    """
+    options = intake.options
+    keys, provenance = _keys(path, options.columns), _no_position(path, options.provenance)
+    title = path.name.split(".")[0]
+    told: list[str] = []
+    known = _Known()
+    if document is None:
+        blocks = line_blocks(path, encoding=options.encoding, on_progress=options.on_progress)
+        parts = _parts(path, title, blocks, known)
+    else:
+        parts = _ordered(lists_in(document, title), known)
+    for name, part, sorted_by_title in parts:
+        lone, start = name == title, len(intake.encoder)
+        reader = _Part(path, name, intake, keys, provenance, known, sorted_by_title)
+        for numbered_records in _batched(part):
+            reader.take(numbered_records)
+        last = len(intake.encoder)
+        if reader.records is not None:
+            table, how = reader.records.taken(last)
+            intake.tables.append(table)
+            told.append(how if lone else f"{name!r} {how}")
+        elif reader.relations:
+            told.append("" if lone else f"{name!r} taken as relations")
+        else:
+            intake.edges.append((start, last))
+    intake.tell("; ".join(filter(None, told)))
+
+
+class _Known:
+    """The things of a file, for those that relations refer to.
+
+    Attributes:
+        nodes: ids in the graph by what records call themselves, where these are others.
+        ids: what records call themselves.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, str] = {}
+        self.ids: set[str] = set()
+
+
+_Numbered = tuple[int, Any]
+"""The number of a line or element, and a record, or the text of one."""
+_BATCH = 1 << 11
+
+
+def _batched(records: Iterable[_Numbered]) -> Iterator[list[_Numbered]]:
+    records = iter(records)
+    while batch := list(itertools.islice(records, _BATCH)):
+        yield batch
+
+
+class _Part:
+    """Reads triples, or the records of one table with the relations among them.
+
+    Attributes:
+        records: the table; None where nothing is a thing.
+        relations: relations taken.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        title: str,
+        intake: Intake,
+        keys: tuple[str, str, str] | None,
+        provenance: bool | str | None,
+        known: _Known,
+        sorted_by_title: bool,
+    ) -> None:
+        self.records: Records | None = None
+        self.relations = 0
+        self._path, self._title, self._intake = path, title, intake
+        self._keys, self._provenance, self._known = keys, provenance, known
+        self._sorted = sorted_by_title
+        self._triples: bool | None = True if keys is not None else None
+        self._source_key = provenance if isinstance(provenance, str) else "source"
+        self._by_line = provenance is True or intake.options.lines
+
+    def take(self, batch: list[_Numbered]) -> None:
+        """Take some records with their numbers."""
+        columns: tuple[list[str], ...] = ([], [], [])
+        sources: list[str] = []
+        names, bad = self._intake.names, self._intake.bad
+        objects = [(number, *_parsed(one)) for number, one in batch]
+        sample = [record for _, record, _ in objects if not isinstance(record, Malformed)]
+        for number, record, text in objects:
+            try:
+                if isinstance(record, Malformed):
+                    raise record
+                triples, source = self._taken(record, sample)
+            except Malformed as error:
+                text = text or json.dumps(record, ensure_ascii=False)
+                bad.note(self._path, number, text.rstrip("\r"), str(error), self._expected)
+                continue
+            source = source or (f"{self._path.name}:{number}" if self._by_line else "")
+            for triple in triples:
+                for column, (name, label, aliases) in zip(columns, triple):
+                    column.append(name)
+                    if label is not None:
+                        names.label(name, label)
+                    for alias in aliases:
+                        names.alias(name, alias)
+                sources.append(source)
+        told = sources if self._provenance is not False and any(sources) else None
+        self._intake.encoder.add(*columns, sources=told)
+
+    @property
+    def _expected(self) -> str:
+        if self.records is not None:
+            return f"an object with {self.records.key!r}"
+        return _EXPECTED.format(*(self._keys or ("head", "relation", "tail")))
+
+    def _taken(self, record: Any, sample: list[Any]) -> tuple[list[Triple], str]:
+        """The facts of a record, and where it says that it comes from."""
+        if self._triples is None:
+            self._triples = not links(self._title) and _is_triple(record)
+        if self._triples:
+            triple, source = _record(record, self._keys, self._source_key)
+            return [triple], source
+        record = plain(record)
+        if (ends := self._relation(record)) is not None:
+            self.relations += 1
+            return self._related(record, ends), ""
+        if not isinstance(record, dict):
+            raise Malformed("not a JSON object")
+        record, title = _sorted_as(record), self._title
+        if self.records is None:
+            things = [_sorted_as(one) for one in map(plain, sample) if self._relation(one) is None]
+            title = _MIXED if "labels" in sample[0] else title
+            self.records = Records(title, things, self._intake, sorted_by_title=self._sorted)
+        own = self._provenance if isinstance(self._provenance, str) else None
+        (name, label, aliases), triples, source = self.records.facts(record, own)
+        if label is not None:
+            self._intake.names.label(name, label)  # it may have no fact of its own
+        for alias in aliases:
+            self._intake.names.alias(name, alias)
+        called = record.get(self.records.key)
+        if called is not None and str(called) != name:
+            self._known.nodes.setdefault(str(called), name)
+        return triples, source
+
+    def _relation(self, record: Any) -> Ends | None:
+        if not isinstance(record, dict) or self._keys is not None:
+            return None
+        return is_relation(record, self._title, self._known.ids)
+
+    def _related(self, record: dict[str, Any], ends: Ends) -> list[Triple]:
+        """What a relation object says: a fact, and what is said of it."""
+        head, tail = self._end(record[ends.head]), self._end(record[ends.tail])
+        relation = relation_name(record, ends)
+        rest = {key: record[key] for key in ends.rest if record[key] not in (None, "", [], {})}
+        triples: list[Triple] = [(head, (relation, None, []), tail)]
+        if rest:
+            node: Named = (self._intake.statement(head[0], relation, tail[0]), None, [])
+            for word, end in ((SUBJECT, head), (PREDICATE, triples[0][1]), (OBJECT, tail)):
+                triples.append((node, (word, None, []), end))
+            triples += said_of(rest, node)
+        return triples
+
+    def _end(self, value: Any) -> Named:
+        """The end of a relation: an id, or an object with one that may tell its name."""
+        label = None
+        if isinstance(value, dict):
+            value = plain(value)
+            key = next((key for key in ("id", "_id", "@id", "key") if key in value), "name")
+            label = shown(value, key)
+            value = value[key]
+        text = text_of(value, "id")
+        return self._known.nodes.get(text, text), label, []
+
+
+_MIXED = "nodes"
+"""What a list of things of several sorts is taken to be of."""
+_RECORDS = frozenset(("node", "vertex", "feature"))
+_SORTED_BY = ("labels", "model", "kind", "@type")
+"""Keys that say what a record is, where none is called type."""
+
+
+def _sorted_as(record: Any) -> Any:
+    """A record whose sort is under "type", without one that says no more than that it is a record.
+
+    >>> _sorted_as({"type": "node", "labels": ["Movie"]}), _sorted_as({"type": "Feature", "id": 1})
+    ({'type': ['Movie']}, {'id': 1})
+    """
+    if not isinstance(record, dict):
+        return record
+    said = record.get("type")
+    if isinstance(said, str) and said.lower() in _RECORDS:
+        record = {key: value for key, value in record.items() if key != "type"}
+    if any(key in record for key in SORT):
+        return record
+    key = next((key for key in _SORTED_BY if isinstance(record.get(key), str | list)), "")
+    if not key or (key == "labels" and not isinstance(record[key], list)):
+        return record
+    said = record[key]
+    said = said.rpartition(".")[2] if key == "model" and isinstance(said, str) else said
+    return {name: value for name, value in record.items() if name != key} | {"type": said}
+
+
+def _parsed(one: Any) -> tuple[Any, str]:
+    """A record, or why it is none, and its text where it was one."""
+    if not isinstance(one, str):
+        return one, ""
+    try:
+        return read_json(one), one
+    except JaxkgError as error:
+        return Malformed(str(error)), one
+
+
+def _is_triple(record: Any) -> bool:
+    """Whether a record is, or is meant as, a triple."""
+    if not isinstance(record, dict):
+        raise Malformed("not a JSON object")
+    if not record or header_columns(list(record)):
+        return True
+    # A ticket has a "subject" and a department a "head", beside a name or much else.
+    ends = len(record.keys() & _OF_TRIPLES)
+    return ends > 1 or (ends == 1 and len(record) <= 4 and record.keys().isdisjoint(CALLED))
+
+
+_Listing = tuple[str, Iterable[_Numbered], bool]
+"""A title, records, and whether the title may say of what sort they are."""
+
+
+def _parts(
+    path: Path, title: str, blocks: Iterator[tuple[int, list[str]]], known: _Known
+) -> Iterator[_Listing]:
+    """The lists of a file: its lines, or those of the one document that it is."""
+    begun = list(itertools.islice(blocks, 2))  # of two lines the last is a block of its own
+    lines = [line.strip() for _, some in begun for line in some if line.strip()]
+    if not lines or not (lines[0].startswith("[") or _goes_on(lines)):
+        numbered = (
+            (number, line)
+            for start, some in itertools.chain(begun, blocks)
+            for number, line in enumerate(some, start=start)
+            if line.strip()
+        )
+        yield title, numbered, True
+        return
+    whole = "\n".join(line for _, some in (*begun, *blocks) for line in some)
+    document = read_json(whole, str(path))
+    if lines[0].startswith("[") and not isinstance(document, list):
+        raise JaxkgError(f"{path}: starts like a JSON array and is none")
+    yield from _ordered(lists_in(document, title), known)
+
+
+def _ordered(lists: Iterable[Listed], known: _Known) -> Iterator[_Listing]:
+    """Lists of a document, those of relations last: what they join is known, then."""
+    found = list(lists)
+    ids = [ids_in(listed.records) for listed in found]
+    known.ids.update(*ids)
+    sizes = Counter(id for some in ids for id in some)
+    relations = [_are_relations(listed, known.ids) for listed in found]
+    for last in (False, True):
+        for listed, own, is_last in zip(found, ids, relations):
+            if is_last == last:
+                # What is said of the things of other lists is no sort of things.
+                again = bool(own) and all(sizes[id] > 1 for id in own) and not named(listed.records)
+                yield listed.title, enumerate(listed.records, start=1), not again
+
+
+def _are_relations(listed: Listed, known: set[str]) -> bool:
+    first = next(iter(listed.records), None)
+    return isinstance(first, dict) and is_relation(first, listed.title, known) is not None
+
+
+def _goes_on(lines: list[str]) -> bool:
+    """Whether the first line is but a part of an object, or the only one."""
+    if not lines[0].startswith("{"):
+        return False
+    if len(lines) > 1:
+        return not lines[0].endswith("}")
+    return not isinstance(_parsed(lines[0])[0], Malformed)  # whoever takes the line tells it
+
+
+def _record(record: Any, asked: tuple[str, str, str] | None, source_key: str) -> tuple[Triple, str]:
+    if not isinstance(record, dict):
+        raise Malformed("not a JSON object")
+    keys = asked or _keys_of(record)
+    for key in keys:
+        if key not in record:
+            raise Malformed(f"no {key!r}")
+    head, relation, tail = (record[key] for key in keys)
+    source = "" if source_key in keys else record.get(source_key, "")
+    if not isinstance(source, str):
+        raise Malformed(f"{source_key!r} is not a string")
+    named = _end(head, keys[0]), (text_of(relation, keys[1]), None, []), _end(tail, keys[2])
+    return named, source.strip()
+
+
+def _end(value: Any, key: str) -> Named:
+    if not isinstance(value, dict):
+        return text_of(value, key), None, []
+    if unknown := value.keys() - {"id", "name", "aliases"}:
+        raise Malformed(f"{key!r} has an unknown field {min(unknown)!r}")
+    aliases = value.get("aliases", [])
+    if not isinstance(aliases, list):
+        raise Malformed(f"the aliases of {key!r} are not a list")
+    name = value.get("name")
+    return (
+        text_of(value.get("id"), f"{key}.id"),
+        None if name is None else text_of(name, f"{key}.name"),
+        [text_of(alias, f"{key}.aliases") for alias in aliases],
+    )
+
+
+def _keys_of(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    names = list(record)
+    found = header_columns(names)
+    if found is None:
+        return "head", "relation", "tail"
+    head, relation, tail = (names[at] for at in found)
+    return head, relation, tail
+
+
+def _keys(path: Path, columns: Columns | None) -> tuple[str, str, str] | None:
+    if columns is None:
+        return None
+    head, relation, tail = (_no_position(path, column) for column in columns)
+    return str(head), str(relation), str(tail)
+
+
+def _no_position(path: Path, column: bool | int | str | None) -> bool | str | None:
+    if isinstance(column, int) and not isinstance(column, bool):
+        raise JaxkgError(f"{path}: JSON lines have no column {column}; give the key's name")
+    return column
+
+
+FORMATS = (
+    Format(
+        "jsonl",
+        "JSON lines, or one JSON document: triples, or objects that are entities",
+        name_ends(".json", ".jsonl", ".ndjson"),
+        read_jsonl,
+        takes_columns=True,
+    ),
+)

@@ -1,0 +1,309 @@
+"""Where a JSON document keeps its objects, and what an object says once its wrapping is off.
+
+Web replies, exports and fixtures wrap the same few things in ever other ways: a list of objects
+lies under `results`, `data.items` or `message.items`; an object is `{"node": {...}}` or has its
+values under `properties`, `fields` or `attributes`; a value is `{"value": ...}`. None of this is
+told by a format's name: what is the same in shape is read the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from jaxkg.kg.files.json.relations import links
+from jaxkg.kg.files.tables.keys import one_of
+from jaxkg.words import relation_words
+
+_BAGS = ("properties", "fields", "attributes", "data", "props", "relationships")
+"""Keys under which an object keeps what it says of itself."""
+_WRAPS = frozenset(("node", "data", "item", "value", "record", "entity"))
+"""The one key of an object that is but another one wrapped."""
+_VALUES = ("value", "@value", "#text", "$", "_text", "text")
+_OF_VALUES = frozenset(
+    ("lang", "language", "@language", "type", "@type", "unit", "format", "schemeuri")
+)
+"""What may stand beside a value that is wrapped."""
+_PAGES = frozenset(("edges", "nodes", "pageinfo", "totalcount", "cursor", "count", "next"))
+"""Keys of a page of a list."""
+_LISTS_WORDS = (
+    "items results result data objects records rows elements list docs hits "
+    "content entries response value values features body message payload graph resources "
+    "bundle"
+)
+_LISTS = frozenset(_LISTS_WORDS.split())
+"""Keys of a list that do not say what is in it."""
+_NAMES = ("name", "title", "label")
+_IDS = (
+    "id", "@id", "_id", "pk", "uid", "uuid", "guid", "key", "identifier", "iri", "uri", "doi",
+    "bom-ref", "spdxid", "ref",
+)  # fmt: skip
+_SORTS = ("type", "@type", "kind", "model", "labels", "class", "category", "group", "resourcetype")
+_FEW = 3
+"""Values of a map from which on its keys are names of what they hold."""
+_DEEPEST_LIST = 12
+
+
+class Listed(NamedTuple):
+    """Objects that a document holds in one place.
+
+    Attributes:
+        title: what the list is called; that of what it lies in where its own key does not say it.
+        records: the objects, their wrapping off.
+    """
+
+    title: str
+    records: list[Any]
+
+
+def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
+    """A value without the wrapping that says nothing.
+
+    >>> plain({"node": {"name": {"value": "Ann", "lang": "en"}, "home": {"node": {"id": 1}}}})
+    {'name': 'Ann', 'home': {'id': 1}}
+    >>> plain({"type": "Feature", "properties": {"name": "Ely"}})
+    {'type': 'Feature', 'name': 'Ely'}
+    >>> plain({"edges": [{"node": {"id": 1}}], "pageInfo": {}})
+    [{'id': 1}]
+    >>> plain({"date-parts": [[2020, 3, 1]]}), plain({"licenses": [{"license": {"id": "MIT"}}]})
+    ('2020-03-01', {'licenses': [{'id': 'MIT'}]})
+
+    Args:
+        key: that it lies under.
+        maps: keys of maps around it, under which any object is one.
+    """
+    if isinstance(value, list):
+        held = [plain(one, key, maps) for one in value]
+        return _flat(key, held) if held and isinstance(held[0], dict) else held
+    if not isinstance(value, dict):
+        return value
+    if len(value) <= _FEW and (held := _wrapped(value)) is not value:
+        return plain(held, key, maps)
+    if (page := _page(value)) is not None:
+        return plain(page, key, maps)
+    if key and (key in maps or is_map(value, key)):
+        return [plain(one, "", maps | {key}) for one in records_of(value)]
+    found: dict[str, Any] = {}
+    for key, inner in value.items():
+        inner = plain(inner, key, maps)
+        if isinstance(inner, dict) and key in _BAGS and len(value) > 1:
+            for name, said in inner.items():
+                if name not in found and name not in value:
+                    found[name] = said
+                elif name in ("id", "_id") or (name in value and _is_thing(value[name])):
+                    found[f"own {name}"] = said
+                else:  # "Feature" of every feature says less than its own type
+                    found[name] = said
+                    if name == "model" and isinstance(value[name], str):
+                        found.setdefault("type", value[name].rpartition(".")[2])
+        elif key not in found:
+            found[key] = inner
+    return found
+
+
+def _is_thing(value: Any) -> bool:
+    return isinstance(value, dict | list) and bool(value)
+
+
+def _wrapped(value: dict[str, Any]) -> Any:
+    """What an object holds that is but a wrapping; else the object."""
+    for key in _VALUES:
+        if key in value and not isinstance(value[key], dict | list):
+            beside = {name.lower().replace("-", "").replace("_", "") for name in value} - {key}
+            if beside <= _OF_VALUES:
+                return value[key]
+    if "date-parts" in value and isinstance(value["date-parts"], list):
+        parts = value["date-parts"]
+        parts = parts[0] if parts and isinstance(parts[0], list) else parts
+        if parts and all(isinstance(part, int) for part in parts):
+            return "-".join(f"{part:02d}" for part in parts)
+    inside = [key for key, inner in value.items() if isinstance(inner, dict)]
+    if len(inside) == 1 and inside[0] in _WRAPS and value.keys() <= {inside[0], "cursor"}:
+        return value[inside[0]]
+    return value
+
+
+def _page(value: dict[str, Any]) -> list[Any] | None:
+    """The objects of a page of a list, as GraphQL replies; None where it is none."""
+    if not {key.lower() for key in value} <= _PAGES or value.keys() >= {"nodes", "edges"}:
+        return None
+    for key in ("edges", "nodes"):
+        if isinstance(value.get(key), list) and (key == "nodes" or _all_nodes(value[key])):
+            return value[key]
+    return None
+
+
+def _all_nodes(edges: list[Any]) -> bool:
+    return all(isinstance(edge, dict) and "node" in edge for edge in edges)
+
+
+def _flat(key: str, objects: list[Any]) -> list[Any]:
+    """Objects that are but wrapped: each has one key, that of its list in the singular, or a list
+    of others."""
+    if any(not isinstance(one, dict) or len(one) != 1 for one in objects):
+        return objects
+    owns = {own for one in objects for own in one}
+    if len(owns) != 1:
+        return objects
+    (own,) = owns
+    held = [one[own] for one in objects]
+    last = (relation_words(own).lower().split() or [""])[-1]
+    if all(isinstance(one, list) and one and isinstance(one[0], dict) for one in held):
+        return [inner for one in held for inner in one]
+    same = one_of(relation_words(key).lower()).endswith(last)
+    return held if same and all(isinstance(one, dict) for one in held) else objects
+
+
+def is_map(value: Any, key: str = "") -> bool:
+    """Whether an object is a map of records by their names rather than one record.
+
+    Args:
+        key: that it lies under; records that have one of the kind in them are a tree of them.
+
+    >>> ann = {"age": 3, "city": "Ely"}
+    >>> is_map({"Q1": ann, "Q2": ann, "Q5": ann}), is_map({"home": ann, "work": {"firm": "Acme"}})
+    (True, False)
+    """
+    if not isinstance(value, dict) or not value:
+        return False
+    inside = [inner for inner in value.values() if isinstance(inner, dict)]
+    if len(inside) < len(value):
+        return False
+    if key and any(isinstance(inner.get(key), dict) for inner in inside):
+        return True
+    keys = Counter(name for inner in inside for name in inner)
+    if not keys or len(value) < _FEW:
+        return False
+    shared = sum(count for count in keys.values() if 2 * count > len(value))
+    return 2 * shared > keys.total() and not (set(keys) & set(value))
+
+
+def records_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records of a map, each with its key; what all keys begin with is no part of names.
+
+    >>> records_of({"Q1": {"age": 3}, "Q2": {"id": "Q2"}})
+    [{'id': 'Q1', 'age': 3}, {'id': 'Q2'}]
+    >>> records_of({"modules/net": {"size": 3}, "modules/sea": {"size": 4}})[0]
+    {'id': 'modules/net', 'name': 'net', 'size': 3}
+    """
+    found = []
+    texts = [key for key in value if key]
+    shared = _shared_start(texts) if len(texts) > 1 else ""
+    for key, inner in value.items():
+        known = any(said == key for said in inner.values() if isinstance(said, str))
+        ids = [name for name in inner if name.lower() in _IDS]
+        own = {} if known or not key else {"key" if ids else "id": key}
+        if shared and key and "name" not in inner:
+            own["name"] = key.rpartition(shared)[2]
+        found.append(own | inner)
+    return found
+
+
+def lists_in(document: Any, title: str) -> Iterator[Listed]:
+    """The lists of objects of a document, wherever they lie; what an envelope says beside them is a
+    record of its own where it has a name.
+
+    >>> reply = {"meta": {"count": 1}, "message": {"items": [{"DOI": "10.1/x", "title": ["Nets"]}]}}
+    >>> list(lists_in(reply, "reply"))
+    [Listed(title='reply', records=[{'DOI': '10.1/x', 'title': ['Nets']}])]
+    """
+    whole = plain(records_of(document) if is_map(document) else document)
+    for listed in _lists_in(whole, title, 0):
+        yield from _by_sort(listed)
+
+
+def _shared_start(texts: list[str]) -> str:
+    """What all texts begin with, up to its last slash."""
+    low, high = min(texts), max(texts)
+    same = next((at for at, (a, b) in enumerate(zip(low, high)) if a != b), len(low))
+    return low[: low.rfind("/", 0, same) + 1]
+
+
+def _by_sort(listed: Listed) -> Iterator[Listed]:
+    """A list, or one for each sort of things, where things of different sorts have one number."""
+    records = [record for record in listed.records if isinstance(record, dict)]
+    ids = [(record.get("type") or record.get("model"), record.get("pk")) for record in records]
+    if (
+        not all("pk" in record for record in records)
+        or len({pk for _, pk in ids}) == len(ids)
+        or len(set(ids)) < len(ids)
+    ):
+        yield listed
+        return
+    kinds: dict[str, list[Any]] = {}
+    for record, (sort, _) in zip(records, ids):
+        kinds.setdefault(str(sort).rpartition(".")[2], []).append(record)
+    for title, some in kinds.items():
+        yield Listed(title, some)
+
+
+def _lists_in(value: Any, title: str, depth: int) -> Iterator[Listed]:
+    if isinstance(value, list):
+        records = [one for one in value if isinstance(one, dict)]
+        if records:
+            yield Listed(title, value)
+        elif not depth:
+            yield Listed(title, value)  # whoever takes them tells that they are none
+        return
+    inside = {key: inner for key, inner in value.items() if _holds_records(inner, _DEEPEST_LIST)}
+    if not inside or not _is_envelope(value, inside, title):
+        if not depth or _calls(value, title):
+            yield Listed(title, [value])
+            return
+        inside = {key: inner for key, inner in value.items() if isinstance(inner, dict)}
+    for key, inner in inside.items():
+        yield from _lists_in(inner, title if key.lower() in _LISTS else key, depth + 1)
+    rest = {key: inner for key, inner in value.items() if key not in inside}
+    told = {key: inner for key, inner in rest.items() if not isinstance(inner, dict | list)}
+    lists = sum(isinstance(inner, list) for inner in inside.values())
+    texts = any(isinstance(inner, str) for inner in told.values())
+    if texts and (lists > 1 or _called(value, _NAMES)):
+        first = next(iter(told))
+        yield Listed(first, [{key: inner for key, inner in rest.items() if inner not in ([], {})}])
+
+
+def _holds_records(value: Any, depth: int) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(one, dict) for one in value)
+    if not isinstance(value, dict) or not depth:
+        return False
+    return any(_holds_records(inner, depth - 1) for inner in value.values())
+
+
+def _is_envelope(value: dict[str, Any], inside: dict[str, Any], title: str) -> bool:
+    """Whether an object is but what holds lists, no thing with its parts."""
+    if any(key.lower() in _LISTS for key in inside) or not _calls(value, title):
+        return True
+    # Parts that others refer to by numbers, or that are related, are things of lists of their own.
+    lists = {key: inner for key, inner in inside.items() if isinstance(inner, list)}
+    numbered = (str(one.get(_called(one, _IDS))) for inner in lists.values() for one in inner[:1])
+    return any(map(links, lists)) or (len(lists) > 1 and any(map(str.isdecimal, numbered)))
+
+
+def _calls(value: Mapping[str, Any], title: str = "") -> bool:
+    return bool(_called(value, (*_IDS, *_NAMES, one_of(relation_words(title).lower()))))
+
+
+def _called(value: Mapping[str, Any], words: tuple[str, ...]) -> str:
+    """The first key of an object that is one of some words, "" without one."""
+    keys = {key.lower(): key for key, said in value.items() if isinstance(said, str | int)}
+    return next((keys[word] for word in words if word in keys), "")
+
+
+def ids_in(records: list[Any]) -> set[str]:
+    """What records call themselves.
+
+    >>> sorted(ids_in([{"id": 1}, {"bom-ref": "a@1"}, {"city": "Ely"}]))
+    ['1', 'a@1']
+    """
+    found = set[str]()
+    for record in records:
+        if isinstance(record, dict) and (key := _called(record, _IDS)):
+            found.add(str(record[key]))
+    return found
+
+
+def named(records: list[Any]) -> bool:
+    """Whether the first of some records has a name."""
+    return bool(records) and isinstance(records[0], dict) and bool(_called(records[0], _NAMES))

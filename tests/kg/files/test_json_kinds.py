@@ -1,0 +1,254 @@
+"""JSON of many kinds, written by hand in the manner of each: what it says is a few facts."""
+
+import json
+
+import pytest
+from named_facts import named_facts
+
+from jaxkg.kg import read_graph
+
+
+def spdx():
+    return {
+        "spdxVersion": "SPDX-2.3",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": "shop",
+        "packages": [
+            {"SPDXID": "SPDXRef-a", "name": "apple", "versionInfo": "1.0",
+             "licenseConcluded": "MIT",
+             "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                               "referenceLocator": "pkg:npm/apple@1.0"}]},
+            {"SPDXID": "SPDXRef-b", "name": "berry", "versionInfo": "2.0",
+             "licenseConcluded": "ISC"},
+        ],
+        "relationships": [
+            {"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
+             "relatedSpdxElement": "SPDXRef-a"},
+            {"spdxElementId": "SPDXRef-a", "relatedSpdxElement": "SPDXRef-b",
+             "relationshipType": "DEPENDS_ON", "comment": "for juice"},
+        ],
+    }  # fmt: skip
+
+
+def openalex():
+    def work(n, position):
+        ann = {
+            "id": "https://openalex.org/A1",
+            "display_name": "Ann Lee",
+            "orcid": "https://orcid.org/0000",
+        }
+        return {
+            "id": f"https://openalex.org/W{n}",
+            "doi": f"https://doi.org/10.1/{n}",
+            "display_name": f"Nets {n}",
+            "publication_year": 2019 + n,
+            "authorships": [{
+                "author_position": position,
+                "author": ann,
+                "institutions": [{"id": "https://openalex.org/I1", "display_name": "Ely College"}],
+            }],
+            "primary_location": {"is_oa": True, "source": {"id": "https://openalex.org/S1",
+                                                          "display_name": "Net Letters"}},
+            "concepts": [{"id": "https://openalex.org/C1", "display_name": "Fishing",
+                          "score": 0.5 + n / 10}],
+            "referenced_works": ["https://openalex.org/W1"] if n == 2 else [],
+        }  # fmt: skip
+
+    return {"meta": {"count": 2}, "results": [work(1, "first"), work(2, "last")], "group_by": []}
+
+
+def crossref():
+    return {
+        "status": "ok", "message-type": "work-list", "message-version": "1.0.0",
+        "message": {"total-results": 1, "items": [{
+            "DOI": "10.1/x", "title": ["On Nets"], "publisher": "Net Press",
+            "issued": {"date-parts": [[2020, 3, 1]]},
+            "author": [{"given": "Ann", "family": "Lee", "sequence": "first", "affiliation": []}],
+        }]},
+    }  # fmt: skip
+
+
+def orcid():
+    return {
+        "orcid-identifier": {"uri": "https://orcid.org/0000-1", "path": "0000-1"},
+        "person": {"name": {"given-names": {"value": "Ann"}, "family-name": {"value": "Lee"}}},
+        "activities-summary": {"employments": {"affiliation-group": [
+            {"summaries": [{"employment-summary": {
+                "put-code": 1, "role-title": "Reader",
+                "start-date": {"year": {"value": "2010"}},
+                "organization": {"name": "Ely College", "address": {"city": "Ely"}},
+            }}]},
+        ]}},
+    }  # fmt: skip
+
+
+def musicbrainz():
+    return {
+        "created": "2024-01-01", "count": 1, "offset": 0,
+        "artists": [{
+            "id": "a-1", "name": "The Nets", "type": "Group", "country": "GB",
+            "area": {"id": "ar-1", "name": "Ely", "type": "City"},
+            "life-span": {"begin": "1999", "ended": None},
+            "tags": [{"count": 3, "name": "folk"}, {"count": 1, "name": "sea"}],
+        }],
+    }  # fmt: skip
+
+
+def fixtures():
+    return [
+        {"model": "zoo.keeper", "pk": 1, "fields": {"name": "Ann", "boss": 2}},
+        {"model": "zoo.keeper", "pk": 2, "fields": {"name": "Bo", "boss": None}},
+        {"model": "zoo.animal", "pk": 1, "fields": {"name": "Leo", "keeper": 2, "model": "lion"}},
+    ]
+
+
+def geojson():
+    return {
+        "type": "FeatureCollection", "name": "towns",
+        "features": [
+            {"type": "Feature", "properties": {"NAME": "Ely", "population": 20000},
+             "geometry": {"type": "Point", "coordinates": [0.26, 52.4]}},
+            {"type": "Feature", "properties": {"NAME": "Ulm", "population": 126000},
+             "geometry": {"type": "Point", "coordinates": [9.99, 48.4]}},
+        ],
+    }  # fmt: skip
+
+
+def npm_lock():
+    return {
+        "name": "shop", "version": "1.0.0", "lockfileVersion": 3,
+        "packages": {
+            "": {"name": "shop", "version": "1.0.0", "dependencies": {"apple": "^1.0.0"}},
+            "node_modules/apple": {"version": "1.2.0", "license": "MIT",
+                                   "dependencies": {"berry": "~2.0.0", "@sea/net": "1.x"}},
+            "node_modules/berry": {"version": "2.0.1", "license": "ISC"},
+        },
+    }  # fmt: skip
+
+
+def npm_list():
+    return {
+        "version": "1.0.0", "name": "shop",
+        "dependencies": {
+            "apple": {"version": "1.2.0", "dependencies": {"berry": {"version": "2.0.1"}}},
+            "cherry": {"version": "3.0.0"},
+        },
+    }  # fmt: skip
+
+
+def apoc_document():
+    return {
+        "nodes": [
+            {"type": "node", "id": "0", "labels": ["Movie"], "properties": {"title": "Gull"}},
+            {"type": "node", "id": "1", "labels": ["Person"], "properties": {"name": "Ann"}},
+        ],
+        "rels": [{"id": "0", "type": "relationship", "label": "ACTED_IN",
+                  "properties": {"roles": ["Captain"]},
+                  "start": {"id": "1", "labels": ["Person"]},
+                  "end": {"id": "0", "labels": ["Movie"]}}],
+    }  # fmt: skip
+
+
+def apoc_lines():
+    document = apoc_document()
+    return [*document["nodes"], *document["rels"]]
+
+
+def cytoscape():
+    return {"data": {"name": "net"}, "elements": {
+        "nodes": [{"data": {"id": "n1", "name": "Ann"}}, {"data": {"id": "n2", "name": "Bo"}}],
+        "edges": [{"data": {"id": "e1", "source": "n1", "target": "n2", "interaction": "knows",
+                            "weight": 2}}],
+    }}  # fmt: skip
+
+
+def node_link():
+    return {"directed": True, "multigraph": False, "graph": {},
+            "nodes": [{"id": "Ann", "club": "Rovers"}, {"id": "Bo", "club": "United"}],
+            "links": [{"source": "Ann", "target": "Bo", "relation": "knows",
+                       "since": 1999}]}  # fmt: skip
+
+
+def graphql():
+    return {"data": {"allFilms": {"pageInfo": {"hasNextPage": False}, "totalCount": 1, "edges": [
+        {"node": {"id": "f1", "title": "Gull", "director": {"name": "Ann"},
+                  "characterConnection": {"edges": [{"node": {"id": "c1", "name": "Captain"}}]}}},
+    ]}}}  # fmt: skip
+
+
+def json_api():
+    return {"data": [
+        {"type": "articles", "id": "a1", "attributes": {"title": "Nets"},
+         "relationships": {"author": {"data": {"type": "people", "id": "p9"}}}},
+    ], "included": [{"type": "people", "id": "p9", "attributes": {"name": "Ann"}}]}  # fmt: skip
+
+
+KINDS = {
+    spdx: {
+        ("apple", "DEPENDS_ON", "berry"), ("shop", "DESCRIBES", "apple"),
+        ("apple depends on berry", "comment", "for juice"), ("berry", "versionInfo", "2.0"),
+        ("berry", "licenseConcluded", "ISC"),
+        ("apple", "external refs reference locator", "pkg:npm/apple@1.0"),
+    },
+    openalex: {
+        ("Nets 1", "author", "Ann Lee"), ("Nets 1 author Ann Lee", "author_position", "first"),
+        ("Nets 2 author Ann Lee", "author_position", "last"),
+        ("Nets 1 author Ann Lee", "institutions", "Ely College"),
+        ("Nets 2", "concepts", "Fishing"), ("Nets 2 concepts Fishing", "score", "0.7"),
+        ("Nets 2", "referenced_works", "Nets 1"), ("Nets 1", "publication_year", "2020"),
+        ("Nets 1", "primary location source", "Net Letters"),
+    },
+    crossref: {
+        ("On Nets", "publisher", "Net Press"), ("On Nets", "issued", "2020-03-01"),
+        ("On Nets", "author", "Ann Lee"),
+    },
+    orcid: {("Ely College", "address city", "Ely")},
+    musicbrainz: {
+        ("The Nets", "area", "Ely"), ("The Nets", "country", "GB"), ("The Nets", "tags", "folk"),
+        ("The Nets", "life span begin", "1999"), ("The Nets", "type", "Group"),
+    },
+    fixtures: {
+        ("Ann", "boss", "Bo"), ("Leo", "keeper", "Bo"), ("Leo", "model", "lion"),
+        ("Leo", "type", "animal"), ("Ann", "type", "keeper"),
+    },
+    geojson: {
+        ("Ely", "population", "20000"), ("Ulm", "geometry coordinates", "9.99 48.4"),
+    },
+    npm_lock: {
+        ("apple", "version", "1.2.0"), ("shop", "dependencies", "apple"),
+        ("apple", "dependencies", "berry"), ("apple", "dependencies", "@sea/net"),
+        ("apple dependencies berry", "value", "~2.0.0"), ("berry", "license", "ISC"),
+    },
+    npm_list: {
+        ("shop", "dependencies", "apple"), ("apple", "dependencies", "berry"),
+        ("berry", "version", "2.0.1"), ("shop", "dependencies", "cherry"),
+    },
+    apoc_document: {
+        ("Ann", "ACTED_IN", "Gull"), ("Ann acted in Gull", "roles", "Captain"),
+        ("Ann", "type", "Person"), ("Gull", "type", "Movie"),
+    },
+    cytoscape: {("Ann", "knows", "Bo"), ("Ann knows Bo", "weight", "2")},
+    node_link: {
+        ("Ann", "knows", "Bo"), ("Ann knows Bo", "since", "1999"), ("Bo", "club", "United"),
+    },
+    graphql: {
+        ("Gull", "director", "Ann"), ("Gull", "characterConnection", "Captain"),
+    },
+    json_api: {("Nets", "author", "Ann"), ("Nets", "type", "articles")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_what_a_kind_says(tmp_path, kind, indent):
+    path = tmp_path / "kb.json"
+    path.write_text(json.dumps(kind(), indent=indent))
+    found = named_facts(read_graph(path))
+    assert found >= KINDS[kind]
+    assert not {(h, r, t) for h, r, t in found if r in ("source", "target", "start", "end")}
+
+
+def test_lines_of_nodes_and_relations(tmp_path):
+    path = tmp_path / "all.json"
+    path.write_text("\n".join(map(json.dumps, apoc_lines())))
+    assert named_facts(read_graph(path)) >= KINDS[apoc_document]
