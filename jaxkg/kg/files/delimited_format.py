@@ -76,7 +76,7 @@ def _lines_with(separator: str, but: str = "") -> Callable[[Head], Sniff]:
 
     def sniff(head: Head) -> Sniff:
         line = next((line for line in head.text.split("\n") if line.strip()), "")
-        if line.count(separator) < 2 or (but and line.count(but) >= 2):
+        if "\0" in line or line.count(separator) < 2 or (but and line.count(but) >= 2):
             return NO
         return Sniff(0.5, f"its first line has {line.count(separator)} times {separator!r}")
 

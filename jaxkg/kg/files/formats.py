@@ -25,15 +25,16 @@ from jaxkg.kg.files.foreign import (
     vault,
 )
 from jaxkg.kg.files.json import read as json_read
+from jaxkg.kg.files.json import wikidata
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.rdf import read as rdf
 from jaxkg.kg.files.tables import excel, sqlite
-from jaxkg.kg.files.textfile import open_bytes, plain_name
+from jaxkg.kg.files.textfile import members, open_bytes, plain_name
 from jaxkg.kg.mapping import MAPPING
 
 _MODULES = (
-    *(delimited_format, excel, sqlite, json_read, parquet, graphml, rdf, obo, gedcom, spdx, cypher),
-    *(dot, vault, known_tables, kgx, graphrag, sql_dump),
+    *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
+    *(spdx, cypher, dot, vault, known_tables, kgx, graphrag, sql_dump),
 )
 """A module a format, or some that are read alike."""
 
@@ -147,6 +148,8 @@ def graph_format(path: Path, format: str | None, encoding: str) -> str:
 
 
 def _unknown(path: Path, head: Head, known: Sequence[str] | dict[str, Format]) -> str:
+    if inside := members(path):
+        return f"{path}: a zip archive of {len(inside):,} files; unpack it into a folder"
     if not head.data.strip():
         return f"{path}: no triples in it; the file is blank"
     line = head.lines[0][:120] if head.lines else ""
@@ -166,6 +169,7 @@ def head_of(path: Path, encoding: str) -> Head:
         return Head(name, entries=tuple(entries), encoding=encoding)
     with open_bytes(path) as file:
         data = file.read(_HEAD)
+    name = path.name if len(members(path)) > 1 else name  # its end is that of no file in it
     return Head(name, data, encoding=encoding, is_whole=len(data) < _HEAD)
 
 

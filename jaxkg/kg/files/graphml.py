@@ -81,6 +81,8 @@ def read_network(
         except expat.ExpatError as error:
             why = expat.ErrorString(error.code)
             raise JaxkgError(f"{path}:{error.lineno}: not XML ({why})") from error
+        except JaxkgError:
+            raise
         except (LookupError, ValueError) as error:
             if network.root:
                 raise  # an encoding is named before the first element

@@ -141,6 +141,8 @@ class Options:
 
     Attributes:
         guess: no format was named.
+        language: of the label that is the name where there are several.
+        strict: refuse what would be mended: rows of a table with more or fewer cells.
     """
 
     guess: bool = True
@@ -149,6 +151,8 @@ class Options:
     encoding: str = "utf-8"
     lines: bool = False
     on_progress: Progress | None = None
+    language: str = "en"
+    strict: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -295,9 +299,10 @@ class Intake:
     def statement(self, head: str, relation: str, tail: str, node: str = "") -> str:
         """The id of a new statement about a fact, which will be shown as what it states; the caller
         takes what is said of it."""
-        words = relation_words(relation)
-        node = node or f"_:{words.replace(' ', '_')}_{len(self._statements) + 1}"
-        self._statements[node] = head, words, tail
+        if not node:
+            words = relation_words(relation).replace(" ", "_")
+            node = f"_:{words}_{len(self._statements) + 1}"
+        self._statements[node] = head, relation, tail
         return node
 
     def shared(self, kind: type[_Shared]) -> _Shared:
@@ -315,5 +320,8 @@ class Intake:
         for shared in self._shared.values():
             shared.finish(self)
         shown = self.names.display
-        for node, (head, words, tail) in self._statements.items():
+        for node, (head, relation, tail) in self._statements.items():
+            words = self.names.relations.get(relation, [relation_words(relation)])[0]
+            if words != relation_words(relation):
+                self.name(relation, words)
             self.name(node, f"{shown.get(head, head)} {words} {shown.get(tail, tail)}")

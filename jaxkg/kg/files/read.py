@@ -34,6 +34,8 @@ def read_graph(
     encoding: str = "utf-8",
     skip_bad: int = 0,
     lines: bool = False,
+    language: str = "en",
+    strict: bool = False,
     on_progress: Progress | None = None,
     on_reading: Callable[[str], None] | None = None,
     mapping: str | os.PathLike[str] | None = None,
@@ -70,6 +72,9 @@ def read_graph(
         skip_bad: how many malformed lines to tolerate. What was skipped is told in the graph's
             `skipped`.
         lines: keep "file:line" where the file itself says nothing (text formats and Excel only).
+        language: of labels (RDF, Wikidata): theirs is the name that is shown, others are aliases.
+        strict: refuse a table's rows that have more or fewer cells than its header, which are left
+            out otherwise.
         on_reading: told in words how a header was taken, and what was left out.
         on_progress: called now and then with what is done and what there is in all (bytes on
             disk; rows of a Parquet table).
@@ -99,7 +104,9 @@ def read_graph(
         given.display.update(names)
     elif names is not None:
         read_names(existing(names), given, bad, encoding=encoding)
-    options = Options(format is None, columns, provenance, encoding, lines, on_progress)
+    options = Options(
+        format is None, columns, provenance, encoding, lines, on_progress, language, strict
+    )
     intake = Intake(options, bad)
     if on_reading and choice.others:
         rivals = ", ".join(f"{name!r} ({why})" for name, why in choice.others)

@@ -8,10 +8,11 @@ import gzip
 import io
 import itertools
 import os
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.names import nearest
@@ -22,8 +23,15 @@ Progress = Callable[[int, int], None]
 _BLOCK = 1 << 17
 """Bytes at a time. Few rows alive at once read twice as fast: there is less to collect."""
 _CLIP = 120
-PACKED = (".gz", ".zst")
+LONGEST_LINE = 1 << 24
+"""Characters."""
+_LAYERS = 3
+_FREE = 1 << 26
+_MOST = 1 << 38
+_RATIO = 200
+PACKED = (".gz", ".zst", ".zip")
 """What the name of a packed file ends in, after the end that tells its format."""
+_ZIP = b"PK\x03\x04"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -95,38 +103,112 @@ def suffix_of(path: Path) -> str:
 
 @contextlib.contextmanager
 def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[bytes]]:
-    """Open a file, unpacking it where it starts like gzip or zstd data, whatever its name.
+    """Open a file, unpacking it where it starts like gzip or zstd data, whatever its name, and
+    where it is a zip archive of one file and called so.
+
+    Layers are unpacked up to the third. What is unpacked is bounded: beyond 64 MiB it may be 200
+    times as large as the file, and 256 GiB at most.
 
     Raises:
-        JaxkgError: it cannot be opened, or its gzip data breaks off or is damaged.
+        JaxkgError: it cannot be opened, its packed data breaks off or is damaged, or it is beyond
+            these bounds.
     """
     try:
-        with open(path, "rb") as raw:
-            magic = raw.read(4)
-            raw.seek(0)
+        with contextlib.ExitStack() as stack:
+            raw = stack.enter_context(open(path, "rb"))
             watched = io.BufferedReader(_Watched(raw, on_progress), _BLOCK) if on_progress else raw
-            if magic == _ZSTD:
-                with _unpacked(path, watched) as unpacked:
-                    yield unpacked
-                return
-            if magic[:2] != b"\x1f\x8b":
-                yield watched
-                return
-            with gzip.GzipFile(fileobj=watched) as unpacked:
-                yield cast(IO[bytes], unpacked)
+            file, size = cast(IO[bytes], watched), os.fstat(raw.fileno()).st_size
+            for layer in range(_LAYERS + 1):
+                magic = _start_of(file)
+                unpack = _unpacker(path, magic)
+                if unpack is None:
+                    break
+                if layer == _LAYERS:
+                    raise JaxkgError(f"{path}: packed more than {_LAYERS} times; unpack it first")
+                unpacked = stack.enter_context(unpack(path, file))
+                bounded = _Bounded(path, unpacked, size)
+                file = cast(IO[bytes], io.BufferedReader(bounded, _BLOCK))
+            yield file
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise JaxkgError(f"{path}: damaged or incomplete gzip data ({error})") from error
     except OSError as error:
         raise JaxkgError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
-def _unpacked(path: Path, file: IO[bytes]) -> IO[bytes]:
-    """A file packed by zstd."""
+def _start_of(file: IO[bytes]) -> bytes:
+    """The first bytes of a file, which stay to be read."""
+    if isinstance(file, io.BufferedReader):
+        return file.peek(4)[:4]
+    return b""
+
+
+def _unpacker(path: Path, magic: bytes) -> Callable[[Path, IO[bytes]], Any] | None:
+    if magic == _ZSTD:
+        return _zstd
+    if magic[:2] == b"\x1f\x8b":
+        return lambda _, file: gzip.GzipFile(fileobj=file)
+    return _member if magic == _ZIP and len(members(path)) == 1 else None
+
+
+def _zstd(path: Path, file: IO[bytes]) -> Any:
     try:
         import pyarrow
     except ModuleNotFoundError as error:
         raise JaxkgError(f"{path}: zstd data; {how_to_install('parquet')}") from error
-    return io.BufferedReader(pyarrow.CompressedInputStream(file, "zstd"))  # pyright: ignore
+    return pyarrow.CompressedInputStream(file, "zstd")
+
+
+def members(path: Path) -> list[str]:
+    """The files of a zip archive that is called so; none of another file.
+
+    Raises:
+        JaxkgError: it is damaged, or encrypted.
+    """
+    if path.suffix.lower() != ".zip":
+        return []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            files = [one for one in archive.infolist() if not one.is_dir()]
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise JaxkgError(f"{path}: no zip archive, or a damaged one ({error})") from error
+    if any(one.flag_bits & 1 for one in files):
+        raise JaxkgError(f"{path}: an encrypted zip archive; unpack it first")
+    return [one.filename for one in files if not one.filename.startswith("__MACOSX/")]
+
+
+def _member(path: Path, file: IO[bytes]) -> Any:
+    """The one file of a zip archive."""
+    return zipfile.ZipFile(file).open(members(path)[0])
+
+
+class _Bounded(io.RawIOBase):
+    """What is unpacked of a file, refused where a small file becomes a huge one."""
+
+    def __init__(self, path: Path, file: Any, size: int):
+        self._path, self._file, self._size, self._read = path, file, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._file.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._read += len(data)
+        if self._read > _MOST or self._read > max(_FREE, _RATIO * self._size):
+            raise JaxkgError(
+                f"{self._path}: {self._size:,} packed bytes are more than {self._read:,} unpacked; "
+                f"more than {_RATIO} times as many are not read: unpack it first, if it is sound"
+            )
+        return len(data)
 
 
 class _Watched(io.RawIOBase):
@@ -146,13 +228,10 @@ class _Watched(io.RawIOBase):
         return len(data)
 
 
-def line_blocks(
+def text_chunks(
     path: Path, *, encoding: str = "utf-8", on_progress: Progress | None = None
-) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a text file in blocks: (number of the first, lines).
-
-    Lines end at a line feed and come without it (a carriage return before it stays); a byte order
-    mark is dropped.
+) -> Iterator[str]:
+    """The text of a file in parts; a byte order mark is dropped.
 
     Raises:
         JaxkgError: the bytes are not text in `encoding`; says where, and which encoding would do.
@@ -161,20 +240,47 @@ def line_blocks(
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError as error:
         raise JaxkgError(f"no text encoding {encoding!r}; common ones: utf-8, cp1252") from error
-    number, read, rest = 1, 0, ""
+    number, read = 1, 0
     with open_bytes(path, on_progress) as file:
         while chunk := file.read(_BLOCK):
-            text = rest + _decode(decoder, chunk, path, encoding, read, number)
-            if not read:
-                text = text.removeprefix("\ufeff")
+            text = _decode(decoder, chunk, path, encoding, read, number)
+            number += text.count("\n")
+            yield text if read else text.removeprefix("\ufeff")
             read += len(chunk)
-            *lines, rest = text.split("\n")
-            if lines:
-                yield number, lines
-                number += len(lines)
-        rest += _decode(decoder, b"", path, encoding, read, number)
-        if rest:
-            yield number, [rest]
+        yield _decode(decoder, b"", path, encoding, read, number)
+
+
+def line_blocks(
+    path: Path, *, encoding: str = "utf-8", on_progress: Progress | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a text file in blocks: (number of the first, lines).
+
+    Lines end at a line feed and come without it (a carriage return before it stays), or at a
+    carriage return where the first block has no line feed.
+
+    Raises:
+        JaxkgError: as `text_chunks`; or a line is longer than 16 million characters.
+    """
+    number, rest, held = 1, list[str](), 0
+    end = "\n"
+    for place, text in enumerate(text_chunks(path, encoding=encoding, on_progress=on_progress)):
+        if not place and "\n" not in text and "\r" in text.rstrip("\r"):
+            end = "\r"
+        first, *others = text.split(end)
+        rest.append(first)
+        held += len(first)
+        if held > LONGEST_LINE:
+            raise JaxkgError(
+                f"{path}:{number}: a line of more than {LONGEST_LINE:,} characters; is it text, a "
+                "line a record?"
+            )
+        if others:
+            lines = ["".join(rest), *others[:-1]]
+            yield number, lines
+            number += len(lines)
+            rest, held = [others[-1]], len(others[-1])
+    if held:
+        yield number, ["".join(rest)]
 
 
 def line_at(path: Path, number: int, encoding: str = "utf-8") -> str:

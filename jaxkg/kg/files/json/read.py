@@ -13,8 +13,9 @@ from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.delimited import Columns, header_columns
 from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name
-from jaxkg.kg.files.json.shape import Listed, ids_in, lists_in, named, plain
-from jaxkg.kg.files.protocol import Format, Intake
+from jaxkg.kg.files.json.shape import Listed, ids_in, is_plain_list, lists_in, named, plain
+from jaxkg.kg.files.json.stream import pieces
+from jaxkg.kg.files.protocol import Format, Intake, Options
 from jaxkg.kg.files.protocol import named as name_ends
 from jaxkg.kg.files.tables.records import (
     CALLED,
@@ -27,7 +28,7 @@ from jaxkg.kg.files.tables.records import (
     text_of,
 )
 from jaxkg.kg.files.tables.table import SORT
-from jaxkg.kg.files.textfile import line_blocks
+from jaxkg.kg.files.textfile import line_blocks, text_chunks
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 
 _EXPECTED = (
@@ -59,8 +60,7 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
     told: list[str] = []
     known = _Known()
     if document is None:
-        blocks = line_blocks(path, encoding=options.encoding, on_progress=options.on_progress)
-        parts = _parts(path, title, blocks, known)
+        parts = _parts(path, title, options, known)
     else:
         parts = _ordered(lists_in(document, title), known)
     for name, part, sorted_by_title in parts:
@@ -277,26 +277,45 @@ _Listing = tuple[str, Iterable[_Numbered], bool]
 """A title, records, and whether the title may say of what sort they are."""
 
 
-def _parts(
-    path: Path, title: str, blocks: Iterator[tuple[int, list[str]]], known: _Known
-) -> Iterator[_Listing]:
+def _parts(path: Path, title: str, options: Options, known: _Known) -> Iterator[_Listing]:
     """The lists of a file: its lines, or those of the one document that it is."""
-    begun = list(itertools.islice(blocks, 2))  # of two lines the last is a block of its own
-    lines = [line.strip() for _, some in begun for line in some if line.strip()]
-    if not lines or not (lines[0].startswith("[") or _goes_on(lines)):
+    how = {"encoding": options.encoding, "on_progress": options.on_progress}
+    if not _is_document(path, options.encoding):
         numbered = (
             (number, line)
-            for start, some in itertools.chain(begun, blocks)
+            for start, some in line_blocks(path, **how)
             for number, line in enumerate(some, start=start)
             if line.strip()
         )
         yield title, numbered, True
         return
-    whole = "\n".join(line for _, some in (*begun, *blocks) for line in some)
+    if path.stat().st_size > _WHOLE:
+        for name, found in itertools.groupby(pieces(path, title, **how), key=lambda pair: pair[0]):
+            shown = title if is_plain_list(name) else name
+            yield shown, enumerate((piece for _, piece in found), start=1), True
+        return
+    whole = "".join(text_chunks(path, **how))
     document = read_json(whole, str(path))
-    if lines[0].startswith("[") and not isinstance(document, list):
-        raise JaxkgError(f"{path}: starts like a JSON array and is none")
     yield from _ordered(lists_in(document, title), known)
+
+
+_WHOLE = 1 << 26
+"""Bytes of a file up to which a document is read whole, so that its lists tell of one another."""
+
+
+def _is_document(path: Path, encoding: str) -> bool:
+    """Whether a file is one JSON document rather than one a line."""
+    chunks = text_chunks(path, encoding=encoding)
+    start = next(chunks, "").lstrip()
+    if not start.startswith("{"):
+        return start.startswith("[")
+    line, end, rest = start.partition("\n")
+    if not end:  # one line, or one that is longer than a chunk
+        rest = next(chunks, "")
+        return bool(rest) or not isinstance(_parsed(line)[0], Malformed)
+    if not rest.strip():
+        return not isinstance(_parsed(line.strip())[0], Malformed)
+    return not line.rstrip().endswith("}")
 
 
 def _ordered(lists: Iterable[Listed], known: _Known) -> Iterator[_Listing]:
@@ -317,15 +336,6 @@ def _ordered(lists: Iterable[Listed], known: _Known) -> Iterator[_Listing]:
 def _are_relations(listed: Listed, known: set[str]) -> bool:
     first = next(iter(listed.records), None)
     return isinstance(first, dict) and is_relation(first, listed.title, known) is not None
-
-
-def _goes_on(lines: list[str]) -> bool:
-    """Whether the first line is but a part of an object, or the only one."""
-    if not lines[0].startswith("{"):
-        return False
-    if len(lines) > 1:
-        return not lines[0].endswith("}")
-    return not isinstance(_parsed(lines[0])[0], Malformed)  # whoever takes the line tells it
 
 
 def _record(record: Any, asked: tuple[str, str, str] | None, source_key: str) -> tuple[Triple, str]:

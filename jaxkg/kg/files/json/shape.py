@@ -291,6 +291,11 @@ def _called(value: Mapping[str, Any], words: tuple[str, ...]) -> str:
     return next((keys[word] for word in words if word in keys), "")
 
 
+def is_plain_list(key: str) -> bool:
+    """Whether the key of a list does not say what is in it."""
+    return key.lower() in _LISTS
+
+
 def ids_in(records: list[Any]) -> set[str]:
     """What records call themselves.
 
