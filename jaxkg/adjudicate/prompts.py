@@ -40,6 +40,20 @@ ADJUDICATE_WHY = (
 )
 """PathHD, Appendix C, Table 8, where reasons are wanted."""
 
+_TABLE_8 = (
+    "You are a careful reasoner. Only use the provided KG reasoning paths as evidence. Cite the "
+    "most relevant path(s) and answer concisely."
+)
+ADJUDICATE_PRINTED = {
+    name: f"{_TABLE_8} {task}\n{DATA_RULE}"
+    for name, task in {
+        "a": "Select the most plausible reasoning path and answer the question based on it.",
+        "b": "Choose the best supporting path and use it to answer the question.",
+    }.items()
+}
+"""PathHD, Appendix C, Table 8, the system turn as printed, with the task of prompts A and B of
+Table 15; the last sentences, against instructions in data, are ours."""
+
 ADJUDICATE_NOT_SHOWN = '\n"… and N more not shown" stands for further entities that a path ends in.'
 """Ours: where a path ends in more entities than are shown."""
 

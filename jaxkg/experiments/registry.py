@@ -186,6 +186,7 @@ def build_system(name: str, parts: Parts) -> System:
                 parts.backend,
                 top_k=most or parts.top_k,
                 single=most is not None,
+                prompt=getattr(built, "prompt", "ours"),
                 repair=parts.repair,
                 keep_on_failure=parts.keep_on_failure,
             )

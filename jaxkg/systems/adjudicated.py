@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Literal
 
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.one_shot import (
@@ -31,7 +32,7 @@ class AdjudicatedQA(QuestionAnswering):
         backend: the model.
         top_k: numbered lines offered at most, best first; None offers all. An answer says how many
             were left out. PathHD takes 3, of paths that are ranked well enough for it.
-        single: see `adjudicate`.
+        single, prompt: see `adjudicate`.
         most_ends, most_tokens: see `adjudicate`.
         repair: allow one more call for a reply that cannot be read.
         keep_on_failure: where the call failed, keep the answer as it was retrieved.
@@ -47,6 +48,7 @@ class AdjudicatedQA(QuestionAnswering):
     most_tokens: MostTokens = "manner"
     repair: bool = False
     keep_on_failure: bool = False
+    prompt: Literal["ours", "a", "b"] = "ours"
 
     def answer(
         self,
@@ -81,6 +83,7 @@ class AdjudicatedQA(QuestionAnswering):
             most_tokens=self.most_tokens,
             repair=self.repair,
             keep_on_failure=self.keep_on_failure,
+            prompt=self.prompt,
         )
 
     def _marked(self, answer: Answer) -> Answer:
@@ -94,7 +97,7 @@ class AdjudicatedQA(QuestionAnswering):
             )
         )
         if self.top_k is not None and lines > self.top_k and not worked_out(answer):
-            what = "paths" if self.single else "groups of paths"
+            what = "relation paths" if self.single else "groups of paths"
             left = f"the model was shown the best {self.top_k} of {lines} {what}"
             notes = (*notes, left)
         return dataclasses.replace(answer, notes=notes, system=f"{answer.system}{JUDGED}")

@@ -115,6 +115,7 @@ def adjudicate(
     most_tokens: MostTokens = "manner",
     repair: bool = False,
     keep_on_failure: bool = False,
+    prompt: Literal["ours", "a", "b"] = "ours",
 ) -> list[Answer]:
     """Let a language model choose among the paths of each answer, one call per question.
 
@@ -132,8 +133,8 @@ def adjudicate(
         backend: who answers.
         answers: what retrieval found, one per question.
         top_k: numbered lines offered at most, best first (PathHD: 3); None offers all.
-        single: every line is one path and tells its score, as published; False puts paths that
-            differ in their last entity alone into one line, without.
+        single: every line is a relation path with the score of its best path, as published; False
+            puts paths that differ in their last entity alone into one line, without a score.
         max_tokens: longest reply.
         most_ends: entities shown of a line at most; a reply that cites the line and names nobody
             chooses those not shown too. None shows all.
@@ -143,6 +144,8 @@ def adjudicate(
         repair: allow one more call for a reply that cannot be read.
         keep_on_failure: where the call failed, keep the answer as it came, marked in `notes`;
             otherwise it abstains. `error` says what failed either way.
+        prompt: "ours", or PathHD's as printed: "a" is Table 8's, "b" the rewording of Table 15;
+            both ask for a rationale.
 
     Returns:
         New answers, in order.
@@ -153,7 +156,7 @@ def adjudicate(
     if most_tokens == "manner":
         most_tokens = backend.manner.prompt_tokens
     answers, offers = _offers(answers, top_k, single, most_ends, most_tokens)
-    prompted = _prompted(answers, offers, max_tokens, backend.manner.why)
+    prompted = _prompted(answers, offers, max_tokens, backend.manner.why, prompt)
     outcomes = ask(backend, [each for _, each in prompted], repair=repair)
     return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
 
@@ -169,9 +172,10 @@ def offered(
 ) -> list[Offered]:
     """The numbered lines: best path first, paths that differ in their last entity alone as one.
 
-    With `single` each path is a line of its own. Ends without a name, of which a graph knows but an
-    opaque id, are not offered. `stands_for` has ids and names of entities by the
-    ids of paths, and those alone are offered; without it a path stands for what it ends in.
+    With `single` a line is a relation path, whatever it leads through. Ends without a name, of
+    which a graph knows but an opaque id, are not offered. `stands_for` has ids and names of
+    entities by the ids of paths, and those alone are offered; without it a path stands for what it
+    ends in.
 
     The first line is always there, however long it is.
 
@@ -191,7 +195,7 @@ def offered(
         if not any(is_name(name) for _, name in reached):
             continue  # an id without a name says nothing to a model, nor to who is answered
         starts = tuple(citation.start for citation in path.citations)
-        groups[(path.id,) if single else (starts, path.relation_path)].append(path)
+        groups[(path.relation_path,) if single else (starts, path.relation_path)].append(path)
     lines: list[Offered] = []
     chosen, tokens = list(groups.values())[:top_k], 0
     for number, group in enumerate(chosen, start=1):
@@ -248,7 +252,7 @@ def shown_ends(offers: Sequence[Offered]) -> list[list[str]]:
 
 
 def adjudication_prompt(
-    question: str, offers: Sequence[Offered], *, why: bool = True
+    question: str, offers: Sequence[Offered], *, why: bool = True, prompt: str = "ours"
 ) -> tuple[Message, Message]:
     """The two turns of PathHD's Table 8; question and paths enter as delimited data."""
     lines = []
@@ -257,7 +261,9 @@ def adjudication_prompt(
             ends.append(f"… and {hidden:,} more not shown")
         told = "" if offer.score is None else f" Score: {offer.score:.4f}."
         lines.append(f"{offer.number}. {line(offer.sentence)}{told} Ends in: {'; '.join(ends)}")
-    system = prompts.ADJUDICATE_SYSTEM + (prompts.ADJUDICATE_WHY if why else "")
+    system = prompts.ADJUDICATE_PRINTED.get(prompt) or (
+        prompts.ADJUDICATE_SYSTEM + (prompts.ADJUDICATE_WHY if why else "")
+    )
     if any(offer.shown < len(offer.ends) for offer in offers):
         system += prompts.ADJUDICATE_NOT_SHOWN
     if offers and offers[-1].behind:
@@ -311,14 +317,19 @@ def _offers(
 
 
 def _prompted(
-    answers: Sequence[Answer], offers: Sequence[Sequence[Offered]], max_tokens: int, why: bool
+    answers: Sequence[Answer],
+    offers: Sequence[Sequence[Offered]],
+    max_tokens: int,
+    why: bool,
+    prompt: str,
 ) -> list[tuple[int, Prompted[Adjudication]]]:
     """A prompt for each answer that has paths, with its place."""
+    why = why or prompt != "ours"
     return [
         (
             index,
             Prompted(
-                messages=adjudication_prompt(answer.question, offer, why=why),
+                messages=adjudication_prompt(answer.question, offer, why=why, prompt=prompt),
                 schema=Adjudication,
                 form=prompts.ADJUDICATE_FORM_WHY if why else prompts.ADJUDICATE_FORM,
                 question=answer.question_id or answer.question,

@@ -7,9 +7,10 @@ length says it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, model_validator
 
@@ -17,6 +18,7 @@ from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls import prompts_planning as prompts
 from jaxkg.adjudicate.delimit import arrows, block, line
+from jaxkg.adjudicate.prompts import DATA_RULE
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "plan"
@@ -85,6 +87,7 @@ class Wanted:
 
     Attributes:
         question, question_id: of the question.
+        hops: how many hops it takes, to be told as the paper does; None tells nothing.
         topics: names of the topic entities, where every plan starts.
         relations: what may be walked, one line each, as `TypedSchema.line` has them.
     """
@@ -93,6 +96,7 @@ class Wanted:
     question_id: str
     topics: tuple[str, ...]
     relations: tuple[str, ...]
+    hops: int | None = None
 
 
 def plan_relations(
@@ -102,6 +106,7 @@ def plan_relations(
     hops: int,
     repair: bool = False,
     max_tokens: int = REPLY_TOKENS,
+    prompt: Literal["ours", "paper"] = "ours",
 ) -> list[Outcome[PlanReply]]:
     """Let a language model plan, one call a question.
 
@@ -114,16 +119,18 @@ def plan_relations(
         hops: longest plan allowed.
         repair: allow one more call for a reply that cannot be read.
         max_tokens: longest reply.
+        prompt: "ours", or Appendix A as it is "paper".
 
     Returns:
         One outcome per question, in order.
 
     Reference: Shrestha and Kim, Algorithm 1, line 2, and Appendix A.
     """
-    why = backend.manner.why
+    why = backend.manner.why or prompt == "paper"
+    asks = printed_prompt if prompt == "paper" else functools.partial(plan_prompt, hops=hops)
     prompted = [
         Prompted(
-            messages=plan_prompt(each, hops=hops),
+            messages=asks(each),
             schema=PlanReply,
             form=prompts.PLAN_FORM_WHY if why else prompts.PLAN_FORM,
             question=each.question_id or each.question,
@@ -148,6 +155,17 @@ def relation_options(relations: Sequence[str]) -> tuple[str, ...]:
     typed = ((_TYPED.search(each), each.partition(": ")[0]) for each in lines)
     names = dict.fromkeys(match[1] if match else name for match, name in typed)
     return tuple(way + name for name in names for way in ("", "^"))
+
+
+def printed_prompt(wanted: Wanted) -> tuple[Message, Message]:
+    """Appendix A to the letter in the user's turn; the hop count is told where it is known."""
+    told = "" if wanted.hops is None else prompts.PAPER_HOPS.format(max_hops=wanted.hops)
+    user = prompts.PAPER_USER.format(
+        available_relations=", ".join(relation_options(wanted.relations)[::2]),
+        question=line(wanted.question),
+        hops=told,
+    )
+    return Message("system", DATA_RULE), Message("user", user)
 
 
 def plan_prompt(wanted: Wanted, *, hops: int) -> tuple[Message, Message]:

@@ -32,3 +32,42 @@ PLAN_FORM = (
 
 PLAN_FORM_WHY = PLAN_FORM.replace('{"hops"', '{"reasoning": "<one sentence>", "hops"')
 """The same, where reasons are wanted."""
+
+PAPER_HOPS = "This is a {max_hops}-hop question. "
+PAPER_USER = """You are analyzing a knowledge graph question to determine which relations to \
+traverse.
+
+Available relations in the knowledge graph: {available_relations}
+
+Question: "{question}"
+
+{hops}You need to select which relation(s) might be relevant at EACH hop.
+
+For each hop, select 1-2 most relevant relations from the list above. Think about the logical path \
+needed to answer the question.
+
+Examples:
+
+- "Who directed movies starring [Actor]?"
+- → Hop 1: starred_actors, Hop 2: directed_by
+- "What genre are films written by [Writer]?"
+- → Hop 1: written_by, Hop 2: has_genre
+- "What year were movies by the director of [Movie]?"
+- → Hop 1: directed_by, Hop 2: release_year
+- "What films can be described by [occupation]?"
+- → Hop 1: has_tags (films point TO tags/themes)
+- "What films can be described by [Person Name]?"
+- → Hop 1: has_tags (films associated with person as tag)
+
+Respond in JSON format:
+{{
+   "reasoning": "brief explanation of the path",
+   "hops": [
+        ["relation1"],
+        ["relation2"],
+        ...
+   ]
+}}
+
+Provide your analysis:"""
+"""Shrestha and Kim, Appendix A, verbatim; the hop count can be left out."""

@@ -56,6 +56,26 @@ SCORE_USER = (
 SCORE_FORM = 'Required form:\n{"scores": [{"n": <number of a candidate>, "score": <0 to 1>}, ...]}'
 """ReKnoS, Section 4.2: the reply of the scoring prompt."""
 
+SELECT_SYSTEM = (
+    "Example. Question: which country is the river that runs through Basel in?\n"
+    "Topic Entity: Basel\n"
+    "Candidate Relations: 1. location.location 2. geography.river 3. sports.sports_team_location "
+    "4. people.place_lived\n"
+    'Reply, of two: {"relations": ["2", "1"]}\n' + DATA_RULE
+)
+"""ReKnoS, Section 4.2: one human-crafted example, as in Think-on-Graph."""
+
+SELECT_USER = (
+    "You need to select {keep} relations from the following candidate relations, which are the "
+    "most helpful for answering the question.\n"
+    "Question:\n{question}\nTopic Entity:\n{topics}\nCandidate Relations:\n{candidates}\n"
+    "Reply with the relations you selected from these candidate relations:"
+)
+"""ReKnoS, Section 4.2, the prompt as it is printed."""
+
+SELECT_FORM = 'Required form:\n{"relations": ["<number of a candidate>", ...]}'
+"""ReKnoS, Section 4.2: the reply of that prompt."""
+
 SUFFICIENT_SYSTEM = (
     "You decide whether a search in a knowledge graph has found what answers a question. You are "
     "given the relation paths it followed from the topic entities and the entities that each ends "

@@ -9,8 +9,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any, Literal
 
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
@@ -40,6 +41,25 @@ class RelationScores(BaseModel):
         validation_alias=AliasChoices("scores", "relations", "candidates"),
         description="the candidates that could help, each with its score",
     )
+
+
+class SelectedRelations(BaseModel):
+    """The reply to the selecting prompt."""
+
+    relations: list[str] = Field(
+        validation_alias=AliasChoices("relations", "selected", "candidates", "scores"),
+        description="numbers of the candidates selected, the most helpful first",
+    )
+
+    @field_validator("relations", mode="before")
+    @classmethod
+    def _texts(cls, value: Any) -> Any:
+        return list(map(str, value)) if isinstance(value, list) else value
+
+    @property
+    def scores(self) -> list[ScoredRelation]:
+        """All alike."""
+        return [ScoredRelation.model_validate({"n": name, "score": 1}) for name in self.relations]
 
 
 class Sufficiency(BaseModel):
@@ -91,6 +111,7 @@ def score_candidates(
     keep: int,
     criteria: bool = False,
     repair: bool = False,
+    form: Literal["scores", "select"] = "scores",
 ) -> list[Scored]:
     """Let a language model score all candidates of each choice, one call a choice.
 
@@ -100,6 +121,8 @@ def score_candidates(
         keep: N, told to the model.
         criteria: give explicit scoring criteria (Appendix D.8) instead of three examples.
         repair: allow one more call for a reply that cannot be read.
+        form: ask for "scores", or to "select" N by the prompt as it is printed; selected ones
+            score 1.
 
     Returns:
         Scores in order; a candidate that a reply leaves out scores 0.
@@ -110,17 +133,23 @@ def score_candidates(
         Candidates((str(n), name) for n, name in enumerate(each.candidates, start=1))
         for each in choices
     ]
+    selects = form == "select"
+    most = keep if selects else most_scores(keep)
     prompted = [
         Prompted(
-            messages=score_prompt(each, keep=keep, criteria=criteria),
-            schema=RelationScores,
-            form=prompts.SCORE_FORM,
+            messages=select_prompt(each, keep=keep)
+            if selects
+            else score_prompt(each, keep=keep, criteria=criteria),
+            schema=SelectedRelations if selects else RelationScores,
+            form=prompts.SELECT_FORM if selects else prompts.SCORE_FORM,
             check=lambda reply, known=known: _names_some(reply, known),
             question=each.question_id or each.question,
             stage=SCORE_STAGE,
-            max_tokens=max(SCORE_TOKENS, 16 * most_scores(keep)),
-            offered={"scores.n": range(1, len(each.candidates) + 1)},
-            most={"scores": most_scores(keep)},
+            max_tokens=max(SCORE_TOKENS, 16 * most),
+            offered={
+                "relations" if selects else "scores.n": _numbers(len(each.candidates), selects)
+            },
+            most={"relations" if selects else "scores": most},
         )
         for each, known in zip(choices, offered)
     ]
@@ -129,6 +158,22 @@ def score_candidates(
         _scored(len(each.candidates), known, outcome)
         for each, known, outcome in zip(choices, offered, outcomes)
     ]
+
+
+def _numbers(count: int, as_text: bool) -> Sequence[int | str]:
+    numbers = range(1, count + 1)
+    return [*map(str, numbers)] if as_text else numbers
+
+
+def select_prompt(choice: Choice, *, keep: int) -> tuple[Message, Message]:
+    """The selecting prompt as it is printed, after one example; what was followed is not told."""
+    user = prompts.SELECT_USER.format(
+        keep=keep,
+        question=block([choice.question], "question"),
+        topics=block(choice.topics),
+        candidates=block(f"{n}. {line(name)}" for n, name in enumerate(choice.candidates, 1)),
+    )
+    return Message("system", prompts.SELECT_SYSTEM), Message("user", user)
 
 
 def score_prompt(choice: Choice, *, keep: int, criteria: bool) -> tuple[Message, Message]:
@@ -209,13 +254,13 @@ def sufficiency_prompt(evidence: Evidence) -> tuple[Message, Message]:
     return Message("system", prompts.SUFFICIENT_SYSTEM), Message("user", user)
 
 
-def _names_some(reply: RelationScores, known: Candidates) -> str | None:
+def _names_some(reply: RelationScores | SelectedRelations, known: Candidates) -> str | None:
     if not reply.scores or any(known.find(each.relation) for each in reply.scores):
         return None
     return "none of the relations it scores is among the candidates; use their numbers"
 
 
-def _scored(count: int, known: Candidates, outcome: Outcome[RelationScores]) -> Scored:
+def _scored(count: int, known: Candidates, outcome: Outcome[Any]) -> Scored:
     if outcome.value is None:
         return Scored(None, (), outcome)
     scores, dropped = [0.0] * count, []

@@ -43,6 +43,8 @@ class LLMPlannedSettings(Checked):
         ask: what the model is asked for: relation "paths", a query "graph" with conditions, orders,
             counts and yes or no, or such a graph in "steps", each chosen among what the graph has;
             of a graph, only `offered`, `tokens` and `repair` are of use, in steps `hops` too.
+        prompt: of "paths": "ours", or Appendix A as printed, without ("paper") or with the hop
+            count of the gold path ("paper-hops"), which no user has.
         hops: longest plan, or most steps; how many a question takes is the model's to say.
         mode: answer with the "best" plan, the first that reaches anything, or with the "union" of
             all that hold.
@@ -56,6 +58,7 @@ class LLMPlannedSettings(Checked):
     """
 
     ask: Literal["paths", "graph", "steps"] = "paths"
+    prompt: Literal["ours", "paper", "paper-hops"] = "ours"
     hops: Count = 3
     mode: Literal["best", "union"] = "best"
     plans: Count = 4
@@ -201,7 +204,11 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         there = [i for i, some in enumerate(linked.topics) if some.entities]
         found: list[Outcome[PlanReply] | None] = [None] * len(linked.questions)
         made = plan_relations(
-            self.backend, wanted, hops=self.settings.hops, repair=self.settings.repair
+            self.backend,
+            wanted,
+            hops=self.settings.hops,
+            repair=self.settings.repair,
+            prompt="ours" if self.settings.prompt == "ours" else "paper",
         )
         for i, outcome in zip(there, made, strict=True):
             found[i] = outcome
@@ -212,6 +219,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
     ) -> tuple[list[Wanted], list[tuple[int, ...]]]:
         """What a model is told of each question with topics, or of all; what all are offered."""
         questions, topics = linked.questions, linked.topics
+        told = self.settings.prompt == "paper-hops"
         offers = self.offer(linked.masked, topics)
         there = [i for i, some in enumerate(topics) if topicless or some.entities]
         return [
@@ -220,6 +228,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
                 questions[i].id,
                 tuple(dict.fromkeys(self.kg.name(node) for node in topics[i].entities)),
                 tuple(map(self.typed.line, offers[i])),
+                len(questions[i].paths[0]) if told and questions[i].paths else None,
             )
             for i in there
         ], offers

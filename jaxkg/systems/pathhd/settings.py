@@ -42,7 +42,9 @@ class PathHDSettings(Checked):
         top_k: K, schemas whose walks an answer gives; its entities are those of the best. 1 is
             enough without a language model, the paper offers it 3.
         offered: what a language model is offered: "groups", lines of paths that differ in their
-            last entity alone, or K "paths", each with its score (Section 3.4).
+            last entity alone, or K distinct relation "paths", each with its score and what it
+            ends in (Section 3.4; Tables 6 and 14).
+        prompt: "ours", or as printed: "a" of Table 8, "b" of Table 15.
         refine: schemas that a language model may choose of the candidates, by one short call before
             they are executed (Appendix K); 0 asks none, as in the paper's experiments.
         metric: "block" (Eq. 5) or "flat" cosine (Algorithm 1).
@@ -67,6 +69,7 @@ class PathHDSettings(Checked):
     keep: Count = 16
     top_k: Count = 1
     offered: Literal["groups", "paths"] = "groups"
+    prompt: Literal["ours", "a", "b"] = "ours"
     alpha: NotNegative = 0.0
     beta: NotNegative = 0.0
     decay: Share = 0.8
@@ -88,6 +91,7 @@ class PathHDSettings(Checked):
             "keep": 256,
             "top_k": 3,
             "offered": "paths",
+            "prompt": "a",
             "alpha": 0.2,
             "beta": 0.1,
             "threshold": 0.0,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import jax
 import numpy as np
@@ -176,8 +177,13 @@ class PathHD(PathAnswering[Schemas]):
 
     @property
     def single_paths(self) -> int | None:
-        """K, where a language model is offered so many paths, each a line; None for groups."""
+        """K, where a model is offered so many relation paths, a line each; None for groups."""
         return self.settings.top_k if self.settings.offered == "paths" else None
+
+    @property
+    def prompt(self) -> Literal["ours", "a", "b"]:
+        """In which words a language model is asked."""
+        return self.settings.prompt
 
     @property
     def length_weight(self) -> tuple[float, ...]:

@@ -30,7 +30,11 @@ def from_parts(parts: Parts) -> QuestionAnswering:
         scorer = LabelScorer(parts.kg.relations, encoder)
     elif named == "llm" and parts.backend is not None:
         scorer = LLMScorer(
-            parts.backend, settings.criteria, settings.always_score, repair=parts.repair
+            parts.backend,
+            settings.criteria,
+            settings.always_score,
+            repair=parts.repair,
+            form=settings.form,
         )
     elif ranked is not None:
         scorer = RankerScorer(ranked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -55,12 +55,14 @@ class LLMScorer:
         always_score: False saves the scoring call of a step with no more candidates than are kept
             (Section 4.2); they are then kept with equal weights.
         repair: allow one more call for each reply that cannot be read.
+        form: see `score_candidates`.
     """
 
     backend: Backend
     criteria: bool = False
     always_score: bool = True
     repair: bool = False
+    form: Literal["scores", "select"] = "scores"
 
 
 @dataclasses.dataclass
@@ -182,6 +184,7 @@ class LLMSession:
             keep=width,
             criteria=self._scorer.criteria,
             repair=self._scorer.repair,
+            form=self._scorer.form,
         )
         for i, scored in zip(asked, told):
             ledger = self.ledgers[i]

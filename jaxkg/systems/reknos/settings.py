@@ -34,6 +34,8 @@ class ReKnoSSettings(Checked):
         offered: with a language model, walks offered to it at most.
         criteria: with a language model, give explicit scoring criteria (Appendix D.8) in the place
             of the examples.
+        form: with a language model, ask for "scores", or to "select" N as the printed prompt does;
+            those selected then weigh alike.
         always_score: with a language model, False saves the scoring call of a step with no more
             candidates than are kept (Section 4.2); they are then kept with equal weights.
         groups: super-relations: "named" after the first two parts of relations' names, "clustered"
@@ -56,6 +58,7 @@ class ReKnoSSettings(Checked):
     threshold: Share = 0.15
     offered: Count = 100
     criteria: bool = False
+    form: Literal["scores", "select"] = "scores"
     always_score: bool = True
     groups: Literal["auto", "named", "clustered", "none"] = "auto"
     batch_size: Count = 128

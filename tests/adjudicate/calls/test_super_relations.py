@@ -52,6 +52,24 @@ def test_scores_are_read_clipped_and_left_out_ones_are_0(reply, expected):
     assert scores(reply).scores == pytest.approx([digits[c] for c in expected])
 
 
+@pytest.mark.parametrize(
+    "reply", ['{"relations": [3, 1]}', '{"relations": ["location.location", "people.person"]}']
+)
+def test_selected_ones_weigh_alike_and_the_prompt_is_as_printed(reply):
+    backend = Scripted([reply])
+    (scored,) = score_candidates(backend, [CHOICE], keep=2, form="select")
+    assert scored.scores == (1.0, 0.0, 1.0)
+    told = backend.requests[0].messages[1].content
+    assert told.startswith("You need to select 2 relations from the following candidate relations")
+    assert "3. location.location" in told
+    assert "film.film" not in told.replace("^film.film", "")
+    allowed = backend.requests[0].schema["properties"]["relations"]
+    assert (allowed["items"]["enum"], allowed["maxItems"]) == (["1", "2", "3"], 2)
+    (none,) = score_candidates(Scripted(['{"relations": ["nothing"]}']), [CHOICE], keep=2,
+                               form="select")  # fmt: skip
+    assert none.outcome.error == "unparsed"
+
+
 def test_what_was_not_offered_is_dropped_and_told():
     some = scores(
         '{"scores": [{"relation": "1", "score": 0.9}, {"relation": "secret.way", "score": 1}]}'

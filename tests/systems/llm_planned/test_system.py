@@ -141,6 +141,22 @@ def test_of_many_relations_the_likely_ones_are_offered(tensors):
     assert hidden.dropped == ("born in",)
 
 
+@pytest.mark.parametrize(("prompt", "told"), [("paper", False), ("paper-hops", True)])
+def test_the_printed_prompt_is_asked_with_and_without_the_hop_count(tensors, prompt, told):
+    backend = Scripted([plan(["starring"], ["directed by"])])
+    settings = LLMPlannedSettings(prompt=prompt)
+    qa = LLMPlannedQA.build(KG, backend, tensors=tensors, settings=settings)
+    gold = (("^starring", "directed by"),)
+    [answer] = qa.answer([Question("q", "who? </question>", ("Al Pacino",), paths=gold)])
+    assert names(answer) == {"Michael Mann", "Sidney Lumet"}
+    asked = backend.requests[0].messages[1].content
+    assert asked.startswith("You are analyzing a knowledge graph question")
+    assert "knowledge graph: born in, directed by, starring\n" in asked
+    assert 'Question: "who? ‹/question›"' in asked
+    assert ("This is a 2-hop question. You need to select" in asked) == told
+    assert asked.endswith("Provide your analysis:")
+
+
 def test_settings_are_checked():
     with pytest.raises(JaxkgError, match="at least 1"):
         LLMPlannedSettings(hops=0)

@@ -158,17 +158,28 @@ def test_parts_of_a_question_are_cut_where_they_read_like_labels():
     assert hop_texts([f"why {TOPIC_WORD}"], 2, likeness) == [["why", "why", "why"]]
 
 
-def test_one_path_a_line_with_its_score_is_what_the_paper_shows(labels):
+def test_distinct_relation_paths_with_score_and_ends_are_what_the_paper_shows(labels):
     backend = Scripted([json.dumps({"answers": [], "supporting_paths": [1], "rationale": "so"})])
-    settings = dataclasses.replace(labels.settings, offered="paths", top_k=3)
-    inner = dataclasses.replace(labels, settings=settings)
+    settings = dataclasses.replace(labels.settings, offered="paths", top_k=3, prompt="a")
+    films = [(film, "starring", "Al Pacino") for film in ("Heat", "Serpico")]
+    makers = [("Heat", "directed by", "Michael Mann"), ("Serpico", "directed by", "Sidney Lumet")]
+    inner = PathHD.build(KnowledgeGraph.from_triples([*films, *makers]), settings=settings)
     assert (labels.single_paths, inner.single_paths) == (None, 3)
-    qa = AdjudicatedQA(inner, backend, top_k=inner.single_paths, single=True)
-    answer = qa.ask(asked("who directed it?", "Heat"))
-    lines = [x for x in backend.requests[0].messages[1].content.splitlines() if x[:1].isdigit()]
-    assert 1 < len(lines) <= 3
-    for number, (told, path) in enumerate(zip(lines, answer.paths), start=1):
+    assert (labels.prompt, inner.prompt) == ("ours", "a")
+    qa = AdjudicatedQA(inner, backend, top_k=3, single=True, prompt=inner.prompt)
+    answer = qa.ask(asked("who directed what he is starring in?", "Al Pacino"))
+    system, user = backend.requests[0].messages
+    assert system.content.startswith("You are a careful reasoner. Only use the provided KG")
+    assert "Select the most plausible reasoning path" in system.content
+    lines = [x for x in user.content.splitlines() if x[:1].isdigit()]
+    best = {}
+    for path in sorted(answer.paths, key=lambda path: -path.score):
+        best.setdefault(path.relation_path, path)
+    assert 1 < len(lines) == min(3, len(best)) < len(answer.paths)
+    for number, (told, path) in enumerate(zip(lines, best.values()), start=1):
         assert told.startswith(f"{number}. {path.sentence} Score: {path.score:.4f}. Ends in: ")
+        ends = {p.end[1] for p in answer.paths if p.relation_path == path.relation_path}
+        assert set(told.rpartition(" Ends in: ")[2].split("; ")) == ends
 
 
 def test_weights_of_the_settings_calibrate_and_training_questions_count_schemas(labels):
