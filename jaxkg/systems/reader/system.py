@@ -29,6 +29,7 @@ from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets import totals
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.closures import goes_on, with_closures
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import Seen, kept_views, views
@@ -183,7 +184,9 @@ class Reader(QuestionAnswering):
         found = self.readings.of(asked)
         seen = views(asked, found, self.readings.find, self.readings.linking)
         scores = rank_on_host(self.weights.params, self.standard(seen))
-        return totals.summed(Seen(asked, found, seen, scores), self.readings.find, self.sets)
+        plain = Seen(asked, found, seen, scores)
+        every = with_closures(plain, self.sets, self.readings.vocabulary.hierarchies)
+        return totals.summed(every, self.readings.find, self.sets)
 
     def standard(self, seen: np.ndarray) -> np.ndarray:
         """[C, F] views of readings as the ranker takes them."""
@@ -195,7 +198,9 @@ class Reader(QuestionAnswering):
         if not found:
             return Understood(asked, (), sure=False)
         answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]
-        cues = confidence_cues(scores, list(answers), seen.views)
+        # What is merely offered beside a plain step makes that no less sure.
+        own = [place for place, one in enumerate(found) if not goes_on(one.query)]
+        cues = confidence_cues(scores[own], [answers[place] for place in own], seen.views[own])
         sure = float(confidence(self.weights.confidence, cues))
         least = (
             self.weights.threshold if self.settings.threshold is None else self.settings.threshold

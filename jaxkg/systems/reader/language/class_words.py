@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -34,6 +34,8 @@ _BELOW = {
     "subcategory of", "broader", "unterklasse von", "unterart von", "unterkategorie von",
 }  # fmt: skip
 """Labels that lead from a class to the wider one."""
+_KINDS = {"is a", "isa", "ist ein", "ist eine"}
+"""Labels by which a class is of a wider one as a thing is of a class; not so by "type"."""
 _TOLD = 3
 """Relations of what a type relation leads to from which on it is more than a class."""
 _COPULA = re.compile(r"^(?:is|are|was|were|has|have|had|ist|wird|hat) (?!ein)")
@@ -79,18 +81,33 @@ def _described(triples: np.ndarray, rows: np.ndarray) -> bool:
     return 2 * int((times >= _TOLD).sum()) > len(sorts)
 
 
-def wider_classes(triples: np.ndarray, wordings: Sequence[Sequence[str]]) -> Mapping[int, set[int]]:
-    """The classes right above a class, by relations such as "subclass of".
+def wider_codes(wordings: Sequence[Sequence[str]], types: Iterable[int]) -> tuple[int, ...]:
+    """Codes of the relations that lead from a class to a wider one: "subclass of"; and of those
+    that lead to classes, on and on: "is a".
+
+    Args:
+        wordings: labels of each relation.
+        types: codes of hierarchies that lead to classes.
+    """
+    below = {
+        code
+        for code, labels in enumerate(wordings)
+        if {_COPULA.sub("", label.lower()) for label in labels} & _BELOW
+    }
+    kinds = {code for code in types if {label.lower() for label in wordings[code]} & _KINDS}
+    return tuple(sorted(below | kinds))
+
+
+def wider_classes(triples: np.ndarray, codes: Sequence[int]) -> Mapping[int, set[int]]:
+    """The classes right above a class.
 
     Args:
         triples: [T, 3] of the graph.
-        wordings: labels of each relation.
+        codes: see `wider_codes`.
     """
     wider: dict[int, set[int]] = defaultdict(set)
-    for code, labels in enumerate(wordings):
-        if {_COPULA.sub("", label.lower()) for label in labels} & _BELOW:
-            for child, _, parent in triples[triples[:, 1] == code].tolist():
-                wider[child].add(parent)
+    for child, _, parent in triples[np.isin(triples[:, 1], codes)].tolist():
+        wider[child].add(parent)
     return wider
 
 

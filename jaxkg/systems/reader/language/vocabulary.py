@@ -12,10 +12,16 @@ import numpy as np
 
 from jaxkg.codes import inverse_code
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
-from jaxkg.systems.reader.language.class_words import classes_below, role_of, wider_classes
+from jaxkg.systems.reader.language.class_words import (
+    classes_below,
+    role_of,
+    wider_classes,
+    wider_codes,
+)
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.kin import KIN, kin_codes
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
@@ -71,7 +77,7 @@ class Vocabulary:
             has no class follow, numbered from the number of entities on.
         sorts: these sorts.
         under: the classes below a class, itself among them, where there are any.
-        type_codes: relation codes that lead to a class.
+        type_codes: relation codes that lead to a class; wider_codes, to a wider class.
         names: place in the graph of each surface key, see `jaxkg.systems.reader.language.names`.
     """
 
@@ -109,7 +115,9 @@ class Vocabulary:
                 kind = int(triples[some[0], 2])
                 if not _META.search(kg.entity_ids[kind]):
                     grouped[kind].append(triples[some, 0])
-        wider = wider_classes(triples, [relation.wordings for relation in self.relations])
+        types = [c for c in self.type_codes if kg.relations[c] in self.hierarchies]
+        self.wider_codes = wider_codes([one.wordings for one in self.relations], types)
+        wider = wider_classes(triples, self.wider_codes)
         self.under, self._wider = classes_below(wider, set(grouped))
         some = {kind: (kind,) for kind in grouped} | self.under
         for kind, below in some.items():
@@ -143,6 +151,11 @@ class Vocabulary:
         self._of_sort = self._by_member()
         self._kinds.clear()
         self.classes |= {kind: sort.members for kind, sort in self.sorts.items()}
+
+    @functools.cached_property
+    def hierarchies(self) -> frozenset[str]:
+        """Relations that may be walked on and on."""
+        return frozenset(hierarchies(self.kg))
 
     def _without_class(self, relation: Relation, heads: np.ndarray) -> Relation:
         """The same relation with its label less the class of its heads: "state population"."""

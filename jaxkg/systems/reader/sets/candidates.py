@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -156,13 +156,13 @@ class Candidates(Walks):
         """All entities of a class, or of a sort."""
         if kind in self.vocabulary.sorts:
             return Domain(tuple(map(self.kg.relation_name, self.vocabulary.sorts[kind].codes)))
-        codes = self.vocabulary.type_codes
-        return Step(
-            Entities(
-                tuple(self.kg.entity_ids[k] for k in self.vocabulary.under.get(kind, (kind,)))
-            ),
-            tuple(self.kg.relation_name(code + self.kg.num_relations) for code in codes),
-        )
+        own: Node = Entities((self.kg.entity_ids[kind],))
+        if kind in self.vocabulary.under:
+            own = Step(own, self._back(self.vocabulary.wider_codes), closure="*")
+        return Step(own, self._back(self.vocabulary.type_codes))
+
+    def _back(self, codes: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.kg.relation_name(self.vocabulary.inverse(code)) for code in codes)
 
     @functools.cached_property
     def _people(self) -> set[int]:

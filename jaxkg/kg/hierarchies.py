@@ -1,0 +1,57 @@
+"""Which relations of a graph are hierarchies: what is below is so at any depth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.words import relation_words
+
+_KNOWN = frozenset(
+    ("sub class of", "subclass of", "sub property of", "broader", "narrower", "broader transitive",
+     "is a", "part of", "has part", "is part of", "kind of", "subtype of")
+)  # fmt: skip
+"""What vocabularies call hierarchies; a circle among their facts is a mistake in these."""
+_DEEPEST = 100
+"""Steps of a hierarchy, at most: what goes on for longer is a sequence."""
+
+
+def hierarchies(kg: KnowledgeGraph) -> tuple[str, ...]:
+    """Relations that lead from thing to thing on and on, without a circle, or are called so.
+
+    Args:
+        kg: the graph.
+
+    Returns:
+        Names, in the graph's order; of those whose facts follow one another, twice or more often.
+
+    >>> kg = KnowledgeGraph.from_triples([
+    ...     ("cat", "is_a", "pet"), ("pet", "is_a", "animal"), ("Tom", "owner", "Ann"),
+    ...     ("Ann", "knows", "Bo"), ("Bo", "knows", "Ann")])
+    >>> hierarchies(kg)
+    ('is_a',)
+    """
+    order = np.argsort(kg.triples[:, 1], kind="stable")
+    first = np.searchsorted(kg.triples[order, 1], np.arange(kg.num_relations + 1)).tolist()
+    found = []
+    for code, name in enumerate(kg.relations):
+        heads, _, tails = kg.triples[order[first[code] : first[code + 1]]].T
+        is_circular, depth = _depth(heads, tails, kg.num_entities)
+        called = {relation_words(name).lower(), kg.relation_labels[code].lower()}
+        if depth > 1 and (not is_circular or called & _KNOWN):
+            found.append(name)
+    return tuple(found)
+
+
+def _depth(heads: np.ndarray, tails: np.ndarray, size: int) -> tuple[bool, int]:
+    """Whether edges run in circles (or on for too long), and how many follow one another."""
+    for depth in range(_DEEPEST + 1):
+        if not len(heads):
+            return False, depth
+        goes_on = np.zeros(size, bool)
+        goes_on[heads] = True
+        kept = goes_on[tails]
+        if kept.all():
+            return True, depth + 2
+        heads, tails = heads[kept], tails[kept]
+    return True, _DEEPEST
