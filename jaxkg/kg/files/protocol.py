@@ -15,7 +15,7 @@ import functools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import Columns
@@ -206,6 +206,7 @@ class Intake:
         has_cells: whether something read are cells of tables, which may list several things.
         readings: how files were read, in words.
         left_out: what was not taken, by reason.
+        meanings: what a file declares of relations, see `KnowledgeGraph.meanings`.
     """
 
     def __init__(
@@ -222,6 +223,7 @@ class Intake:
         self.has_cells = False
         self.readings: list[str] = []
         self.left_out: Counter[str] = Counter()
+        self.meanings: dict[str, dict[str, Any]] = {}
         self._statements: dict[str, tuple[str, str, str]] = {}
         self._shared: dict[type[Closing], Closing] = {}
 
@@ -238,6 +240,10 @@ class Intake:
     def leave_out(self, reason: str, count: int = 1) -> None:
         """Count what was not taken."""
         self.left_out[reason] += count
+
+    def mean(self, relation: str, **meaning: str | bool) -> None:
+        """Take what a relation means: `says_back`, `hierarchy`, `symmetric`."""
+        self.meanings.setdefault(relation, {}).update(meaning)
 
     def fact(self, head: str, relation: str, tail: str, source: str = "") -> None:
         """Take one fact, whose ends are ids or values as they are written.

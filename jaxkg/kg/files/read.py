@@ -142,6 +142,7 @@ def read_graph(
         aliases=found.aliases,
         skipped=bad.messages,
         relation_names=found.relations,
+        meanings=intake.meanings,
     )
     if on_reading and reading:
         on_reading(f"{path}: {reading}; {graph.num_triples:,} facts")

@@ -63,6 +63,10 @@ def read_gedcom(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: a line that is none of GEDCOM's, more than are tolerated.
     """
+    for word, back in (("parent", "child"), ("child", "parent")):
+        intake.mean(word, says_back=back)
+    for word in ("spouse", "sibling"):
+        intake.mean(word, symmetric=True)
     ended, people, families = False, set[str](), list[_Record]()
     for record in _records(path, intake):
         ended |= record.tag == "TRLR"
@@ -111,11 +115,15 @@ def _records(path: Path, intake: Intake) -> Iterator[_Record]:
 def _person(record: _Record, intake: Intake, source: str) -> None:
     intake.sort(record.id, "person")
     names = [" ".join(one.text.replace("/", " ").split()) for one in record.of("NAME")]
-    for name in filter(None, names):
+    names = [name for name in names if name]
+    for name in names:
         intake.name(record.id, name)
-    if not any(names):
+    if not names:
         intake.leave_out("names of people, who have none")
         intake.name(record.id, f"person {record.id}")
+    for title in (one.text for one in record.of("TITL") if one.text and names):
+        # As people say it: "Queen Victoria" of the Queen of England.
+        intake.names.alias(record.id, f"{title.split()[0]} {names[0].split()[0]}")
     for one in record.below:
         if one.tag in _EVENTS:
             _event(record.id, one, intake, source)

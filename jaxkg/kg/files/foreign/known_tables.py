@@ -19,6 +19,7 @@ from typing import NamedTuple
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.tables.shape import is_header
 
 
 class _Table(NamedTuple):
@@ -206,6 +207,8 @@ def read_dat(path: Path, intake: Intake) -> None:
         )
     title = path.name.split(".")[0]
     table = _HEADERLESS.get((title.casefold(), width)) or _described(path, title, width)
+    if table is None and is_header(next(_split(path, first, separator))):
+        raise JaxkgError(f"{path}:1: names columns, it seems; name the format, 'table' or 'csv'")
     if table is None:
         columns = ("key", *(f"column {at}" for at in range(2, width + 1)))
         table = _Table(title.replace("_", " "), "key", (), columns=columns)

@@ -54,6 +54,7 @@ def read_obo(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: a line without a tag, more than are tolerated.
     """
+    _below(intake)
     stanza, began, frame = "", 0, dict[str, list[str]]()
     for number, line in numbered_lines(path, intake):
         line = line.strip()
@@ -75,6 +76,9 @@ def _take(stanza: str, frame: Mapping[str, list[str]], intake: Intake, source: s
     if not id or not stanza:
         return intake.leave_out("stanzas without an id") if stanza else None
     if stanza == "Typedef":
+        for tag, word in (("is_transitive", "hierarchy"), ("is_symmetric", "symmetric")):
+            if "true" in map(_bare, frame.get(tag, ())):
+                intake.mean(id, **{word: True})
         return _relation(intake, id, [_bare(name) for name in frame.get("name", [])])
     if stanza not in _SORTS:
         return intake.leave_out(f"stanzas of [{stanza[:40]}]")
@@ -84,13 +88,19 @@ def _take(stanza: str, frame: Mapping[str, list[str]], intake: Intake, source: s
             _say(id, tag, value, intake, source)
 
 
+def _below(intake: Intake) -> None:
+    _relation(intake, BELOW, [BELOW, "kind of"])
+    intake.mean(BELOW, hierarchy=True)
+
+
 def _say(id: str, tag: str, value: str, intake: Intake, source: str) -> None:
     relation, end = "", ""
     if tag == "name" and (name := _bare(value)):
         intake.name(id, name)
     elif tag.endswith("synonym") or tag == "alt_id":
-        if name := _text(value):
-            intake.names.alias(id, name)
+        relation, end = "" if tag == "alt_id" else "synonym", _text(value)
+        if end:
+            intake.names.alias(id, end)
     elif tag in ("def", "comment"):
         relation, end = "definition" if tag == "def" else tag, _text(value)
     elif tag in _LEADS:
@@ -150,6 +160,7 @@ def read_graphs(path: Path, intake: Intake) -> None:
     """
     with open_bytes(path, intake.options.on_progress) as file:
         document = read_json(file.read(), str(path), strict=False)
+    _below(intake)
     graphs = document.get("graphs") if isinstance(document, dict) else None
     for graph in _objects(graphs):
         for node in _objects(graph.get("nodes")):
@@ -183,6 +194,8 @@ def _node(node: Mapping[str, Any], intake: Intake) -> None:
     curie = _CURIE.fullmatch(id)
     for name in (*names, *synonyms, *([f"{curie[1]}:{curie[2]}"] if curie else [])):
         intake.name(id, name)
+    for name in synonyms:
+        intake.fact(id, "synonym", name)
     intake.sort(id, _SORTS.get(str(node.get("type")), "term"))
     facts: list[tuple[Any, Any]] = [("definition", meta.get("definition"))]
     for word, key in (("comment", "comments"), ("cross-reference", "xrefs"), ("subset", "subsets")):

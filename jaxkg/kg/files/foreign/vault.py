@@ -25,6 +25,7 @@ _FILE_LINK = re.compile(
 _TAG = re.compile(r"(?<![\w/&#(])#([^\W\d_][\w/-]*|\d+[\w/-]*[^\W\d][\w/-]*)")
 _FIELD = re.compile(r"[-*\s]*\[?\(?([^\W\d_][\w -]{0,60})::\s*(.+?)\]?\)?\s*")
 _KEY = re.compile(r"([^\s#:'\"\[{-][^:]{0,200}?|\"[^\"]+\"):(?:\s+(.*)|\s*)")
+_ATTACHED = re.compile(r"\.(png|jpe?g|gif|svg|webp|pdf|mp[34]|wav|mov|canvas|base|zip)$", re.I)
 _CODE = re.compile(r"`[^`]*`")
 _SORTS = ("type", "class", "kind", "is a")
 _LEFT_OUT = {"cssclass", "cssclasses", "publish", "position"}
@@ -108,8 +109,11 @@ class _Note:
             self._intake.fact(self._id, relation, end, source)
 
     def _note(self, link: str) -> str:
-        """The id of the note that a link leads to; the link's own words where there is none."""
+        """The id of the note that a link leads to, or its words; "" of a picture and the like."""
         plain = link.strip().removeprefix("./").strip("/")
+        if _ATTACHED.search(plain):
+            self._intake.leave_out("links to pictures and other files")
+            return ""
         plain = re.sub(r"\.(md|markdown)$", "", plain, flags=re.IGNORECASE)
         own = PurePosixPath(self._id).parent / plain
         for path in (own.as_posix(), plain, PurePosixPath(plain).name):
@@ -121,7 +125,7 @@ class _Note:
         """Take what a key says."""
         word = " ".join(key.casefold().split())
         for value in values:
-            links = [self._note(link) for link in _LINK.findall(value)]
+            links = [note for link in _LINK.findall(value) if (note := self._note(link))]
             text = _bare(value)
             if word in ("title", "name") and text:
                 self._intake.name(self._id, text)

@@ -42,7 +42,9 @@ def test_obo():
         ("vessel", "is a", "term"),
     }
     assert kg.aliases[kg.entity("BOAT:2")] == ("BOAT:20", "sailer", "wind boat")
-    assert len(facts) == 13
+    assert ("sailing boat", "synonym", "sailer") in facts
+    assert len(facts) == 15
+    assert kg.meanings == {"subclass of": {"hierarchy": True}, "driven_by": {"hierarchy": True}}
     assert "1 stanzas of [Annotation] left out" in told
 
 
@@ -56,6 +58,7 @@ def test_obo_graphs():
         ("sailing boat", "is driven by", "http://example.org/WIND_1"),
         ("sailing boat", "length", "9"),
         ("sailing boat", "status", "obsolete"),
+        ("sailing boat", "synonym", "sailer"),
     }
     assert set(kg.aliases[kg.entity("http://example.org/BOAT_2")]) == {"sailer", "BOAT:2"}
     assert "1 logicalDefinitionAxioms left out" in told
@@ -81,7 +84,8 @@ def test_gedcom():
         ("Bo Ek spouse Ada Lind", "marriage date", "7 JUN 1925"),
     }
     assert not any(tail == "Y" for _, _, tail in facts)
-    assert kg.aliases[kg.entity("I1")] == ("Addy",)
+    assert kg.aliases[kg.entity("I1")] == ("Captain Ada", "Addy")
+    assert kg.meanings["spouse"] == {"symmetric": True}
     assert "1 references of families to nobody left out" in told
     assert "breaks off" not in told
 
@@ -173,6 +177,7 @@ def test_vault():
         ("Bo", "folder", "people"),
     }
     assert "1 keys within keys of front matter left out" in told
+    assert "1 links to pictures and other files left out" in told
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -323,6 +328,7 @@ def test_lightrag_and_hypergraphrag():
         ("a.sql", "INSERT INTO a VALUES (1, 'x\n", "a.sql:1: a text or comment that is not closed"),
         ("a.sql", "CREATE TABLE a (b int, c int);\n", "no rows in it"),
         ("a.dat", "1,2\n1,2,3\n4\n", "tells the format"),
+        ("a.dat", "id,name\n1,Ann\n2,Bo\n", "a.dat:1: names columns, it seems"),
         ("a.json", '{"graphs": 3, "lbl": 1}', "read as obographs"),
         (
             "kgx.tsv",
