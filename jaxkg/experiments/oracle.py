@@ -197,7 +197,7 @@ def _sufficient(prompt: Prompt) -> dict[str, Any]:
 
 
 def _plan_relations(prompt: Prompt) -> dict[str, Any]:
-    offered = re.findall(r"^([^\s:]+):", prompt.user, re.MULTILINE)
+    offered = re.findall(r"\)-\[(.*?)\]->\(", prompt.user)
     hops = prompt.known.path if prompt.right else [prompt.draw.choice(offered)] if offered else []
     return {"reasoning": "told", "hops": [[name] for name in hops], "alternatives": []}
 
@@ -290,6 +290,8 @@ _PARTS: dict[str, Callable[[Prompt], dict[str, Any]]] = {
     "Choice": _choose,
     "StepAnswer": _step,
     "FinalAnswer": _final,
+    "Recalled": _final,
+    "RecalledAlone": _final,
     "Verdict": _verdict,
 }
 

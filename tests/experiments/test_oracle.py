@@ -7,8 +7,11 @@ from hyper_world import PLAN, QUESTION, encoder, world
 from reknos_films import BIRTHPLACE, FILMS
 
 from jaxkg.adjudicate import Scripted, connect
+from jaxkg.adjudicate.calls.planning import Wanted, plan_relations
 from jaxkg.experiments.oracle import Known, Oracle, OracleServer
+from jaxkg.kg.typed_schema import TypedSchema
 from jaxkg.records import Question
+from jaxkg.systems.baselines import Recall
 from jaxkg.systems.proh.settings import PROH, PROH_L
 from jaxkg.systems.proh.system import ProhQA
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
@@ -105,3 +108,34 @@ def _reads(text):
         return bool(json.loads(text))
     except ValueError:
         return False
+
+
+@pytest.mark.parametrize(("p", "right"), [(1.0, True), (0.0, False)])
+def test_planned_search_gets_the_gold_plan_or_an_offered_relation(p, right):
+    path = FILMS.relations[:2]
+    question = Question("q", "where was its director born?", (FILMS.entity_ids[0],))
+    known = Known(question.text, ("nobody",), question.topics, path)
+    backend = replying(Oracle([known], p=p))
+    outcome = plan_relations(
+        backend,
+        [
+            Wanted(
+                question.text,
+                "q",
+                question.topics,
+                tuple(map(TypedSchema(FILMS).line, range(FILMS.num_relations))),
+            )
+        ],
+        hops=3,
+    )[0]
+    assert outcome.value is not None
+    said = [hop[0] for hop in outcome.value.hops]
+    assert (said == list(path)) == right
+    assert said
+    assert right or said[0] in TypedSchema(FILMS).names
+
+
+def test_a_model_alone_is_asked_too():
+    known = Known("who?", ("Chicago",), ())
+    qa = Recall(FILMS, replying(Oracle([known])), "cot")
+    assert [entity.name for entity in qa.answer([Question("q", "who?")])[0].entities] == ["Chicago"]

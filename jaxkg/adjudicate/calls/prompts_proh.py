@@ -8,7 +8,9 @@ from jaxkg.adjudicate.prompts import DATA_RULE
 KEYWORDS_SYSTEM = (
     "You read a question and name what it is about: the people, places, works, organisations, "
     "dates and other things it mentions, each exactly as it is written there. Do not answer the "
-    "question.\n" + DATA_RULE
+    "question.\n"
+    'Example: in which town was the teacher of Ada Quill born: {"keywords": ["Ada Quill"]}\n'
+    + DATA_RULE
 )
 """PRoH, Section 4.2, topic entity identification."""
 
@@ -20,7 +22,11 @@ PLAN_SYSTEM = (
     "question into the fewest sub-questions that can each be answered from a few facts. Give every "
     "sub-question an id; where it needs the answer of another, list that id in `needs` and write "
     "the id in braces where the answer belongs, as in: where was {1} born? A question that one "
-    "fact answers is a plan of one sub-question. Do not answer anything.\n" + DATA_RULE
+    "fact answers is a plan of one sub-question. A step is a question, never a fact or a name. Do "
+    "not answer anything.\n"
+    'Example: in which town was the teacher of Ada Quill born: {"steps": [{"id": "1", "question": '
+    '"who taught Ada Quill?", "needs": []}, {"id": "2", "question": "in which town was {1} '
+    'born?", "needs": ["1"]}]}\n' + DATA_RULE
 )
 """PRoH, Section 4.3, initial reasoning plan generation."""
 
