@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.hierarchies import is_called_hierarchy
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 from jaxkg.kg.queries.columns import is_nothing, likely_column
 from jaxkg.kg.queries.literals import literal
@@ -26,12 +27,6 @@ KINDS = {
 }
 """What is looked for."""
 
-HIERARCHIES = frozenset((
-    "subclass of", "sub class of", "subtype of", "kind of", "broader", "broad match", "part of",
-    "is part of", "belongs to", "parent", "parent of", "parent id", "child of", "reports to",
-    "located in", "is in", "depends on", "subset of", "sub property of", "contained in",
-))  # fmt: skip
-"""Labels of relations that lead to what is above, where nothing else says so."""
 _SHOWN = 5
 _NEARLY_ALL, _ENOUGH = 0.95, 20
 
@@ -168,7 +163,7 @@ def _cycles(graph: _Graph) -> Iterator[Finding]:
 
     for code, label, facts in graph.relations():
         meant = graph.kg.meanings.get(graph.kg.relations[code], {})
-        if not meant.get("hierarchy", label.casefold() in HIERARCHIES):
+        if not meant.get("hierarchy", is_called_hierarchy(graph.kg, code)):
             continue
         n = graph.kg.num_entities
         links = coo_array((np.ones(len(facts), bool), (facts[:, 0], facts[:, 2])), shape=(n, n))

@@ -9,7 +9,8 @@ from jaxkg.words import relation_words
 
 _KNOWN = frozenset(
     ("sub class of", "subclass of", "sub property of", "broader", "narrower", "broader transitive",
-     "is a", "part of", "has part", "is part of", "kind of", "subtype of")
+     "is a", "part of", "has part", "is part of", "kind of", "subtype of", "subset of", "parent",
+     "child of", "reports to", "belongs to", "located in", "contained in", "depends on")
 )  # fmt: skip
 """What vocabularies call hierarchies; a circle among their facts is a mistake in these."""
 _DEEPEST = 100
@@ -18,6 +19,8 @@ _DEEPEST = 100
 
 def hierarchies(kg: KnowledgeGraph) -> tuple[str, ...]:
     """Relations that lead from thing to thing on and on, without a circle, or are called so.
+
+    Where it is declared whether a relation is one, that counts; see `KnowledgeGraph.meanings`.
 
     Args:
         kg: the graph.
@@ -35,12 +38,19 @@ def hierarchies(kg: KnowledgeGraph) -> tuple[str, ...]:
     first = np.searchsorted(kg.triples[order, 1], np.arange(kg.num_relations + 1)).tolist()
     found = []
     for code, name in enumerate(kg.relations):
+        declared = kg.meanings.get(name, {}).get("hierarchy")
         heads, _, tails = kg.triples[order[first[code] : first[code + 1]]].T
         is_circular, depth = _depth(heads, tails, kg.num_entities)
-        called = {relation_words(name).lower(), kg.relation_labels[code].lower()}
-        if depth > 1 and (not is_circular or called & _KNOWN):
+        looks = depth > 1 and (not is_circular or is_called_hierarchy(kg, code))
+        if looks if declared is None else declared:
             found.append(name)
     return tuple(found)
+
+
+def is_called_hierarchy(kg: KnowledgeGraph, code: int) -> bool:
+    """Whether a relation is called as vocabularies call hierarchies."""
+    called = {relation_words(kg.relations[code]).lower(), kg.relation_labels[code].lower()}
+    return not called.isdisjoint(_KNOWN)
 
 
 def _depth(heads: np.ndarray, tails: np.ndarray, size: int) -> tuple[bool, int]:

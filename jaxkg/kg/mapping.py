@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.check import HIERARCHIES
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.names import nearest
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 from jaxkg.kg.queries.values import Values
@@ -72,6 +72,7 @@ def describe(kg: KnowledgeGraph, name: str, left_out: Mapping[str, int] | None =
     triples = np.asarray(kg.triples)
     sorts, kinds = sorts_of(kg), Values(kg).relation_kinds
     examples = {sort: node for node, sort in reversed(sorts.items())}
+    above = hierarchies(kg)
     lines = [_HEADER.format(name=name, end=f".{MAPPING}")]
     for sort, count in Counter(sorts.values()).most_common():
         example = kg.name(examples[sort])
@@ -85,7 +86,7 @@ def describe(kg: KnowledgeGraph, name: str, left_out: Mapping[str, int] | None =
             "says": label,
             "says_back": "",
             "also": list(kg.relation_aliases.get(code, ())),
-            "hierarchy": label.casefold() in HIERARCHIES,
+            "hierarchy": relation in above,
             "symmetric": _is_symmetric(facts),
             "ignored": False,
             "reversed": False,

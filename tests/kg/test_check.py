@@ -1,5 +1,7 @@
 """Each oddity is found where it is, and not where it is not."""
 
+import dataclasses
+
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
@@ -9,8 +11,7 @@ from jaxkg.kg.check import KINDS, check_graph
 def found(facts, names=None, meanings=None):
     """(kind, relation, how often) of what is odd in facts."""
     kg = KnowledgeGraph.from_triples(facts, names=names)
-    if meanings:
-        object.__setattr__(kg, "meanings", meanings)
+    kg = dataclasses.replace(kg, meanings=meanings or {})
     return {(one.kind, one.relation, one.times) for one in check_graph(kg)}
 
 

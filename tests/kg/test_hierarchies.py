@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 
 import pytest
@@ -26,3 +27,11 @@ def chain(relation, *names):
 def test_a_hierarchy_goes_on_and_ends(facts, found):
     kg = KnowledgeGraph.from_triples(facts)
     assert hierarchies(kg) == (kg.relations if found is True else found)
+
+
+def test_what_is_declared_counts():
+    ring, line = chain("feeds", "a", "b", "c", "a"), chain("next", "a", "b", "c")
+    meanings = {"feeds": {"hierarchy": True}, "next": {"hierarchy": False}}
+    kg = KnowledgeGraph.from_triples([*ring, *line])
+    assert hierarchies(kg) == ("next",)
+    assert hierarchies(dataclasses.replace(kg, meanings=meanings)) == ("feeds",)
