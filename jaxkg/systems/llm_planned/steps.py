@@ -18,6 +18,7 @@ from jaxkg.adjudicate.calls.stepping import Steps, choose_steps
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
 from jaxkg.kg import KnowledgeGraph, Topics
+from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.typed_schema import TypedSchema
 from jaxkg.query import Count, Domain, Entities, Extreme, Node, Step, Where
@@ -276,6 +277,7 @@ class LLMSteps(QuestionAnswering):
                 near - 1e-3,
             )
             for best, words in found
+            if refusal(self.sets.values, best) is None
         ]
 
     def _kept(self, query: Node, relation: str, ways: str, node: int, near: float) -> Option:
