@@ -1,8 +1,8 @@
 """The systems that `--system NAME` can mean.
 
 A method is one file, with a function `from_parts`, and one line here. Help, the folders that
-`jaxkg compare --parts` looks for, the robustness study and the README's table are made from these
-lines, which import nothing: the command starts without its heavy parts.
+`jaxkg compare --parts` looks for, the robustness study and the table of `docs/methods` are made
+from these lines, which import nothing: the command starts without its heavy parts.
 """
 
 from __future__ import annotations
@@ -70,16 +70,16 @@ class Entry:
 
 ENTRIES = (
     Entry("planner", "planned", trained="planner",
-          about="a learned planner emits relation paths, executed exactly",
-          needs="nothing; without `train planner`, made of relation labels", divided=True),
+          about="a learned planner emits relation paths, which are executed exactly",
+          needs="nothing; better with `train planner`", divided=True),
     Entry("reader", "reader.build",
-          about="any graph, any words, with shipped weights"),
+          about="default: reads any question over any graph, with shipped weights"),
     Entry("pathhd", "pathhd.build", trained="planner",
-          about="paths as hypervectors (GHRR), retrieved by similarity; `--set query=text` is "
-          "zero-shot",
-          needs="nothing; text wants an encoder"),
+          about="relation paths as hypervectors (GHRR), retrieved by similarity; "
+          "`--set query=text` is zero-shot",
+          needs="nothing; `query=text` requires an encoder"),
     Entry("reknos", "reknos.build", model="inside", trained="planner",
-          about="search along super-relations; `--set scorer=planner`, `labels`, `ranker`, or "
+          about="beam search along super-relations; `--set scorer=planner`, `labels`, `ranker` or "
           "`llm`"),
     Entry("pathmind", "pathmind.build", trained="pathmind",
           about="entities ranked by path priority, a sum over all paths by message passing",
@@ -88,29 +88,30 @@ ENTRIES = (
           about="relation paths ranked by their texts, for schemas of thousands of relations",
           needs="`train ranked`; `--by steps` for several topics and more hops"),
     Entry("guided", "guided", trained="guided",
-          about="hybrid edge scorer steers a beam",
+          about="a hybrid edge scorer steers a beam",
           needs="`train guided`"),
     Entry("proh", "proh.parts", model="inside",
           about="planning and retrieval over a knowledge hypergraph, or over a graph's facts",
-          needs="an LLM for its planning; `hypergraph build` for texts"),
+          needs="`--llm` for plans; `hypergraph build` for texts"),
     Entry("llm-planned", "llm_planned.graphs", model="needed",
-          about="a language model plans in one call, the plan is checked, then executed; "
-          "`--set ask=graph` for query graphs, `ask=steps` for a step a call",
+          about="a language model plans, the plan is checked and executed; `--set ask=graph` plans "
+          "query graphs, `ask=steps` asks for a step a call",
           needs="`--llm`"),
     Entry("alone", "baselines:alone", model="needed", baseline=True,
           about="baseline: the language model from memory", needs="`--llm`"),
     Entry("cot", "baselines:cot", model="needed", baseline=True,
-          about="baseline: the same, thinking before it answers", needs="`--llm`"),
+          about="baseline: the language model reasons step by step, from memory",
+          needs="`--llm`"),
     Entry("sc", "baselines:sc", model="needed", baseline=True,
-          about="baseline: the vote of several such thoughts; `--set samples=5`",
+          about="baseline: majority vote of several such replies; `--set samples=5`",
           needs="`--llm`"),
     Entry("triples", "baselines:triples", baseline=True,
-          about="baseline: the triples most like the question; `--set count=20`",
+          about="baseline: the triples most similar to the question; `--set count=20`",
           needs="an encoder"),
     Entry("passages", "baselines:passages", model="needed", baseline=True,
-          about="baseline: the language model over the passages most like the question; "
+          about="baseline: the language model reads the passages most similar to the question; "
           "`--set count=5`",
-          needs="`--llm`, questions that bring passages, an encoder"),
+          needs="`--llm`, an encoder, questions with passages"),
     Entry("agent", "baselines:agent", model="needed", baseline=True,
           about="baseline: the language model searches entity by entity, relation by relation",
           needs="`--llm`"),
@@ -123,13 +124,11 @@ DIVIDED = ", ".join(entry.name for entry in ENTRIES if entry.divided)
 TRAINED = tuple(dict.fromkeys(entry.trained for entry in ENTRIES if entry.trained))
 """What `jaxkg train` makes for them."""
 
-HELP = "What answers: " + "; ".join(
-    f"{entry.name}, {entry.about.partition(';')[0].replace('`', '')}" for entry in ENTRIES
-)
+HELP = f"System that answers: {', '.join(SYSTEMS)}"
 
 
 def systems_table() -> str:
-    """The table of systems in the README."""
+    """The table of systems on the page of methods."""
     rows = [f"| `{entry.name}` | {entry.about} | {entry.needs} |" for entry in ENTRIES]
     return "\n".join(["| system | what it does | needs |", "|---|---|---|", *rows])
 

@@ -167,8 +167,9 @@ def test_parts_beside_share_the_graph_and_nothing_else(parts):
     assert mine.traces == []
 
 
-def test_the_readme_has_the_table_of_systems(pytestconfig):
-    assert systems_table() in (pytestconfig.rootpath / "README.md").read_text("utf-8")
+def test_the_page_of_methods_has_the_table_of_systems(pytestconfig):
+    page = pytestconfig.rootpath / "docs" / "methods" / "index.md"
+    assert systems_table() in page.read_text("utf-8")
 
 
 def test_a_model_that_does_not_score_judges_what_the_search_found(parts):
