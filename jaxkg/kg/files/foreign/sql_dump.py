@@ -1,8 +1,8 @@
 """Dumps of SQL databases, read and never executed: SQLite's, MySQL's, PostgreSQL's.
 
 The rows of INSERT and COPY are tables as a database has them: CREATE TABLE and ALTER TABLE say
-their columns, keys and references. What else a dump says is passed over; a row whose values are
-worked out is left out.
+their columns, keys and references. What else a dump says is passed over; a value that is worked
+out is left out.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ _CONSTRAINTS = frozenset(
         "LIKE",
     ]
 )
+_OF_TEXTS = ("TO_DATE", "TO_TIMESTAMP", "DATE", "TIMESTAMP", "CAST", "CONVERT")
+"""What makes a date or the like of a text."""
 _BLANKS = {"n": " ", "r": " ", "t": " ", "0": ""}
 _ROWS = 1 << 11
 
@@ -113,12 +115,14 @@ def _rows(
     """The header and the rows of a table, their cells in the order of the header."""
     yield [(0, columns)]
     batch: list[Row] = []
-    for number, named, values in table.rows:
+    for count, (number, named, values) in enumerate(table.rows, 1):
         own = named or known
         if len(own) != len(values):
             intake.leave_out("rows with another number of values than columns")
             continue
         cells = dict(zip(own, values))
+        if table.keys[:1] == columns[:1]:
+            cells.setdefault(columns[0], str(count))  # as a key that numbers itself
         batch.append((number, [cells.get(column, "") for column in columns]))
         if len(batch) == _ROWS:
             yield batch
@@ -140,6 +144,8 @@ def _statements(
             continue
         if "`" in line or "MySQL" in line or "MariaDB" in line:
             pattern = _ESCAPING
+        if line.strip().upper() == "GO":
+            line = ";"
         if not lines and (not line.strip() or line.startswith(("--", "#", ".", "\\"))):
             continue
         first = first if lines else number
@@ -232,26 +238,32 @@ def _insert(number: int, tokens: list[_Token], tables: dict[str, _Table], intake
     if not name or values < 0:
         return intake.leave_out("INSERTs without plain values")
     named, rows = _listed(tokens, at), tables.setdefault(name, _Table()).rows
-    row, odd, waits = list[str](), False, True
+    row, cell = list[str](), list[_Token]()
     for token in tokens[values + 1 :]:
         if token.depth == 0 and not token.says("(", ")", ","):
             break  # the end, or ON CONFLICT
-        if token.depth == 0:
-            if token.says(")") and not odd:
-                rows.append((number, named, row))
-            elif token.says(")"):
-                intake.leave_out("rows with values that are worked out")
-            row, odd, waits = ([], False, True) if not token.says(")") else (row, odd, True)
-        elif token.depth == 1 and token.says(","):
-            waits = True
-        elif token.depth == 1 and waits and token.kind in ("text", "number"):
-            row.append(" ".join(token.text.split()))
-            waits = False
-        elif token.depth == 1 and waits and token.says("NULL", "DEFAULT", "TRUE", "FALSE"):
-            row.append(token.text.lower() if token.says("TRUE", "FALSE") else "")
-            waits = False
-        elif not (token.kind == "name" and token.text.startswith("_")):  # MySQL's _binary 'text'
-            odd = True
+        ends = token.depth == 0 and token.says(")")
+        if ends or (token.depth == 1 and token.says(",")):
+            row.append(_cell(cell, intake))
+            cell = []
+        elif token.depth:
+            cell.append(token)
+        if ends:
+            rows.append((number, named, row))
+            row = []
+
+
+def _cell(tokens: Sequence[_Token], intake: Intake) -> str:
+    """What a cell says: a text, a number, the text that a date is made of; else nothing."""
+    plain = [token for token in tokens if not token.text.startswith("_")]  # _binary 'text'
+    values = [token.text for token in plain if token.kind in ("text", "number")]
+    if len(plain) == 1 and plain[0].says("TRUE", "FALSE"):
+        return plain[0].text.lower()
+    if values and (len(plain) == 1 or plain[0].says(*_OF_TEXTS) or plain[1].says(":")):
+        return " ".join(values[0].split())
+    if len(plain) != 1 or not plain[0].says("NULL", "DEFAULT"):
+        intake.leave_out("values that are worked out")
+    return ""
 
 
 def _create(tokens: list[_Token], tables: dict[str, _Table]) -> None:

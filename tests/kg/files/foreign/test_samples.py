@@ -257,7 +257,23 @@ def test_sql_dump():
         ("Ada Lind", "boat id", "Gull 'the old'"),
     }
     assert "Oslo's; quay" in kg.entity_names.tolist()
-    assert "1 rows with values that are worked out left out" in told
+    assert ("boat 3", "harbour id", "Oslo's; quay") in named_facts(kg)
+    assert "1 values that are worked out left out" in told
+    assert "1 INSERTs without plain values left out" in told
+
+
+def test_keys_that_number_themselves(tmp_path):
+    (tmp_path / "a.sql").write_text(
+        "CREATE TABLE [dbo].[Ship] ([Id] INT IDENTITY, [Name] TEXT, Built DATE,\n"
+        "CONSTRAINT [PK] PRIMARY KEY CLUSTERED ([Id]));\nGO\n"
+        "INSERT INTO [dbo].[Ship] ([Name], Built) VALUES (N'Gull', TO_DATE('1910-05-01', 'x')),\n"
+        "('Tern', '1920-01-02'::date);\nGO\n"
+    )
+    kg, told = read_told(tmp_path / "a.sql")
+    assert kg.name(kg.entity("ship 2")) == "Tern"
+    assert ("Gull", "built", "1910-05-01") in named_facts(kg)
+    assert ("Tern", "built", "1920-01-02") in named_facts(kg)
+    assert "worked out" not in told
 
 
 def test_graphrag(tmp_path):
