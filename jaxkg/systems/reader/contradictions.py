@@ -26,6 +26,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
 )
 from jaxkg.systems.reader.language.lexicon.forms import written_otherwise
 from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS
+from jaxkg.systems.reader.rules import contradiction
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.paths.quick import aligned, class_aligned
@@ -59,20 +60,23 @@ Rule = Callable[[Asked, Candidate, Candidates], bool]
 
 def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading leaves out what the question says beyond doubt, by one of `RULES`."""
-    return any(rule(asked, best, find) for rule in RULES)
+    return any(find.rules.holds(rule, asked, best, find) for rule in RULES)
 
 
+@contradiction
 def _names_for_a_truth(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A plain question of yes or no, answered by names."""
     return asked.cues.plainly and best.result not in ("yes", "no")
 
 
+@contradiction
 def _without_a_not(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "not" that is taken no account of."""
     denies = asked.cues.denies and asked.cues.negated not in asked.alignment.masked
     return denies and best.shape in ("path", "class", "join") and not best.wanting
 
 
+@contradiction
 def _one_of_either(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """An "either" of which one thing alone is known."""
     cues = asked.cues
@@ -80,6 +84,7 @@ def _one_of_either(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return either and len(best.topics) < 2
 
 
+@contradiction
 def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A sum or an average, answered by what was not added up and whose label says neither: by
     several values or things, the first of them, a count or a yes or no that compares them."""
@@ -92,6 +97,7 @@ def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return code >= 0 and several and not says_adding(asked, find, code)
 
 
+@contradiction
 def _all_for_each(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """One sum or average, where one "per day" is asked for; not per what it is of."""
     words = asked.cues.words.folded
@@ -104,11 +110,13 @@ def _all_for_each(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return bool(said) and not _labelled([find.kg.relation_code(best.query.path[-1])], said, find)
 
 
+@contradiction
 def _values_for_a_count(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "how many", answered by several values."""
     return asked.cues.count and len(best.ends) > 1 and _valued(best, find)
 
 
+@contradiction
 def _count_for_a_measure(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "how many hours", answered by a count, unless hours are a class of things."""
     last = max(asked.cues.noun, default=-1)
@@ -118,6 +126,7 @@ def _count_for_a_measure(asked: Asked, best: Candidate, find: Candidates) -> boo
     return asked.cues.words.folded[last] in SPOKEN_UNITS and not named
 
 
+@contradiction
 def _largest_for_the_most(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """ "The most parks", told by the largest of a number that says nothing of parks."""
     grade = asked.cues.extreme
@@ -131,6 +140,7 @@ def _largest_for_the_most(asked: Asked, best: Candidate, find: Candidates) -> bo
     return any(cover[kind.first : kind.last + 1].max() < _SAID_OF for kind in counted)
 
 
+@contradiction
 def _content_for_a_property(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """ "What is the area of the bed", answered by what lies in it: by a step back to the bed, of
     which, and of whose ends, "area" says nothing."""
@@ -147,11 +157,13 @@ def _content_for_a_property(asked: Asked, best: Candidate, find: Candidates) -> 
     return max(float(one.cover[noun].max()) for one in told) < _HINTED
 
 
+@contradiction
 def _value_for_a_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "who", answered by a number, a date, true or false."""
     return not _WHO.isdisjoint(asked.cues.words.folded[:3]) and _valued(best, find)
 
 
+@contradiction
 def _no_amount(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "how much" or "what does it cost", answered by what has no number in it, nor is free."""
     words = asked.cues.words.folded
@@ -166,18 +178,21 @@ def _no_amount(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return bool(names) and not any(told)
 
 
+@contradiction
 def _no_reason(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "why", answered by what is no reason."""
     asks = asked.cues.words.folded[:1]
     return bool(asks) and asks[0] in _WHY and not _labelled([best.last], REASONS, find)
 
 
+@contradiction
 def _no_age(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "how old", answered by another date or number than those that tell it."""
     asks = asked.cues.words.folded[:2] in _HOW_OLD
     return asks and _valued(best, find) and not _labelled([best.last], AGES, find)
 
 
+@contradiction
 def _age_of_another(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "how old" of somebody alone, answered by when something of theirs was made."""
     if asked.cues.words.folded[:2] not in _HOW_OLD or len(best.relations) < 2:
@@ -187,6 +202,7 @@ def _age_of_another(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return alone and _valued(best, find) and not _labelled([best.last], OWN_AGES, find)
 
 
+@contradiction
 def _no_birth(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "born" that no relation of the reading speaks of."""
     words = enumerate(asked.cues.words.folded)
@@ -195,6 +211,7 @@ def _no_birth(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return not _BORN.isdisjoint(plain) and not _labelled(walked, BIRTHS, find)
 
 
+@contradiction
 def _name_left_out(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """All that something is true of, where the first word is a part of somebody's name."""
     first = any(mention.first == 0 for mention in asked.mentions)
@@ -202,6 +219,7 @@ def _name_left_out(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return first and bare and not best.topics and not best.result
 
 
+@contradiction
 def _all_for_some(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """All of a class, where words of content are left beside its name.
 
@@ -221,6 +239,7 @@ def _all_for_some(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return bool(words - IDLE - (LIGHT - {"called", "named"}))
 
 
+@contradiction
 def _bound_left_out(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "before 1990" or "in 2024" that a reading has nothing to do with, nor the names in it."""
     used = {place for mention, _ in best.topics for place in asked.mentions[mention].words}
@@ -236,6 +255,7 @@ def _bound_left_out(asked: Asked, best: Candidate, find: Candidates) -> bool:
     )
 
 
+@contradiction
 def _unspoken_truth(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A yes or no by what is true of something some steps away, of which the question says
     nothing."""
@@ -246,6 +266,7 @@ def _unspoken_truth(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return truth and max(fits) < _HINTED
 
 
+@contradiction
 def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A phone number, a date, an address of mail, answered by what is not written as one.
 
@@ -259,6 +280,7 @@ def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:
     return written_otherwise(_asked_for(asked), names)
 
 
+@contradiction
 def _excluded_relation(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A relation that the words exclude, see `Alignment.rules_out`."""
     return any(asked.alignment.rules_out(find.wordings(code)) for code in best.relations)

@@ -14,7 +14,7 @@ from jaxkg.deadline import check
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
 from jaxkg.limits import LIMITS, checked_length, cut, first_ones, looked_at
-from jaxkg.systems.reader.language.asides import respelt, topic_in_place, without_asides
+from jaxkg.systems.reader.language.asides import Moved, respelt, topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
@@ -27,6 +27,7 @@ from jaxkg.systems.reader.language.topics import ClassMention, Mention, Option, 
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.linking.relations import RelationLinking
 from jaxkg.systems.reader.named import LabelIndex
+from jaxkg.systems.reader.rules import Rules
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
@@ -81,12 +82,14 @@ class Readings:
         self.vectors = self.reader_texts.vectors
         self._met = Labels(self.vectors)
         self.senses = Senses(self.vocabulary, self.vectors)
+        self.rules = Rules(settings.without.replace(" ", "").split(","))
         self.find = Candidates(
             self.vocabulary,
             hops=settings.hops,
             edges=settings.edges,
             expanded=settings.expanded,
             looked_at=settings.looked_at,
+            rules=self.rules,
         )
         self.operators = Operators(self.find)
         self.wanting = Wanting(self.find)
@@ -112,30 +115,47 @@ class Readings:
         notes = cut(len(spans), LIMITS.words, "words")
         text = text[: spans[LIMITS.words - 1][1]] if notes else text
         topics, dropped = first_ones(topics, LIMITS.topics, "topics")
-        moved = topic_in_place(respelt(text))
+        change = self.rules.rewritten
+        plain = respelt(text, self.rules)
+        moved = change("topic-first", Moved.of(plain), lambda _: topic_in_place(plain, self.rules))
         cues, mentions = self._mentioned(moved.text, topics)
         notes += dropped + cut(len(mentions), LIMITS.mentions, "names", "surest")
         part = bool(notes)
         surest = sorted(mentions, key=lambda mention: -mention.score)
         left_out = {p for mention in surest[LIMITS.mentions :] for p in mention.words}
         mentions = sorted(surest[: LIMITS.mentions], key=mentions.index)
-        mentions = told_apart(moved.text, cues.words, mentions, self.vocabulary)
+        mentions = change(
+            "homonyms",
+            mentions,
+            lambda some: told_apart(moved.text, cues.words, some, self.vocabulary),
+        )
         if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
-            mentions = self._told_once(mentions)
-        mentions = [m for at, m in enumerate(mentions) if not self._does(mentions, at, cues)]
-        mentions = mentions if topics else self._beside_labels(mentions, cues)
+            mentions = change("apposition", mentions, self._told_once)
+        mentions = change(
+            "doers",
+            mentions,
+            lambda some: [m for at, m in enumerate(some) if not self._does(some, at, cues)],
+        )
+        if not topics:
+            mentions = change("label-parts", mentions, lambda ms: self._beside_labels(ms, cues))
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
-        masked |= self._sort_of(cues, mentions) | left_out
+        masked = change("sorts", masked, lambda some: some | self._sort_of(cues, mentions))
+        masked |= left_out
         names = left_out | {place for mention in mentions for place in mention.words}
-        words = self._spelling.put_right(cues.words, names)
-        cues = self._with_numbers(dataclasses.replace(cues, words=words), mentions)
-        cues = up_to_verb(cues, self._verbs)
+        words = change("spelling", cues.words, lambda some: self._spelling.put_right(some, names))
+        cues = dataclasses.replace(cues, words=words)
+        cues = change("bare-numbers", cues, lambda some: self._with_numbers(some, mentions))
+        cues = change("asking-verb", cues, lambda some: up_to_verb(some, self._verbs))
         notes += (more := cut(len(cues.bounds), LIMITS.bounds, "numbers and dates"))
         part |= bool(more)
         cues = dataclasses.replace(cues, bounds=cues.bounds[: LIMITS.bounds]) if more else cues
         alignment = Alignment(cues, masked, self._labels_met())
         named = self.labels_by_word.named(alignment)
-        classes = [c for c in self.finder.classes(cues) if not _done(cues, c, mentions)]
+        classes = change(
+            "class-verbs",
+            list(self.finder.classes(cues)),
+            lambda some: [one for one in some if not _done(cues, one, mentions)],
+        )
         kinds, more = first_ones((c.kind for c in classes), LIMITS.classes, "classes")
         notes += more
         part |= bool(more)
@@ -146,7 +166,8 @@ class Readings:
         sense = functools.partial(self.senses.of, " ".join(alignment.noun))
         denied = frozenset[int]()
         if self.linking is not None and (cues.negated, cues.except_at) != (None, None):
-            denied = self.linking.likely(alignment.masked_text())
+            likely = self.linking.likely
+            denied = change("denied", denied, lambda _: likely(alignment.masked_text()))
         count = len(mentions)
         notes += cut(count * (count - 1) // 2, LIMITS.pairs, "pairs of names", "surest")
         return Asked(
@@ -218,7 +239,7 @@ class Readings:
 
     def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         """What is asked and of what; asides count where nothing else names anything."""
-        part = without_asides(text)
+        part = without_asides(text, self.rules)
         found = self._read(part, topics)
         says = max(found[0].content, default=0.0) >= 1  # not "which ones would those be?"
         sure = bool(topics) or any(m.score >= _SURELY for m in found[1])
@@ -237,13 +258,15 @@ class Readings:
             if mention.score >= _SURELY or cues.words.spans[mention.first][0] in asks
         ]
         cues = asking_as(cues, found[0])
-        one = _stood_for(found[0], cues, named)
-        if one is None:
+        before = self.rules.rewritten(
+            "owner-before", list[Mention](), lambda _: _stood_for(found[0], cues, named)
+        )
+        if not before:
             return cues, named or mentions
         # "I have Amos at High Farm. Who were his children?": the rest but names him.
         said = zip(cues.words.spans, cues.content)
         content = tuple(weight if start in asks else 0.0 for (start, _), weight in said)
-        return dataclasses.replace(cues, content=content), [one]
+        return dataclasses.replace(cues, content=content), before
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         cues = self._as_labelled(read_cues(text))
@@ -285,11 +308,21 @@ class Readings:
     def _as_labelled(self, cues: Cues) -> Cues:
         """A superlative that stands so in a relation's label is a part of it: "first described";
         "colleagues" are who has the same employer, unless that is a relation's name."""
+        cues = self.rules.rewritten("mates", cues, self._with_mates)
+        cues = self.rules.rewritten("sharing", cues, self._with_sharing)
+        return self.rules.rewritten("label-superlative", cues, self._without_superlative)
+
+    def _with_mates(self, cues: Cues) -> Cues:
         mates = {singular(cues.words.folded[place]) for place in cues.mates}
-        if mates and not mates & self._label_words:
-            cues = dataclasses.replace(cues, same=True)
+        alike = bool(mates) and not mates & self._label_words
+        return dataclasses.replace(cues, same=True) if alike else cues
+
+    def _with_sharing(self, cues: Cues) -> Cues:
         if SHARING.search(" ".join(cues.words.folded)) and stem("share") not in self._label_stems:
-            cues = dataclasses.replace(cues, same=not cues.yesno)
+            return dataclasses.replace(cues, same=not cues.yesno)
+        return cues
+
+    def _without_superlative(self, cues: Cues) -> Cues:
         if cues.extreme is None or not cues.extreme.words:
             return cues
         last = max(cues.extreme.words)
@@ -393,18 +426,18 @@ class Readings:
         return ranked(found)[: self.settings.looked_at]
 
 
-def _stood_for(part: Cues, cues: Cues, named: list[Mention]) -> Mention | None:
+def _stood_for(part: Cues, cues: Cues, named: list[Mention]) -> list[Mention]:
     """Of what is named before a question that names nothing, whose the only thing of somebody's
     that it speaks of is: the first that no preposition stands before. None where it speaks of
     none."""
     told = [word for word in part.words.folded if word in _PRONOUNS]
     starts = {start for start, _ in part.words.spans}
     if not named or any(cues.words.spans[one.first][0] in starts for one in named):
-        return None
+        return []
     if len(told) != 1 or told[0] not in _OWN or not _says_of(part, told[0]):
-        return None
+        return []
     before = {one: cues.words.folded[max(0, one.first - 2) : one.first] for one in named}
-    return next((one for one in named if BEFORE_WHICH.isdisjoint(before[one])), named[0])
+    return [one for one in named if BEFORE_WHICH.isdisjoint(before[one])][:1] or named[:1]
 
 
 def _says_of(part: Cues, own: str) -> bool:

@@ -19,8 +19,8 @@ class ReaderSettings:
         looked_at: query graphs that are ranked.
         threshold: least calibrated confidence of an answer; None takes the one of the weights.
         readings: "did you mean" readings of a withheld answer.
-        without: parts of the model to leave out, for ablations: "vectors", "overlap", "types",
-            "length", joined by commas.
+        without: what to leave out, for ablations, joined by commas: groups of views ("vectors",
+            "overlap", "types", "length", "turns", "linking") and rules (see `rules`).
         weights: folder that `jaxkg adapt` made; "" takes those that are shipped.
         corrections: whether questions go by what was said of them before.
     """

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 
 from jaxkg.deadline import check
-from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader.linking.relations import NAMES as LINKING
 from jaxkg.systems.reader.linking.relations import RelationLinking, linking_views
+from jaxkg.systems.reader.rules import left_out
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sides.shape import shape_views, topic_views
@@ -94,10 +94,8 @@ def kept_views(without: str) -> np.ndarray:
     >>> int(kept_views("").sum()) == len(NAMES), int(kept_views("length").sum()) < len(NAMES)
     (True, True)
     """
-    for part in filter(None, map(str.strip, without.split(","))):
-        if part not in _GROUPS:
-            raise JaxkgError(f"the reader has no part {part!r} to leave out; {', '.join(_GROUPS)}")
-    gone = {name for group in filter(None, without.split(",")) for name in _GROUPS[group.strip()]}
+    names = left_out(without, frozenset(_GROUPS))
+    gone = {name for group in names & _GROUPS.keys() for name in _GROUPS[group]}
     return np.array([name not in gone for name in NAMES])
 
 

@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, GRADABLE, MANNERS
+from jaxkg.systems.reader.rules import ALL, Rules
 
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
 _END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
@@ -117,12 +118,17 @@ class Moved(NamedTuple):
     topic: range = range(0)
     """Where what was said first stands now."""
 
+    @classmethod
+    def of(cls, text: str) -> Moved:
+        """A text as it stands."""
+        return cls(text, tuple(range(len(text))))
+
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Where a part of it stood before."""
         return self.origins[start], self.origins[end - 1] + 1
 
 
-def topic_in_place(text: str) -> Moved:
+def topic_in_place(text: str, rules: Rules = ALL) -> Moved:
     """A question whose topic is said first, with the topic where its pronoun was.
 
     >>> topic_in_place("The nurse from Tern Ness, who trained her?").text
@@ -132,7 +138,8 @@ def topic_in_place(text: str) -> Moved:
     >>> topic_in_place("Who trained her, and when was it?").text
     'Who trained her, and when was it?'
     """
-    told, unmoved = _FRONTED.match(without_manners(text)), Moved(text, tuple(range(len(text))))
+    told = _FRONTED.match(without_manners(text, rules))
+    unmoved = Moved.of(text)
     if told is None:
         return unmoved
     owned = _OWNED.search(told["asks"])
@@ -150,7 +157,7 @@ def topic_in_place(text: str) -> Moved:
     return Moved("".join(letters), origins, range(len(before), len(before) + len(topic)))
 
 
-def without_manners(text: str) -> str:
+def without_manners(text: str, rules: Rules = ALL) -> str:
     """A question as long as it was, with blanks for what is but polite.
 
     >>> without_manners("Could you kindly tell me who made Alien?").strip()
@@ -158,8 +165,20 @@ def without_manners(text: str) -> str:
     >>> without_manners("Which doctor is in charge, if I may ask?").strip()
     'Which doctor is in charge              ?'
     """
+    return rules.rewritten("manners", text, _plainly)
+
+
+def _plainly(text: str) -> str:
     left = MANNERS.sub(lambda match: " " * len(match[0]), text)
     return left if any(letter.isalnum() for letter in left) else text
+
+
+def names_of_any(text: str) -> str:
+    """A question as long as it was, for those that there are if it asks for their names after
+    whether."""
+    if names := _NAMES_OF.match(text):
+        return (" " * len(names["aux"]) + names["asks"]).ljust(len(text))
+    return text
 
 
 def which_of_any(text: str) -> str:
@@ -170,8 +189,6 @@ def which_of_any(text: str) -> str:
     >>> which_of_any("Are there any pots by Ann?")
     'Are there any pots by Ann?'
     """
-    if names := _NAMES_OF.match(text):
-        return (" " * len(names["aux"]) + names["asks"]).ljust(len(text))
     told = _ANYBODY.search(text)
     if told is None or (told["body"] is None and " " not in told["any"].strip()):
         return text
@@ -198,7 +215,7 @@ def _grades(text: str) -> bool:
     return asks and any(word in GRADABLE for word in words)
 
 
-def respelt(text: str) -> str:
+def respelt(text: str, rules: Rules = ALL) -> str:
     """A question as long as it was, with the words that ask as they are spelt and in plain words.
 
     Of those there are, what is asked after whether is asked; who is dead has died; a grandfather
@@ -207,24 +224,39 @@ def respelt(text: str) -> str:
     >>> respelt("How mutch is it?"), respelt("when dose it open"), respelt("which dose helps?")
     ('How much  is it?', 'when does it open', 'which dose helps?')
     """
+    text = rules.rewritten("slips-of-asking", text, _put_right)
+    text = rules.rewritten("names-of-any", text, names_of_any)
+    text = rules.rewritten("ones-of-any", text, which_of_any)
+    text = rules.rewritten("grandparents", text, lambda told: _SIDE.sub(_on_side, told))
+    text = rules.rewritten("deaths", text, lambda told: _DEAD.sub(_death, told))
+    return rules.rewritten("confirmation", text, lambda told: _CORRECT.sub(",", told))
+
+
+def _put_right(text: str) -> str:
     for pattern, right in _MISSPELT:
         for match in pattern.finditer(text):
             text = text[: match.start()] + right.ljust(len(match[0])) + text[match.end() :]
-    text = _SIDE.sub(_on_side, which_of_any(text))
-    return _CORRECT.sub(",", _DEAD.sub(_death, text))
-
-
-def _within(text: str) -> str:
-    """A sentence that asks without what leads up to it, or is said after it, of those who ask."""
-    said = without_manners(text)
-    if lead := _LEAD.match(said) or _MEANWHILE.match(text) or _NOT_YET.match(text):
-        text = " " * lead.end() + text[lead.end() :]
-    if trail := _TRAIL.match(without_manners(text).rstrip(" ?")):
-        text = text[: trail.start("tail")].ljust(len(text))
     return text
 
 
-def without_asides(text: str) -> str:
+def _within(text: str, rules: Rules) -> str:
+    """A sentence that asks without what leads up to it, or is said after it, of those who ask."""
+
+    def led(text: str) -> str:
+        said = without_manners(text, rules)
+        if lead := _LEAD.match(said) or _MEANWHILE.match(text) or _NOT_YET.match(text):
+            return " " * lead.end() + text[lead.end() :]
+        return text
+
+    def trailed(text: str) -> str:
+        if trail := _TRAIL.match(without_manners(text, rules).rstrip(" ?")):
+            return text[: trail.start("tail")].ljust(len(text))
+        return text
+
+    return rules.rewritten("trail", rules.rewritten("lead", text, led), trailed)
+
+
+def without_asides(text: str, rules: Rules = ALL) -> str:
     """The sentences that ask, as long as the whole: what is beside them is blank.
 
     What one does for a living is said plainly, for "living" would be taken for where one lives.
@@ -242,13 +274,22 @@ def without_asides(text: str) -> str:
     if not any(asking):
         asking = [bool(_ASKING & set(_WORD.findall(part.lower())[:3])) for part in parts]
     if not any(asking):
-        text = _within(text)
+        text = _within(text, rules)
     else:
         # "Bigger pen: Ash or Elm?"
         asking = [
             asks or (part.rstrip().endswith(":") and _grades(part))
             for part, asks in zip(parts, asking)
         ]
-        told = (_within(part) if asks else " " * len(part) for part, asks in zip(parts, asking))
-        text = "".join(told)
-    return _LIVING.sub(lambda match: "have as a job".ljust(len(match[0])), without_manners(text))
+
+        def alone(parts: list[str]) -> list[str]:
+            return [part if asks else " " * len(part) for part, asks in zip(parts, asking)]
+
+        told = zip(rules.rewritten("asides", parts, alone), asking)
+        text = "".join(_within(part, rules) if asks else part for part, asks in told)
+    text = without_manners(text, rules)
+    return rules.rewritten("living", text, lambda told: _LIVING.sub(_job, told))
+
+
+def _job(match: re.Match[str]) -> str:
+    return "have as a job".ljust(len(match[0]))

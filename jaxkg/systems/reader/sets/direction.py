@@ -8,6 +8,7 @@ import re
 from jaxkg.query import Extreme, Where
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.systems.reader.language.topics import Mention
+from jaxkg.systems.reader.rules import veto
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import folded_words
@@ -100,6 +101,7 @@ def _past_articles(words: list[str], at: int) -> int:
     return at
 
 
+@veto
 def turned_about(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading walks from Anna to her boss where who "has Anna as a boss" or "reports to
     Anna" is asked for, or from her to those below where "Anna reports to" is."""
@@ -120,6 +122,7 @@ def turned_about(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     return False
 
 
+@veto
 def chained_otherwise(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading walks what the question chains in another order: from Nathan to his
     father's mother where "the father of Nathan's mother" is asked for."""
@@ -181,6 +184,7 @@ def _noun_at(
     return -1, 0
 
 
+@veto
 def is_not_whose(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading does not walk from somebody to whom he is something where this is asked
     for: "whose usual doctor is Dr Lorne"."""

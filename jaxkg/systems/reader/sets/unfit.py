@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxkg.systems.reader.language.kin import kin_told
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
+from jaxkg.systems.reader.rules import named, veto
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import (
@@ -69,7 +70,7 @@ def fitting(asked: Asked, found: Sequence[Candidate], find: Candidates) -> list[
     if asked.told_first:
         kept = _but(_stops_short, asked, kept, find)
     if any(one.wanting and _named_so(asked, one, find) for one in kept):
-        kept = [one for one in kept if _says(asked, one, find)]
+        kept = _but(_says_nothing, asked, kept, find, all_gone=True)
     if asked.cues.wants == "person":
         kept = _but(_owned, asked, _but(_numbered, asked, kept, find), find)
     if asked.cues.wants and not asked.cues.yesno:
@@ -78,11 +79,21 @@ def fitting(asked: Asked, found: Sequence[Candidate], find: Candidates) -> list[
 
 
 def _but(
-    unfit: _Unfit, asked: Asked, found: Sequence[Candidate], find: Candidates
+    unfit: _Unfit,
+    asked: Asked,
+    found: Sequence[Candidate],
+    find: Candidates,
+    *,
+    all_gone: bool = False,
 ) -> list[Candidate]:
-    return [one for one in found if not unfit(asked, one, find)] or list(found)
+    def fit(some: Sequence[Candidate]) -> Sequence[Candidate]:
+        left = [one for one in some if not unfit(asked, one, find)]
+        return left if (left or all_gone) and len(left) < len(some) else some
+
+    return list(find.rules.rewritten(named(unfit), found, fit))
 
 
+@veto
 def _of_other_generation(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether one step leads to children where parents are asked for, or to parents where children
     are; not where it is asked whose they are."""
@@ -96,6 +107,7 @@ def _of_other_generation(asked: Asked, candidate: Candidate, find: Candidates) -
     return candidate.last in kin[other] and candidate.last not in kin[min(steps)]
 
 
+@veto
 def _taken_in(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading starts from what is to be left out: "but not the Top Shed crew", "not in
     English or Latin"."""
@@ -107,6 +119,7 @@ def _taken_in(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     return candidate.shape != "except" and any(place == first for place, _ in candidate.topics)
 
 
+@veto
 def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading leads to another class than the first one that what is asked for names:
     "which incidents hit more than one service"."""
@@ -125,6 +138,7 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     return bool(kinds) and kinds.isdisjoint(meant)
 
 
+@veto
 def _when_it_was(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading tells when something was done where it is asked what, who or where: "what
     was fired in the old kiln" by the days that things were "fired on"."""
@@ -137,6 +151,7 @@ def _when_it_was(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     return any(stem(words[0]) in done for words in told)
 
 
+@veto
 def _class_for_no_reason(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a set that a value picks from is kept to a class of which the question says nothing,
     though others have such a value, too: of estate cars, where vehicles are asked for."""
@@ -153,6 +168,7 @@ def _class_for_no_reason(asked: Asked, candidate: Candidate, find: Candidates) -
     return any(len(np.setdiff1d(domain, find.vocabulary.classes[kind])) for kind in kinds)
 
 
+@veto
 def _stops_short(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading says but what stands first, of which something else is asked: "the patient
     with hives, who do they see?"."""
@@ -183,12 +199,14 @@ def _called(noun: tuple[str, ...], names: Sequence[str]) -> bool:
     return any(tuple(map(singular, folded_words(name))) == noun for name in names)
 
 
-def _says(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether a reading walks along anything that the question says."""
+@veto
+def _says_nothing(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading walks along nothing that the question says."""
     labels = map(find.wordings, candidate.relations)
-    return any(asked.alignment.letters(label)[1] >= _SAID for label in labels)
+    return not any(asked.alignment.letters(label)[1] >= _SAID for label in labels)
 
 
+@veto
 def _owned(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading leads to what somebody has where it is asked whose it is: "whose boat was
     out"."""
@@ -200,6 +218,7 @@ def _owned(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     return any(owned & set(find.vocabulary.class_words(kind)) for kind in kinds)
 
 
+@veto
 def _but_true(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading says but true or false of what is not asked for by its label."""
     if candidate.result or candidate.last < 0 or not find.vocabulary.truths(candidate.last):
@@ -207,6 +226,7 @@ def _but_true(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     return asked.alignment.letters(find.wordings(candidate.last))[1] < _SAID
 
 
+@veto
 def _numbered(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading leads to what happened, told by a number, "Order 501": to nobody."""
     ends = candidate.ends[:_SOME].tolist()

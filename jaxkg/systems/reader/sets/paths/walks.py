@@ -13,6 +13,7 @@ from jaxkg.kg.neighbourhood import distinct
 from jaxkg.query import Entities, Node, Step
 from jaxkg.systems.reader.language.kin import kin_told
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
+from jaxkg.systems.reader.rules import ALL, Rules
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.paths.further import Further, joined
 from jaxkg.systems.reader.sets.paths.kinds import SharedClasses
@@ -36,13 +37,21 @@ class Walks:
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, *, hops: int, edges: int, expanded: int, looked_at: int
+        self,
+        vocabulary: Vocabulary,
+        *,
+        hops: int,
+        edges: int,
+        expanded: int,
+        looked_at: int,
+        rules: Rules = ALL,
     ) -> None:
         self.vocabulary = vocabulary
         self.kg = vocabulary.kg
         self._hops, self._edges = hops, edges
         self._expanded, self._looked_at = expanded, looked_at
         self._shared_classes = SharedClasses(vocabulary)
+        self.rules = rules
 
     def wordings(self, code: int) -> tuple[str, ...]:
         """A relation code in words; its direction is told elsewhere."""
