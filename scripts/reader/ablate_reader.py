@@ -26,6 +26,7 @@ import numpy as np
 import train_reader
 from train_reader import BARE, ENCODERS, HELD, OFTEN, SOURCES, half_of
 
+from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.training.examples import Examples, gather, no_examples
@@ -34,7 +35,7 @@ from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import change_arrays, shipped_weights
 
 PARTS = ("vectors", "overlap", "types", "length", "turns", "linking")
-OWN = Path(__file__).parents[1] / "own_graphs"
+OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
 ROWS = (
     "",
     *(f"without {part}" for part in PARTS),

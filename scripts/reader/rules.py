@@ -22,13 +22,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.experiments.loading import load_graph
+from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.rules import rules
 from jaxkg.systems.reader.system import Reader
 
-OWN = Path(__file__).parents[1] / "own_graphs"
+OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
 EACH = 24
 """Questions of one graph in a sample."""
 GRADES = ("wrong", "withheld", "right")

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxkg.experiments.loading import load_graph
+from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.systems.reader.system import Reader
@@ -39,7 +40,7 @@ from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.training.own_world import own_questions
 from jaxkg.systems.reader.weights import shipped_weights
 
-OWN = Path(__file__).parents[1] / "own_graphs"
+OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
 ARMS = ("shipped", "self-training", "few-shot", "both", "few-shot, where better")
 
 

@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxkg.experiments.loading import load_graph
+from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.sets import sets
@@ -34,7 +35,7 @@ from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader, Understood, given_topics
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 
-OWN = Path(__file__).parents[1] / "own_graphs"
+OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
 FIRST = ("clinic", "library", "recipes", "shop", "transit", "university")
 FURTHER = ("family", "geo", "league", "museum", "projects", "software")
 LATER = ("bands", "cinema", "court", "hotel", "plant", "species")
@@ -75,7 +76,7 @@ def own_folders(half: str, only: Sequence[str]) -> dict[str, list[Path]]:
     return {title: folders for title, folders in groups.items() if folders}
 
 
-def own_graphs(record: Record, reader_of, half: str, title: str, folders: Sequence[Path]) -> None:
+def table_own(record: Record, reader_of, half: str, title: str, folders: Sequence[Path]) -> None:
     """Right, wrong and withheld by graph and by kind."""
     by_kind: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, int))
     by_graph: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, int))
@@ -206,7 +207,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         left_out(record, options.left_out, weights)
     if options.half:
         for title, folders in own_folders(options.half, options.only).items():
-            own_graphs(record, reader_of, options.half, title, folders)
+            table_own(record, reader_of, options.half, title, folders)
     if options.benchmarks:
         benchmarks(record, reader_of, options.data, options.sample, options.only)
     record.save()

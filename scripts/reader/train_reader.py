@@ -2,7 +2,7 @@
 
     python scripts/reader/train_reader.py phrases --encoder minilm -o FOLDER
     python scripts/reader/train_reader.py linking -o FOLDER
-    python scripts/reader/train_reader.py own-linking --own scripts/own_graphs -o FOLDER
+    python scripts/reader/train_reader.py own-linking --own scripts/own/graphs.tar.gz -o FOLDER
     python scripts/reader/train_reader.py examples --encoder minilm --source lcquad -o FOLDER
     python scripts/reader/train_reader.py fit --encoder minilm -o FOLDER
 
@@ -42,6 +42,7 @@ from reader_questions import (
     worlds_of,
 )
 
+from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES, a_line
@@ -375,7 +376,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--gone", type=float, default=0.05, help="share without an answer")
     parser.add_argument("--longer", type=float, default=0.5, help="share of longer questions")
     parser.add_argument(
-        "--own", type=Path, help="own graphs: their `choose` halves are learnt, too"
+        "--own", type=own_graphs, help="own graphs: their `choose` halves are learnt, too"
     )
     parser.add_argument("--often", type=int, default=OFTEN, help="times an own graph counts")
     parser.add_argument("--folds", type=int, default=5, help="of own graphs, for the confidence")

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxkg.experiments.measure import share
+from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.sets import sets
@@ -34,7 +35,7 @@ SETS = (
     ("metaqa", "metaqa-2", "test"),
     ("metaqa", "metaqa-3", "test"),
 )
-OWN = Path(__file__).parent.parent / "own_graphs"
+OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
 _STEP = re.compile(r"p\((.+?)\)")
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from jaxkg.experiments.loading import load_graph
+from jaxkg.experiments.own import own_graphs
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 
-OWN = Path(__file__).parents[3] / "scripts" / "own_graphs"
+OWN = Path(__file__).parents[3] / "scripts" / "own" / "graphs.tar.gz"
 GRAPHS = (
     *("apiaries", "art", "campaign", "conference", "hotel", "plant"),
     *("airline", "brewery", "council", "archery"),
@@ -23,10 +24,11 @@ GRAPHS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
 def test_readings_denote_what_their_queries_come_to(name):
-    kg = load_graph(next((OWN / name).glob("facts.*")))
+    folder = own_graphs(OWN) / name
+    kg = load_graph(next(folder.glob("facts.*")))
     readings = Readings(kg, None, ReaderSettings())
     sets = QuerySets(kg, readings.vocabulary.values, readings.vocabulary.around)
-    lines = (OWN / name / "choose.jsonl").read_text("utf-8").splitlines()
+    lines = (folder / "choose.jsonl").read_text("utf-8").splitlines()
     looked_at = 0
     for line in lines:
         for one in readings.of(readings.asked(json.loads(line)["question"])):
