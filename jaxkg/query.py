@@ -127,6 +127,20 @@ class Where:
 
 
 @dataclasses.dataclass(frozen=True)
+class Match:
+    """Entities of the source for which some end of a path compares with some end of another.
+
+    Who lives where they work; films that earned more than they cost. Values compare as values of
+    one kind, other ends by = and != alone. An empty path compares the entity itself.
+    """
+
+    source: Node
+    path: tuple[str, ...]
+    comparison: Comparison
+    other: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Extreme:
     """The first `n` entities of the source, ordered by a value or a count at the end of a path.
 
@@ -233,7 +247,9 @@ class Compared:
     right: Node | Count
 
 
-Node: TypeAlias = "Entities | Domain | Step | Intersection | Union | Difference | Where | Extreme"
+Node: TypeAlias = (
+    "Entities | Domain | Step | Intersection | Union | Difference | Where | Match | Extreme"
+)
 Query: TypeAlias = "Node | Count | Total | Rows | Exists | Compared"
 """What a question may mean as a whole."""
 
@@ -271,6 +287,7 @@ OPERATORS: dict[str, type] = {
         Union,
         Difference,
         Where,
+        Match,
         Extreme,
         Count,
         Total,
@@ -282,7 +299,7 @@ OPERATORS: dict[str, type] = {
 """Every operator by its name in JSON."""
 
 _CHILDREN = {"source", "without", "left", "right"}
-_LISTS = {"parts", "ids", "relations", "path", "per", "columns", "having"}
+_LISTS = {"parts", "ids", "relations", "path", "other", "per", "columns", "having"}
 _RECORDS: dict[str, type] = {"columns": Column, "having": Having}
 _PLAIN = {"returns": bool, "largest": bool}
 _PLAIN |= dict.fromkeys(("n", "column", "order", "first", "last", "top"), int)

@@ -20,7 +20,7 @@ from jaxkg.kg.queries.rules import value_kind
 from jaxkg.kg.queries.sets import Derived, QuerySets, Result
 from jaxkg.kg.queries.tables import Row
 from jaxkg.kg.queries.values import KINDS
-from jaxkg.kg.queries.windows import NONE
+from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.limits import shortened
 from jaxkg.query import (
     Compared,
@@ -29,6 +29,7 @@ from jaxkg.query import (
     Entities,
     Extreme,
     Intersection,
+    Match,
     Query,
     Rows,
     Step,
@@ -97,6 +98,9 @@ class _Cited:
             own = tuple(step for step in derived.steps[place].tolist() if step >= 0)
         if isinstance(derived.query, Domain):
             return [(), own]  # two, so that a step away from the entity is not joined to it
+        if isinstance(derived.query, Match):
+            first = len(derived.query.path)
+            return [*self.walks(parts[0], node), own[:first], own[first:]]
         if isinstance(derived.query, Where | Extreme):
             return [*self.walks(parts[0], node), *([own] if own else self._counted(derived, node))]
         if own:
@@ -336,15 +340,7 @@ def _deciding(
         c, d = keys[:, right].tolist()
         if c == NONE:
             continue
-        held = {
-            "=": (a == c) & (b == d),
-            "!=": (b < c) | (a > d),
-            "<": b < c,
-            "<=": b <= d,
-            ">": a > d,
-            ">=": a >= c,
-            "in": (a >= c) & (b <= d),
-        }[query.comparison]
+        held = compares(query.comparison, (a, b), (c, d))
         if held.any():
             return int(left[np.argmax(held)]), right
     return None

@@ -14,6 +14,7 @@ from jaxkg.query import (
     Entities,
     Extreme,
     Intersection,
+    Match,
     Node,
     Query,
     Step,
@@ -25,6 +26,7 @@ from jaxkg.readings.labels import GraphWords, article, plural, quoted
 from jaxkg.readings.values import (
     COUNTS,
     ORDERED,
+    ORDERS,
     compared_with,
     compared_words,
     number_words,
@@ -328,6 +330,15 @@ def _where(speaker: Speaker, node: Where, one: bool, chained: bool) -> Phrase:
     return Phrase(f"{told} {condition}", True, True)
 
 
+def _match(speaker: Speaker, node: Match, one: bool, chained: bool) -> Phrase:
+    order = {"=": "the same as", "!=": "other than", "in": "within"}.get(node.comparison)
+    dated = bool(node.path) and speaker.words.kind(node.path[-1]) == "date"
+    order = order or ORDERS["date" if dated else "number"][node.comparison]
+    ends = [speaker.ends(path) for path in (node.path, node.other)]
+    source = speaker.bracketed(node.source).text
+    return Phrase(f"{source} for which [{ends[0]}] is {order} [{ends[1]}]", is_list=True)
+
+
 def of_domain(node: Node, path: tuple[str, ...]) -> TypeGuard[Domain]:
     """Whether a node is all that has the first relation of a path, which need not be said then."""
     return isinstance(node, Domain) and len(path) > 0 and node.relations == path[:1]
@@ -390,5 +401,6 @@ PHRASES: dict[type, Callable[[Speaker, Any, bool, bool], Phrase]] = {
     Union: _union,
     Difference: _difference,
     Where: _where,
+    Match: _match,
     Extreme: _extreme,
 }

@@ -30,6 +30,7 @@ from jaxkg.query import (
     Entities,
     Extreme,
     Intersection,
+    Match,
     Node,
     Query,
     Step,
@@ -136,7 +137,7 @@ class QueryBatch:
         starts: [S] int32 nodes of all `Entities` and `Domain`, end to end.
         entities: [n, 3] int64, (operator, first, end) of their stretches.
         rounds: in order.
-        on_host: what was executed on the host already, by its operator: steps at a time.
+        on_host: what was executed on the host already, by its operator: matches, steps at a time.
     """
 
     queries: tuple[Query, ...]
@@ -233,8 +234,10 @@ class _Taken:
             parts = tuple([self.place(part, depth + 1) for part in node.parts])
         elif isinstance(node, (Where, Extreme)):
             return self._conditioned(node, depth)
+        elif isinstance(node, Match) or (isinstance(node, Step) and node.during):
+            return self._on_host(node)
         elif isinstance(node, Step):
-            return self._during(node) if node.during else self._closure(node, depth)
+            return self._closure(node, depth)
         elif isinstance(node, Domain):
             place = self._places.get((Domain, node.relations))
             return self._start(node) if place is None else place
@@ -256,7 +259,7 @@ class _Taken:
             waiting = self.waiting[level] = _Waiting()
         return place, waiting
 
-    def _start(self, node: Entities | Domain | Step) -> int:
+    def _start(self, node: Entities | Domain | Match | Step) -> int:
         place, low = len(self.operators), len(self.starts)
         if isinstance(node, Entities):
             if not node.ids or type(node.ids) is not tuple:
@@ -264,7 +267,7 @@ class _Taken:
             self._entities[node.ids] = place
             rows = [self.values.row(entity) for entity in node.ids]
             self.starts += rows if len(rows) == 1 else sorted({*rows})
-        elif isinstance(node, Step):
+        elif isinstance(node, Match | Step):
             self.on_host[place] = QuerySets(self.values.kg, self.values).derive(node)
             self.starts += self.on_host[place].nodes.tolist()
         else:
@@ -349,13 +352,13 @@ class _Taken:
             paths.append(path)
         return place
 
-    def _during(self, node: Step) -> int:
-        """A step at a time is executed on the host, as what it reads from: what it finds is a
-        start of what stands above it."""
-        place = self._places.get((Step, node))
+    def _on_host(self, node: Match | Step) -> int:
+        """A match, or a step at a time, is executed on the host, as what it reads from: what it
+        finds is a start of what stands above it."""
+        place = self._places.get((type(node), node))
         if place is None:
             refuse_unsound(self.values, node)
-            place = self._places[Step, node] = self._start(node)
+            place = self._places[type(node), node] = self._start(node)
         return place
 
     def _closure(self, node: Step, depth: int) -> int:

@@ -20,6 +20,7 @@ from jaxkg.query import (
     Exists,
     Extreme,
     Intersection,
+    Match,
     Rows,
     Step,
     Total,
@@ -324,6 +325,20 @@ def test_a_closure_cites_one_shortest_walk():
         answer.reading
         == "things whose type is a thing that itself, directly or indirectly is a animal"
     )
+
+
+def test_a_match_cites_both_of_its_ends():
+    films = Domain(("starred",))
+    query = Match(films, ("directed_by", "^directed_by", "year"), ">", ("year",))
+    answer = answered(query)
+    assert [entity.name for entity in answer.entities] == ["Alien"]
+    facts = {(f.head, f.relation, f.tail) for path in answer.paths for f in path.citations}
+    assert {("Alien", "year", "1979"), ("Legend", "year", "1985")} <= facts
+    assert check(FILMS, answer) == ()
+    for lost in range(1, len(answer.paths)):
+        ids = tuple(p for place, p in enumerate(answer.entities[0].paths) if place != lost)
+        cut = dataclasses.replace(answer.entities[0], paths=ids)
+        assert check(FILMS, dataclasses.replace(answer, entities=(cut,))) != ()
 
 
 def test_every_row_of_a_table_cites_what_its_cells_tell():

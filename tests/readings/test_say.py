@@ -21,6 +21,7 @@ from jaxkg.query import (
     Exists,
     Extreme,
     Intersection,
+    Match,
     Rows,
     Step,
     Total,
@@ -254,6 +255,11 @@ SENTENCES = {
         (of("state/texas", "state_population"), "the state population of Texas"),
         (CITIES, "cities whose state is Texas"),
         (Count(CITIES), "how many cities whose state is Texas"),
+        (
+            Match(CITIES, ("city_population",), "<", ("state", "state_population")),
+            "[cities whose state is Texas] for which [the city population of it] is less than "
+            "[the state population of the state of it]",
+        ),
         (
             Extreme(CITIES, ("city_population",), True),
             "the city whose state is Texas with the largest city population",

@@ -17,6 +17,7 @@ from jaxkg.query import (
     Exists,
     Extreme,
     Intersection,
+    Match,
     Rows,
     Step,
     Total,
@@ -163,6 +164,8 @@ class Twin:
             return self.run(q.source) - self.run(q.without)
         if isinstance(q, Where):
             return {e for e in self.run(q.source) if self.where(q, e)}
+        if isinstance(q, Match):
+            return {e for e in self.run(q.source) if self.matches(q, e)}
         if isinstance(q, Extreme):
             return self.extreme(q)
         if isinstance(q, Count):
@@ -182,6 +185,19 @@ class Twin:
             compares(q.comparison, x, y)
             for x in sides[0]
             for y in sides[1]
+            if x is not None and y is not None
+        )
+
+    def matches(self, q, entity):
+        kind = self.kinds.get(q.path[-1]) if q.path else self.kind(q.source)
+        values = [
+            [self.value(end, kind or "entity") for end in self.ends(entity, path)]
+            for path in (q.path, q.other)
+        ]
+        return any(
+            compares(q.comparison, x, y)
+            for x in values[0]
+            for y in values[1]
             if x is not None and y is not None
         )
 

@@ -14,6 +14,7 @@ from jaxkg.query import (
     Extreme,
     Having,
     Intersection,
+    Match,
     Rows,
     Step,
     Total,
@@ -289,6 +290,14 @@ class Grammar:
             return self._phrase()
         found = self._sets()
         self._need("]")
+        if self._take(" for which ["):
+            path = path_of(self._sets())
+            self._need("] is ")
+            comparison = COMPARED[self._need(*COMPARED)]
+            self._need(" [")
+            found = Match(found, path, comparison, path_of(self._sets()))
+            self._need("]")
+            return found
         return self._conditions(found, True)
 
     def _phrase(self):

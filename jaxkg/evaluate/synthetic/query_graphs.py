@@ -24,6 +24,7 @@ from jaxkg.query import (
     Extreme,
     Having,
     Intersection,
+    Match,
     Node,
     Query,
     Rows,
@@ -208,6 +209,11 @@ class RandomQueries:
         if self.rng.random() < 0.4:
             by = "count" if path and self.rng.random() < 0.5 else "value"
             return Extreme(source, path, bool(self.rng.random() < 0.5), self._small(), by)
+        if path and self.rng.random() < 0.2:
+            others = self._leaving(rows) if len(rows) else []
+            other = (self._pick(others),) if others and self.rng.random() < 0.9 else ()
+            kind = self.values.kind_along(path[-1:])
+            return Match(source, path, self._pick(_ORDERED if kind else ("=", "!=")), other)
         if path and self.rng.random() < 0.3:
             return self._counted(source, rows, path)
         row = int(self._pick(ends)) if len(ends) else 0

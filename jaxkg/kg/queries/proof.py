@@ -6,16 +6,18 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from jaxkg.kg.queries.rules import topics_of, where_window
+from jaxkg.kg.queries.rules import match_kind, topics_of, where_window
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.tables import Groups, Row
 from jaxkg.kg.queries.totals import added, told_total
+from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.query import (
     Difference,
     Domain,
     Entities,
     Extreme,
     Intersection,
+    Match,
     Node,
     Rows,
     Step,
@@ -118,6 +120,8 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
     if isinstance(node, Difference):
         without = sets.derive(node.without).nodes
         return {e for e in found if not np.isin(sets.kg.entity(e), without)}
+    if isinstance(node, Match):
+        return {e for e in found if _matched(sets, node, e, ends)}
     reached = {entity: _along(entity, node.path, ends) for entity in found}
     assert isinstance(node, Where | Extreme)
     if node.by == "count" or isinstance(node, Extreme):
@@ -131,6 +135,16 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
     keys = sets.values.keys_of(kind)
     rows = {e: [sets.kg.entity(end) for end in reached[e]] for e in found}
     return {e for e in found if window.holds(keys[0][rows[e]], keys[1][rows[e]]).any()}
+
+
+def _matched(sets: QuerySets, node: Match, entity: str, ends: _Ends) -> bool:
+    keys = sets.values.keys_of(match_kind(sets.values, node)).astype(np.int64)
+    rows = [
+        np.array([sets.kg.entity(end) for end in _along(entity, path, ends)], np.int64)
+        for path in (node.path, node.other)
+    ]
+    one, other = (keys[:, row[keys[0, row] != NONE]] for row in rows)
+    return bool(compares(node.comparison, one[:, :, None], other[:, None]).any())
 
 
 def _during(sets: QuerySets, node: Step, source: Iterable[str], ends: _Ends) -> set[str]:

@@ -17,6 +17,7 @@ from jaxkg.query import (
     Exists,
     Extreme,
     Intersection,
+    Match,
     Query,
     Rows,
     Step,
@@ -97,10 +98,14 @@ def refuse_operator(values: Values, query: Query) -> None:
     elif isinstance(query, Intersection | Union):
         if not query.parts:
             raise JaxkgError(f"{name} of nothing")
-    elif isinstance(query, Where | Extreme | Total):
+    elif isinstance(query, Where | Match | Extreme | Total):
         _refuse_untupled(query.path, name, "relations")
         for relation in query.path:
             values.kg.relation_code(relation)
+        if isinstance(query, Match):
+            _refuse_untupled(query.other, name, "relations")
+            match_kind(values, query)
+            return
         if isinstance(query, Total):
             _refuse_unaddable(values, query)
             return
@@ -188,7 +193,7 @@ def value_kind(values: Values, node: Query) -> str | None:
         return None if node.closure == "*" else values.kind_along(node.relations)
     if isinstance(node, Domain):
         return values.kind_along(node.into)
-    if isinstance(node, Where | Extreme | Difference):
+    if isinstance(node, Where | Match | Extreme | Difference):
         return value_kind(values, node.source)
     if isinstance(node, Entities):
         rows = [values.row(entity) for entity in node.ids]
@@ -305,7 +310,7 @@ def last_relations(node: Where | Extreme) -> tuple[str, ...]:
     if node.path:
         return node.path[-1:]
     below: Query = node.source
-    while isinstance(below, Where | Extreme | Difference):
+    while isinstance(below, Where | Match | Extreme | Difference):
         below = below.source
     if isinstance(below, Domain):
         return below.into
@@ -354,6 +359,22 @@ def _someone_has(values: Values, relation: str, entity: str) -> None:
         raise JaxkgError(f"no entity has {entity!r} at the end of {relation}")
 
 
+def match_kind(values: Values, node: Match) -> str:
+    """What the ends of the two paths of a `Match` are compared as.
+
+    Raises:
+        JaxkgError: no path, an unknown relation, or see `side_kind`.
+    """
+    if not (node.path or node.other):
+        raise JaxkgError("a match of an entity with itself: both paths are empty")
+    for relation in (*node.path, *node.other):
+        values.kg.relation_code(relation)
+    sides = (
+        Step(node.source, path[-1:]) if path else node.source for path in (node.path, node.other)
+    )
+    return side_kind(values, Compared(next(sides), node.comparison, next(sides)))
+
+
 def side_kind(values: Values, query: Compared) -> str:
     """What the two sides of a comparison are compared as.
 
@@ -382,7 +403,7 @@ def side_kind(values: Values, query: Compared) -> str:
 
 
 def _unit(values: Values, node: Query) -> tuple[str, ...]:
-    while isinstance(node, Where | Extreme | Difference):
+    while isinstance(node, Where | Match | Extreme | Difference):
         node = node.source
     if isinstance(node, Step | Domain):
         into = node.relations if isinstance(node, Step) else node.into

@@ -15,10 +15,11 @@ import numpy as np
 
 from jaxkg.deadline import check
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.neighbourhood import Neighbourhood, distinct
+from jaxkg.kg.neighbourhood import Neighbourhood, distinct, spread
 from jaxkg.kg.queries.rules import (
     ROOTS,
     ends_at,
+    match_kind,
     refuse_unsound,
     side_kind,
     topics_of,
@@ -27,7 +28,7 @@ from jaxkg.kg.queries.rules import (
 from jaxkg.kg.queries.tables import NONE_KEY, Row, order_keys, table_rows
 from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.kg.queries.values import Values
-from jaxkg.kg.queries.windows import NONE
+from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.query import (
     Compared,
     Comparison,
@@ -38,6 +39,7 @@ from jaxkg.query import (
     Exists,
     Extreme,
     Intersection,
+    Match,
     Node,
     Query,
     Rows,
@@ -59,7 +61,7 @@ class Derived:
             closure it is the last edge of a shortest walk, which comes from the source or from
             another of these entities, and -1 of an entity of the source itself. Those of a
             domain, a condition and an order lead from the entity to what it has or what was
-            compared. None for others.
+            compared; of a match there are two, end to end. None for others.
         ends: [K] int32, the entity that was compared; of conditions and orders by value alone.
         keys: [K] int64 by which an order put them; where they were counted, how many.
         parts: of the query graphs below; of a chain of steps that was walked in one go, of the
@@ -180,6 +182,8 @@ class QuerySets:
             return Derived(node, nodes, steps[first, None], parts=(source,))
         if isinstance(node, Where | Extreme):
             return self._conditioned(node)
+        if isinstance(node, Match):
+            return self._matched(node)
         below = node.parts if not isinstance(node, Difference) else (node.source, node.without)
         parts = tuple(map(self.derive, below))
         every = np.concatenate([part.nodes for part in parts])
@@ -254,6 +258,21 @@ class QuerySets:
     @functools.cached_property
     def _tails(self) -> np.ndarray:
         return self.kg.triples[self._by_tail, 2]
+
+    def _matched(self, node: Match) -> Derived:
+        """Pairs of ends of one entity; a walk to each end of the first that compares as wanted."""
+        source = self.derive(node.source)
+        pair, ends, steps = self.reached(source.nodes, node.path)
+        own, others, further = self.reached(source.nodes, node.other)
+        low, high = np.searchsorted(own, pair), np.searchsorted(own, pair, "right")
+        left, right = np.repeat(np.arange(len(pair)), high - low), spread(low, high)
+        keys = self.values.keys_of(match_kind(self.values, node)).astype(np.int64)
+        one, other = keys[:, ends[left]], keys[:, others[right]]
+        held = compares(node.comparison, one, other) & (one[0] != NONE) & (other[0] != NONE)
+        left, right = left[held], right[held]
+        kept, first = np.unique(pair[left], return_index=True)
+        walks = np.column_stack([steps[left[first]], further[right[first]]])
+        return Derived(node, source.nodes[kept], walks, parts=(source,))
 
     def _conditioned(self, node: Where | Extreme) -> Derived:
         source = self.derive(node.source)

@@ -23,6 +23,7 @@ from jaxkg.kg.queries.literals import CLOCK, NUMBERS, XSD, as_date, as_number, c
 from jaxkg.kg.queries.rules import (
     ends_at,
     last_relations,
+    match_kind,
     refuse_unsound,
     side_kind,
     topics_of,
@@ -41,6 +42,7 @@ from jaxkg.query import (
     Extreme,
     Having,
     Intersection,
+    Match,
     Node,
     Query,
     Rows,
@@ -210,6 +212,11 @@ class _Printer:
             return f"{self.group(node.source, var)}\nMINUS {self.group(node.without, var)}"
         if isinstance(node, Where):
             return self.where(node, var)
+        if isinstance(node, Match):
+            lines, left = self.path(var, node.path)
+            more, right = self.path(var, node.other)
+            held = self.both(left, right, match_kind(self.values, node), node.comparison)
+            return "\n".join([self.group(node.source, var), *lines, *more, *held])
         return self.extreme(node, var)
 
     def step(
@@ -516,18 +523,19 @@ class _Printer:
             return "\n".join([*lines, f"FILTER({left} {query.comparison} {right})"])
         assert not isinstance(query.right, Count)
         lines = [self.group(query.left, left), self.group(query.right, right)]
-        kind = side_kind(self.values, query)
+        held = self.both(left, right, side_kind(self.values, query), query.comparison)
+        return "\n".join([*lines, *held])
+
+    def both(self, left: str, right: str, kind: str, comparison: str) -> list[str]:
+        """Lines that hold where two variables compare as wanted."""
         if kind == "entity":
-            differ = "!" * (query.comparison == "!=")
-            return "\n".join([*lines, f"FILTER({differ}sameTerm({left}, {right}))"])
+            return [f"FILTER({'!' * (comparison == '!=')}sameTerm({left}, {right}))"]
         more, one = self.value(left, kind)
         further, other = self.value(right, kind)
         if kind == "date":
             assert isinstance(other, tuple)
-            held = _date_filter(query.comparison, one, other)
-        else:
-            held = f"FILTER({one} {query.comparison} {other})"
-        return "\n".join([*lines, *more, *further, held])
+            return [*more, *further, _date_filter(comparison, one, other)]
+        return [*more, *further, f"FILTER({one} {comparison} {other})"]
 
 
 def _of(query: Rows, answer: str = "?answer", member: str = "?member") -> str:

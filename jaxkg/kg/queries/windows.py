@@ -5,7 +5,8 @@ How numbers, dates and truth values become keys is told in `jaxkg.kg.queries.val
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,23 @@ from jaxkg.query import Comparison
 
 NONE = np.iinfo(np.int32).min
 """The key of an entity without a value of that kind."""
+
+
+def compares(comparison: Comparison, one: Sequence, other: Sequence) -> Any:
+    """Whether keys compare as wanted, elementwise; see `jaxkg.kg.queries.values`.
+
+    Args:
+        comparison: as wanted.
+        one, other: first and second keys, integers or arrays that broadcast.
+    """
+    (a, b), (c, d) = one, other
+    if comparison in ("=", "!="):
+        same = (a == c) & (b == d)
+        return same if comparison == "=" else (b < c) | (a > d)
+    if comparison == "in":
+        return (a >= c) & (b <= d)
+    return {"<": b < c, "<=": b <= d, ">": a > d, ">=": a >= c}[comparison]
+
 
 LAST = np.iinfo(np.int32).max
 """The largest key."""

@@ -16,6 +16,7 @@ from jaxkg.query import (
     Entities,
     Extreme,
     Intersection,
+    Match,
     Query,
     Step,
     Total,
@@ -96,7 +97,7 @@ def _steps(sets: QuerySets, node: Query) -> Iterator[tuple[np.ndarray | None, st
         yield from _steps(sets, node.source)
         yield from _steps(sets, node.without)
         return
-    assert isinstance(node, Step | Where | Extreme | Count | Total)
+    assert isinstance(node, Step | Where | Match | Extreme | Count | Total)
     yield from _steps(sets, node.source)
     if isinstance(node, Count):
         return
@@ -108,6 +109,8 @@ def _steps(sets: QuerySets, node: Query) -> Iterator[tuple[np.ndarray | None, st
         for relation in node.relations:
             yield nodes, relation
         return
-    for relation in node.path:
-        yield nodes, relation
-        nodes = np.unique(sets.step(nodes, (relation,))[0])
+    for path in (node.path, node.other) if isinstance(node, Match) else (node.path,):
+        ends = nodes
+        for relation in path:
+            yield ends, relation
+            ends = np.unique(sets.step(ends, (relation,))[0])

@@ -7,6 +7,8 @@ import pytest
 from query_twin import Twin, told
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
+from jaxkg.cite import check
+from jaxkg.cite.queries import query_answer
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph
@@ -25,6 +27,7 @@ from jaxkg.query import (
     Extreme,
     Having,
     Intersection,
+    Match,
     Rows,
     Step,
     Total,
@@ -315,6 +318,58 @@ def kinds_of(start, *relations, closure: Closure = "+", returns=True):
 def test_a_closure_walks_until_nothing_is_new(query, meant):
     assert told(KINDS_OF, QuerySets(KINDS_OF).execute(query)) == meant
     assert query_from_dict(query_to_dict(query)) == query
+
+
+STAFF = KnowledgeGraph.from_triples(
+    [
+        *(("Ann", "lives in", "Rome"), ("Ann", "office", "HQ"), ("HQ", "in", "Rome")),
+        *(("Bo", "lives in", "Bonn"), ("Bo", "office", "HQ"), ("Cy", "lives in", "Rome")),
+        *(
+            ("Ann", "earns", "10"),
+            ("Ann", "spends", "9"),
+            ("Bo", "earns", "5"),
+            ("Bo", "spends", "7"),
+        ),
+        *(("Bo", "likes", "Ann"), ("Cy", "likes", "Cy"), ("Ann", "spends", "12")),
+    ]
+)
+EVERYONE = Domain(("lives in",))
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        (Match(EVERYONE, ("lives in",), "=", ("office", "in")), {"Ann"}),
+        (Match(EVERYONE, ("lives in",), "!=", ("office", "in")), {"Bo"}),
+        (Match(EVERYONE, ("earns",), ">", ("spends",)), {"Ann"}),
+        (Match(EVERYONE, ("earns",), "<", ("spends",)), {"Ann", "Bo"}),
+        (Match(EVERYONE, (), "=", ("likes",)), {"Cy"}),
+        (Count(Match(EVERYONE, ("likes",), "!=", ())), 1),
+    ],
+)
+def test_two_paths_of_one_thing_are_compared(query, meant):
+    assert told(STAFF, QuerySets(STAFF).execute(query)) == meant
+    assert query_from_dict(query_to_dict(query)) == query
+    answer = query_answer(QuerySets(STAFF), query, QuerySets(STAFF).execute(query))
+    assert check(STAFF, answer) == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (Match(EVERYONE, (), "=", ()), "both paths are empty"),
+        (Match(EVERYONE, ("earns",), "=", ("likes",)), "cannot be compared"),
+        (Match(EVERYONE, ("lives in",), "<", ("office",)), "no values to order"),
+        (Match(EVERYONE, ("earns",), "in", ("spends",)), "as dates are"),
+        (Match(EVERYONE, ("pays",), "=", ("spends",)), "no relation 'pays'"),
+        (Match(EVERYONE, ("earns",), "=", "spends"), "wants a tuple"),  # pyright: ignore
+    ],
+)
+def test_paths_that_do_not_compare_are_refused_in_one_line(query, why):
+    with pytest.raises(JaxkgError) as caught:
+        QuerySets(STAFF).execute(query)
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 LOOP = Union((SCOTTS,))
