@@ -5,7 +5,7 @@ How numbers, dates and truth values become keys is told in `jaxkg.kg.queries.val
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ NONE = np.iinfo(np.int32).min
 """The key of an entity without a value of that kind."""
 
 
-def compares(comparison: Comparison, one: Sequence, other: Sequence) -> Any:
+def compares(comparison: Comparison, one: Iterable[Any], other: Iterable[Any]) -> Any:
     """Whether keys compare as wanted, elementwise; see `jaxkg.kg.queries.values`.
 
     Args:
