@@ -1,0 +1,137 @@
+"""The site: it builds, its code runs or parses, every public name has a place.
+
+Before a block of code, `<!-- file: NAME -->` writes it to a file of the page's folder,
+`<!-- run -->` runs it there and `<!-- run: 1 -->` runs a command that ends with that code. What is
+not run is parsed.
+"""
+
+import importlib.util
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer
+from planners import cache, in_cache
+
+import jaxkg
+from jaxkg.cli.app import app, main
+from jaxkg.experiments.registry import SYSTEMS
+
+__all__ = ["cache", "in_cache"]
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+BLOCK = re.compile(r"^(?:<!-- (.*?) -->\n)?```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PARSERS = {
+    "python": lambda code: compile(code, "page", "exec"),
+    "toml": tomllib.loads,
+    "json": json.loads,
+    "bash": lambda code: [parsed(words) for words in commands(code)],
+}
+UNREAD = {"csv", "text"}
+
+
+def blocks(page):
+    return BLOCK.findall(page.read_text("utf-8"))
+
+
+def commands(code):
+    """The words after `jaxkg` of each command."""
+    for line in code.splitlines():
+        words = shlex.split(line, comments=True)
+        if "jaxkg" in words and "pip" not in words:
+            yield words[words.index("jaxkg") + 1 :]
+
+
+def parsed(words):
+    command, rest = typer.main.get_command(app), list(words)
+    while hasattr(command, "commands"):
+        command = command.commands[rest.pop(0)]
+    return command.make_context(words[0], rest)
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_there_are_pages():
+    assert len(PAGES) >= 20
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_block_parses(page):
+    for _, language, code in blocks(page):
+        if language not in UNREAD:
+            PARSERS[language](code)
+
+
+RUN = [page for page in PAGES if any(mark.startswith("run") for mark, _, _ in blocks(page))]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_cache")
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(SYSTEMS, "overlap", raising=False)  # what a page adds is gone after it
+    names = {"__name__": "page"}
+    for mark, language, code in blocks(page):
+        word, _, rest = mark.partition(": ")
+        if word == "file":
+            Path(rest).parent.mkdir(parents=True, exist_ok=True)
+            Path(rest).write_text(code, encoding="utf-8")
+        elif word == "run" and language == "python":
+            exec(code, names)
+        elif word == "run":
+            for words in commands(code):
+                with pytest.raises(SystemExit) as stop:
+                    main(words)
+                assert (stop.value.code or 0) == int(rest or 0), words
+
+
+def test_every_public_name_is_on_the_page_of_names():
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    assert sorted(re.findall(r"^::: jaxkg\.(\w+)$", page, re.MULTILINE)) == sorted(jaxkg.__all__)
+
+
+def test_every_page_is_in_the_navigation(hooks):
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    named = re.findall(r"^ +- [^:\n]+: (\S+\.md)$", text, re.MULTILINE)
+    shown = [
+        page.relative_to(ROOT / "docs").as_posix() for page in PAGES if "history" not in page.parts
+    ]
+    assert sorted(named) == sorted([*shown, *hooks.pages()])
+
+
+def test_the_page_of_the_architecture_has_every_folder_and_no_circle(hooks):
+    arrows = hooks.imports()
+    assert arrows["search"]["candidates"] > 0
+    assert "candidates" not in arrows or "search" not in arrows["candidates"]
+    placed = [folder for _, folders in hooks.FLOORS for folder in folders]
+    assert sorted(placed) == sorted(arrows)
+    assert "  search --> candidates" in hooks.architecture()
+
+
+@pytest.mark.slow
+def test_the_site_builds_strictly(tmp_path):
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("mkdocstrings")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path / "site"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert (tmp_path / "site" / "architecture" / "index.html").exists()
