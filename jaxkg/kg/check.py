@@ -143,7 +143,8 @@ def _homonyms(graph: _Graph) -> Iterator[Finding]:
 
 def _repeated(graph: _Graph) -> Iterator[Finding]:
     for _, label, facts in graph.relations():
-        heads, counts = np.unique(facts[:, 0], return_counts=True)
+        heads = facts[graph.is_thing[facts[:, 0]], 0]
+        heads, counts = np.unique(heads, return_counts=True)
         again = heads[counts > 1]
         enough = len(heads) >= _ENOUGH and len(again) <= (1 - _NEARLY_ALL) * len(heads)
         if len(again) and enough and not graph.is_head[facts[:, 2]].any():

@@ -29,17 +29,18 @@ class Token(NamedTuple):
 
 def statements(path: Path, intake: Intake) -> Iterator[tuple[int, list[Token]]]:
     """Statements as tokens, each with the number of its first line."""
-    first, lines = 1, list[str]()
+    first, lines, waits = 1, list[str](), 0
     for number, line in itertools.chain(numbered_lines(path, intake), [(0, "")]):
         if not lines and (not line.strip() or line.startswith((":", "//"))) and number:
             continue  # a command of the shell, or a remark
         first = first if lines else number
         lines.append(line)
-        if number and not line.rstrip().endswith(";"):
+        if number and (not line.rstrip().endswith(";") or len(lines) < waits):
             continue
         tokens = _tokens("\n".join(lines))
         if tokens is None and number:
-            continue  # it goes on: a text holds this semicolon
+            waits = 2 * len(lines)  # a text holds this semicolon; all is looked at again, seldom
+            continue
         if tokens is None:
             why, expected = "a text or comment that is not closed", "a quote after it"
             intake.bad.note(path, first, lines[0], why, expected)
@@ -51,7 +52,7 @@ def statements(path: Path, intake: Intake) -> Iterator[tuple[int, list[Token]]]:
                 statement = []
             else:
                 statement.append(token)
-        lines = []
+        lines, waits = [], 0
 
 
 def _tokens(text: str) -> list[Token] | None:

@@ -29,7 +29,7 @@ _LEADS = {
     "creation_date": "created on", "created_by": "created by",
 }  # fmt: skip
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_COMMENT = re.compile(r"(?<!\\)(?:^|\s)!.*$|\s*(?<!\\)\{[^{}]*\}\s*(?:!.*)?$")
+_COMMENT = re.compile(r"(?<!\\)(?:^|\s)!.*$|(?<!\\)\{[^{}]*\}\s*(?:!.*)?$")
 _MARKED = re.compile(r"[!{\\]")
 _ESCAPED = re.compile(r"\\(.)")
 _CURIE = re.compile(r".*[/#]([A-Za-z]\w*)_(\w+)")

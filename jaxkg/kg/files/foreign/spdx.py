@@ -102,7 +102,7 @@ def _tags(path: Path, intake: Intake) -> Iterator[tuple[int, str, str]]:
             else:
                 tag, began, parts = found[1], number, [text]
         else:
-            yield number, found[1], found[2].strip()
+            yield number, found[1], " ".join(found[2].split())
     if tag:
         intake.bad.note(path, began, tag, "a <text> that is not closed", "</text> after it")
 

@@ -134,7 +134,7 @@ def _statements(
     path: Path, intake: Intake, tables: dict[str, _Table]
 ) -> Iterator[tuple[int, list[_Token]]]:
     """Statements as tokens; the lines of a COPY go to its table as they come."""
-    first, lines, copied, pattern = 1, list[str](), None, _TOKEN
+    first, lines, copied, pattern, waits = 1, list[str](), None, _TOKEN, 0
     for number, line in numbered_lines(path, intake):
         if copied is not None:
             cells = ["" if cell == "\\N" else _unescaped(cell) for cell in line.split("\t")]
@@ -150,10 +150,13 @@ def _statements(
             continue
         first = first if lines else number
         lines.append(line)
-        tokens = _tokens("\n".join(lines), pattern) if line.rstrip().endswith(";") else None
+        if not line.rstrip().endswith(";") or len(lines) < waits:
+            continue
+        tokens = _tokens("\n".join(lines), pattern)
         if tokens is None:
-            continue  # it goes on; perhaps a text holds this semicolon
-        lines = []
+            waits = 2 * len(lines)  # a text holds this semicolon; all is looked at again, seldom
+            continue
+        lines, waits = [], 0
         for statement in _parted(tokens):
             yield first, statement
             if statement[0].says("COPY") and any(token.says("STDIN") for token in statement):

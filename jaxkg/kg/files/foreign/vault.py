@@ -22,8 +22,8 @@ _LINK = re.compile(r"!?\[\[([^\[\]|#^]*)(?:[#^][^\[\]|]*)?(?:\|[^\[\]]*)?\]\]")
 _FILE_LINK = re.compile(
     r"(?<!!)\[[^\[\]]*\]\(<?([^()<>\s]+\.(?:md|markdown))(?:#[^()\s]*)?>?\)", re.I
 )
-_TAG = re.compile(r"(?<![\w/&#(])#([^\W\d_][\w/-]*|\d+[\w/-]*[^\W\d][\w/-]*)")
-_FIELD = re.compile(r"[-*\s]*\[?\(?([^\W\d_][\w -]{0,60})::\s*(.+?)\]?\)?\s*")
+_TAG = re.compile(r"(?<![\w/&#(])#(\w[\w/-]*)")
+_FIELD = re.compile(r"[-*\s\[(]{0,40}([^\W\d_][\w -]{0,60})::(.+)")
 _KEY = re.compile(r"([^\s#:'\"\[{-][^:]{0,200}?|\"[^\"]+\"):(?:\s+(.*)|\s*)")
 _ATTACHED = re.compile(r"\.(png|jpe?g|gif|svg|webp|pdf|mp[34]|wav|mov|canvas|base|zip)$", re.I)
 _CODE = re.compile(r"`[^`]*`")
@@ -94,7 +94,9 @@ class _Note:
     def _line(self, line: str, source: str) -> None:
         field = _FIELD.fullmatch(line)
         if field:
-            self._say(field[1].strip(), [field[2]], source)
+            value = field[2].strip()
+            closed = value if "[[" in value else value.rstrip("])")
+            self._say(field[1].strip(), [closed], source)
             return
         for link in _LINK.findall(line):
             self._fact("links to", self._note(link), source)
@@ -102,7 +104,8 @@ class _Note:
             if "://" not in link:
                 self._fact("links to", self._note(unquote(link)), source)
         for tag in _TAG.findall(_FILE_LINK.sub("", _LINK.sub("", line))):
-            self._fact("tag", tag, source)
+            if any(map(str.isalpha, tag)):
+                self._fact("tag", tag, source)
 
     def _fact(self, relation: str, end: str, source: str) -> None:
         if end:

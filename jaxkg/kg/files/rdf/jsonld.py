@@ -17,9 +17,9 @@ from jaxkg.foreign_json import read_json
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 _KEY = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
 _SCRIPT = re.compile(
-    rb"""<script\b[^>]*type\s*=\s*["']?application/ld\+json["']?[^>]*>(.*?)</script\s*>""",
-    re.DOTALL | re.IGNORECASE,
+    rb"""<script\b[^<>]*type\s*=\s*["']?application/ld\+json["']?[^<>]*>""", re.IGNORECASE
 )
+_SCRIPT_ENDS = re.compile(rb"</script", re.IGNORECASE)
 _DCT = "http://purl.org/dc/terms/"
 _OF_DCT = (
     "title description issued modified publisher creator license identifier language spatial "
@@ -86,8 +86,13 @@ def document_of(path: Path, data: bytes) -> Any:
     """
     if not is_page(data):
         return _written_in(read_json(data, str(path)))
-    scripts = enumerate(_SCRIPT.findall(data), 1)
-    return [_written_in(read_json(text.strip(), f"{path}: script {at}")) for at, text in scripts]
+    found: list[Any] = []
+    end = _SCRIPT_ENDS.search(data)
+    while end and (begins := _SCRIPT.search(data, end.end() if found else 0)):
+        end = _SCRIPT_ENDS.search(data, begins.end())
+        text = data[begins.end() : end.start() if end else None].strip()
+        found.append(_written_in(read_json(text, f"{path}: script {len(found) + 1}")))
+    return found
 
 
 def _written_in(value: Any) -> Any:

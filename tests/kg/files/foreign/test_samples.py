@@ -7,6 +7,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph
+from jaxkg.kg.files.foreign import cypher_tokens, sql_dump
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -260,6 +261,23 @@ def test_sql_dump():
     assert ("boat 3", "harbour id", "Oslo's; quay") in named_facts(kg)
     assert "1 values that are worked out left out" in told
     assert "1 INSERTs without plain values left out" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "line"),
+    [
+        ("a.sql", sql_dump, "INSERT INTO a VALUES (1, 'x');\n"),
+        ("a.cypher", cypher_tokens, "CREATE (:A {b: 'x'});\n"),
+    ],
+)
+def test_an_open_quote_is_looked_for_but_a_few_times(tmp_path, monkeypatch, name, module, line):
+    looks = []
+    plain = module._tokens
+    monkeypatch.setattr(module, "_tokens", lambda *args: looks.append(1) or plain(*args))
+    (tmp_path / name).write_text(line.replace("'x'", "'x", 1) + line * 2000)
+    with pytest.raises(JaxkgError, match=f"{name}:1: a text or comment that is not closed"):
+        read_graph(tmp_path / name)
+    assert len(looks) < 30
 
 
 def test_keys_that_number_themselves(tmp_path):
