@@ -29,12 +29,13 @@ class GraphOptions:
     encoding: options.Encoding = "utf-8"
     columns: options.Columns = None
     mapping: options.MappingFile = None
+    language: options.Language = "en"
 
     @property
     def reading(self) -> FileOptions:
         """File and line of every triple are kept: they are cited."""
         told = self.names, self.format, self.encoding, self.columns
-        return FileOptions(*told, provenance=True, mapping=self.mapping)
+        return FileOptions(*told, provenance=True, mapping=self.mapping, language=self.language)
 
     @property
     def stores(self) -> StoreOptions | None:
@@ -48,7 +49,6 @@ class StoreGraphOptions(GraphOptions):
 
     kg: options.GraphOrStore = None
     graph: options.EndpointGraph = None
-    language: options.Language = "en"
     label_property: options.LabelProperty = None
     endpoint: options.Endpoint = None
     reach: options.Around = None

@@ -27,9 +27,7 @@ def build(
     source: Annotated[
         Path,
         typer.Argument(
-            help="TSV, CSV, a|b|c, Excel, SQLite, JSONL, Parquet (a file, or a folder of parts), "
-            "GraphML, GEXF, N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD; or a folder of "
-            "tables that refer to one another."
+            help="A file of any of `jaxkg formats`, or a folder of files that are one graph."
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],
@@ -39,6 +37,8 @@ def build(
     encoding: options.Encoding = "utf-8",
     columns: options.Columns = None,
     mapping: options.MappingFile = None,
+    language: options.Language = "en",
+    strict: options.Strict = False,
     provenance: Annotated[
         bool, typer.Option(help="Keep the file and line of every triple of a text file.")
     ] = True,
@@ -84,7 +84,9 @@ def build(
             )
         print(f"{output}: {kg!r}, indexed")
         return
-    reading = FileOptions(names, format, encoding, columns, skip_bad, provenance, mapping)
+    reading = FileOptions(
+        names, format, encoding, columns, skip_bad, provenance, mapping, language, strict
+    )
     with progress_bars() as show:
         kg = load_graph(source, reading, show=show)
     save_graph(kg, output)
@@ -229,7 +231,8 @@ def stats(
     if store is not None:
         found = store.stats()
     else:
-        found = graph_stats(load_graph(path, FileOptions(names, format, encoding, columns)))
+        reading = FileOptions(names, format, encoding, columns, language=language)
+        found = graph_stats(load_graph(path, reading))
     print(json.dumps(found, ensure_ascii=False, indent=1) if as_json else _lines(found))
 
 

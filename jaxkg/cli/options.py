@@ -35,7 +35,16 @@ GraphOrStore = Annotated[
 EndpointGraph = Annotated[
     str | None, typer.Option("--graph", help="IRI of the named graph at --kg sparql:URL.")
 ]
-Language = Annotated[str, typer.Option("--language", help="Of labels at --kg sparql:URL.")]
+Language = Annotated[
+    str,
+    typer.Option(
+        "--language", help="Of the labels that are shown, where there are several, as en or de."
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Refuse a table's rows that have more or fewer cells."),
+]
 LabelProperty = Annotated[
     str | None,
     typer.Option(

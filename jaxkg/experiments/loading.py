@@ -31,6 +31,7 @@ class FileOptions:
         skip_bad: malformed lines to tolerate.
         provenance: keep file and line of every triple.
         mapping: what relations mean.
+        language, strict: see `jaxkg.kg.read_graph`.
     """
 
     names: Path | None = None
@@ -40,6 +41,8 @@ class FileOptions:
     skip_bad: int = 0
     provenance: bool = False
     mapping: Path | None = None
+    language: str = "en"
+    strict: bool = False
 
 
 def load_graph(
@@ -68,7 +71,12 @@ def load_graph(
     if names is not None:
         options = dataclasses.replace(options, names=names)
     if path is None:
-        plain = FileOptions(options.names, skip_bad=options.skip_bad, provenance=options.provenance)
+        plain = FileOptions(
+            options.names,
+            skip_bad=options.skip_bad,
+            provenance=options.provenance,
+            language=options.language,
+        )
         if options != plain:
             raise JaxkgError(
                 "--format, --encoding, --columns and --mapping say how to read a graph: --kg FILE"
@@ -87,6 +95,8 @@ def load_graph(
         lines=options.provenance,
         on_reading=note,
         mapping=options.mapping,
+        language=options.language,
+        strict=options.strict,
         left_out=left_out,
         **told,
     )

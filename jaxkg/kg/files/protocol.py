@@ -207,6 +207,7 @@ class Intake:
         readings: how files were read, in words.
         left_out: what was not taken, by reason.
         meanings: what a file declares of relations, see `KnowledgeGraph.meanings`.
+        mended: what was taken though it is not as it has to be, by what was done.
     """
 
     def __init__(
@@ -224,6 +225,7 @@ class Intake:
         self.readings: list[str] = []
         self.left_out: Counter[str] = Counter()
         self.meanings: dict[str, dict[str, Any]] = {}
+        self.mended: Counter[str] = Counter()
         self._statements: dict[str, tuple[str, str, str]] = {}
         self._shared: dict[type[Closing], Closing] = {}
 

@@ -128,6 +128,7 @@ def read_graph(
         readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []
         readings.append(join_by_name(encoder, found))
+    readings += [f"{count:,} {why}" for why, count in intake.mended.items()]
     readings += [f"{count:,} {why} left out" for why, count in intake.left_out.items()]
     if on_reading and not chosen.is_typed:
         readings.append(_values_taken(encoder))

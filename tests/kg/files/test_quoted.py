@@ -26,6 +26,7 @@ def test_what_is_said_about_a_fact(read):
     assert named(graph) == {
         ("Anna", "worksAt", "Acme"),
         (said, "subject", "Anna"),
+        (said, "predicate", "worksAt"),
         (said, "object", "Acme"),
         (said, "since", "2019"),
         (said, "by", "bob"),
@@ -40,7 +41,7 @@ def test_what_is_only_quoted_is_no_fact(read):
 
 def test_one_fact_twice_annotated_is_two_statements(read):
     graph = read(START + ":a :r :b {| :from 1 ; :to 2 |} {| :from 3 ; :to 4 |} .")
-    assert graph.num_triples == 9
+    assert graph.num_triples == 11
     assert [graph.name(row) for row in range(graph.num_entities)].count("a r b") == 2
 
 

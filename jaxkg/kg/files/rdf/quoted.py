@@ -23,18 +23,28 @@ class Quoted:
     A node is what reifies the statement, or, of a statement that is an object itself, the
     statement as N-Triples write it.
 
+    Args:
+        prefix: of the ids of blank nodes.
+
     Attributes:
         made_up: whether the file may have blank nodes without a label, for which the parser makes
             up another one each time.
     """
 
-    def __init__(self) -> None:
-        self.made_up = True
+    def __init__(self, prefix: str = "") -> None:
+        self.made_up, self._prefix = True, prefix
         self._parts: dict[str, tuple[str, str, str]] = {}
         self._numbers: dict[str, int] = {}
 
     def __contains__(self, node: str) -> bool:
         return node in self._parts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def predicate(self, node: str) -> str:
+        """The predicate of a statement."""
+        return self._parts[node][1]
 
     def blank(self, name: str) -> str:
         """The id of a blank node: as labelled, else by its number, where the parser made one up.
@@ -43,7 +53,7 @@ class Quoted:
         """
         if self.made_up and _GIVEN.fullmatch(name):
             name = f"#{self._numbers.setdefault(name, len(self._numbers) + 1)}"
-        return f"_:{name}"
+        return f"_:{self._prefix}{name}"
 
     def take(self, node: str, parts: tuple[str, str, str]) -> bool:
         """Take a statement (ids of subject, predicate, object); False where it was taken before."""

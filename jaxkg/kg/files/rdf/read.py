@@ -13,9 +13,12 @@ from urllib.parse import quote, unquote
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
+from jaxkg.kg.files.rdf.entities import refuse_entities
 from jaxkg.kg.files.rdf.jsonld import document_of, is_jsonld, is_page, terms_left_out
 from jaxkg.kg.files.rdf.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
+from jaxkg.kg.files.rdf.vocabulary import RDF, Vocabulary
 from jaxkg.kg.files.textfile import BadLines, line_at, open_bytes
+from jaxkg.kg.qualifiers import PREDICATE
 from jaxkg.words import relation_words
 
 RDF_FORMATS = {
@@ -40,6 +43,7 @@ NAMES = (
 )
 """What gives names where no label does."""
 
+_WORD = re.compile(r"(?:[A-Z][a-z]+)+")
 _BATCH = 1 << 16
 _LOOK = 1 << 13
 _LINES = ("ntriples", "nquads")
@@ -65,67 +69,140 @@ def read_rdf(path: Path, intake: Intake) -> None:
     a fact itself where the file states it. Named graphs are read as one. What was left out or put
     together is told.
     """
-    encoder, names, bad, format = intake.encoder, intake.names, intake.bad, intake.format
-    provenance, on_progress = bool(intake.options.provenance), intake.options.on_progress
-    labels: dict[str, list[tuple[int, str]]] = {}
-    quoted, graphs = Quoted(), set[str]()
-    astray = list[str]()
-    columns: tuple[list[str], ...] = ([], [], [])
+    files = intake.shared(RdfFiles)
+    files.take(path, intake)
 
-    def flush() -> None:
-        encoder.add(*columns, sources=[path.name] * len(columns[0]) if provenance else None)
-        for column in columns:
-            column.clear()
 
-    with open_bytes(path, on_progress) as file:
-        for subject, predicate, value, literal in statements(
-            path, file, format, bad, quoted, graphs.add, astray.extend
-        ):
-            if literal is not None and predicate in LABELS + NAMES + ALIASES:
-                text, language = literal
-                if predicate in ALIASES:
-                    names.alias(subject, text)
-                else:
-                    rank = label_rank(predicate, language)
-                    labels.setdefault(subject, []).append((rank, text))
-                continue
-            if literal is not None:
-                names.label(value, literal[0])
-            for column, term in zip(columns, (subject, predicate, value)):
-                column.append(term)
-            if len(columns[0]) == _BATCH:
-                flush()
-    flush()
-    texts = {
-        entity: list(dict.fromkeys(text for _, text in sorted(found, key=lambda pair: pair[0])))
-        for entity, found in labels.items()
-    }
-    for entity, found in texts.items():
-        for text in found:
-            names.label(entity, text)
-    for entity in encoder.entities:
-        if entity not in names.display and entity not in quoted and bare_name(entity) != entity:
-            names.label(entity, bare_name(entity))
-    said = quoted.names(
-        lambda entity: names.display.get(entity) or bare_name(entity),
-        lambda iri: texts[iri][0] if iri in texts else relation_words(tail_of(iri)),
-        names.display,
-    )
-    for node, text in list(said):
-        names.label(node, text)
-        if bare_name(node) not in (node, names.display[node]):
-            names.alias(node, bare_name(node))
-    tails = Counter(map(tail_of, encoder.relations))
-    called = {iri: tail_of(iri) if tails[tail_of(iri)] == 1 else iri for iri in encoder.relations}
-    for iri, relation in called.items():
-        if told := [*texts.get(iri, ()), *names.aliases.get(iri, ())]:
-            names.relations[relation] = list(dict.fromkeys(told))
-    encoder.rename_relations(called)
-    told = [f"its {len(graphs)} named graphs read as one"] if graphs else []
-    if astray:
-        some = ", ".join(map(repr, astray[:5])) + (", ..." if len(astray) > 5 else "")
-        told.append(f"keys that its @context does not map left out ({some})")
-    intake.tell("; ".join(told))
+class RdfFiles:
+    """What the RDF files of a graph tell together: names, relations, vocabularies."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, list[tuple[int, str]]] = {}
+        self._quoted: list[Quoted] = []
+        self._vocabulary = Vocabulary()
+        self._relations: dict[str, None] = {}
+        self._entities: dict[str, None] = {}
+        self._source = ""
+
+    def take(self, path: Path, intake: Intake) -> None:
+        """Take the statements of a file."""
+        encoder, names, options = intake.encoder, intake.names, intake.options
+        graphs, astray = set[str](), list[str]()
+        # Blank nodes of two files are two, also where they are called alike.
+        quoted = Quoted(f"{len(self._quoted)}." if self._quoted else "")
+        self._quoted.append(quoted)
+        provenance = bool(options.provenance)
+        self._source = path.name if provenance else ""
+        columns: tuple[list[str], ...] = ([], [], [])
+
+        def flush() -> None:
+            encoder.add(*columns, sources=[path.name] * len(columns[0]) if provenance else None)
+            self._relations.update(dict.fromkeys(columns[1]))
+            self._entities.update(dict.fromkeys(columns[0]))
+            self._entities.update(dict.fromkeys(columns[2]))
+            for column in columns:
+                column.clear()
+
+        with open_bytes(path, options.on_progress) as file:
+            for subject, predicate, value, literal in statements(
+                path, file, intake.format, intake.bad, quoted, graphs.add, astray.extend
+            ):
+                if literal is not None and predicate in LABELS + NAMES + ALIASES:
+                    text, language = literal
+                    if predicate in ALIASES:
+                        names.alias(subject, text)
+                    else:
+                        rank = label_rank(predicate, language, options.language)
+                        self._labels.setdefault(subject, []).append((rank, text))
+                    continue
+                if literal is not None:
+                    names.label(value, literal[0])
+                if self._vocabulary.takes(subject, predicate, value):
+                    continue
+                for column, term in zip(columns, (subject, predicate, value)):
+                    column.append(term)
+                if len(columns[0]) == _BATCH:
+                    flush()
+        flush()
+        intake.tell(f"its {len(graphs)} named graphs read as one" if graphs else "")
+        if astray:
+            some = ", ".join(map(repr, astray[:5])) + (", ..." if len(astray) > 5 else "")
+            intake.tell(f"keys that its @context does not map left out ({some})")
+
+    def finish(self, intake: Intake) -> None:
+        """Fold what vocabularies say into facts, and name entities and relations."""
+        vocabulary, names = self._vocabulary, intake.names
+        before = len(intake.encoder)
+        for subject, predicate, value in vocabulary.folded():
+            intake.fact(subject, predicate, value, self._source)
+            self._relations[predicate] = None
+            self._entities |= {subject: None, value: None}
+        encoder = intake.encoder
+        if folded := len(encoder) - before:
+            intake.tell(f"{folded:,} facts are those of restrictions, lists and blank nodes")
+        for why, count in vocabulary.left_out.items():
+            intake.leave_out(why, count)
+        if vocabulary.deprecated:
+            intake.tell(f"{len(vocabulary.deprecated):,} deprecated terms are among the things")
+        if same := vocabulary.same(self._labels):
+            encoder.merge(same)
+            intake.tell(f"{len(same):,} terms taken for others that are the same")
+            for term, kept in same.items():
+                self._labels.setdefault(kept, []).extend(self._labels.pop(term, []))
+                for alias in (*names.aliases.pop(term, ()), tail_of(term)):
+                    names.alias(kept, alias)
+                self._entities.pop(term, None)
+                self._entities[kept] = None
+        self._name(intake)
+
+    def _name(self, intake: Intake) -> None:
+        encoder, names = intake.encoder, intake.names
+        texts = {
+            entity: list(dict.fromkeys(text for _, text in sorted(found, key=lambda one: one[0])))
+            for entity, found in self._labels.items()
+        }
+        for entity, found in texts.items():
+            if min(rank for rank, _ in self._labels[entity]) % 4 == 3 and _WORD.fullmatch(
+                tail_of(entity)
+            ):
+                # Of labels in other languages alone none is what people here call it.
+                names.label(entity, tail_of(entity))
+            for text in found:
+                names.label(entity, text)
+        nodes = {node for quoted in self._quoted for node in quoted}
+        for node, parts in self._vocabulary.statements.items():
+            if node not in nodes:
+                self._quoted[0].take(node, parts)
+                nodes.add(node)
+        for entity in self._entities:
+            if entity not in names.display and entity not in nodes and bare_name(entity) != entity:
+                names.label(entity, bare_name(entity))
+        for quoted in self._quoted:
+            said = quoted.names(
+                lambda entity: names.display.get(entity) or bare_name(entity),
+                lambda iri: texts[iri][0] if iri in texts else relation_words(tail_of(iri)),
+                names.display,
+            )
+            for node, text in list(said):
+                names.label(node, text)
+                if bare_name(node) not in (node, names.display[node]):
+                    names.alias(node, bare_name(node))
+        tails = Counter(map(tail_of, self._relations))
+        called = {iri: tail_of(iri) if tails[tail_of(iri)] == 1 else iri for iri in self._relations}
+        others = set(encoder.relations) - called.keys()
+        called = {iri: iri if name in others else name for iri, name in called.items()}
+        for iri, relation in called.items():
+            own = self._vocabulary.direct.get(iri, iri)
+            if told := [*texts.get(own, ()), *names.aliases.get(own, ())]:
+                names.relations[relation] = list(dict.fromkeys(told))
+        encoder.rename_relations(called | {name: name for name in others})
+        whole = called.get(SUBJECT) == SUBJECT
+        for quoted in self._quoted:
+            for node in quoted:
+                iri = quoted.predicate(node)
+                word = f"{RDF}{PREDICATE}" if whole else PREDICATE
+                if node not in self._vocabulary.statements:
+                    intake.fact(node, word, called.get(iri, tail_of(iri)), self._source)
 
 
 Statement = tuple[str, str, str, tuple[str, str | None] | None]
@@ -160,6 +237,8 @@ def statements(
         if on_left_out is not None:
             on_left_out(astray)
         file = io.BytesIO(json.dumps(document).encode())
+    if format == "rdfxml":
+        refuse_entities(path)
     star = format == "ntriples" and _STAR.search(cast(io.BufferedReader, file).peek(_LOOK))
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS["turtle" if star else format])
     if quoted is not None and format in _LINES and not star:
@@ -229,12 +308,16 @@ def _term(term: Any, quoted: Quoted | None) -> str:
     return str(term)
 
 
-def label_rank(predicate: str, language: str | None) -> int:
-    """0 for English, 1 for no language, 2 for any other; a name comes after every label."""
-    rank = 3 if predicate in NAMES else 0
+def label_rank(predicate: str, language: str | None, wanted: str = "en") -> int:
+    """0 for the wanted language, 1 for no language, 2 for English, 3 for any other; a name comes
+    after every label."""
+    rank = 4 if predicate in NAMES else 0
     if language is None:
         return rank + 1
-    return rank if re.fullmatch(r"en(-.*)?", language) else rank + 2
+    for place, code in ((0, wanted), (2, "en")):
+        if language.lower().partition("-")[0] == code or language == code:
+            return rank + place
+    return rank + 3
 
 
 def bare_name(entity: str) -> str:
@@ -265,6 +348,6 @@ _ABOUT = {
     "jsonld": ("JSON-LD, also within a web page", _jsonld),
 }
 FORMATS = tuple(
-    Format(name, f"RDF: {about}", sniff, read_rdf, extra="rdf", is_alone=True, is_typed=True)
+    Format(name, f"RDF: {about}", sniff, read_rdf, extra="rdf", is_typed=True)
     for name, (about, sniff) in _ABOUT.items()
 )

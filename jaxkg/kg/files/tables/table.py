@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,9 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.protocol import Intake
+from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import (
     KEY,
     TakenTable,
@@ -19,14 +22,18 @@ from jaxkg.kg.files.tables.keys import (
     row_id,
     row_names,
 )
-from jaxkg.kg.files.textfile import BadLines, line_blocks
+from jaxkg.kg.files.textfile import line_blocks
 from jaxkg.kg.queries.columns import all_days, all_values, is_value
 from jaxkg.words import relation_words
 
 PLAIN_TABLE = "taken as a table: a row an entity"
 """How what is told of a table begins whose rows the first column calls."""
+RAGGED = "rows with more or fewer cells than columns"
+MENDED = "rows with cells that a blank after the separator joins, or without the last ones"
 _DIFFERENT = 0.8
 """Of rows, up to how many differ in a first column that is no name of theirs."""
+_NULL = frozenset(("", "NULL", "\\N"))
+"""Cells that say nothing, as databases write them."""
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
 _ROWS_WITH_NAMES = 8
@@ -149,22 +156,24 @@ def take_table(
         separator: between cells that a message shows.
         declared: what a database says of it; its title says what rows are, then.
     """
-    encoder, names, bad, tables = intake.encoder, intake.names, intake.bad, intake.tables
+    encoder, names, tables = intake.encoder, intake.names, intake.tables
     lines, intake.has_cells = intake.options.by_line, True
     start, keyless = len(encoder), declared is not None and not declared.keyed
+    ragged = intake.left_out[RAGGED]
     header: _Header | None = None
     one: str | None = None  # "" where no number calls rows; not told before the first row
     ids, repeated = set[str](), 0
     why = "it has no key"
     for batch in batches:
-        rows = [(number, [cell.strip() for cell in row]) for number, row in batch]
-        rows = [(number, cells) for number, cells in rows if any(cells)]
+        rows = [(number, row) for number, row in batch if any(map(str.strip, row))]
         if header is None:
             if not rows:
                 continue
-            header = _header_of(path, *rows.pop(0), title, separator, titled=declared is not None)
+            header = _header_of(
+                path, *_stripped(rows.pop(0)), title, separator, titled=declared is not None
+            )
             header = _nameless(header, title) if keyless else header
-        rows = list(_whole_rows(path, rows, header.columns, bad, separator, keyless=keyless))
+        rows = list(_whole_rows(path, rows, header.columns, intake, separator, keyless=keyless))
         if one is None and rows:
             firsts = [header.called(cells) for _, cells in rows]
             again = len(header.columns) > 2 and len(set(firsts)) <= _DIFFERENT * len(firsts)
@@ -192,14 +201,20 @@ def take_table(
             if header.sort:
                 facts.append((row, header.sorted_by, header.sort))
             for at, cell in enumerate(cells[1:], start=1):
-                if cell and at == header.name:
-                    names.label(row, cell)
-                elif cell:
-                    facts.append((row, header.columns[at], cell))
+                if at == header.name:
+                    if cell and cell not in _NULL:
+                        names.label(row, cell)
+                else:
+                    facts += [(row, header.columns[at], one) for one in _told(cell)]
             sources += [f"{path.name}:{number}"] * (len(facts) - len(sources))
         encoder.add_triples(facts, sources if lines else None)
     if header is None:
         return ""  # nothing was read, which the caller tells
+    if intake.left_out[RAGGED] - ragged > len(encoder) - start:
+        raise JaxkgError(
+            f"{path}: most rows have more or fewer cells than its header has columns: is it parted "
+            f"by {separator!r}?"
+        )
     refers = {} if declared is None else declared.refers
     tables.append(
         TakenTable(
@@ -235,8 +250,9 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], *, numbers: bool) 
     for at, column in enumerate(header.columns[1:], start=1):
         if relation_words(column).lower() in header.others and _names([row[at] for row in rows]):
             return at
+    said = len(header.columns) > 2 and relation_words(header.columns[1]).lower().endswith("name")
     many = numbers and len(rows) >= _ROWS_WITH_NAMES
-    return 1 if many and _names([row[1] for row in rows]) else -1
+    return 1 if (many or said) and _names([row[1] for row in rows]) else -1
 
 
 def _names(cells: Sequence[str]) -> bool:
@@ -326,13 +342,76 @@ def _header_of(
     return _Header(cells, name, places, sort if by else "", by, one, others)
 
 
+def _stripped(row: Row) -> Row:
+    return row[0], [cell.strip() for cell in row[1]]
+
+
 def _whole_rows(
-    path: Path, rows: list[Row], columns: list[str], bad: BadLines, separator: str, *, keyless: bool
+    path: Path,
+    rows: list[Row],
+    columns: list[str],
+    intake: Intake,
+    separator: str,
+    *,
+    keyless: bool,
 ) -> Iterator[Row]:
-    """The rows that have an id and a cell a column; others are told."""
-    for number, cells in rows:
+    """The rows that have an id and a cell a column; others are mended or told."""
+    for number, written in rows:
+        cells = [cell.strip() for cell in written]
+        if len(cells) != len(columns) and not _refuses(intake):
+            cells = _mended(written, len(columns), separator)
+            if not cells:
+                intake.leave_out(RAGGED)
+                continue
+            intake.mended[MENDED] += 1
         if len(cells) == len(columns) and (cells[0] or keyless):
             yield number, cells
             continue
         why = f"{len(cells)} cells for {len(columns)} columns" if cells[0] else "no id"
-        bad.note(path, number, separator.join(cells), why, separator.join(columns))
+        intake.bad.note(path, number, separator.join(cells), why, separator.join(columns))
+
+
+def _refuses(intake: Intake) -> bool:
+    """Whether rows are refused, or tolerated one by one, that have more or fewer cells."""
+    return intake.options.strict or intake.bad.allowed > 0
+
+
+def _mended(cells: Sequence[str], width: int, separator: str) -> list[str]:
+    """A row with a cell a column; empty where nothing tells which is which.
+
+    Cells that begin with a blank go on where the one before was parted: "Pavlova, Ltd.". Of
+    columns that tabs part, the last may be missing.
+
+    >>> _mended(["7", "Pavlova", " Ltd.", "Ely"], 3, ","), _mended(["7", "a", "b", "c"], 3, ",")
+    (['7', 'Pavlova, Ltd.', 'Ely'], [])
+    """
+    if len(cells) < width:
+        return [*map(str.strip, cells), *[""] * (width - len(cells))] if separator == "\t" else []
+    joined: list[str] = []
+    for cell in cells:
+        if joined and cell.startswith(" ") and cell.strip():
+            joined[-1] += separator + cell
+        else:
+            joined.append(cell)
+    return [cell.strip() for cell in joined] if len(joined) == width else []
+
+
+def _told(cell: str) -> list[str]:
+    """What a cell says: nothing, a text, or the texts of an array.
+
+    >>> _told("NULL"), _told('["a", 2]'), _told("{a,b}"), _told("[sic]"), _told("a")
+    ([], ['a', '2'], ['a', 'b'], ['[sic]'], ['a'])
+    """
+    if cell in _NULL:
+        return []
+    if cell[0] == "[" and cell[-1] == "]":
+        try:
+            listed = read_json(cell)
+        except JaxkgError:
+            return [cell]
+        if isinstance(listed, list) and not any(isinstance(one, list | dict) for one in listed):
+            return list(dict.fromkeys(filter(None, map(cell_text, listed))))
+    if cell[0] == "{" and cell[-1] == "}" and ":" not in cell and "," in cell:
+        parts = next(csv.reader([cell[1:-1]], skipinitialspace=True), [])
+        return list(dict.fromkeys(filter(None, map(str.strip, parts))))
+    return [cell]

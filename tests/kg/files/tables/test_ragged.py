@@ -1,0 +1,61 @@
+"""Tables as they come: ragged rows, lone carriage returns, NULL, arrays."""
+
+import pytest
+from named_facts import named_facts
+
+from jaxkg.errors import JaxkgError
+
+ROWS = (
+    "supplierID,companyName,city,phone\n1,Exotic,London,555\n2,Pavlova, Ltd.,Melbourne,444\n"
+    "3,Tokyo Traders,Tokyo\n4,Lka,Ljubljana,1,2\n"
+)
+
+
+def test_rows_that_a_blank_joins_are_read_and_others_counted(read):
+    heard = []
+    facts = named_facts(read(ROWS, "suppliers.csv", on_reading=heard.append))
+    assert ("Pavlova, Ltd.", "city", "Melbourne") in facts
+    assert not {fact for fact in facts if fact[0] in ("Tokyo Traders", "Lka")}
+    assert "1 rows with cells that a blank after the separator joins" in heard[0]
+    assert "2 rows with more or fewer cells than columns left out" in heard[0]
+    with pytest.raises(JaxkgError, match=r"suppliers.csv:3: 5 cells for 4 columns"):
+        read(ROWS, "suppliers.csv", strict=True)
+
+
+def test_a_table_of_which_most_is_ragged_is_refused(read):
+    rows = "id,name,city\n1,Ann,Ely\n" + "2,Bo\n3,Cy,Ulm,x\n" * 3
+    with pytest.raises(JaxkgError, match="most rows have more or fewer cells"):
+        read(rows, "kb.csv")
+
+
+def test_last_cells_may_be_missing_between_tabs(read):
+    rows = "id\tname\tcity\ttaxon\n1\tAnn\tEly\tx\n2\tBo\tUlm\n"
+    assert ("Bo", "city", "Ulm") in named_facts(read(rows, "people.tsv"))
+
+
+def test_lines_may_end_in_carriage_returns_alone(read):
+    assert ("Bo", "city", "Ulm") in named_facts(
+        read("id,name,city\r1,Ann,Ely\r2,Bo,Ulm\r", "people.csv")
+    )
+
+
+def test_null_says_nothing_and_arrays_are_their_parts(read):
+    rows = (
+        'id,name,city,tags,boats\n1,Ann,NULL,"[""a"", ""b""]",{gull}\n2,Bo,\\N,[],"{gull,tern}"\n'
+    )
+    facts = {f for f in named_facts(read(rows, "kb.csv")) if f[1] != "is a"}
+    assert facts == {
+        ("Ann", "tags", "a"), ("Ann", "tags", "b"), ("Ann", "boats", "{gull}"),
+        ("Bo", "boats", "gull"), ("Bo", "boats", "tern"),
+    }  # fmt: skip
+
+
+def test_movies_are_each_a_movie(read):
+    rows = "id,year\n0,1999\n1,2003\n"
+    graph = read(rows, "movies.csv")
+    assert "movie 0" in graph.entity_ids
+
+
+def test_names_are_shown_for_codes(read):
+    rows = "customerID,companyName,city,fax\nBOLID,Comidas,Madrid,1\nFAMIA,Familia,Bonn,2\n"
+    assert ("Comidas", "city", "Madrid") in named_facts(read(rows, "customers.csv"))
