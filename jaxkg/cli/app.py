@@ -21,7 +21,6 @@ from jaxkg.cli.hypergraphs import hypergraphs
 from jaxkg.cli.models import models
 from jaxkg.cli.scoring import score
 from jaxkg.cli.serving import mcp, serve
-from jaxkg.cli.training.adapting import adapt
 from jaxkg.cli.training.distilling import distill
 from jaxkg.cli.training.scorers import training
 from jaxkg.errors import JaxkgError
@@ -51,7 +50,6 @@ app.add_typer(graphs, name="kg")
 app.add_typer(hypergraphs, name="hypergraph")
 app.add_typer(training, name="train")
 app.add_typer(models, name="llm")
-app.command("adapt")(adapt)
 app.command("cache")(cache)
 
 

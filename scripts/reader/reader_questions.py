@@ -13,14 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jaxkg.experiments.loading import load_graph
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.linking.phrasebook import Domain, Phrase
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.training.fit_phrases import Spoke
 from jaxkg.systems.reader.training.maker import Asked
-from jaxkg.systems.reader.training.own_world import without_classes
 from jaxkg.systems.reader.training.sources import grailqa, lcquad, simple_questions
 from jaxkg.systems.reader.training.spoken import spoken_world
 from jaxkg.systems.reader.training.spoken_sets import set_questions
@@ -73,6 +75,14 @@ def own_choose(
             for name, graph in ((folder.name, kg), (folder.name + BARE, without_classes(kg))):
                 if graph is not None:
                     yield name, graph, [own_question(graph, json.loads(line)) for line in lines]
+
+
+def without_classes(kg: KnowledgeGraph) -> KnowledgeGraph | None:
+    """A graph that does not say what its things are, as most tables do not; None of such a one."""
+    codes = Vocabulary(kg).type_codes
+    said = kg.triples[np.isin(kg.triples[:, 1], codes)].tolist()
+    ids = kg.entity_ids
+    return kg.remove((ids[h], kg.relations[r], ids[t]) for h, r, t in said) if said else None
 
 
 def own_domains(args: argparse.Namespace) -> Iterator[Domain]:

@@ -21,7 +21,7 @@ class ReaderSettings:
         readings: "did you mean" readings of a withheld answer.
         without: what to leave out, for ablations, joined by commas: groups of views ("vectors",
             "overlap", "types", "length", "turns", "linking") and rules (see `rules`).
-        weights: folder that `jaxkg adapt` made; "" takes those that are shipped.
+        weights: folder of other weights, as training them leaves it; "" takes those shipped.
         corrections: whether questions go by what was said of them before.
     """
 

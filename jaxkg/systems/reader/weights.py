@@ -18,8 +18,8 @@ from jaxkg.systems.reader.views import NAMES
 from jaxkg.text.encoder import Change, TextEncoder
 
 FORMAT = "jaxkg-reader-2"
-ADAPTED = "reader.npz"
-"""File of adapted weights, in the folder that `jaxkg adapt` makes."""
+TRAINED = "reader.npz"
+"""File of weights in a folder that `--set weights=` names."""
 _RANKER = ("line", "inner", "bias", "outer")
 _ARRAYS = (*_RANKER, "mean", "scale")
 _MAPS = ("ask", "tell")
@@ -102,8 +102,8 @@ class ReaderWeights:
             gone = sorted({*views} - {*NAMES} | {*cues} - {*CUES})
             raise JaxkgError(
                 f"{path} holds weights of {made!r}, made for {gone or 'no'} views; "
-                f"this version reads {FORMAT} without these: make them again, with `jaxkg adapt` "
-                "or scripts/reader/train_reader.py"
+                f"this version reads {FORMAT} without these: make them again, with "
+                "scripts/reader/train_reader.py"
             )
         whole = _fit(arrays, len(views)) and _fit(sure, len(cues))
         whole &= arrays["mean"].shape == arrays["scale"].shape == (len(views),)
@@ -171,9 +171,9 @@ def shipped_weights(encoder: str) -> ReaderWeights:
 
 
 def open_folder(folder: Path) -> ReaderWeights:
-    """The weights that `jaxkg adapt` made.
+    """The weights in a folder.
 
     Raises:
         JaxkgError: they are none.
     """
-    return ReaderWeights.open(folder / ADAPTED)
+    return ReaderWeights.open(folder / TRAINED)

@@ -1,6 +1,5 @@
 import dataclasses
 import io
-import json
 
 import pytest
 from reader_graphs import PROJECTS
@@ -13,7 +12,7 @@ from jaxkg.systems.reader.weights import shipped_weights
 
 @pytest.fixture
 def team(in_cache, tmp_path, monkeypatch):
-    """A graph and twelve questions about it, of which the reader is never sure."""
+    """A graph about which the reader is never sure."""
     weights = shipped_weights("hashing")
     unsure = dataclasses.replace(weights, confidence=recalibrated(weights.confidence, 1.0, -3.0))
     monkeypatch.setattr(system, "shipped_weights", lambda encoder: unsure)
@@ -23,11 +22,6 @@ def team(in_cache, tmp_path, monkeypatch):
         for n, name in enumerate(PROJECTS)
     ]
     (tmp_path / "team.tsv").write_text("".join(rows))
-    asked = [
-        {"id": str(n), "question": f"who runs {name}?", "answers": [f"Person{n}"]}
-        for n, name in enumerate(PROJECTS)
-    ]
-    (tmp_path / "own.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
     return tmp_path
 
 
@@ -55,7 +49,7 @@ def test_a_reading_is_right_by_its_number_until_corrections_are_cleared(jaxkg, t
     assert (code, "1. Firm2" in out) == (0, True)
     code, out, _ = jaxkg(*ask)
     assert (code, "read as you said of 'who runs Zeus?'" in out) == (0, True)
-    assert "who runs Zeus? = Zeus → sponsor" in jaxkg("cache")[1]
+    assert "who runs Zeus? = the sponsor of Zeus" in jaxkg("cache")[1]
     assert jaxkg(*ask, "--set", "corrections=false")[0] == 1
     assert jaxkg("cache", "clear")[0] == 0
     assert jaxkg(*ask)[0] == 0
@@ -76,33 +70,14 @@ def test_a_reading_is_right_by_its_number_until_corrections_are_cleared(jaxkg, t
     assert not lines[-1].startswith("  ")
 
 
-def test_weights_are_adapted_told_and_used(jaxkg, team):
-    made, graph = team / "M", ["--kg", team / "team.tsv"]
-    adapt = ["adapt", *graph, "--encoder", "hashing", "-o", made]
-    code, _, err = jaxkg(*adapt)
-    assert (code, "are too few" in err, made.exists()) == (2, True, False)
-    # One of the twelve is known by what was said of it alone.
-    lines = (team / "own.jsonl").read_text().splitlines()
-    (team / "own.jsonl").write_text("\n".join(lines[:-1]))
-    ask = ["ask", "who runs Mars?", *graph, "--set", "encoder=hashing"]
-    [number] = [line.split(".")[0] for line in jaxkg(*ask)[1].splitlines() if "→ Person11" in line]
-    assert jaxkg(*ask, "--right", number.strip())[0] == 0
-    code, out, _ = jaxkg(*adapt, "--questions", team / "own.jsonl", "--made", "20")
-    assert code == 0
-    assert [line.split()[:5] for line in out.splitlines()[:2]] == [
-        ["before", "0", "right", "0", "wrong"],
-        ["after", "12", "right", "0", "wrong"],
-    ]
-    code, out, _ = jaxkg("ask", "who runs Zeus?", *graph, "--set", f"weights={made}")
+def test_weights_in_a_folder_are_used_with_the_encoder_they_were_made_for(jaxkg, team):
+    graph, made = ["--kg", team / "team.tsv"], team / "M"
+    made.mkdir()
+    with open(made / "reader.npz", "wb") as file:
+        shipped_weights("hashing").save(file)
+    ask = ["ask", "who is the project lead of Zeus?", *graph]
+    assert jaxkg(*ask, "--set", "encoder=hashing")[0] == 1  # never sure
+    code, out, _ = jaxkg(*ask, "--set", f"weights={made}")
     assert (code, "1. Person2" in out) == (0, True)
     code, _, err = jaxkg("ask", "?", *graph, "--set", f"weights={made}", "--set", "encoder=minilm")
     assert (code, "--set encoder=hashing" in err) == (2, True)
-
-
-def test_what_is_no_better_is_not_written(jaxkg, team, monkeypatch):
-    sure = dataclasses.replace(system.shipped_weights("hashing"), threshold=0.0)
-    monkeypatch.setattr(system, "shipped_weights", lambda encoder: sure)
-    adapt = ["adapt", "--kg", team / "team.tsv", "--encoder", "hashing", "-o", team / "M"]
-    code, out, _ = jaxkg(*adapt, "--questions", team / "own.jsonl")
-    assert (code, "no better" in out) == (1, True)
-    assert list((team / "M").iterdir()) == []
