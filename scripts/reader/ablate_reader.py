@@ -25,12 +25,12 @@ from pathlib import Path
 import numpy as np
 import train_reader
 from train_reader import BARE, ENCODERS, HELD, OFTEN, SOURCES, half_of
+from training.examples import Examples, gather, no_examples
+from training.fit import fit_ranker, padded
 
 from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.record import Record, arguments
 from jaxkg.systems.reader.rank import rank_on_host
-from jaxkg.systems.reader.training.examples import Examples, gather, no_examples
-from jaxkg.systems.reader.training.fit import fit_ranker, padded
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import change_arrays, shipped_weights
 

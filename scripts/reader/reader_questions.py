@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from training.fit_phrases import Spoke
+from training.maker import Asked
+from training.phrasebook import Domain, Phrase
+from training.sources import grailqa, lcquad, simple_questions
+from training.spoken import spoken_world
+from training.spoken_sets import set_questions
+from training.worlds import grouped, make_world
 
 from jaxkg.experiments.loading import load_graph
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
-from jaxkg.systems.reader.linking.phrasebook import Domain, Phrase
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.training.fit_phrases import Spoke
-from jaxkg.systems.reader.training.maker import Asked
-from jaxkg.systems.reader.training.sources import grailqa, lcquad, simple_questions
-from jaxkg.systems.reader.training.spoken import spoken_world
-from jaxkg.systems.reader.training.spoken_sets import set_questions
-from jaxkg.systems.reader.training.worlds import grouped, make_world
 from jaxkg.words import relation_words
 
 SOURCES = {

@@ -41,28 +41,28 @@ from reader_questions import (
     spoke_of,
     worlds_of,
 )
-
-from jaxkg.experiments.own import own_graphs
-from jaxkg.experiments.sets import sets
-from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import CUES, a_line
-from jaxkg.systems.reader.linking.made_up import with_long_labels, with_made_up
-from jaxkg.systems.reader.linking.phrasebook import Domain, read_phrasebook
-from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.system import Reader
-from jaxkg.systems.reader.training.examples import (
+from training.examples import (
     Examples,
     gather,
     make_examples,
     no_examples,
     told_apart,
 )
-from jaxkg.systems.reader.training.fit import fit_confidence, fit_rankers, padded, sure_left_out
-from jaxkg.systems.reader.training.fit_phrases import fit_phrases
-from jaxkg.systems.reader.training.maker import Asked
-from jaxkg.systems.reader.training.spoken import spoken_world
-from jaxkg.systems.reader.training.spoken_sets import set_questions
-from jaxkg.systems.reader.training.worlds import make_world
+from training.fit import fit_confidence, fit_rankers, padded, sure_left_out
+from training.fit_phrases import fit_phrases
+from training.made_up_phrases import with_long_labels, with_made_up
+from training.maker import Asked
+from training.phrasebook import Domain, read_phrasebook
+from training.spoken import spoken_world
+from training.spoken_sets import set_questions
+from training.worlds import make_world
+
+from jaxkg.experiments.own import own_graphs
+from jaxkg.experiments.sets import sets
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.confidence import CUES, a_line
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import ReaderWeights, change_arrays, change_in
 from jaxkg.text import HashingEncoder, TextEncoder
@@ -151,7 +151,8 @@ def phrases(args: argparse.Namespace) -> None:
 
 def linking(args: argparse.Namespace) -> None:
     """Tunes the encoder that links relations, on the phrasebook alone."""
-    from jaxkg.systems.reader.linking.fit import LinkingConfig, fit_linking
+    from training.fit_linking import LinkingConfig, fit_linking
+
     from jaxkg.text.minilm import default_encoder
 
     args.output.mkdir(parents=True, exist_ok=True)
@@ -177,7 +178,8 @@ def own_linking(args: argparse.Namespace) -> None:
     What is told of an own graph afterwards, to a ranker or to the confidence, comes from the
     tuning without its half, so it is as good as it will be on a graph of somebody else.
     """
-    from jaxkg.systems.reader.linking.fit import LinkingConfig, fit_linking
+    from training.fit_linking import LinkingConfig, fit_linking
+
     from jaxkg.text.minilm import default_encoder
 
     with np.load(args.output / "linking.npz") as file:

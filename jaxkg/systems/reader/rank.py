@@ -1,6 +1,6 @@
 """The ranker: a line and a small perceptron over the views of a reading.
 
-Trained by `jaxkg.systems.reader.training.fit`; one question's readings are too few to compile a
+Trained by `scripts/reader/training`; one question's readings are too few to compile a
 program for.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def rank_on_host(params: Mapping[str, np.ndarray], views: np.ndarray) -> np.ndarray:
-    """Scores of readings, as `jaxkg.systems.reader.training.fit.rank`, in numpy.
+    """Scores of readings, as `training.fit.rank` of `scripts/reader`, in numpy.
 
     Args:
         params: arrays of `init_ranker`, as numpy.

@@ -3,6 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 from reader_graphs import transit
+from training.fit import init_ranker, listwise_loss, rank
 
 from jaxkg.answer import Answer
 from jaxkg.cite import check
@@ -16,7 +17,6 @@ from jaxkg.systems.reader import system
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
-from jaxkg.systems.reader.training.fit import init_ranker, listwise_loss, rank
 from jaxkg.systems.reader.views import NAMES
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text import HashingEncoder

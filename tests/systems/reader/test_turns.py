@@ -3,15 +3,15 @@ import random
 
 import numpy as np
 import pytest
+from training.examples import Examples, make_examples
+from training.splice import spliced
+from training.spoken import spoken_world
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.corrections import nameless
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.training.examples import Examples, make_examples
-from jaxkg.systems.reader.training.splice import spliced
-from jaxkg.systems.reader.training.spoken import spoken_world
 from jaxkg.systems.reader.turns import best_parts, best_turns, outwards
 from jaxkg.text import HashingEncoder
 

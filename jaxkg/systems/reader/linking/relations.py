@@ -2,8 +2,8 @@
 
 A phrase is close to a label by what both mean alone: "who do we buy it off" has none that is close
 to "supplied by". So question and labels go through an encoder that was tuned on what people ask and
-which relations answer it (`linking.fit`), each relation once as it is walked from head to
-tail and once backwards, and all of a graph's relations share out one chance.
+which relations answer it (in `scripts/reader/training`), each relation once as it is walked from
+head to tail and once backwards, and all of a graph's relations share out one chance.
 """
 
 from __future__ import annotations

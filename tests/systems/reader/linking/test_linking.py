@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 from tiny_bert import write_tiny_bert
+from training.fit_linking import LinkingConfig, fit_linking, linking_loss
+from training.made_up_phrases import with_long_labels, with_made_up
+from training.phrasebook import read_domain, read_phrasebook
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.linking.fit import LinkingConfig, fit_linking, linking_loss
-from jaxkg.systems.reader.linking.made_up import with_long_labels, with_made_up
-from jaxkg.systems.reader.linking.phrasebook import read_domain, read_phrasebook
 from jaxkg.systems.reader.linking.relations import (
     BACKWARDS,
     NAMES,

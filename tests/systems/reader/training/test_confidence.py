@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from training.fit import fit_confidence, sure_left_out
 
 from jaxkg.systems.reader.confidence import (
     CUES,
@@ -10,7 +11,6 @@ from jaxkg.systems.reader.confidence import (
     recalibrated,
 )
 from jaxkg.systems.reader.rank import rank_on_host
-from jaxkg.systems.reader.training.fit import fit_confidence, sure_left_out
 from jaxkg.systems.reader.views import NAMES
 
 

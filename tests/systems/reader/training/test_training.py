@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
+from training.examples import make_examples
+from training.fit import fit_confidence, fit_ranker, padded
+from training.sources import lcquad, simple_questions
+from training.spoken import spoken_world
+from training.spoken_sets import set_questions
+from training.worlds import grouped, make_world
 
 from jaxkg.systems.reader.confidence import confidence
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.training.examples import make_examples
-from jaxkg.systems.reader.training.fit import fit_confidence, fit_ranker, padded
-from jaxkg.systems.reader.training.sources import lcquad, simple_questions
-from jaxkg.systems.reader.training.spoken import spoken_world
-from jaxkg.systems.reader.training.spoken_sets import set_questions
-from jaxkg.systems.reader.training.worlds import grouped, make_world
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.text import HashingEncoder
 

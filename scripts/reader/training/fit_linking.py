@@ -20,12 +20,12 @@ import optax
 
 from jaxkg.learn.loop import Program, program, run
 from jaxkg.ops import LowRank
-from jaxkg.systems.reader.linking.phrasebook import Domain
 from jaxkg.systems.reader.linking.relations import BACKWARDS, SHARP
 from jaxkg.text.bert import init_change, mean_pool, states_of, through
 from jaxkg.text.bert_weights import Bert, BertConfig, changed
 from jaxkg.text.encoder import Change
 from jaxkg.text.minilm import MiniLM
+from training.phrasebook import Domain
 
 _TOKENS = (20, 8)
 """Tokens of a question and of a label that are read in training."""

@@ -6,8 +6,8 @@ import random
 from collections import defaultdict
 from collections.abc import Callable
 
-from jaxkg.systems.reader.training.maker import Asked
-from jaxkg.systems.reader.training.spoken import Spoken, SpokenWorld, many
+from training.maker import Asked
+from training.spoken import Spoken, SpokenWorld, many
 
 _VALUES = ("date", "number")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from jaxkg.systems.reader.training.maker import Asked, WorldMaker
+from training.maker import Asked, WorldMaker
 
 
 def plural(noun: str) -> str:

@@ -11,7 +11,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxkg.systems.reader.linking.phrasebook import Domain, Phrase, masked_words
+from training.phrasebook import Domain, Phrase, masked_words
 
 _ONE = (
     "what is the {a} of @", "@'s {a}", "{a} of @", "what {a} does @ have", "@ {a}",

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.systems.reader.training.maps import Maps, fit_pair, main_directions, moved, unit
+from training.maps import Maps, fit_pair, main_directions, moved, unit
 
 _WIDTH = 192
 _SHARP = 16.0

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.training.made_up import made_up_questions
-from jaxkg.systems.reader.training.maker import Asked, WorldMaker
-from jaxkg.systems.reader.training.splice import spliced
+from training.made_up import made_up_questions
+from training.maker import Asked, WorldMaker
+from training.splice import spliced
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,11 +15,11 @@ from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
-from jaxkg.systems.reader.training.maker import Asked
 from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import NAMES, views
 from jaxkg.text import TextEncoder
 from jaxkg.text.encoder import Change
+from training.maker import Asked
 
 _MOST_WRONG = 60
 """Wrong readings that are kept of a question: those that look best."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jaxkg.systems.reader.training.maker import invented_name
+from training.maker import invented_name
 
 Sample = dict[str, Any]
 

@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
-from jaxkg.systems.reader.training.chains import asked_of, chain, count_chain, plural
-from jaxkg.systems.reader.training.maker import Asked, WorldMaker, number_in
+from training.chains import asked_of, chain, count_chain, plural
+from training.maker import Asked, WorldMaker, number_in
 
 _MORE = (("higher", "highest", "more", "most"), ("lower", "lowest", "less", "least"))
 

@@ -12,10 +12,10 @@ import functools
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from importlib import resources
+from pathlib import Path
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.training.maker import Asked, invented_name
+from training.maker import Asked, invented_name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,9 +50,7 @@ def domains() -> dict[str, tuple[Spoken, ...]]:
     >>> "kin" in domains()
     True
     """
-    text = (resources.files("jaxkg.systems.reader.training") / "spoken.txt").read_text(
-        encoding="utf-8"
-    )
+    text = Path(__file__).with_name("spoken.txt").read_text(encoding="utf-8")
     blocks = [block.strip().split("]", 1) for block in text.split("\n[")[1:]]
     return {name: tuple(_relations(lines)) for name, lines in blocks}
 

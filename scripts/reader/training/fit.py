@@ -17,7 +17,7 @@ import optax
 
 from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.systems.reader.confidence import confidence
-from jaxkg.systems.reader.training.examples import Examples
+from training.examples import Examples
 
 _HIDDEN, _DROPPED = 24, 0.2
 """Hidden units of the confidence, and the share of them that a step leaves out."""
