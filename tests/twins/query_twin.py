@@ -219,14 +219,15 @@ class Twin:
         rows = []
         for (key, _), members in groups.items():
             cells = [self.cell(c, members) for c in q.columns]
-            if all(self.has(h, q.columns[h.column - 1], cells[h.column - 1]) for h in q.having):
+            exact = [self.cell(c, members, exact=True) for c in q.columns]
+            if all(self.has(h, q.columns[h.column - 1], exact[h.column - 1]) for h in q.having):
                 rows.append((key, members, tuple(cells)))
         if not q.order:
             return sorted(rows, key=lambda row: row[0])
         column = q.columns[q.order - 1]
         keyed = []
         for row in rows:
-            cell = row[2][q.order - 1]
+            cell = self.cell(column, row[1], exact=True)
             if isinstance(cell, set):
                 kind = self.kinds[column.path[-1]]
                 values = [v for v in (self.value(e, kind) for e in cell) if v is not None]
@@ -254,14 +255,14 @@ class Twin:
         every = not (q.top or q.last or q.first > 1)
         return [row for _, row in kept] + sorted(without, key=lambda row: row[0]) * every
 
-    def cell(self, column, members):
+    def cell(self, column, members, exact=False):
         ends = {end for one in members for end in self.ends(one, column.path)}
         if column.by == "value":
             return ends
         if column.by == "count":
             return len(ends)
         if column.by in ("sum", "mean"):
-            number = self.total(members, column.path, column.by)
+            number = self.total(members, column.path, column.by, exact)
             return set() if number is None else number
         kind = self.kinds[column.path[-1]]
         values = {e: self.value(e, kind) for e in ends if self.value(e, kind) is not None}
@@ -275,13 +276,15 @@ class Twin:
         one = self.value(min(cell), kind) if isinstance(cell, set) else cell
         return compares(having.comparison, one, READ[kind](having.value.text))
 
-    def total(self, source, path, by):
+    def total(self, source, path, by, exact=False):
         added = [end for entity in source for end in self.ends(entity, path)]
         if not added:
             return None
         number = sum(map(Fraction, added))
         if by == "sum":
             return number
+        if exact:
+            return number / len(added)
         digits = max(len(text.partition(".")[2]) for text in added)
         return round(number / len(added), digits + 2)
 

@@ -7,6 +7,7 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
@@ -127,10 +128,19 @@ class Groups:
         by = "mean" if column.by == "mean" else "sum"
         return [added(self.values, ends[a:b], by)[:2] for a, b in itertools.pairwise(bounds)]
 
+    def _exact(self, column: Column) -> list[Fraction | None]:
+        """The numbers of every group; means as they are before they are rounded."""
+        if column.by != "mean":
+            return [None if n is None else Fraction(n) for n, _ in self.numbers(column)]
+        group, ends = self._ends(column.path)
+        bounds = np.searchsorted(group, np.arange(len(self.key) + 1)).tolist()
+        sums = (added(self.values, ends[a:b], "sum") for a, b in itertools.pairwise(bounds))
+        return [None if n is None else Fraction(n) / int(there.sum()) for n, _, there in sums]
+
     def _keys(self, column: Column) -> np.ndarray:
         """[G] int64 by which a column orders the groups; NONE_KEY where it has nothing."""
         if column.by in ("count", "sum", "mean"):
-            found = [number for number, _ in self.numbers(column)]
+            found = self._exact(column)
             place = {
                 size: at for at, size in enumerate(sorted({n for n in found if n is not None}))
             }
@@ -194,9 +204,9 @@ class Groups:
         if column.by in ("count", "sum", "mean"):
             wanted = as_number(one.value.text)
             assert wanted is not None  # refused before
-            told = [number for number, _ in self.numbers(column)]
+            told = self._exact(column)
             return np.array(
-                [n is not None and _COMPARES[one.comparison](n, wanted[0]) for n in told]
+                [n is not None and _COMPARES[one.comparison](n, Fraction(wanted[0])) for n in told]
             )
         kind = self.values.kind_along(column.path[-1:]) or "entity"
         along = column.path[-1] if column.path else None

@@ -245,6 +245,22 @@ def test_a_table_tells_rows_of_things_or_of_groups(query, meant):
     assert query_from_dict(json.loads(json.dumps(query_to_dict(query)))) == query
 
 
+def test_means_that_look_alike_when_rounded_are_still_ordered():
+    facts = [("a", n) for n in 99 * "1" + "2"] + [("b", n) for n in 109 * "1" + "2"]
+    kg = KnowledgeGraph.from_triples(
+        row
+        for number, (group, size) in enumerate(facts)
+        for row in ((f"x{number}", "in", group), (f"x{number}", "size", size))
+    )
+    mean = Column(("size",), "mean")
+    query = Rows(Domain(("in",)), (mean,), ("in",), (Having(1, ">=", Value("number", "1.01")),))
+    sets = QuerySets(kg)
+    assert [kg.name(row.key) for row in sets.execute(query).table] == ["a"]
+    ordered = Rows(Domain(("in",)), (mean,), ("in",), order=1, largest=False, last=1)
+    [row] = sets.execute(ordered).table
+    assert (kg.name(row.key), row.cells[0].words(sets.values)) == ("b", "1.01")
+
+
 @pytest.mark.parametrize(
     ("query", "why"),
     [
