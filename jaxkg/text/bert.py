@@ -125,3 +125,11 @@ def sentence_vectors(
     """[B, T] int32 word pieces of [B] int32 lengths to [B, D] float32, `mean_pool` of `states_of`;
     one compiled program a shape."""
     return mean_pool(states_of(bert, ids, lengths, config=config), lengths)
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def token_states(
+    bert: Bert, ids: jax.Array, lengths: jax.Array, *, config: BertConfig
+) -> jax.Array:
+    """`states_of`, compiled; one program a shape."""
+    return states_of(bert, ids, lengths, config=config)

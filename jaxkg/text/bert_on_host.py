@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -27,16 +27,33 @@ def vectors_on_host(
     Returns:
         [Q, D] float32.
     """
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     vectors = np.zeros((len(texts), config.hidden_size), np.float32)
+    for rows, states in _batches(bert, texts, config):
+        vectors[rows] = states.sum(axis=1)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+def states_on_host(
+    bert: Bert, texts: Sequence[Sequence[int]], *, config: BertConfig
+) -> list[np.ndarray]:
+    """[T, D] float32 states of the tokens of each text; see `vectors_on_host`."""
+    found: dict[int, np.ndarray] = {}
+    for rows, states in _batches(bert, texts, config):
+        found.update(zip(rows.tolist(), states))
+    return [found[row] for row in range(len(texts))]
+
+
+def _batches(
+    bert: Bert, texts: Sequence[Sequence[int]], config: BertConfig
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Texts of one length together: their rows, and [B, T, D] states."""
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     for length in np.unique(lengths).tolist():
         alike = np.flatnonzero(lengths == length)
         size = max(1, _TOKENS // length)
         for first in range(0, len(alike), size):
             rows = alike[first : first + size]
-            states = _states(bert, np.array([texts[row] for row in rows.tolist()]), config)
-            vectors[rows] = states.sum(axis=1)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+            yield rows, _states(bert, np.array([texts[row] for row in rows.tolist()]), config)
 
 
 def _states(bert: Bert, ids: np.ndarray, config: BertConfig) -> np.ndarray:

@@ -63,3 +63,15 @@ def words_known(encoder: TextEncoder | None) -> Callable[[str], bool] | None:
         encoder: of texts; None for none.
     """
     return getattr(encoder, "knows_word", None)
+
+
+def token_encoder(encoder: TextEncoder | None) -> Callable[[Sequence[str]], list[np.ndarray]] | None:
+    """What gives [T, D] float32 states of the tokens of texts; None where an encoder has none.
+
+    Args:
+        encoder: of texts, or one that keeps the vectors of another; None for none.
+    """
+    inner: Any = encoder
+    while inner is not None and not hasattr(inner, "states"):
+        inner = getattr(inner, "encoder", None)
+    return None if inner is None else inner.states

@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.text.bert_on_host import vectors_on_host
+from jaxkg.text.bert_on_host import states_on_host, vectors_on_host
 from jaxkg.text.bert_weights import Bert, BertConfig, changed, load_bert
 from jaxkg.text.encoder import Change
 from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
@@ -199,8 +199,32 @@ class MiniLM:
             return found[[place[text] for text in texts]]
         from jaxkg.text.bert import sentence_vectors
 
-        ids, weights = self.pieces(texts), self.weights
-        flying = []
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for rows, found in self._run(sentence_vectors, self.pieces(texts)):
+            check()
+            vectors[rows] = np.asarray(found)[: len(rows)]
+        return vectors
+
+    def states(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """States of the tokens of texts, the two marks included.
+
+        Returns:
+            Q times [T, D] float32.
+        """
+        ids = self.pieces(texts)
+        if (host := self._on_host(len(texts))) is not None:
+            return states_on_host(host, ids, config=self.config)
+        from jaxkg.text.bert import token_states
+
+        states: dict[int, np.ndarray] = {}
+        for rows, found in self._run(token_states, ids):
+            table = np.asarray(found)
+            states.update((row, table[n, : len(ids[row])]) for n, row in enumerate(rows.tolist()))
+        return [states[row] for row in range(len(texts))]
+
+    def _run(self, program: Any, ids: list[list[int]]) -> list[tuple[np.ndarray, Any]]:
+        """What a program makes of texts of similar length together, with their rows."""
+        weights, flying = self.weights, []
         for rows, count, width in text_batches([len(some) for some in ids], self.longest):
             check()
             table = np.zeros((count, width), np.int32)
@@ -208,12 +232,8 @@ class MiniLM:
             for place, row in enumerate(rows):
                 table[place, : len(ids[row])] = ids[row]
                 lengths[place] = len(ids[row])
-            flying.append((rows, sentence_vectors(weights, table, lengths, config=self.config)))
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
-        for rows, found in flying:
-            check()
-            vectors[rows] = np.asarray(found)[: len(rows)]
-        return vectors
+            flying.append((rows, program(weights, table, lengths, config=self.config)))
+        return flying
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
         """Numbers of the word pieces of each text, the two marks included."""

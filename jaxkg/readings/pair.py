@@ -1,0 +1,130 @@
+"""How well a sentence says what a question asks: late interaction with coverage both ways.
+
+Every word of the question looks for what in the sentence explains it, and every word of the
+sentence for what in the question calls for it ("density" is called for by nothing in "what is the
+population of Texas"). The likeness of two words is the cosine of their states in a text encoder
+and of a learned projection of them (Khattab and Zaharia, "ColBERT", 2020); H heads weigh the words.
+Written once over an array namespace: numpy for one question, `jax.numpy` in training and batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+WORDS = (28, 36)
+"""Tokens of a question and of a sentence that are looked at."""
+_SHARP = 4.0
+"""Factor of the logits by which words are weighed."""
+
+Params = Mapping[str, Any]
+
+
+def pair_scores(
+    params: Params, question: Any, asked: Any, sentences: Any, said: Any, *, xp: Any = np
+) -> Any:
+    """Return scores of sentences for a question, higher is better; pure.
+
+    Args:
+        params: of `init_pair`: `project` [D, P], `asks` and `says` [D, H], `line` [4H], `inner`
+            [4H, K], `outer` [K].
+        question: [Q, D] states of the question's tokens, float32.
+        asked: [Q] bool, its tokens.
+        sentences: [C, S, D] states of the sentences' tokens, float32.
+        said: [C, S] bool, their tokens.
+        xp: array namespace.
+
+    Returns:
+        [C] float32.
+
+    >>> rng = np.random.default_rng(0)
+    >>> states = rng.normal(size=(3, 5, 8)).astype(np.float32)
+    >>> there = np.ones((3, 5), bool)
+    >>> params = init_pair(0, width=8, projection=4, heads=2, hidden=3)
+    >>> pair_scores(params, states[0], there[0], states, there).shape
+    (3,)
+    """
+    one, other = _unit(question, xp), _unit(sentences, xp)
+    left = _standard(xp.matmul(question, params["project"]), xp)
+    right = _standard(xp.matmul(sentences, params["project"]), xp)
+    alike = xp.einsum("qd,csd->cqs", one, other)
+    alike = alike + xp.einsum("qd,csd->cqs", left, right) / left.shape[-1]
+    alike = xp.where(asked[None, :, None] & said[:, None, :], alike, -1.0)
+    explained, called = alike.max(-1), alike.max(-2)
+    asks = _SHARP * xp.matmul(one, params["asks"])
+    says = _softplus(_SHARP * xp.matmul(other, params["says"]), xp) * said[..., None]
+    share = xp.exp(asks - asks.max(0)) * asked[:, None]
+    share = share / share.sum(0)
+    weight = _softplus(asks, xp) * asked[:, None]
+    coverage = xp.concatenate(
+        [
+            5 * xp.einsum("qh,cq->ch", share, explained),
+            -(says * (1 - called)[..., None]).sum(1),
+            says.sum(1) / 10,
+            -xp.einsum("qh,cq->ch", weight, 1 - explained),
+        ],
+        -1,
+    )
+    hidden = xp.tanh(xp.matmul(coverage, params["inner"]))
+    return xp.matmul(coverage, params["line"]) + xp.matmul(hidden, params["outer"])
+
+
+def init_pair(
+    seed: int, *, width: int = 384, projection: int = 64, heads: int = 8, hidden: int = 32
+) -> dict[str, np.ndarray]:
+    """Return fresh parameters of `pair_scores`, float32.
+
+    Args:
+        seed: of what is drawn.
+        width: D of the token states.
+        projection: P.
+        heads: H.
+        hidden: K.
+    """
+    rng = np.random.default_rng(seed)
+
+    def drawn(inputs: int, outputs: int) -> np.ndarray:
+        return (rng.normal(size=(inputs, outputs)) * inputs**-0.5).astype(np.float32)
+
+    return {
+        "project": drawn(width, projection),
+        "asks": drawn(width, heads),
+        "says": drawn(width, heads),
+        "line": np.full(4 * heads, 0.1, np.float32),
+        "inner": drawn(4 * heads, hidden),
+        "outer": np.zeros(hidden, np.float32),
+    }
+
+
+def padded_states(
+    states: Sequence[np.ndarray], width: int, count: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return [C, width, D] float32 states of texts and [C, width] bool, which are tokens.
+
+    Args:
+        states: of each text, [T, D]; what lies beyond the width is not looked at.
+        width: tokens of a text.
+        count: C; None takes as many as there are texts.
+    """
+    rows = len(states) if count is None else count
+    table = np.zeros((rows, width, states[0].shape[1]), np.float32)
+    there = np.zeros((rows, width), bool)
+    for row, some in enumerate(states):
+        size = min(width, len(some))
+        table[row, :size], there[row, :size] = some[:size], True
+    return table, there
+
+
+def _unit(states: Any, xp: Any) -> Any:
+    return states / (xp.sqrt((states * states).sum(-1, keepdims=True)) + 1e-6)
+
+
+def _standard(states: Any, xp: Any) -> Any:
+    away = states - states.mean(-1, keepdims=True)
+    return away / xp.sqrt((away * away).mean(-1, keepdims=True) + 1e-5)
+
+
+def _softplus(at: Any, xp: Any) -> Any:
+    return xp.logaddexp(at, 0.0)
