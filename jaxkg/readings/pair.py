@@ -9,10 +9,15 @@ Written once over an array namespace: numpy for one question, `jax.numpy` in tra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.query import Query
+from jaxkg.readings.say import say
 
 WORDS = (28, 36)
 """Tokens of a question and of a sentence that are looked at."""
@@ -54,10 +59,11 @@ def pair_scores(
     alike = xp.where(asked[None, :, None] & said[:, None, :], alike, -1.0)
     explained, called = alike.max(-1), alike.max(-2)
     asks = _SHARP * xp.matmul(one, params["asks"])
-    says = _softplus(_SHARP * xp.matmul(other, params["says"]), xp) * said[..., None]
-    share = xp.exp(asks - asks.max(0)) * asked[:, None]
-    share = share / share.sum(0)
-    weight = _softplus(asks, xp) * asked[:, None]
+    there = said.astype(xp.float32)[..., None]
+    says = _softplus(_SHARP * xp.matmul(other, params["says"]), xp) * there
+    share = xp.exp(asks - asks.max(0, keepdims=True)) * asked.astype(xp.float32)[:, None]
+    share = share / share.sum(0, keepdims=True)
+    weight = _softplus(asks, xp) * asked.astype(xp.float32)[:, None]
     coverage = xp.concatenate(
         [
             5 * xp.einsum("qh,cq->ch", share, explained),
@@ -115,6 +121,30 @@ def padded_states(
         size = min(width, len(some))
         table[row, :size], there[row, :size] = some[:size], True
     return table, there
+
+
+@dataclasses.dataclass(frozen=True)
+class PairScorer:
+    """Scores query graphs of one graph by the sentences that say them.
+
+    Attributes:
+        kg: the graph.
+        states: [T, D] token states of each of some texts, see `jaxkg.text.encoder.token_encoder`.
+        params: of `pair_scores`.
+    """
+
+    kg: KnowledgeGraph
+    states: Callable[[Sequence[str]], list[np.ndarray]]
+    params: Mapping[str, np.ndarray]
+
+    def __call__(self, question: str, queries: Sequence[Query]) -> np.ndarray:
+        """Return [C] float32 scores of C query graphs, one at least, for a question."""
+        once = list(dict.fromkeys(say(self.kg, query) for query in queries))
+        place = {sentence: row for row, sentence in enumerate(once)}
+        first, *others = self.states([question, *once])
+        asked, there = padded_states([first], WORDS[0])
+        scores = pair_scores(self.params, asked[0], there[0], *padded_states(others, WORDS[1]))
+        return scores[[place[say(self.kg, query)] for query in queries]]
 
 
 def _unit(states: Any, xp: Any) -> Any:

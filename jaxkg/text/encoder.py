@@ -65,7 +65,9 @@ def words_known(encoder: TextEncoder | None) -> Callable[[str], bool] | None:
     return getattr(encoder, "knows_word", None)
 
 
-def token_encoder(encoder: TextEncoder | None) -> Callable[[Sequence[str]], list[np.ndarray]] | None:
+def token_encoder(
+    encoder: TextEncoder | None,
+) -> Callable[[Sequence[str]], list[np.ndarray]] | None:
     """What gives [T, D] float32 states of the tokens of texts; None where an encoder has none.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Literal
 
 from jaxkg.limits import LIMITS
 
@@ -22,6 +23,8 @@ class ReaderSettings:
         without: what to leave out, for ablations, joined by commas: groups of views ("vectors",
             "overlap", "types", "length", "turns", "linking") and rules (see `rules`).
         weights: folder of other weights, as training them leaves it; "" takes those shipped.
+        choose: what the readings are chosen by: "views" of their structure alone, or "pair", the
+            likeness of question and sentence added to them where there are weights for it.
         corrections: whether questions go by what was said of them before.
     """
 
@@ -33,4 +36,5 @@ class ReaderSettings:
     readings: int = 3
     without: str = ""
     weights: str = ""
+    choose: Literal["pair", "views"] = "pair"
     corrections: bool = True

@@ -18,6 +18,7 @@ from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.limits import LIMITS, longer, shortened
 from jaxkg.query import Total, query_to_dict
 from jaxkg.readings import say
+from jaxkg.readings.pair import PairScorer
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.cited import RetrievedEntities
@@ -35,6 +36,7 @@ from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import Seen, kept_views, views
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text import TextEncoder
+from jaxkg.text.encoder import token_encoder
 from jaxkg.text.best import best_encoder
 
 _CITED = 200
@@ -45,6 +47,8 @@ _TIE = 0.99
 """Share of the best reading's confidence from which on another one is as likely."""
 _TOGETHER = 128
 """Questions whose texts are encoded at once."""
+_PAIRED = 10
+"""Readings, the likeliest by their views, whose sentences are compared with the question."""
 _SHOWN = 5
 """Answers in the preview of a reading."""
 
@@ -120,6 +124,11 @@ class Reader(QuestionAnswering):
         self.advice = (*advice, *longer(long))
         self.corrections = corrections
         self._kept = kept_views(settings.without)
+        encoder = readings.vectors.encoder
+        states = token_encoder(encoder) if weights.pair and weights.is_for(encoder) else None
+        self._pair = None
+        if states is not None and weights.pair is not None and settings.choose == "pair":
+            self._pair = PairScorer(self.kg, states, weights.pair)
 
     @classmethod
     def build(
@@ -184,6 +193,11 @@ class Reader(QuestionAnswering):
         found = self.readings.of(asked)
         seen = views(asked, found, self.readings.find, self.readings.linking)
         scores = rank_on_host(self.weights.params, self.standard(seen))
+        if self._pair is not None and found:
+            best = np.argsort(-scores, kind="stable")[:_PAIRED]
+            added = self._pair(asked.cues.words.text, [found[place].query for place in best])
+            scores = scores + added.min()  # what is not compared fits no better
+            scores[best] += added - added.min()
         plain = Seen(asked, found, seen, scores)
         every = with_closures(plain, self.sets, self.readings.vocabulary.hierarchies)
         return totals.summed(every, self.readings.find, self.sets)

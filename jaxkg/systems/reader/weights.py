@@ -38,6 +38,8 @@ class ReaderWeights:
         about: version, encoder, data and scores.
         phrases: maps of phrases and labels, see `TextVectors`.
         change: of the encoder that links relations; `about` says of which ("tuned").
+        pair: of `jaxkg.readings.pair`, on token states of the same encoder; None scores no
+            sentences.
     """
 
     params: Mapping[str, np.ndarray]
@@ -48,12 +50,16 @@ class ReaderWeights:
     about: Mapping[str, Any]
     phrases: tuple[np.ndarray, np.ndarray] | None = None
     change: Change | None = None
+    pair: Mapping[str, np.ndarray] | None = None
+
+    def is_for(self, encoder: TextEncoder | None) -> bool:
+        """Whether an encoder is the one that change and pair scorer were trained on."""
+        tuned = self.about.get("tuned")
+        return encoder is not None and tuned == encoder.revision.partition("-")[0]
 
     def change_of(self, encoder: TextEncoder | None) -> Change | None:
         """The change of an encoder, where it is the one that was tuned."""
-        tuned = self.about.get("tuned")
-        same = encoder is not None and tuned == encoder.revision.partition("-")[0]
-        return self.change if same else None
+        return self.change if self.is_for(encoder) else None
 
     @property
     def version(self) -> str:
@@ -74,6 +80,7 @@ class ReaderWeights:
             made |= {f"phrase {n}": a.astype(np.float16) for n, a in zip(_MAPS, self.phrases)}
         made |= {f"sure {name}": self.confidence[name].astype(np.float32) for name in _RANKER}
         made |= change_arrays(self.change or {})
+        made |= {f"pair {n}": np.asarray(a, np.float16) for n, a in (self.pair or {}).items()}
         text = json.dumps({**told, **self.about})
         about = np.frombuffer(text.encode(), np.uint8)
         np.savez_compressed(path, about=about, **made)
@@ -92,6 +99,8 @@ class ReaderWeights:
                 sure = {name: file[f"sure {name}"] for name in _RANKER}
                 phrases = [file[f"phrase {n}"] for n in _MAPS if "phrase ask" in file]
                 change = change_in(file)
+                names = [name for name in file if name.startswith("pair ")]
+                pair = {n.removeprefix("pair "): file[n].astype(np.float32) for n in names}
             about = json.loads(arrays.pop("about").tobytes())
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise JaxkgError(f"{path} holds no weights of the reader: {error}") from error
@@ -108,7 +117,7 @@ class ReaderWeights:
         whole = _fit(arrays, len(views)) and _fit(sure, len(cues))
         whole &= arrays["mean"].shape == arrays["scale"].shape == (len(views),)
         factors = (factor for pair in change.values() for factor in pair)
-        read = [*arrays.values(), *sure.values(), *factors]
+        read = [*arrays.values(), *sure.values(), *factors, *pair.values()]
         if not views or not whole or not all(np.isfinite(array).all() for array in read):
             raise JaxkgError(f"{path}: the weights are damaged")
         for name in ("line", "inner", "mean", "scale"):
@@ -118,7 +127,7 @@ class ReaderWeights:
         ask, tell = (a.astype(np.float32) for a in phrases) if phrases else (None, None)
         maps = None if ask is None or tell is None else (ask, tell)
         least = float(about.pop("threshold"))
-        return cls(arrays, mean, scale, sure, least, about, maps, change or None)
+        return cls(arrays, mean, scale, sure, least, about, maps, change or None, pair or None)
 
 
 def change_arrays(change: Change) -> dict[str, Any]:
