@@ -36,8 +36,8 @@ from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import Seen, kept_views, views
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text import TextEncoder
-from jaxkg.text.encoder import token_encoder
 from jaxkg.text.best import best_encoder
+from jaxkg.text.encoder import token_encoder
 
 _CITED = 200
 """Answers whose walks are spelt out."""
