@@ -4,7 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent
-LONGEST = 600
+LONGEST = {"jaxkg": 600}
+LONGER = 750
 MOST = 24
 SAYS_NOTHING = {"util", "utils", "helper", "helpers", "common", "core", "manager", "misc"}
 FILES = {
@@ -19,8 +20,9 @@ def test_there_are_files():
 
 
 def test_no_file_is_long():
-    lines = {str(name): path.read_text("utf-8").count("\n") for name, path in FILES.items()}
-    assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+    lines = {name: path.read_text("utf-8").count("\n") for name, path in FILES.items()}
+    most = {name: LONGEST.get(name.parts[0], LONGER) for name in lines}
+    assert {str(name): count for name, count in lines.items() if count > most[name]} == {}
 
 
 def test_no_folder_is_crowded():

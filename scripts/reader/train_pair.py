@@ -36,11 +36,11 @@ from jaxkg.readings import say
 from jaxkg.readings.pair import WORDS, init_pair, padded_states, pair_scores
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
-from jaxkg.systems.reader.training.examples import right_readings
-from jaxkg.systems.reader.training.maker import Asked
-from jaxkg.systems.reader.training.spoken import spoken_world
-from jaxkg.systems.reader.training.spoken_sets import set_questions
-from jaxkg.systems.reader.training.worlds import make_world
+from training.examples import right_readings
+from training.maker import Asked
+from training.spoken import spoken_world
+from training.spoken_sets import set_questions
+from training.worlds import make_world
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text.minilm import MiniLM, default_encoder
 
