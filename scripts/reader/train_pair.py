@@ -29,6 +29,11 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from reader_questions import BARE, groups_of, own_choose
+from training.examples import right_readings
+from training.maker import Asked
+from training.spoken import spoken_world
+from training.spoken_sets import set_questions
+from training.worlds import make_world
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.loop import Program, program, run, shuffled
@@ -36,11 +41,6 @@ from jaxkg.readings import say
 from jaxkg.readings.pair import WORDS, init_pair, padded_states, pair_scores
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
-from training.examples import right_readings
-from training.maker import Asked
-from training.spoken import spoken_world
-from training.spoken_sets import set_questions
-from training.worlds import make_world
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text.minilm import MiniLM, default_encoder
 

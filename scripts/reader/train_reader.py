@@ -68,7 +68,7 @@ from jaxkg.systems.reader.weights import ReaderWeights, change_arrays, change_in
 from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.text.encoder import Change
 
-VERSION = "2026.11-17"
+VERSION = "2026.11-18"
 OFTEN = 3
 """Times that an own graph counts; once without its classes."""
 HELD = ("metaqa-1", "metaqa-2", "metaqa-3", "pq-2h", "pq-3h", "pql-2h", "own")
