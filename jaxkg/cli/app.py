@@ -19,6 +19,7 @@ from jaxkg.cli.evaluating import evaluate
 from jaxkg.cli.graphs import formats, graphs
 from jaxkg.cli.hypergraphs import hypergraphs
 from jaxkg.cli.models import models
+from jaxkg.cli.reproducing import reproduce
 from jaxkg.cli.scoring import score
 from jaxkg.cli.serving import mcp, serve
 from jaxkg.cli.training.distilling import distill
@@ -41,6 +42,7 @@ app.command("explain")(explain)
 app.command("eval")(evaluate)
 app.command("score")(score)
 app.command("compare")(compare)
+app.command("reproduce")(reproduce)
 app.command("distill")(distill)
 app.command("datasets")(datasets)
 app.command("formats")(formats)

@@ -118,7 +118,7 @@ def compare(
     chosen, shared = _chosen(systems, wanted.llm), Devices.read(devices)
     sets = (OWN,) if datasets is None else tuple(benchmarks(datasets))
     wishes = {name: _wishes(settings or (), chosen, name, sets) for name in sets}
-    trained = {name: _trained(parts_in, name) for name in sets}
+    trained = {name: trained_parts(parts_in, name) for name in sets}
     folders = {
         name: _planner(planners or (), name, sets) or trained[name].get("planner") for name in sets
     }
@@ -144,7 +144,7 @@ def compare(
             shared_parts = {"devices": shared, "passages": first.passages}
             parts = kind(graph, show, top_k=top_k, repair=repair, seed=seed, **shared_parts)
             for name in chosen:
-                backend = model.backend if model is not None and _asks(name) else None
+                backend = model.backend if model is not None and asks_model(name) else None
                 key, system = None, None
                 for each in group:
                     folder = output / name if each == OWN else output / each / name
@@ -157,7 +157,7 @@ def compare(
                             parts = parts.beside(backend, dict(wishes[each][name]))
                             parts.planner_folder = folders[each]
                             parts.trained = trained[each]
-                            system, key = _built(name, parts), wanted_now
+                            system, key = system_built(name, parts), wanted_now
                         run_questions(
                             folder,
                             given[each].questions[:limit],
@@ -168,7 +168,7 @@ def compare(
                             fresh=fresh,
                             show=functools.partial(_show, show, f"{each}, {name}"),
                         )
-                    except _Unfit as error:
+                    except Unfit as error:
                         told = f"{each}: {name} is left out: {error}"
                         errors.print(told, markup=False, highlight=False, soft_wrap=True)
                         outcomes[each][name] = Outcome(lacks=str(error))
@@ -206,7 +206,7 @@ class _TrainedParts(Parts):
         return super().planner
 
 
-class _Unfit(JaxkgError):
+class Unfit(JaxkgError):
     """What a system lacks, or says that cannot answer what it is asked."""
 
 
@@ -224,21 +224,26 @@ class _Told:
         try:
             return self.system.answer(questions, use_given=use_given)
         except JaxkgError as error:
-            raise _Unfit(str(error)) from error
+            raise Unfit(str(error)) from error
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """See `System`."""
         return self.system.traced(question)
 
 
-def _built(name: str, parts: Parts) -> System:
+def system_built(name: str, parts: Parts) -> System:
+    """A system by name, `NAME+llm` the same.
+
+    Raises:
+        Unfit: it lacks something; it raises so later, too, where its answers do.
+    """
     base = name.removesuffix(_WITH_LLM)
     if base == "proh" and (folder := parts.wishes.pop("hypergraph", None)):
         parts.hypergraph = Path(folder)
     try:
         return _Told(build_system(base, parts))
     except JaxkgError as error:
-        raise _Unfit(str(error)) from error
+        raise Unfit(str(error)) from error
 
 
 def _show(
@@ -254,12 +259,13 @@ def _chosen(systems: str, llm: str | None) -> list[str]:
     for name in chosen:
         if name.removesuffix(_WITH_LLM) not in SYSTEMS:
             raise JaxkgError(f"no system is called {name!r}; there are {', '.join(SYSTEMS)}")
-        if _asks(name) and llm is None:
+        if asks_model(name) and llm is None:
             raise JaxkgError(f"{name} needs a language model: --llm MODEL")
     return chosen
 
 
-def _asks(name: str) -> bool:
+def asks_model(name: str) -> bool:
+    """Whether a system, `NAME+llm` among them, is given a language model."""
     return name.endswith(_WITH_LLM) or SYSTEMS[name].model == "needed"
 
 
@@ -307,7 +313,7 @@ def _planner(planners: Sequence[str], dataset: str, datasets: Sequence[str]) -> 
     return Path(max(told, key=lambda each: len(each[0]))[1]) if told else None
 
 
-def _trained(folder: Path | None, dataset: str) -> dict[str, Path]:
+def trained_parts(folder: Path | None, dataset: str) -> dict[str, Path]:
     """Folders of the parts trained for one question set, else for its family, by kind.
 
     Raises:

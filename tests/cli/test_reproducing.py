@@ -1,0 +1,138 @@
+"""The tables of the papers: all are listed, numbers are the records', and each method runs."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from jaxkg.evaluate.runs.report import SEARCH
+from jaxkg.experiments.datasets import NAMES
+from jaxkg.experiments.papers import STATES, paper, papers
+from jaxkg.experiments.registry import SYSTEMS
+from jaxkg.experiments.side_by_side import _METRICS
+
+RESULTS = Path(__file__).parents[2] / "scripts" / "results"
+PRINTED = {
+    "pathhd": (15, 6),
+    "reknos": (13, 6),
+    "proh": (7, 6),
+    "pathmind": (5, 6),
+    "guided": (4, 5),
+}
+"""Tables and figures of each paper."""
+TABLES = [(each.method, table) for each in papers().values() for table in each.tables]
+
+
+def numbers(found):
+    """All numbers of a record, those within words too."""
+    if isinstance(found, dict | list):
+        for each in found.values() if isinstance(found, dict) else found:
+            yield from numbers(each)
+    elif isinstance(found, str):
+        yield from map(float, re.findall(r"\d+\.\d+", found))
+    elif isinstance(found, int | float):
+        yield float(found)
+
+
+@pytest.mark.parametrize("method", PRINTED)
+def test_every_table_and_figure_is_listed_once(method):
+    listed = [id for table in paper(method).tables for id in (table.id, *table.also)]
+    tables, figures = PRINTED[method]
+    printed = [f"t{i + 1}" for i in range(tables)] + [f"f{i + 1}" for i in range(figures)]
+    assert sorted(listed) == sorted(printed)
+
+
+@pytest.mark.parametrize(("method", "table"), TABLES, ids=lambda each: getattr(each, "id", each))
+def test_a_table_says_what_it_is(method, table):
+    assert table.state in STATES
+    assert bool(table.why) == (table.state == "no")
+    assert bool(table.ours) == bool(table.source)
+    assert not (table.ours or table.arms) or table.state in ("done", "nearest")
+    for arm in table.arms:
+        assert arm.system.removesuffix("+llm") in SYSTEMS
+    if table.arms:
+        assert table.dataset in NAMES
+        assert set(table.metrics) <= {*_METRICS, *SEARCH}
+
+
+@pytest.mark.parametrize(
+    "table", [table for _, table in TABLES if table.source], ids=lambda table: table.source
+)
+def test_our_numbers_are_those_of_the_record(table):
+    measured = list(numbers(json.loads((RESULTS / f"{table.source}.json").read_text("utf-8"))))
+    told = re.findall(r"\d+\.\d+|(?<![\d,.])\d{4,}(?![\d,])", table.ours)
+    for number in told:
+        digits = len(number.partition(".")[2])
+        assert float(number) in {round(value, digits) for value in measured}, number
+
+
+def test_the_list_has_every_state(jaxkg):
+    code, out, _ = jaxkg("reproduce", "--list")
+    assert code == 0
+    assert "| Table 3 | composition operators | nearest |" in out
+    assert "not possible here" in out
+    code, out, _ = jaxkg("reproduce", "guided", "--list", "--table", "II", "--json")
+    [table] = json.loads(out)["guided"]
+    assert table["state"] == "done"
+    assert table["source"] == "table_guided"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["nobody"], "no paper of 'nobody'"),
+        (["guided", "--table", "9"], "guided has none such; it has t1"),
+        (["reknos", "--table", "f6"], "JAXKG_DATA"),
+        (["reknos", "--table", "f6", "--replay"], "--replay says how to ask a language model"),
+    ],
+)
+def test_what_cannot_be_reproduced(jaxkg, monkeypatch, words, why):
+    monkeypatch.delenv("JAXKG_DATA", raising=False)
+    code, _, err = jaxkg("reproduce", *words)
+    assert code == 2
+    assert why in err
+
+
+@pytest.mark.parametrize(
+    ("method", "table", "settings", "right"),
+    [
+        ("pathhd", "2", ["pathhd.encoder=hashing", "pathhd.dimension=64"], "vectors alone"),
+        ("reknos", "f6", ["batch_size=4"], "super-relations"),
+        ("proh", "1", [], "retrieval alone, no model"),
+    ],
+)
+def test_a_small_one_of_each_method(jaxkg, tmp_path, method, table, settings, right):
+    words = ["reproduce", method, "--demo", "--table", table, "--questions", 2, "-o", tmp_path]
+    words += [word for each in settings for word in ("--set", each)]
+    code, out, _ = jaxkg(*words, "--json")
+    assert code == 0
+    [found] = json.loads(out)
+    rows = {row["name"]: row for row in found["rows"]}
+    assert rows[right]["asked"] == 2
+    assert rows[right]["paper"] == "", "the built-in graph is not the paper's"
+    assert set(rows[right]["metrics"]) <= set(found["metrics"])
+    for arm, row in zip(paper(method).chosen([table])[0].arms, rows.values()):
+        needs = arm.system.endswith("+llm") or SYSTEMS[arm.system].model == "needed"
+        assert ("language model" in row.get("lacks", "")) == needs
+    # The runs are kept: the same again, as people read it.
+    code, out, _ = jaxkg(*words)
+    assert code == 0
+    assert f"| {right} |" in out
+    assert "lacks" in out or method == "reknos"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("standard_promotion")
+@pytest.mark.parametrize(("method", "table"), [("pathmind", "1"), ("guided", "3")])
+def test_trained_methods_are_found_in_a_folder_of_parts(jaxkg, tmp_path, method, table):
+    words = ["reproduce", method, "--demo", "--table", table, "--questions", 4, "--json"]
+    _, out, _ = jaxkg(*words)
+    assert "needs a trained model" in json.loads(out)[0]["rows"][0]["lacks"]
+    train = ["train", method, "--encoder", "hashing", "--epochs", 1, "--hops", 1]
+    train += ["--set", "steps=2", "--set", "batch_size=32"] if method == "guided" else []
+    code, _, err = jaxkg(*train, "-o", tmp_path / method)
+    assert code == 0, err
+    code, out, _ = jaxkg(*words, "--parts", tmp_path)
+    assert code == 0
+    assert json.loads(out)[0]["rows"][0]["asked"] == 4
