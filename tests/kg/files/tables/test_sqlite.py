@@ -1,3 +1,4 @@
+import contextlib
 import sqlite3
 
 import pytest
@@ -71,3 +72,12 @@ def test_what_is_no_database_says_so(tmp_path, database):
         read_graph(tmp_path / "empty.db")
     with pytest.raises(JaxkgError, match="columns has no meaning"):
         read_graph(database, columns=("a", "b", "c"))
+
+
+def test_a_table_of_heads_relations_and_tails_holds_triples(tmp_path):
+    path = tmp_path / "kb.db"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute("create table t (head, relation, tail)")
+        base.executemany("insert into t values (?, ?, ?)", [("a", "r", "b"), ("b", "r", "c")])
+        base.commit()
+    assert named_facts(read_graph(path)) == {("a", "r", "b"), ("b", "r", "c")}
