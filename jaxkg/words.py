@@ -82,6 +82,7 @@ def is_blank(entity: str) -> bool:
     return entity.startswith("_:")
 
 
+@functools.lru_cache(4096)
 def relation_words(relation: str) -> str:
     """A relation's name in words; the mark of an inverse relation is dropped.
 

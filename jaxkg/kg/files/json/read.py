@@ -214,14 +214,13 @@ class _Part:
 
     def _end(self, value: Any) -> Named:
         """The end of a relation: an id, or an object with one that may tell its name."""
-        label = None
-        if isinstance(value, dict):
-            value = plain(value)
-            key = next((key for key in ("id", "_id", "@id", "key") if key in value), "name")
-            label = shown(value, key)
-            value = value[key]
-        text = text_of(value, "id")
-        return self._known.nodes.get(text, text), label, []
+        if not isinstance(value, dict):
+            text = text_of(value, "id")
+            return self._known.nodes.get(text, text), None, []
+        key = next((key for key in ("id", "_id", "@id", "key") if key in value), "name")
+        text = text_of(value[key], "id")
+        node = self._known.nodes.get(text)
+        return (text, shown(value, key), []) if node is None else (node, None, [])
 
 
 _MIXED = "nodes"

@@ -21,6 +21,7 @@ _BAGS = ("properties", "fields", "attributes", "data", "props", "relationships")
 _WRAPS = frozenset(("node", "data", "item", "value", "record", "entity"))
 """The one key of an object that is but another one wrapped."""
 _VALUES = ("value", "@value", "#text", "$", "_text", "text")
+_VALUE_KEYS = frozenset(_VALUES)
 _OF_VALUES = frozenset(
     ("lang", "language", "@language", "type", "@type", "unit", "format", "schemeuri")
 )
@@ -78,6 +79,9 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return _flat(key, held) if held and isinstance(held[0], dict) else held
     if not isinstance(value, dict):
         return value
+    deep = any(isinstance(inner, dict | list) for inner in value.values())
+    if not deep and _VALUE_KEYS.isdisjoint(value):
+        return value
     if len(value) <= _FEW and (held := _wrapped(value)) is not value:
         return plain(held, key, maps)
     if (page := _page(value)) is not None:
@@ -86,7 +90,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return [plain(one, "", maps | {key}) for one in records_of(value)]
     found: dict[str, Any] = {}
     for key, inner in value.items():
-        inner = plain(inner, key, maps)
+        if isinstance(inner, dict | list):
+            inner = plain(inner, key, maps)
         if isinstance(inner, dict) and key in _BAGS and len(value) > 1:
             for name, said in inner.items():
                 if name not in found and name not in value:
@@ -126,6 +131,8 @@ def _wrapped(value: dict[str, Any]) -> Any:
 
 def _page(value: dict[str, Any]) -> list[Any] | None:
     """The objects of a page of a list, as GraphQL replies; None where it is none."""
+    if "edges" not in value and "nodes" not in value:
+        return None
     if not {key.lower() for key in value} <= _PAGES or value.keys() >= {"nodes", "edges"}:
         return None
     for key in ("edges", "nodes"):
