@@ -170,7 +170,7 @@ class SupportingPath:
         citations: the triples walked, in order.
         relation_path: the relations walked, an inverse one written `^name`.
         score: of the path (higher is better).
-        sentence: the path told in words.
+        sentence: the path in words.
         hyperedges: of a path through a hypergraph, the hyperedges walked; such a path has no
             triples.
     """
@@ -189,7 +189,7 @@ class SupportingPath:
 
 
 WORKED_OUT = ("count", "total", "truth")
-"""Kinds of answers that are told of a graph and stand not in it."""
+"""Kinds of answers that are computed from the graph rather than stored in it."""
 
 
 @_written_at_once
@@ -203,8 +203,8 @@ class RankedEntity:
         score: higher is better.
         paths: ids of the supporting paths.
         kind: what it is: "entity", or of literals "number", "date" or "boolean". A count is a
-            "count", a sum or a mean a "total", a yes or no a "truth": these are told of the graph
-            and stand not in it.
+            "count", a sum or a mean a "total", a yes or no a "truth": these are computed from the
+            graph rather than stored in it.
         cells: of a row of a table, what its columns tell, see `Answer.columns`.
     """
 
@@ -260,7 +260,7 @@ class TraceNode:
     Attributes:
         text: what it is.
         score: as its stage scores; None where it does not.
-        kept: whether it was gone on from; None where nothing was chosen.
+        kept: whether the search continued from it; None if nothing was selected.
         below: what it led to, best first.
     """
 

@@ -40,7 +40,7 @@ from jaxkg.query import (
 from jaxkg.readings import column_words, say
 from jaxkg.records import Link, RankedEntity, SupportingPath
 
-CLOSED_WORLD = "taken as a fact on the assumption that the graph lacks nothing of the kind"
+CLOSED_WORLD = "assuming that the graph is complete"
 
 COUNTED = " things counted"
 """How a note ends that tells of walks left out to what conditions and orders counted."""
@@ -237,7 +237,7 @@ def cite_result(
             entities.append(RankedEntity(result.words, result.words, score, ids, "truth"))
             longest = max(len(derived.nodes) for derived in result.derived)
             if isinstance(query.left, Count):
-                notes.append(f"both numbers are {CLOSED_WORLD}")
+                notes.append(f"both numbers hold {CLOSED_WORLD}")
                 notes += _too_many(longest, most)
     elif isinstance(query, Total):
         if rows:

@@ -57,11 +57,11 @@ app.command("cache")(cache)
 
 @app.callback()
 def _frame(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
     debug: bool = typer.Option(False, "--debug", help="Show tracebacks; accepted anywhere."),
-    quiet: bool = typer.Option(False, "--quiet", help="Nothing but errors on standard error."),
+    quiet: bool = typer.Option(False, "--quiet", help="Write only errors to standard error."),
     profile: bool = typer.Option(
-        False, "--profile", help="Tell seconds, memory and compiled programs; accepted anywhere."
+        False, "--profile", help="Report seconds, memory and compiled programs; accepted anywhere."
     ),
 ) -> None:
     """Ask a knowledge graph a question; get a cited answer."""

@@ -28,43 +28,62 @@ from jaxkg.experiments.progress import progress_bars
 def ask(
     question: Annotated[
         str,
-        typer.Argument(help="Brackets around the [topic] are accepted; - reads one a line."),
+        typer.Argument(
+            help=(
+                "The question. Brackets may mark the [topic]. With -, questions are read from "
+                "standard input, one per line."
+            )
+        ),
     ],
     source: StoreGraphOptions,
     parts: SystemOptions,
     wanted: ModelOptions,
     system: options.System = None,
-    limit: Annotated[int, typer.Option(min=1, help="Answers and paths to print.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Number of answers and paths to print.")] = 10,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole answer as JSON.")
+    ] = False,
     trace: Annotated[
-        Path | None, typer.Option(help="Save every stage's candidates and scores here.")
+        Path | None,
+        typer.Option(
+            help="File for the candidates and scores of each stage; `jaxkg explain` replays it."
+        ),
     ] = None,
-    svg: Annotated[Path | None, typer.Option(help="Save a drawing of the answer here.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="File for a drawing of the answer.")] = None,
     triples: Annotated[
         Path | None,
-        typer.Option(help="Save the triples behind it here: .dot is for Graphviz, else a table."),
+        typer.Option(
+            help=(
+                "File for the triples behind the answer: Graphviz if it ends in .dot, otherwise a"
+                " table."
+            )
+        ),
     ] = None,
     sparql: Annotated[
-        bool, typer.Option(help="Print the SPARQL 1.1 of what was executed, not the answer.")
+        bool, typer.Option(help="Print the executed query as SPARQL 1.1 instead of the answer.")
     ] = False,
     right: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="Number, as printed, of the reading that is right (0: the one answered by). It is "
-            "kept, and gone by from then on; `jaxkg cache` shows and clears it.",
+            help=(
+                "Confirm a reading by its printed number (0: the one that answered). It is saved "
+                "and used for later questions; `jaxkg cache` shows and clears saved readings."
+            ),
         ),
     ] = None,
     seconds: options.Seconds = None,
     top_k: options.TopK = 50,
     repair: options.Repair = False,
-    seed: Annotated[int, typer.Option(help="Of a planner made on first use.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of a planner that is made on first use.")
+    ] = 0,
 ) -> None:
     """Ask one question; print ranked answers with the triples that prove them.
 
-    With --llm a language model reads the paths found and decides, in one call, which of them answer
-    the question; where it fails, what was found is told without it, and the exit code is 2. Exit
-    code 1 where the answer is withheld for want of evidence.
+    With --llm a language model reads the paths that the search found and decides, in one call,
+    which of them answer the question. If it fails, the answer of the search alone is printed, with
+    exit code 2. Exit code 1 means that the answer is withheld.
 
     Examples: jaxkg ask "who directed Alien?" | jaxkg ask "who made it?" --kg films.csv |
     jaxkg ask - --json < questions.txt
@@ -75,7 +94,7 @@ def ask(
         sparql or any(each is not None for each in (trace, svg, triples, right))
     ):
         raise JaxkgError(
-            "--trace, --svg, --triples, --sparql and --right are of one answer; ask one question"
+            "--trace, --svg, --triples, --sparql and --right work with a single question only"
         )
     with (
         progress_bars() as show,
@@ -124,11 +143,9 @@ def ask(
 
         write_text(triples, (to_dot if triples.suffix == ".dot" else to_triples)(answer))
     if failed(answer):
-        raise JaxkgError(f"the model gave no answer: {answer.error}")
+        raise JaxkgError(f"the model failed: {answer.error}")
     if unjudged(answer):
-        raise JaxkgError(
-            f"the model gave no answer: {answer.error}; what is told was found without it"
-        )
+        raise JaxkgError(f"the model failed: {answer.error}; the answer above was found without it")
     if answer.abstained:
         sys.exit(1)
 
@@ -166,7 +183,9 @@ def _ask_all(warm: Session, limit: int, as_json: bool) -> bool:
 
 def explain(
     trace: Annotated[Path, typer.Argument(help="A file saved by `jaxkg ask --trace`.")],
-    most: Annotated[int, typer.Option(min=1, help="Continuations to print per path.")] = 8,
+    most: Annotated[
+        int, typer.Option(min=1, help="Number of continuations to print per path.")
+    ] = 8,
 ) -> None:
     """Replay a saved trace: what each stage considered, what it kept and why."""
     from rich.console import Console

@@ -61,9 +61,7 @@ class Session:
 
         correct = getattr(self.system, "correct", None)
         if correct is None:
-            raise JaxkgError(
-                "only --system reader, over a whole graph, keeps which reading is right"
-            )
+            raise JaxkgError("--right requires --system reader and a graph that is read whole")
         with TimeLimit(self.seconds):
             correct(as_question(checked_question(question)), number)
         return self.answer(question)

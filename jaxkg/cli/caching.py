@@ -23,21 +23,24 @@ _NOT_MADE_AGAIN = ("replies", "corrections")
 
 def cache(
     action: Annotated[
-        Literal["show", "clear"], typer.Argument(help="Say what is kept, or throw it away.")
+        Literal["show", "clear"], typer.Argument(help="Show what is saved, or delete it.")
     ] = "show",
-    replies: Annotated[bool, typer.Option(help="Clear the replies of models as well.")] = False,
+    replies: Annotated[bool, typer.Option(help="Delete the replies of models as well.")] = False,
     corrections: Annotated[
-        bool, typer.Option(help="Clear what you said is right (`jaxkg ask --right`) as well.")
+        bool,
+        typer.Option(help="Delete the readings that you confirmed by `jaxkg ask --right` as well."),
     ] = False,
 ) -> None:
-    """Say where and how much jaxkg keeps, or clear it.
+    """Show where the cache is and what it holds, or clear it.
 
-    All but the replies of models and the corrections of users is made again when it is wanted.
-    JAXKG_CACHE names the folder, else XDG_CACHE_HOME or ~/.cache has it.
+    Everything but replies of models and confirmed readings is made again when it is needed. The
+    folder is JAXKG_CACHE, otherwise it lies in XDG_CACHE_HOME or ~/.cache.
     """
     folder = cache_folder()
     if folder is None:
-        raise JaxkgError("there is no home folder, so nothing is kept; JAXKG_CACHE names a folder")
+        raise JaxkgError(
+            "there is no home folder, so nothing is saved; set JAXKG_CACHE to a folder"
+        )
     wanted = {"replies": replies, "corrections": corrections}
     for kind in _NOT_MADE_AGAIN:
         if wanted[kind] and action == "show":

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _HELP = """\
 :why        everything behind the last answer: paths, plan, topics, cost
-:right N    reading N of the last question is right (0: the one answered by): kept, and gone by
-:relations  what can be asked about, most frequent first
+:right N    confirm reading N of the last question (0: the one that answered); it is saved
+:relations  relations of the graph, most frequent first
 :history    the questions so far
 :quit       leave (so does the end of the input)
 Anything else is a question."""
@@ -34,9 +34,11 @@ def chat(
     wanted: ModelOptions,
     system: options.System = None,
     seconds: options.Seconds = None,
-    seed: Annotated[int, typer.Option(help="Of a planner made on first use.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of a planner that is made on first use.")
+    ] = 0,
 ) -> None:
-    """Ask one question after another; graph and system stay loaded, `:help` says what else.
+    """Ask one question after another; graph and system stay loaded. `:help` lists commands.
 
     Example: jaxkg chat --kg films.tsv
     """
@@ -93,7 +95,7 @@ def _command(line: str, warm: Session, last: Answer | None, asked: list[str]) ->
     elif line == ":history":
         print("\n".join(asked) or "nothing was asked yet")
     else:
-        print(_HELP if line == ":help" else f"there is no {line}\n{_HELP}")
+        print(_HELP if line == ":help" else f"unknown command {line}\n{_HELP}")
 
 
 def _short(answer: Answer) -> str:

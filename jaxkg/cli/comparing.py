@@ -47,23 +47,29 @@ def compare(
     systems: Annotated[
         str,
         typer.Option(
-            help=f"Names with commas between, of {', '.join(SYSTEMS)}; NAME+llm has the model "
-            "judge or help. The first is the baseline."
+            help=f"Systems, separated by commas: {', '.join(SYSTEMS)}. NAME+llm lets the model "
+            "judge or help. Differences are taken to the first."
         ),
     ],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder, a run folder per system within.")
+        Path,
+        typer.Option(
+            "-o", "--output", help="Folder for the comparison; each system gets a run folder in it."
+        ),
     ],
     wanted: ModelOptions,
     questions: Annotated[
-        list[Path] | None, typer.Option(help="Question files with answers; the demo's without.")
+        list[Path] | None,
+        typer.Option(
+            help="Files of questions with answers (default: questions of the demo graph)."
+        ),
     ] = None,
     datasets: Annotated[
         str | None,
         typer.Option(
             "--dataset",
-            help=f"Benchmarks with commas between, of {', '.join(NAMES)}; metaqa means all three, "
-            "likewise pq.",
+            help=f"Benchmarks, separated by commas: {', '.join(NAMES)}. A family such as metaqa or "
+            "pq means all of its name.",
         ),
     ] = None,
     kg: options.Graph = None,
@@ -72,44 +78,49 @@ def compare(
         list[str] | None,
         typer.Option(
             "--planner",
-            help="Folder of a trained planner, or DATASET=FOLDER; may be given several times.",
+            help="Folder of a trained planner, or DATASET=FOLDER; may be repeated.",
         ),
     ] = None,
     parts_in: Annotated[
         Path | None,
         typer.Option(
             "--parts",
-            help="Folder of trained parts, DATASET/KIND each, as `jaxkg train KIND` made them; "
-            "DATASET may stand for all of its name (metaqa), and is left out of your own. What "
-            "--planner and --set name counts more.",
+            help=(
+                "Folder of trained models in DATASET/KIND, as `jaxkg train KIND` writes them "
+                "(KIND alone for your own questions). DATASET may be a family such as metaqa. "
+                "--planner and --set take precedence."
+            ),
         ),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
-            help="A setting, SYSTEM.NAME=VALUE or DATASET:SYSTEM.NAME=VALUE; may be given several "
-            "times.",
+            help="Setting, SYSTEM.NAME=VALUE or DATASET:SYSTEM.NAME=VALUE; may be repeated.",
         ),
     ] = None,
     devices: options.Devices = "1",
     link: options.Link = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="First questions only.")] = None,
-    fresh: Annotated[bool, typer.Option(help="Start anew in existing folders.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask only the first questions, so many.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option(help="Start anew if folders exist.")] = False,
     to_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     top_k: options.TopK = 50,
     repair: options.Repair = False,
-    seed: Annotated[int, typer.Option(help="Of intervals and of a planner made here.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of the intervals, and of a planner that is made here.")
+    ] = 0,
 ) -> None:
     """Run systems side by side: quality with paired differences, calls, tokens, seconds, memory.
 
-    Also what was retrieved and visited, and where the missed questions were lost; – where a system
-    does not tell.
+    The comparison also shows what each system retrieved and visited, and where questions were lost;
+    a dash means that a system does not report it.
 
     Writes compare.md, compare.json and, with matplotlib, compare.png (accuracy against latency).
-    Every system has a run folder of its own, resumed where it stopped. A system that lacks a
-    trained part is told in the table, with what it lacks; the others run. On a benchmark a planner
-    is one that was trained (`jaxkg train planner --dataset NAME`), none is made.
+    Each system has a run folder of its own, which resumes. Systems that miss a trained model are
+    listed with what is missing; the others run. Benchmarks require a trained planner
+    (`jaxkg train planner --dataset NAME`).
     """
     import jax
 

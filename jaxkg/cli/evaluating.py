@@ -28,37 +28,47 @@ if TYPE_CHECKING:
 @spread
 def evaluate(
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Run folder; resumed if it exists.")
+        Path, typer.Option("-o", "--output", help="Run folder; the run resumes if it exists.")
     ],
     source: StoreGraphOptions,
     made_of: SystemOptions,
     wanted: ModelOptions,
     judge: options.Judge = None,
     questions: Annotated[
-        list[Path] | None, typer.Option(help="Question files with answers; the demo's without.")
+        list[Path] | None,
+        typer.Option(
+            help="Files of questions with answers (default: questions of the demo graph)."
+        ),
     ] = None,
     dataset: options.DatasetName = None,
     system: options.System = None,
     link: options.Link = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="First questions only.")] = None,
-    fresh: Annotated[bool, typer.Option(help="Start anew in an existing folder.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask only the first questions, so many.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option(help="Start anew if the folder exists.")] = False,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Ask again what failed or could not be read.")
+        bool,
+        typer.Option(
+            "--retry", help="Repeat questions that failed or whose reply could not be parsed."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     top_k: options.TopK = 50,
     repair: options.Repair = False,
-    seed: Annotated[int, typer.Option(help="Of intervals and of a planner made here.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of the intervals, and of a planner that is made here.")
+    ] = 0,
 ) -> None:
     """Answer a question set, check every citation, report strict and published metrics.
 
-    Also the share of questions whose answer was retrieved at all, nodes and edges visited, and
-    where the missed ones were lost: not linked, not retrieved, ranked below or withheld.
+    The report also has the share of questions whose answer was retrieved at all, the nodes and
+    edges visited, and where misses were lost: not linked, not retrieved, ranked below or withheld.
 
-    With --llm a language model judges the paths found, one call a question, in batches. Every reply
-    is kept as it arrives: a run that was stopped or killed goes on and repeats no call.
+    With --llm a language model judges the paths that were found, in one call per question. Each
+    reply is saved as it arrives: a run that was stopped resumes and repeats no call.
 
-    With --judge a language model grades every answer on seven dimensions; an abstention is 0.
+    With --judge a language model grades each answer on seven dimensions; an abstention scores 0.
     """
     import jax
 

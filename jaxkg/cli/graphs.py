@@ -27,13 +27,15 @@ def build(
     source: Annotated[
         Path,
         typer.Argument(
-            help="A file of any of `jaxkg formats`, or a folder of files that are one graph."
+            help="File in one of `jaxkg formats`, or a folder of files that are one graph."
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],
     format: options.Format = None,
     names: options.Names = None,
-    skip_bad: Annotated[int, typer.Option(min=0, help="Bad lines to tolerate.")] = 0,
+    skip_bad: Annotated[
+        int, typer.Option(min=0, help="Number of malformed lines to tolerate.")
+    ] = 0,
     encoding: options.Encoding = "utf-8",
     columns: options.Columns = None,
     mapping: options.MappingFile = None,
@@ -46,17 +48,19 @@ def build(
         bool,
         typer.Option(
             "--big",
-            help="Sort on disk, whatever the size (needs the extra `big`). Killed or interrupted, "
-            "the same command goes on from what it had read and sorted.",
+            help=(
+                "Sort on disk, for graphs larger than memory (requires the extra `big`). A build "
+                "that was stopped resumes with the same command."
+            ),
         ),
     ] = False,
-    memory: Annotated[str, typer.Option(help="That --big may sort in.")] = "2GB",
+    memory: Annotated[str, typer.Option(help="Memory limit for sorting with --big.")] = "2GB",
     indexed: Annotated[
         bool | None,
         typer.Option(
             "--index/--no-index",
-            help="Index it, so that it is asked without being read whole; by default from "
-            f"{MAPPED_FROM:,} facts on.",
+            help="Index the graph for --kg mapped:FOLDER "
+            f"(default: from {MAPPED_FROM:,} facts on).",
         ),
     ] = None,
 ) -> None:
@@ -100,9 +104,9 @@ def build(
 
 @graphs.command("index")
 def index(
-    folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a saved graph.")],
 ) -> None:
-    """Index a saved graph, so that it is asked without being read whole: --kg mapped:FOLDER."""
+    """Index a saved graph for --kg mapped:FOLDER, which reads only the parts that it needs."""
     from jaxkg.kg.stores import edit
 
     kg = edit.compact(folder, indexed=True)
@@ -111,14 +115,14 @@ def index(
 
 @graphs.command("labels")
 def labels(
-    source: Annotated[str, typer.Argument(help="sparql:URL.")],
+    source: Annotated[str, typer.Argument(help="The endpoint, written sparql:URL.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the names.")],
     graph: options.EndpointGraph = None,
     language: options.Language = "en",
     label_property: options.LabelProperty = None,
     endpoint: options.Endpoint = None,
 ) -> None:
-    """Read all names at an endpoint: with --labels FOLDER they are found misspelt, too.
+    """Save all names at an endpoint; with --labels FOLDER misspelt names are found as well.
 
     Example: jaxkg kg labels sparql:http://localhost:7878/query -o names
     """
@@ -133,15 +137,15 @@ def labels(
 
 @graphs.command("add")
 def add(
-    folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
-    source: Annotated[Path, typer.Argument(help="Facts to add, a graph file of any kind.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a saved graph.")],
+    source: Annotated[Path, typer.Argument(help="Graph file with the facts to add.")],
     format: options.Format = None,
     names: options.Names = None,
     encoding: options.Encoding = "utf-8",
     columns: options.Columns = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Add facts to a saved graph; nothing is rebuilt, and the next answer sees them.
+    """Add facts to a saved graph without rebuilding it; the next answer uses them.
 
     Example: jaxkg kg add films new.tsv
     """
@@ -154,14 +158,14 @@ def add(
 
 @graphs.command("remove")
 def remove(
-    folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
-    source: Annotated[Path, typer.Argument(help="Facts to remove, a graph file of any kind.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a saved graph.")],
+    source: Annotated[Path, typer.Argument(help="Graph file with the facts to remove.")],
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
     columns: options.Columns = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Remove facts from a saved graph, all of them or none; the next answer sees it."""
+    """Remove facts from a saved graph, all of them or none; the next answer no longer uses them."""
     from jaxkg.kg.stores import edit
 
     done = edit.remove(folder, load_graph(source, FileOptions(None, format, encoding, columns)))
@@ -170,9 +174,9 @@ def remove(
 
 @graphs.command("compact")
 def compact(
-    folder: Annotated[Path, typer.Argument(help="A saved graph's folder.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a saved graph.")],
 ) -> None:
-    """Save a graph anew with all that was added and removed in it."""
+    """Rewrite a saved graph with its additions and removals."""
     from jaxkg.kg.stores import edit
 
     print(f"{folder}: {edit.compact(folder)!r}")
@@ -196,7 +200,9 @@ def _say(folder: Path, what: str, done: Edited, new: str, as_json: bool) -> None
 def stats(
     path: Annotated[
         str | None,
-        typer.Argument(help="Graph file or folder, mapped:FOLDER, sparql:URL; the demo without."),
+        typer.Argument(
+            help="Graph file or folder, mapped:FOLDER or sparql:URL (default: demo graph)."
+        ),
     ] = None,
     kg: options.GraphOrStore = None,
     graph: options.EndpointGraph = None,
@@ -207,25 +213,25 @@ def stats(
     format: options.Format = None,
     encoding: options.Encoding = "utf-8",
     columns: options.Columns = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     verify: Annotated[
         bool,
         typer.Option(
-            "--verify", help="Read every file of a saved graph, and hold it against what was saved."
+            "--verify", help="Read each file of a saved graph and compare it with its digest."
         ),
     ] = False,
 ) -> None:
-    """Sizes, degrees, hubs, relations and names of a graph."""
+    """Print sizes, degrees, hubs, relations and names of a graph."""
     from jaxkg.kg.stats import graph_stats
 
     if path is not None and kg is not None:
-        raise JaxkgError("the graph is named twice: as an argument and by --kg")
+        raise JaxkgError("the graph is named twice, as an argument and by --kg; name it once")
     path = path or kg
     if verify:
         from jaxkg.kg.stores import edit
 
         if path is None or not Path(path.removeprefix("mapped:")).is_dir():
-            raise JaxkgError("--verify is of a saved graph: jaxkg kg stats FOLDER --verify")
+            raise JaxkgError("--verify requires a saved graph: jaxkg kg stats FOLDER --verify")
         edit.verify(path.removeprefix("mapped:"))
     store = load_store(path, StoreOptions(graph, language, label_property, endpoint))
     if store is not None:
@@ -237,16 +243,16 @@ def stats(
 
 
 def formats() -> None:
-    """List the formats of graph files, and what each needs.
+    """List the formats of graph files, and what each requires.
 
-    The format of a file is told by its name and its beginning; --format names it.
+    The format of a file is recognised by its name and its content; --format overrides it.
     """
     from jaxkg.kg.files.formats import registry
 
     known = registry()
     width = max(map(len, known))
     for name, format in known.items():
-        needs = f" (needs the extra {format.extra!r})" if format.extra else ""
+        needs = f" (requires the extra {format.extra!r})" if format.extra else ""
         print(f"{name:<{width}}  {format.about}{needs}")
 
 
@@ -259,9 +265,9 @@ def describe(
     columns: options.Columns = None,
     mapping: options.MappingFile = None,
 ) -> None:
-    """Write what was understood of a file: things, relations and how they read, what was left out.
+    """Write how a file was understood: things, relations, how they read, and what was left out.
 
-    Edit it and lay it beside the data, or name it by --mapping.
+    Edit the result and save it beside the data, or name it by --mapping.
 
     Example: jaxkg kg describe films.csv > films.graph.toml
     """
@@ -276,18 +282,18 @@ def describe(
 def check(
     path: Annotated[Path, typer.Argument(help="Graph file or folder.")],
     only: Annotated[
-        str | None, typer.Option(help="What to look for, with commas; default: everything.")
+        str | None, typer.Option(help="Checks to run, separated by commas (default: all).")
     ] = None,
     format: options.Format = None,
     names: options.Names = None,
     encoding: options.Encoding = "utf-8",
     columns: options.Columns = None,
     mapping: options.MappingFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Look for references to nothing, shared names, cycles, values that do not fit.
+    """Look for dangling references, shared names, cycles, and values that do not fit.
 
-    Exit code 1 where something was found, for pipelines.
+    Exit code 1 means that something was found.
 
     Example: jaxkg kg check films.csv --only dangling,cycles
     """
@@ -309,22 +315,26 @@ def check(
 @graphs.command("synthesize")
 def synthesize(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the files.")],
-    edges: Annotated[int, typer.Option(min=100, help="Facts.")] = 10_000,
-    degree: Annotated[float, typer.Option(help="Facts for every entity.")] = 4.0,
-    skew: Annotated[float, typer.Option(help="Zipf exponent of the hubs; 0 for none.")] = 0.9,
+    edges: Annotated[int, typer.Option(min=100, help="Number of facts.")] = 10_000,
+    degree: Annotated[float, typer.Option(help="Facts per entity.")] = 4.0,
+    skew: Annotated[
+        float, typer.Option(help="Zipf exponent of the degrees; 0 makes no hubs.")
+    ] = 0.9,
     distractors: Annotated[
         int, typer.Option(min=0, help="Relations that no question asks about.")
     ] = 8,
     missing: Annotated[
-        float, typer.Option(help="Share of the facts that answers rest on and the graph lacks.")
+        float, typer.Option(help="Share of the facts behind the answers that the graph lacks.")
     ] = 0.0,
-    train: Annotated[int, typer.Option(min=0, help="Training questions.")] = 2000,
-    test: Annotated[int, typer.Option(min=0, help="Test questions.")] = 500,
-    hops: Annotated[str, typer.Option(help="Numbers of hops, of 1 to 4.")] = "1,2,3",
-    nary: Annotated[int, typer.Option(min=0, help="Facts of 3 to 6 entities, as JF17K.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    train: Annotated[int, typer.Option(min=0, help="Number of training questions.")] = 2000,
+    test: Annotated[int, typer.Option(min=0, help="Number of test questions.")] = 500,
+    hops: Annotated[str, typer.Option(help="Numbers of hops, each from 1 to 4.")] = "1,2,3",
+    nary: Annotated[
+        int, typer.Option(min=0, help="Number of facts with 3 to 6 entities each, as in JF17K.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> None:
-    """Make up a graph and questions: facts.tsv, train.jsonl, test.jsonl, and nary.txt if wanted."""
+    """Generate a graph and questions: facts.tsv, train.jsonl, test.jsonl, nary.txt with --nary."""
     from jaxkg.evaluate import synthetic
     from jaxkg.kg import write_questions
 

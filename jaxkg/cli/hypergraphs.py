@@ -36,38 +36,42 @@ def _group() -> None:
 @hypergraphs.command("build")
 def build(
     source: Annotated[
-        Path, typer.Argument(help="File or folder; for `graph` whatever --kg takes.")
+        Path, typer.Argument(help="File or folder; for --format graph anything that --kg accepts.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the hypergraph.")],
     format: Annotated[
         Format,
         typer.Option(
-            help="corpus: text files, or JSON lines of title and text; questions: the passages of "
-            "a question file that brings them, as MuSiQue's and HotpotQA's do; nary: "
-            "relation<TAB>e1<TAB>e2...; openie: passages with extracted triples; jsonl: hyperedges "
-            "and chunks; graph: the triples of a graph."
+            help=(
+                "corpus: text files, or JSON lines of title and text; questions: the passages in "
+                "a question file, as in MuSiQue and HotpotQA; nary: relation<TAB>e1<TAB>e2...; "
+                "openie: passages with extracted triples; jsonl: hyperedges and chunks; graph: "
+                "the triples of a graph."
+            )
         ),
     ] = "corpus",
     synonyms: Annotated[
         str | None,
         typer.Option(
-            help="Join near names, told by minilm or hashing vectors; a model named by --llm "
-            "confirms each group. Not done without."
+            help=(
+                "Join similar names by minilm or hashing vectors; with --llm a model confirms "
+                "each group (default: names are not joined)."
+            )
         ),
     ] = None,
     alike: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Least cosine of near names; 0.85 without."),
+        typer.Option(min=0, max=1, help="Lowest cosine of similar names (default: 0.85)."),
     ] = None,
     llm: options.LLM = None,
     base_url: options.BaseURL = None,
     budget_calls: options.BudgetCalls = None,
 ) -> None:
-    """Make a hypergraph, and save it in a form that opens at once, for `--system proh`.
+    """Build a hypergraph for `--system proh`, and save it in a form that opens at once.
 
-    The facts of a corpus are stated by a language model where one is named, passage by passage, and
-    it confirms near names; replies are kept, so a run that was cut off goes on. Without one, rules
-    find names: titles and capitalised phrases, neither pronouns nor names in small letters.
+    With --llm a language model states the facts of each passage and confirms similar names; replies
+    are saved, so a run that was stopped resumes. Otherwise rules find names: titles and capitalised
+    phrases, but no pronouns and no names in small letters.
     """
     from jaxkg.kg.hypergraph import read
     from jaxkg.kg.hypergraph.store import save_hypergraph
@@ -149,7 +153,7 @@ def _of_documents(
 def stats(
     path: Annotated[Path, typer.Argument(help="Folder of a hypergraph.")],
 ) -> None:
-    """Sizes of a hypergraph, as JSON."""
+    """Print sizes of a hypergraph as JSON."""
     from jaxkg.kg.hypergraph.store import open_hypergraph
 
     print(json.dumps(open_hypergraph(path).stats(), ensure_ascii=False, indent=1))

@@ -14,22 +14,22 @@ Mode = Literal["best", "union"]
 
 System = Annotated[
     str | None,
-    typer.Option(
-        help=f"{HELP}. By default the planner where --planner names one, else the reader."
-    ),
+    typer.Option(help=f"{HELP} (default: planner if --planner is given, otherwise reader)."),
 ]
 Graph = Annotated[
-    Path | None, typer.Option("--kg", help="Graph file or folder; the demo graph without.")
+    Path | None, typer.Option("--kg", help="Graph file or folder (default: demo graph).")
 ]
 AnyGraph = Annotated[
-    str | None, typer.Option("--kg", help="Graph file or folder; the demo graph without.")
+    str | None, typer.Option("--kg", help="Graph file or folder (default: demo graph).")
 ]
 GraphOrStore = Annotated[
     str | None,
     typer.Option(
         "--kg",
-        help="Graph file or folder; mapped:FOLDER, a saved graph that is not read whole; "
-        "sparql:URL, an endpoint. The demo graph without.",
+        help=(
+            "Graph file or folder (default: demo graph); mapped:FOLDER for a saved graph that"
+            " is read in parts; sparql:URL for an endpoint."
+        ),
     ),
 ]
 EndpointGraph = Annotated[
@@ -37,47 +37,61 @@ EndpointGraph = Annotated[
 ]
 Language = Annotated[
     str,
-    typer.Option(
-        "--language", help="Of the labels that are shown, where there are several, as en or de."
-    ),
+    typer.Option("--language", help="Language of labels if there are several, such as en or de."),
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="Refuse a table's rows that have more or fewer cells."),
+    typer.Option("--strict", help="Refuse rows of a table that have more or fewer cells."),
 ]
 LabelProperty = Annotated[
     str | None,
     typer.Option(
         "--label-property",
-        help="IRI of what gives labels at --kg sparql:URL; rdfs:label and skos:prefLabel.",
+        help=(
+            "IRI of the property that gives labels at --kg sparql:URL (default: rdfs:label "
+            "and skos:prefLabel)."
+        ),
     ),
 ]
 Endpoint = Annotated[
     str | None,
     typer.Option(
         "--endpoint",
-        help="How --kg sparql:URL is asked: timeout=60,batch=100,page=10000,requests=2000,"
-        "pause=0,keep=true.",
+        help=(
+            "Settings of the requests to --kg sparql:URL (default: "
+            "timeout=60,batch=100,page=10000,requests=2000,pause=0,keep=true)."
+        ),
     ),
 ]
 Labels = Annotated[
     Path | None,
-    typer.Option("--labels", help="What `kg labels` kept of --kg sparql:URL, to be searched."),
+    typer.Option(
+        "--labels",
+        help="Folder of names that `jaxkg kg labels` saved; misspelt names are found in it.",
+    ),
 ]
 Around = Annotated[
     str | None,
     typer.Option(
         "--reach",
-        help="How far to look around topics in a store: hops=3,fan=2000,facts=50000; "
-        "whole=200000: a graph of so many facts is fetched whole.",
+        help=(
+            "How far a store is searched around the topics (default: "
+            "hops=3,fan=2000,facts=50000). A graph of at most whole=200000 facts is fetched "
+            "whole."
+        ),
     ),
 ]
-Names = Annotated[Path | None, typer.Option("--names", help="Display names, id<TAB>name a line.")]
+Names = Annotated[
+    Path | None, typer.Option("--names", help="File of display names, a line each: id<TAB>name.")
+]
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Of the graph file, where its name and beginning do not tell: one of `jaxkg formats`.",
+        help=(
+            "Format of the graph file, one of `jaxkg formats` (default: recognised by name "
+            "and content)."
+        ),
         metavar="F",
     ),
 ]
@@ -85,34 +99,46 @@ MappingFile = Annotated[
     Path | None,
     typer.Option(
         "--mapping",
-        help="What relations mean, as `jaxkg kg describe` writes it; default: NAME.graph.toml "
-        "beside the data.",
+        help=(
+            "File that describes things and relations, as `jaxkg kg describe` writes it "
+            "(default: NAME.graph.toml beside the data)."
+        ),
     ),
 ]
-Encoding = Annotated[str, typer.Option("--encoding", help="Of text files, as utf-8 or cp1252.")]
+Encoding = Annotated[
+    str, typer.Option("--encoding", help="Encoding of text files, such as utf-8 or cp1252.")
+]
 Columns = Annotated[
     str | None,
     typer.Option(
         "--columns",
-        help="Which columns are what: head=NAME,relation=NAME,tail=NAME, by name or number from 1.",
+        help=(
+            "Columns of a file of triples: head=NAME,relation=NAME,tail=NAME. A column is "
+            "given by its name or its number, from 1."
+        ),
     ),
 ]
 Hypergraph = Annotated[
-    Path | None, typer.Option("--hypergraph", help="Folder of a hypergraph, for --system proh.")
+    Path | None,
+    typer.Option("--hypergraph", help="Folder of a hypergraph; requires --system proh."),
 ]
 PlannerFolder = Annotated[
     Path | None,
     typer.Option(
         "--planner",
-        help="Folder of a trained planner; --system planner without it makes one, which is kept.",
+        help=(
+            "Folder of a trained planner (default: one is made from the relation labels and saved)."
+        ),
     ),
 ]
 PlanMode = Annotated[
     Mode | None,
     typer.Option(
         "--mode",
-        help="A planner answers with its best plan or all good ones; best, or union where a "
-        "model judges.",
+        help=(
+            "Answer with the planner's best plan, or with the union of all good plans "
+            "(default: best; union with --llm)."
+        ),
         show_default=False,
     ),
 ]
@@ -122,13 +148,16 @@ Threshold = Annotated[
         "--threshold",
         min=0,
         max=1,
-        help="Least confidence to answer at all: 0.15 of a planner, a reader's weights say it.",
+        help=(
+            "Lowest confidence that is answered (default: 0.15 for planners, calibrated for "
+            "the reader)."
+        ),
         show_default=False,
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A setting of the system, NAME=VALUE; may be given several times."),
+    typer.Option("--set", help="Setting of the system, NAME=VALUE; may be repeated."),
 ]
 Devices = Annotated[
     str,
@@ -141,12 +170,14 @@ Devices = Annotated[
 ]
 
 Link = Annotated[
-    bool, typer.Option("--link", help="Hide given topics; link them from the bare text.")
+    bool, typer.Option("--link", help="Ignore given topics and link them from the text.")
 ]
 
 DatasetName = Annotated[
     str | None,
-    typer.Option("--dataset", help=f"Graph and questions of a benchmark: {', '.join(DATASETS)}."),
+    typer.Option(
+        "--dataset", help=f"Benchmark that gives graph and questions: {', '.join(DATASETS)}."
+    ),
 ]
 
 LLM = Annotated[
@@ -154,7 +185,10 @@ LLM = Annotated[
     typer.Option(
         "--llm",
         envvar="JAXKG_LLM_MODEL",
-        help="Language model to ask: its name at the endpoint, or local:FOLDER; none asks none.",
+        help=(
+            "Language model: its name at the endpoint, or local:FOLDER (default: no model is "
+            "asked)."
+        ),
     ),
 ]
 Judge = Annotated[
@@ -162,49 +196,63 @@ Judge = Annotated[
     typer.Option(
         "--judge",
         metavar="MODEL",
-        help="Language model that judges answers (G-E, `generation` in the report), named and "
-        "asked as that of --llm. One call for each answered question; off without. Scores of "
-        "different judges are not comparable. Budgets hold for each model.",
+        help=(
+            "Language model that grades answers (G-E, `generation` in the report), named like"
+            " --llm (default: answers are not graded). It takes one call per answered "
+            "question. Scores of different judges are not comparable. Budgets apply to each "
+            "model."
+        ),
     ),
 ]
 BaseURL = Annotated[
     str | None,
-    typer.Option("--base-url", help="OpenAI-protocol endpoint; else OPENAI_BASE_URL."),
+    typer.Option(
+        "--base-url",
+        help=("Address of an endpoint that speaks the OpenAI protocol (default: OPENAI_BASE_URL)."),
+    ),
 ]
 ShowPrompts = Annotated[
-    bool, typer.Option("--show-prompts", help="Print what is sent and what comes back (stderr).")
+    bool, typer.Option("--show-prompts", help="Print each prompt and each reply to standard error.")
 ]
 TopK = Annotated[
-    int, typer.Option("--top-k", min=1, help="Groups of paths the model judges at most.")
+    int,
+    typer.Option("--top-k", min=1, help="Number of groups of paths that the model sees, at most."),
 ]
 Repair = Annotated[
-    bool, typer.Option("--repair", help="Allow one more call for a reply that cannot be read.")
+    bool, typer.Option("--repair", help="Allow one more call if a reply cannot be parsed.")
 ]
 BudgetCalls = Annotated[
-    int | None, typer.Option("--budget-calls", min=0, help="Calls to pay for in this run at most.")
+    int | None,
+    typer.Option("--budget-calls", min=0, help="Limit on calls to the model in this run."),
 ]
 BudgetTokens = Annotated[
-    int | None, typer.Option("--budget-tokens", min=0, help="Tokens to pay for at most.")
+    int | None, typer.Option("--budget-tokens", min=0, help="Limit on tokens in this run.")
 ]
 BudgetPrice = Annotated[
-    float | None, typer.Option("--budget-price", min=0, help="Price to pay at most.")
+    float | None, typer.Option("--budget-price", min=0, help="Limit on the price of this run.")
 ]
 QuestionCalls = Annotated[
-    int | None, typer.Option("--question-calls", min=0, help="Calls for one question at most.")
+    int | None, typer.Option("--question-calls", min=0, help="Limit on calls for one question.")
 ]
 Replies = Annotated[
     Path | None,
-    typer.Option("--replies", help="File that keeps every reply; one in the user's cache without."),
+    typer.Option(
+        "--replies", help="File in which replies are saved (default: a file in the user's cache)."
+    ),
 ]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Keep no replies, read none.")]
-Replay = Annotated[bool, typer.Option("--replay", help="Answer from kept replies alone.")]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Neither save replies nor use saved ones.")
+]
+Replay = Annotated[bool, typer.Option("--replay", help="Use saved replies only; call no model.")]
 Concurrency = Annotated[
     int | None,
     typer.Option(
         "--concurrency",
         min=1,
-        help="Requests to the model at a time. Default: what a server on this machine has slots "
-        "for, else 16.",
+        help=(
+            "Requests to the model at a time (default: the slots of a server on this machine,"
+            " otherwise 16)."
+        ),
         show_default=False,
     ),
 ]
@@ -213,43 +261,54 @@ Seconds = Annotated[
     typer.Option(
         "--seconds",
         min=0.1,
-        help="Seconds of one question, which is stopped then. Default: no limit, of `mcp` 60.",
+        help="Time limit of one question in seconds (default: none; for `jaxkg mcp` 60).",
     ),
 ]
 Timeout = Annotated[
-    float, typer.Option("--timeout", min=0.1, help="Seconds of silence of the model.")
+    float,
+    typer.Option(
+        "--timeout",
+        min=0.1,
+        help="Seconds without a sign of the model after which a request fails.",
+    ),
 ]
 Context = Annotated[
     int | None,
     typer.Option(
         "--context",
         min=512,
-        help="Tokens that prompt and reply share. Default: what the server says, 4,096 where one "
-        "on this machine does not.",
+        help=(
+            "Context size in tokens, shared by prompt and reply (default: what the server "
+            "reports; 4,096 if a server on this machine reports none)."
+        ),
         show_default=False,
     ),
 ]
 PromptTokens = Annotated[
-    int, typer.Option("--prompt-tokens", min=1, help="Tokens of the paths that a prompt shows.")
+    int, typer.Option("--prompt-tokens", min=1, help="Limit on tokens of the paths in a prompt.")
 ]
 MaxTokens = Annotated[
     int | None,
     typer.Option(
         "--max-tokens",
         min=1,
-        help="Longest reply. Default: each prompt's own, 16 to 320.",
+        help="Limit on tokens of a reply (default: 16 to 320, depending on the prompt).",
         show_default=False,
     ),
 ]
 ModelSeed = Annotated[
-    int | None, typer.Option("--llm-seed", help="Of the model's sampling.", show_default=False)
+    int | None,
+    typer.Option("--llm-seed", help="Random seed of the model's sampling.", show_default=False),
 ]
 ExtraBody = Annotated[
     str | None,
     typer.Option(
         "--extra-body",
         metavar="FILE|JSON",
-        help='Further fields of every request, as {"num_ctx": 8192} or {"enable_thinking": false}.',
+        help=(
+            'Further fields of each request, such as {"num_ctx": 8192} or {"enable_thinking":'
+            " false}."
+        ),
     ),
 ]
-Why = Annotated[bool, typer.Option("--why", help="Ask the model for its reasons too.")]
+Why = Annotated[bool, typer.Option("--why", help="Ask the model for its reasons as well.")]

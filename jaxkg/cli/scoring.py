@@ -15,29 +15,36 @@ def score(
     predictions: Annotated[
         list[Path],
         typer.Argument(
-            help="Files of RoG, GNN-RAG, GCR, ToG, PoG, SubgraphRAG or HyperGraphRAG; a folder is "
-            "one of jaxkg's own runs."
+            help=(
+                "Files of RoG, GNN-RAG, GCR, ToG, PoG, SubgraphRAG or HyperGraphRAG, or a run "
+                "folder of jaxkg."
+            )
         ),
     ],
     gold: Annotated[
         list[Path] | None,
-        typer.Option(help="Questions that were asked, with answers; else the file's own answers."),
+        typer.Option(
+            help=(
+                "Files of the questions with answers (default: the answers in the file of "
+                "predictions)."
+            )
+        ),
     ] = None,
     aliases: Annotated[
         Path | None,
-        typer.Option(help='Further names of answers, {"answer": ["alias", ...]} as JSON.'),
+        typer.Option(help='JSON file of further names of answers: {"answer": ["alias", ...]}.'),
     ] = None,
     layout: Annotated[
-        str | None, typer.Option(help="Layout of the files, where the fields do not tell.")
+        str | None, typer.Option(help="Layout of the files (default: recognised by their fields).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap draws.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    resamples: Annotated[int, typer.Option(min=1, help="Number of bootstrap samples.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Random seed of the samples.")] = 0,
 ) -> None:
     """Rescore predictions of any project under every published definition, side by side.
 
     Each metric is given twice: over the records of the file, as published scripts count, and over
-    every question asked, a missing or unreadable reply being wrong.
+    all questions, where a missing or unreadable reply counts as wrong.
     """
     from jaxkg.evaluate import evaluate, read_predictions, score_predictions
     from jaxkg.kg import read_questions

@@ -27,16 +27,17 @@ AllowHost = Annotated[
     list[str] | None,
     typer.Option(
         "--allow-host",
-        help="A name that callers may ask under, beside loopback's and --host, as behind a proxy; "
-        "may be given several times.",
+        help=(
+            "Further host name under which callers may ask, for example behind a proxy; may "
+            "be repeated."
+        ),
     ),
 ]
 AllowOrigin = Annotated[
     list[str] | None,
     typer.Option(
         "--allow-origin",
-        help="A page's origin that may ask, as https://example.org, beside the service's own; may "
-        "be given several times.",
+        help=("Further origin whose pages may ask, such as https://example.org; may be repeated."),
     ),
 ]
 _EXTRA = "pip install 'jaxkg[serve]', or from a check-out: pip install '.[serve]'"
@@ -49,21 +50,27 @@ def serve(
     wanted: ModelOptions,
     system: options.System = None,
     host: Annotated[
-        str, typer.Option(help="Address to bind; any but loopback wants JAXKG_TOKEN.")
+        str,
+        typer.Option(help="Address to bind. An address other than loopback requires JAXKG_TOKEN."),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to bind.")] = 8137,
-    rate: Annotated[float, typer.Option(min=0, help="Requests a second of a caller; 0: any.")] = 0,
-    queue: Annotated[int, typer.Option(min=1, help="Questions that may wait.")] = 2048,
-    batch: Annotated[int, typer.Option(min=1, help="Questions answered together, at most.")] = 64,
+    rate: Annotated[
+        float,
+        typer.Option(min=0, help="Requests per second that one caller may send; 0 means no limit."),
+    ] = 0,
+    queue: Annotated[int, typer.Option(min=1, help="Number of questions that may wait.")] = 2048,
+    batch: Annotated[
+        int, typer.Option(min=1, help="Largest number of questions that are answered together.")
+    ] = 64,
     log_questions: Annotated[
-        bool, typer.Option(help="Write questions to the log, which is standard error.")
+        bool, typer.Option(help="Write questions to the log on standard error.")
     ] = False,
     allow_host: AllowHost = None,
     allow_origin: AllowOrigin = None,
 ) -> None:
-    """Answer over HTTP, with a page at /; ctrl-C finishes what was taken and stops.
+    """Answer over HTTP, with a web page at /. Ctrl-C finishes running questions and stops.
 
-    What takes longer than half a minute to finish is left.
+    Questions that take more than half a minute to finish are abandoned.
 
     Example: jaxkg serve --kg mygraph, then open http://127.0.0.1:8137
     """
@@ -105,16 +112,19 @@ def mcp(
     parts: SystemOptions,
     system: options.System = None,
     transport: Annotated[
-        Literal["stdio", "http"], typer.Option(help="stdio, or streamable HTTP on loopback.")
+        Literal["stdio", "http"],
+        typer.Option(help="Transport: standard input and output, or streamable HTTP on loopback."),
     ] = "stdio",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of --transport http.")] = 8138,
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="Port; requires --transport http.")
+    ] = 8138,
     allow_host: AllowHost = None,
     allow_origin: AllowOrigin = None,
     seconds: options.Seconds = 60.0,
 ) -> None:
     """Offer the graph to an assistant as tools (Model Context Protocol).
 
-    Over http, JAXKG_TOKEN is wanted where it is set.
+    Over HTTP, callers must send the token in JAXKG_TOKEN if it is set.
 
     Example for an assistant's settings: command "jaxkg", arguments ["mcp", "--kg", "mygraph"]
     """

@@ -305,9 +305,9 @@ def concerns(word: str, name: str) -> bool:
 
 
 def datasets() -> None:
-    """Say where each benchmark comes from, what layout is expected, and which files are there.
+    """Show where each benchmark comes from, its expected layout, and which files exist.
 
-    A file that is there but not byte for byte the one that published numbers are of is marked.
+    A file is marked if it differs from the one that published numbers were measured on.
     """
     root = os.environ.get("JAXKG_DATA")
     print(_WHERE)

@@ -159,9 +159,9 @@ def build_system(name: str, parts: Parts) -> System:
     if entry.model == "needed" and parts.backend is None:
         raise JaxkgError(f"--system {name} needs a language model: --llm MODEL")
     if name != "proh" and parts.hypergraph is not None:
-        raise JaxkgError(f"--hypergraph is asked by --system proh, not by {name!r}")
+        raise JaxkgError(f"--hypergraph requires --system proh, not {name!r}")
     if name == "passages" and not parts.passages:
-        raise JaxkgError("--system passages answers questions that bring passages")
+        raise JaxkgError("--system passages requires questions with passages")
     if name not in _OVER_PASSAGES and parts.passages:
         raise JaxkgError(
             f"--system {name} asks a graph, and these questions bring passages instead: "
@@ -202,9 +202,11 @@ def _check_devices(entry: Entry, parts: Parts) -> None:
     if devices == Devices():
         return
     if parts.store is not None:
-        raise JaxkgError("--devices wants a graph that is read whole; a store is asked in parts")
+        raise JaxkgError("--devices requires a graph that is read whole, not a store")
     if parts.passages and parts.hypergraph is None:
-        raise JaxkgError("--devices: questions over their own passages are asked on one")
+        raise JaxkgError(
+            "--devices does not work with questions over their own passages; leave it out"
+        )
     if devices.graph > 1 and not entry.divided:
         raise JaxkgError(
             f"--devices {devices.questions}x{devices.graph}: --system {name} takes a graph whole, "

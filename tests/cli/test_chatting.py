@@ -45,7 +45,7 @@ def test_a_chat_stays_warm(jaxkg, typed):
     assert lines[1] == "Ridley Scott  (Alien, directed by: Ridley Scott)"
     assert "demo/facts.tsv:" in out
     assert any(line.endswith("  directed by") for line in lines)
-    assert "there is no :frob" in out
+    assert "unknown command :frob" in out
     assert lines.count(ASKED) == 2  # once above `:why`, once in the history
     assert lines[-1].startswith("No answer: ")
     assert "\x1b" not in out

@@ -91,8 +91,8 @@ def test_a_failed_call_is_one_line_beside_what_was_found(llm, serve, status, why
     assert "1. Ridley Scott" in out
     assert f"Error: {why}" in out
     assert "ranked by retrieval alone" in out
-    assert err.endswith("; what is told was found without it\n")
-    assert err.startswith(f"jaxkg: the model gave no answer: {why}")
+    assert err.endswith("; the answer above was found without it\n")
+    assert err.startswith(f"jaxkg: the model failed: {why}")
     assert err.count("\n") == 1
     code, out, _ = llm(server, "ask", "--json", ASKED)
     assert code == 2
@@ -148,7 +148,7 @@ def test_a_model_may_leave_out_what_a_query_graph_finds(
 def test_a_reply_in_prose_is_told_as_what_failed(read_by, serve):
     code, _, err = read_by(serve(lambda body: "hard to say"), "Who leads Atlas?")
     assert code == 2
-    assert err.startswith("jaxkg: the model gave no answer: unparsed")
+    assert err.startswith("jaxkg: the model failed: unparsed")
 
 
 def test_no_model_chooses_a_number(read_by, serve):

@@ -50,7 +50,7 @@ def test_other_systems_take_the_graph_whole(name):
 @pytest.mark.parametrize("devices", [Devices(2), Devices(1, 2)])
 def test_a_store_is_asked_on_one(devices):
     store = ArrayStore(demo_graph())
-    with pytest.raises(JaxkgError, match="--devices wants a graph that is read whole"):
+    with pytest.raises(JaxkgError, match="--devices requires a graph that is read whole"):
         build_system("planner", parts(devices=devices, store=store, planner_folder=Path("none")))
 
 

@@ -25,21 +25,31 @@ from jaxkg.experiments.loading import load_graph
 def distill(
     traces: Annotated[
         list[Path],
-        typer.Argument(help="Run folders of `eval --system llm-planned`, or their traces.jsonl."),
+        typer.Argument(
+            help="Run folders of `jaxkg eval --system llm-planned`, or their traces.jsonl."
+        ),
     ],
     output: Output,
     kg: options.Graph = None,
     names: options.Names = None,
-    hops: Annotated[int, typer.Option(min=1, max=4, help="Longest plan.")] = 3,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 8,
+    hops: Annotated[
+        int, typer.Option(min=1, max=4, help="Length of the longest plan, in hops.")
+    ] = 3,
+    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of epochs.")] = 8,
     held_out: Annotated[
         float,
-        typer.Option(min=0, max=0.9, help="Share to choose the epoch and be compared on."),
+        typer.Option(
+            min=0,
+            max=0.9,
+            help="Share of the questions that is held out, to choose the epoch and to compare.",
+        ),
     ] = 0.1,
-    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     settings: Settings = None,
     fresh: Fresh = False,
-    seed: Annotated[int, typer.Option(help="Of split, weights and order.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of the split, the weights and the order.")
+    ] = 0,
 ) -> None:
     """Teach a language model's plans to the local planner, which then plans without a call."""
     from jaxkg.learn.planner.agreement import compare_with_teacher

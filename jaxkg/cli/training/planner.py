@@ -27,17 +27,21 @@ T = TypeVar("T")
 training = typer.Typer(help="Train models.", no_args_is_help=True, rich_markup_mode=None)
 
 Output = Annotated[
-    Path, typer.Option("-o", "--output", help="Folder for the model; gone on with from there.")
+    Path,
+    typer.Option("-o", "--output", help="Folder for the model; training resumes if it exists."),
 ]
 Questions = Annotated[
-    list[Path] | None, typer.Option(help="Questions with answers; may be given several times.")
+    list[Path] | None, typer.Option(help="File of questions with answers; may be repeated.")
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A setting of the training, NAME=VALUE; several times."),
+    typer.Option("--set", help="Setting of the training, NAME=VALUE; may be repeated."),
 ]
 Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Start anew where the folder holds a model or its state.")
+    bool,
+    typer.Option(
+        "--fresh", help="Start anew if the folder holds a model or the state of a training."
+    ),
 ]
 
 
@@ -52,7 +56,7 @@ class TrainingOptions:
     names: options.Names = None
     settings: Settings = None
     fresh: Fresh = False
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0
 
     @contextlib.contextmanager
     def learning(
@@ -142,10 +146,15 @@ def epochs_run(epochs: Sequence[tuple[float, float]], kept: float, config: Plann
 @spread
 def planner(
     given: TrainingOptions,
-    hops: Annotated[int, typer.Option(min=1, max=4, help="Longest relation path.")] = 3,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 8,
+    hops: Annotated[
+        int, typer.Option(min=1, max=4, help="Length of the longest relation path.")
+    ] = 3,
+    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of epochs.")] = 8,
     held_out: Annotated[
-        float, typer.Option(min=0, max=0.9, help="Share that only chooses the epoch.")
+        float,
+        typer.Option(
+            min=0, max=0.9, help="Share of the questions that is held out to choose the epoch."
+        ),
     ] = 0.1,
 ) -> None:
     """Learn which relation paths questions mean, from questions and answers alone."""
@@ -178,17 +187,23 @@ def planner(
 @spread
 def pathmind(
     given: TrainingOptions,
-    hops: Annotated[int, typer.Option(min=1, max=4, help="Longest walk.")] = 3,
+    hops: Annotated[int, typer.Option(min=1, max=4, help="Length of the longest walk.")] = 3,
     encoder: Annotated[
         str | None,
-        typer.Option(help="Of questions and relations, minilm; words and letters count without."),
+        typer.Option(
+            help="Text encoder of questions and relations: minilm (default: words and letters)."
+        ),
     ] = None,
     paths: Annotated[
-        bool, typer.Option("--paths", help="Learn from the questions' relation paths too.")
+        bool,
+        typer.Option("--paths", help="Learn from the relation paths of the questions as well."),
     ] = False,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the questions.")] = 2,
+    epochs: Annotated[int, typer.Option(min=1, help="Number of passes over the questions.")] = 2,
     checkpoints: Annotated[
-        Path | None, typer.Option(help="Folder for the training's state; one in the model's.")
+        Path | None,
+        typer.Option(
+            help="Folder for the state of the training (default: inside the model folder)."
+        ),
     ] = None,
 ) -> None:
     """Learn which entities around a topic answer, for `--system pathmind --set model=FOLDER`."""
@@ -234,17 +249,17 @@ def lm(
     ] = None,
     base: Annotated[
         Path | None,
-        typer.Option(help="Folder of the model to start from; a small one is made without."),
+        typer.Option(help="Folder of the model to start from (default: a small new model)."),
     ] = None,
     lora: Annotated[
-        int | None, typer.Option(min=1, help="Rank of a LoRA; all weights learn without.")
+        int | None, typer.Option(min=1, help="Rank of a LoRA (default: all weights are trained).")
     ] = None,
     vocabulary: Annotated[
-        int, typer.Option(min=300, help="Tokens of a small model made here.")
+        int, typer.Option(min=300, help="Vocabulary size of a small new model.")
     ] = 2048,
     settings: Settings = None,
     fresh: Fresh = False,
-    seed: Annotated[int, typer.Option(help="Of weights and order.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the weights and the order.")] = 0,
 ) -> None:
     """Teach a local language model, for `--llm local:FOLDER`: completions, or which is better."""
     if (sft is None) == (dpo is None):

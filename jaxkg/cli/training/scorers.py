@@ -22,7 +22,9 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import load_graph, pooled
 from jaxkg.experiments.parts import encoder_kept
 
-Encoder = Annotated[str, typer.Option(help="Of texts: minilm, or hashing, which needs no weights.")]
+Encoder = Annotated[
+    str, typer.Option(help="Text encoder: minilm, or hashing, which requires no weights.")
+]
 
 
 @training.command("ranked")
@@ -33,17 +35,25 @@ def ranked(
     by: Annotated[
         Literal["paths", "steps"],
         typer.Option(
-            help="Rank whole paths; or read the question token by token (MiniLM) and say a path of "
-            "each topic step by step, for questions of several topics and more hops."
+            help=(
+                "paths: rank whole paths. steps: read the question token by token (MiniLM) and "
+                "build a path for each topic step by step, for questions of several topics and "
+                "more hops."
+            )
         ),
     ] = "paths",
     hops: Annotated[
-        int | None, typer.Option(min=1, max=4, help="Longest path; 2, or 4 by steps.")
+        int | None,
+        typer.Option(
+            min=1, max=4, help="Length of the longest path (default: 2; 4 with --by steps)."
+        ),
     ] = None,
     either_way: Annotated[
-        bool, typer.Option(help="The questions' own paths leave the direction of relations open.")
+        bool, typer.Option(help="Treat the relation paths in the question file as undirected.")
     ] = False,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs; 10, or 5 by steps.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Number of epochs (default: 10; 5 with --by steps).")
+    ] = None,
 ) -> None:
     """Learn to rank relation paths by their texts, for `--system ranked --set model=FOLDER`.
 
@@ -119,11 +129,14 @@ def guided(
     embeddings: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of `train kge --model transe`: read its vectors beside the texts."
+            help=(
+                "Folder of `jaxkg train kge --model transe`, whose vectors are used beside the "
+                "texts."
+            )
         ),
     ] = None,
-    hops: Annotated[int, typer.Option(min=1, max=4, help="Longest path.")] = 3,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs at most.")] = None,
+    hops: Annotated[int, typer.Option(min=1, max=4, help="Length of the longest path.")] = 3,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Maximum number of epochs.")] = None,
 ) -> None:
     """Learn which edges a question takes, for `--system guided --set model=FOLDER`."""
     from jaxkg.learn.edges.fit import fit_edge_scorer
@@ -157,20 +170,32 @@ def guided(
 @training.command("kge")
 def kge(
     output: Output,
-    validation: Annotated[Path, typer.Option(help="Facts that choose the epoch.")],
+    validation: Annotated[Path, typer.Option(help="File of facts that choose the epoch.")],
     kg: options.Graph = None,
-    test: Annotated[Path | None, typer.Option(help="Facts to rank once at the end.")] = None,
-    model: Annotated[str, typer.Option(help="transe, distmult, complex or rotate.")] = "complex",
-    loss: Annotated[
-        str | None, typer.Option(help="margin, logistic, self-adversarial or one-vs-all.")
+    test: Annotated[
+        Path | None, typer.Option(help="File of facts to rank once at the end.")
     ] = None,
-    dimension: Annotated[int, typer.Option(min=2, help="Floats of an entity.")] = 256,
-    epochs: Annotated[int, typer.Option(min=1, help="Epochs at most.")] = 100,
-    learning_rate: Annotated[float, typer.Option(min=0, help="Of Adagrad.")] = 0.1,
+    model: Annotated[
+        str, typer.Option(help="Model: transe, distmult, complex or rotate.")
+    ] = "complex",
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            help=(
+                "Loss: margin, logistic, self-adversarial or one-vs-all (default: one-vs-all for "
+                "distmult and complex, otherwise self-adversarial)."
+            )
+        ),
+    ] = None,
+    dimension: Annotated[int, typer.Option(min=2, help="Size of an entity's vector.")] = 256,
+    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of epochs.")] = 100,
+    learning_rate: Annotated[float, typer.Option(min=0, help="Adagrad learning rate.")] = 0.1,
     n3: Annotated[float, typer.Option(min=0, help="Weight of the nuclear 3-norm.")] = 0.0,
     settings: Settings = None,
     fresh: Fresh = False,
-    seed: Annotated[int, typer.Option(help="Of weights, order and corruptions.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed of the weights, the order and the corruptions.")
+    ] = 0,
 ) -> None:
     """Train knowledge-graph embeddings, stopping when validation facts rank no better."""
     import numpy as np

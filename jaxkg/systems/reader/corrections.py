@@ -1,4 +1,4 @@
-"""What users said a question means: kept by schema, and gone by from then on."""
+"""Corrections by users, saved by schema and applied to later questions."""
 
 from __future__ import annotations
 

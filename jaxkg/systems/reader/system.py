@@ -327,7 +327,9 @@ class Reader(QuestionAnswering):
     def _answer(self, question: Question, understood: Understood, stages: Stages) -> Answer:
         notes = [f"weights {self.weights.version}", *self.advice, *understood.asked.notes]
         if understood.asked.cut:
-            notes.append("too much lies around the topics: not all of it was walked on from")
+            notes.append(
+                "the surroundings of the topics are too large; part of them was not searched"
+            )
         topics = self._links(understood)
         if not understood.readings or not understood.sure:
             others = understood.readings[: self.settings.readings]

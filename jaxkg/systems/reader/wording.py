@@ -10,7 +10,7 @@ from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 _LABELS = 2_000
 """Relations that are looked at to tell the nearest."""
 _NOTHING = "nothing of the graph is recognised in the question"
-_ADDS_UP = "it seems to ask for a sum or an average, and of which numbers is not clear"
+_ADDS_UP = "it looks like a sum or an average, but it is unclear of which numbers"
 
 
 def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bool) -> str:

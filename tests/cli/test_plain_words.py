@@ -1,0 +1,76 @@
+"""What people read is plain English: help, README, documentation."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from jaxkg.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+BANNED = {
+    "a default is 'default: X'": r"; [^.;]* without\.(\s|$)|\bnone without\b|\bnot done without\b",
+    "say what goes on": r"\bgone (on|by|from)\b|\bgoes on\b",
+    "who tells whom": r"\b(is|are|was|were|be) told\b|\btold (by|of|in|apart)\b",
+    "a random seed is a random seed": r"\beverything random\b",
+    "requires": r"\bwants? (an?|the)\b|\bwants? [A-Z]|\bis wanted\b",
+    "there is no": r"\bthere is none\b|\bis none\b|\bare none\b",
+    "no sentence begins with Of": r"(^|\. )Of (an?|the|every|weights|everything)\b",
+    "no sentence begins with That": r"(^|\. )That --",
+    "internal targets": r"\*\*missed\*\*|\basked for \|",
+}
+PAGES = [
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+]
+PAGES = [page for page in PAGES if "history" not in page.parts]
+
+
+def odd_phrases(text):
+    return [
+        f"{rule}: {found[0].strip()!r}"
+        for rule, pattern in BANNED.items()
+        for found in re.finditer(pattern, text, re.MULTILINE)
+    ]
+
+
+def commands(command, name="jaxkg"):
+    yield name, command
+    for word, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, f"{name} {word}")
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def test_the_rules_find_what_they_are_for():
+    for text in (
+        "Graph file or folder; the demo graph without.",
+        "Folder for the model; gone on with from there.",
+        "Of everything random.",
+        "Any but loopback wants JAXKG_TOKEN.",
+        "A system that lacks a trained part is told in the table.",
+    ):
+        assert odd_phrases(text)
+    assert odd_phrases("Random seed (default: 0). Requires the extra `big`.") == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_plain(name):
+    command = COMMANDS[name]
+    texts = [command.help or "", *(getattr(each, "help", "") or "" for each in command.params)]
+    assert [odd for text in texts for odd in odd_phrases(" ".join(text.split()))] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_an_option_is_a_sentence(name):
+    for parameter in COMMANDS[name].params:
+        words = getattr(parameter, "help", None)
+        if words and parameter.name != "help":
+            assert words.rstrip()[-1] in ".)", (parameter.name, words)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_are_plain(page):
+    assert odd_phrases(page.read_text("utf-8")) == []
