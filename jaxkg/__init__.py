@@ -85,7 +85,7 @@ _HOME = {
     "tensor_graph": "jaxkg.tensors",
 }
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Answer",
