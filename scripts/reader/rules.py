@@ -123,6 +123,9 @@ def main(argv: Sequence[str] | None = None) -> None:
                 change = with_all - grade(reader, one)
                 wins[title][row] += change > 0
                 losses[title][row] += change < 0
+                if change:
+                    told = "wins" if change > 0 else "loses"
+                    record.note(f"{told}: {one.text!r}, {', '.join(together & {*fired} or [row])}")
             own.without = frozenset[str]()
     titles = list(graded)
     for title in titles:
