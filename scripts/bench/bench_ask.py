@@ -20,8 +20,10 @@ from pydantic import BaseModel
 
 from jaxkg.adjudicate import Caps, Message, Prompted, ask, connect, tally
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import Laps
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import Laps
 
 SERVER = Path(__file__).resolve().parents[2] / "tests" / "worlds" / "loopback.py"
 REPLY = '{"answers": ["Heat"], "supporting_paths": [1], "rationale": "Path 1 ends in it."}'

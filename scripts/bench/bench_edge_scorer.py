@@ -9,12 +9,12 @@ faster of the two. A minute.
 from __future__ import annotations
 
 import functools
+import sys
+from pathlib import Path
 
 import jax
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import best_seconds, fastest
 from jaxkg.score.edges import (
     EdgeInputs,
     EdgeSizes,
@@ -27,6 +27,10 @@ from jaxkg.score.edges import (
     score_at,
     score_edges,
 )
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import best_seconds, fastest
 
 
 @functools.partial(jax.jit, static_argnames="block")

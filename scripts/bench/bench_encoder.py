@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import fastest
-from jaxkg.experiments.sets import sets
 from jaxkg.text.minilm import MiniLM
 from jaxkg.text.weights import find_weights
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import fastest
+from lib.sets import sets
 
 TORCH = """
 import json, sys, time

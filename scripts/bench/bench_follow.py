@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -21,12 +23,14 @@ import numpy as np
 import scipy.sparse
 
 from jaxkg.candidates import answers, fit, follow, start
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import Fastest, fastest
-from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.search.plans import execute_batch
 from jaxkg.tensors import Capacities, TensorGraph, pad, stream
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import Fastest, fastest
+from lib.sets import sets
 
 
 def dict_of_sets(kg: KnowledgeGraph, topics: np.ndarray, paths: list[tuple[int, ...]]):

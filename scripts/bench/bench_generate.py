@@ -10,6 +10,7 @@ bandwidth is measured by summing an array much larger than any cache. Two minute
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import jax
@@ -17,9 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.seconds import best_seconds
 from jaxkg.lm import LanguageModel, Llama, LMConfig, generate
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.seconds import best_seconds
 
 
 def bandwidth(megabytes: int) -> float:

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -23,10 +25,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.experiments.programs import peak_memory
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.seconds import Fastest, Laps, best_seconds, fastest
 from jaxkg.score import hdc
 from jaxkg.score.hdc.similarity import inner, pack
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.seconds import Fastest, Laps, best_seconds, fastest
 
 CHUNK = 500  # paths encoded at a time by the rows that encode each path: fits a CPU's cache
 PRECISIONS = ("float32", "bfloat16", "int8")

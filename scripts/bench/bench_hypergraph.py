@@ -8,14 +8,13 @@ Three minutes on two CPU cores.
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 import jax
 import numpy as np
 
 from jaxkg.experiments.programs import peak_memory
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.rows import Table
-from jaxkg.experiments.seconds import Laps
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.hypergraph.read import read_nary
 from jaxkg.kg.link.mentions import NameFinder
@@ -25,6 +24,11 @@ from jaxkg.systems.proh.index import HyperIndex
 from jaxkg.systems.proh.retrieval import Anchors, RetrievalSettings, Retriever
 from jaxkg.tensors import pad
 from jaxkg.tensors.hypergraph import tensor_hypergraph
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.rows import Table
+from lib.seconds import Laps
 
 
 def random_hypergraph(edges: int, entities: int, rng: np.random.Generator) -> KnowledgeHypergraph:

@@ -10,15 +10,19 @@ here only the rows of the batch move, which is the same update. A minute.
 from __future__ import annotations
 
 import functools
+import sys
+from pathlib import Path
 
 import jax
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import Laps, best_seconds
-from jaxkg.experiments.sets import LINKS, training_facts
 from jaxkg.kg import read_graph
 from jaxkg.learn.embeddings.train import EmbeddingConfig, epoch_batches, init_state, run_steps
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import Laps, best_seconds
+from lib.sets import LINKS, training_facts
 
 
 def jaxkg_steps(triples: np.ndarray, sizes: tuple[int, int], config: EmbeddingConfig, steps: int):

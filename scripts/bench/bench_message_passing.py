@@ -19,11 +19,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import Laps, best_seconds
-from jaxkg.experiments.sets import sets
 from jaxkg.learn.priority.model import graph_inflow
 from jaxkg.score.message_passing import init_messages, mean_messages
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import Laps, best_seconds
+from lib.sets import sets
 
 GRAPHS = ("metaqa", "webqsp")
 

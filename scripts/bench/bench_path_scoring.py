@@ -13,7 +13,9 @@ text alone says; training changes its weights and not its cost. Five minutes on 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -21,10 +23,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.experiments.parts import encoder_kept, encoder_named
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.rows import Table
-from jaxkg.experiments.seconds import fastest
-from jaxkg.experiments.sets import sets
 from jaxkg.kg import find_topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.ranker.fit import PathRanker, label_table
@@ -38,6 +36,12 @@ from jaxkg.systems.ranked import RankedPaths
 from jaxkg.tensors import bucket, pad
 from jaxkg.text import NgramHasher, TextEncoder
 from jaxkg.types import NULL
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.rows import Table
+from lib.seconds import fastest
+from lib.sets import sets
 
 BLOCK = 1024
 """Paths that PathHD encodes at a time: their hypervectors are not all held at once."""

@@ -20,8 +20,10 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.registry import TRAINED
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
 
 ROWS = {
     "planner": [],

@@ -32,8 +32,10 @@ from pathlib import Path
 import numpy as np
 
 from jaxkg.experiments.datasets import FAMILIES
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.sets import sets
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.sets import sets
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -27,9 +27,7 @@ from large_graph import entity_name, relation_name, write_graph
 
 from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.programs import peak_memory, peak_memory_of
-from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.registry import build_system
-from jaxkg.experiments.rows import Table
 from jaxkg.kg import KnowledgeGraph, open_graph, read_graph
 from jaxkg.kg.stores import edit
 from jaxkg.kg.stores.around import Reach, surroundings, topic_graph
@@ -38,6 +36,10 @@ from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings
 from jaxkg.kg.stores.sparql import SparqlStore
 from jaxkg.kg.stores.store import Store
 from jaxkg.records import Question
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.rows import Table
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
 from sparql_server import oxigraph, write_ntriples

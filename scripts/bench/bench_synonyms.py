@@ -7,13 +7,18 @@ Two minutes on two CPU cores.
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import jax
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import best_seconds, fastest
 from jaxkg.kg.hypergraph.synonyms import components
 from jaxkg.systems.proh.synonyms import near_names
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import best_seconds, fastest
 
 
 def gemm_rate(size: int, dim: int, seconds: float, rng: np.random.Generator) -> float:

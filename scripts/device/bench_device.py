@@ -17,8 +17,10 @@ larger:
 from __future__ import annotations
 
 import functools
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -27,7 +29,8 @@ import numpy as np
 from device_graph_cores import compiled, graph_cores, hypergraph_cores
 from device_product_cores import hypervector_cores, network_cores
 
-from jaxkg.experiments.record import Record, arguments, numbers
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
 
 _EXPLAINED = 0.30
 _ACCESSES = 1 << 20

@@ -36,7 +36,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments, numbers
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
 
 
 def run(hops: int, rows: int) -> None:
@@ -171,7 +172,7 @@ def prepared(dataset: str, options: argparse.Namespace, work: Path) -> Any:
         kg = demo_graph()
         questions = demo_questions()
     else:
-        from jaxkg.experiments.sets import sets
+        from lib.sets import sets
 
         world = sets("metaqa", options.data)
         kg = world.kg

@@ -18,6 +18,7 @@ import argparse
 import dataclasses
 import json
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,7 @@ from device_graph_cores import compiled, fitted
 
 from jaxkg.candidates import answers, follow, start
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.curves import save_curve_plot
 from jaxkg.evaluate.synthetic import QuestionConfig, World, WorldConfig, make_questions, make_world
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.seconds import Laps, best_seconds
 from jaxkg.kg.schema import schema_graph
 from jaxkg.records import Question
 from jaxkg.score import hdc
@@ -41,6 +39,11 @@ from jaxkg.search.guided import relation_scores
 from jaxkg.search.relation_beam import ask, init, tell
 from jaxkg.storage import write_json
 from jaxkg.tensors import TensorGraph, pad, starts_table, tensor_graph
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.curves import save_curve_plot
+from lib.record import Record, arguments
+from lib.seconds import Laps, best_seconds
 
 HOPS = 3
 STAGES = ("follow", "guided search", "GHRR scoring", "tensors")

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,11 +29,13 @@ from train_reader import BARE, ENCODERS, HELD, OFTEN, SOURCES, half_of
 from training.examples import Examples, gather, no_examples
 from training.fit import fit_ranker, padded
 
-from jaxkg.experiments.own import own_graphs
-from jaxkg.experiments.record import Record, arguments
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import change_arrays, shipped_weights
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.own import own_graphs
+from lib.record import Record, arguments
 
 PARTS = ("vectors", "overlap", "types", "length", "turns", "linking")
 OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")

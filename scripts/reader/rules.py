@@ -16,18 +16,21 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.rules import rules
 from jaxkg.systems.reader.system import Reader
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.own import own_graphs
+from lib.record import Record, arguments
 
 OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
 EACH = 24

@@ -17,6 +17,7 @@ A half takes about a minute on two cores, the benchmarks some minutes.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,15 +26,17 @@ from pathlib import Path
 import numpy as np
 
 from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader, Understood, given_topics
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.own import own_graphs
+from lib.record import Record, arguments
+from lib.sets import sets
 
 OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
 FIRST = ("clinic", "library", "recipes", "shop", "transit", "university")

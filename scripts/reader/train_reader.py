@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import random
+import sys
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -57,8 +58,6 @@ from training.spoken import spoken_world
 from training.spoken_sets import set_questions
 from training.worlds import make_world
 
-from jaxkg.experiments.own import own_graphs
-from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES, a_line
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -67,6 +66,10 @@ from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import ReaderWeights, change_arrays, change_in
 from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.text.encoder import Change
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.own import own_graphs
+from lib.sets import sets
 
 VERSION = "2026.11-18"
 OFTEN = 3

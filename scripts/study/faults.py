@@ -30,10 +30,12 @@ from unittest import mock
 import typer.main
 from endpoint_faults import FAULTS, KEY, Fault, forms_of
 
-from jaxkg.experiments.oracle import Known, Oracle
-from jaxkg.experiments.record import Record, arguments
 from jaxkg.kg import demo_questions, write_questions
 from jaxkg.wire.retry import Backoff
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.oracle import Known, Oracle
+from lib.record import Record, arguments
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
 import loopback

@@ -34,7 +34,6 @@ from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import prediction_line
 from jaxkg.evaluate.runs.lines import dump_line, parse_line
-from jaxkg.experiments.record import Record, arguments
 from jaxkg.kg import (
     KnowledgeGraph,
     Linker,
@@ -47,6 +46,9 @@ from jaxkg.kg import (
 )
 from jaxkg.kg.files.delimited import HEADER
 from jaxkg.records import Citation, Question, RankedEntity, SupportingPath
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
 
 _SEEDS = {
     "kb.tsv": "head\trelation\ttail\nAlien\tdirected by\tRidley Scott\nAlien\tyear\t1979\n",

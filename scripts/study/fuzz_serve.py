@@ -27,7 +27,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from jaxkg.experiments.record import Record, arguments
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
 
 PATIENCE = 30.0
 """Seconds within which every connection has to end."""

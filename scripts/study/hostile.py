@@ -36,7 +36,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxkg.experiments.record import Record, arguments
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
 
 TOKEN = "a-token-of-twenty-four-c"
 JSON = {"Content-Type": "application/json"}

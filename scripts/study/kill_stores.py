@@ -22,13 +22,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.kg import KnowledgeGraph, open_graph, save_graph
 from jaxkg.kg.stores import edit
 from jaxkg.kg.stores.around import everything, topic_graph
 from jaxkg.kg.stores.arrays import save_index
 from jaxkg.kg.stores.big.build import build_big
 from jaxkg.kg.stores.changed import open_store
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
 
 BUILD = """
 import sys

@@ -32,9 +32,11 @@ from jaxkg.adjudicate import Reply
 from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.cache import kept
 from jaxkg.cli import main as jaxkg
-from jaxkg.experiments.record import Record, arguments
 from jaxkg.kg import demo_graph, demo_training_questions, open_graph, write_questions
 from jaxkg.storage import write_npz
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
 from loopback import LanguageServer

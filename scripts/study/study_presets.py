@@ -10,19 +10,23 @@ search's take the full schedule (`table_guided.py`). Some minutes a set.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.measure import Answers, measure, share
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.sets import PATHQUESTION, Sets, sets
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.reknos import LabelScorer, ReKnoS, ReKnoSSettings
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.sets import PATHQUESTION, Sets, sets
 
 METRICS = ("hits_at_1", "f1")
 

@@ -22,10 +22,8 @@ from typing import Any
 
 import jax
 import numpy as np
+from drawn_queries import RandomQueries
 
-from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import fastest
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.kg.queries.sets import QuerySets, Result
 from jaxkg.kg.queries.sparql import Terms, to_ntriples, to_sparql
@@ -48,6 +46,10 @@ from jaxkg.query import (
 from jaxkg.search.plans import execute_batch, execute_paths
 from jaxkg.search.query_graphs import QueryGraphs
 from jaxkg.search.query_rounds import PROGRAMS
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import fastest
 
 sys.path += [str(Path(__file__).resolve().parents[2] / "tests" / of) for of in ("twins", "worlds")]
 from query_twin import Twin, told

@@ -28,6 +28,7 @@ folder for each system, resumed where it stopped. A quarter of an hour on the de
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,6 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate, read_predictions
-from jaxkg.evaluate.curves import save_curve_plot
 from jaxkg.evaluate.damage.perturb import (
     misspell,
     opaque_names,
@@ -53,7 +53,6 @@ from jaxkg.evaluate.runs.scores import score_line
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.experiments.parts import Parts, wishes_from
-from jaxkg.experiments.record import Record, arguments
 from jaxkg.experiments.registry import ENTRIES, build_system
 from jaxkg.experiments.running import run_questions
 from jaxkg.kg import KnowledgeGraph, entity_rows
@@ -62,6 +61,10 @@ from jaxkg.learn.planner.labels import planner_from_labels
 from jaxkg.records import Question
 from jaxkg.storage import write_json
 from jaxkg.tensors import tensor_graph
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.curves import save_curve_plot
+from lib.record import Record, arguments
 
 LEVELS: dict[str, tuple[float, ...]] = {
     "facts": (0, 0.1, 0.2, 0.3, 0.4, 0.5),

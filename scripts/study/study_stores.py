@@ -22,10 +22,7 @@ from pathlib import Path
 
 from jaxkg.answer import Answer
 from jaxkg.experiments.parts import Parts
-from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.experiments.registry import System, build_system
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import sets
 from jaxkg.experiments.stores import settings_of
 from jaxkg.kg import read_graph, save_graph
 from jaxkg.kg.stores.around import Reach
@@ -36,6 +33,11 @@ from jaxkg.kg.stores.sparql import SparqlStore
 from jaxkg.kg.stores.store import Store
 from jaxkg.records import Question
 from jaxkg.systems.stored import INCOMPLETE
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import Laps
+from lib.sets import sets
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
 from sparql_server import oxigraph, put_graph, virtuoso, write_ntriples

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,9 +22,6 @@ import numpy as np
 
 from jaxkg.experiments.measure import measure_answers
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.rows import row
-from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.ranker.steps import StepRanker
 from jaxkg.records import Question
@@ -35,6 +33,11 @@ from jaxkg.systems.value_conditions import (
     asked_of_values,
 )
 from jaxkg.text.states import TokenReader
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.rows import row
+from lib.sets import sets
 
 METRICS = ("hits_at_1", "f1", "grounded")
 _DATE = re.compile(r"(?:date )?(\d{4})(?: (\d\d))?(?: (\d\d))?")

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,10 +32,6 @@ from jaxkg.evaluate.metrics.columns import ratio
 from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
 from jaxkg.experiments.measure import measure
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.rows import row
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import Sets, sets
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
 from jaxkg.learn.edges.train import EdgeConfig
@@ -46,6 +43,12 @@ from jaxkg.score.edges import EdgeSizes
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
 from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.types import NULL
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.rows import row
+from lib.seconds import Laps
+from lib.sets import Sets, sets
 
 _TIMED, _ALONE = 2048, 200
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,10 +19,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.evaluate.curves import save_curve_plot
-from jaxkg.experiments.record import Record, arguments, numbers
 from jaxkg.score import hdc
 from jaxkg.score.hdc import capacity
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.curves import save_curve_plot
+from lib.record import Record, arguments, numbers
 
 DIMENSIONS = (512, 1024, 2048, 4096, 8192)
 BANDWIDTHS = (4.0, 1.0, 0.5, 0.25, 0.1)

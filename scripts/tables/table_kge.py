@@ -9,19 +9,22 @@ a model on two CPU cores, FB15k-237 and WN18RR hours.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from pathlib import Path
 
 import numpy as np
 
 from jaxkg.evaluate import link_prediction
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import LINKS, training_facts
 from jaxkg.kg import read_graph
 from jaxkg.learn.embeddings.fit import fit_embeddings, rows_of
 from jaxkg.learn.embeddings.ranking import rank_links
 from jaxkg.learn.embeddings.train import EmbeddingConfig
 from jaxkg.score.embeddings import MODELS
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.seconds import Laps
+from lib.sets import LINKS, training_facts
 
 CONFIGS = {
     "complex": EmbeddingConfig(model="complex", loss="one-vs-all", n3=0.01),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,10 +20,6 @@ import numpy as np
 
 from jaxkg.adjudicate import Request, Scripted
 from jaxkg.experiments.measure import CHUNK, measure
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.rows import row
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import Sets, sets
 from jaxkg.learn.planner.agreement import compare_with_teacher
 from jaxkg.learn.planner.distill import distill
 from jaxkg.learn.planner.model import Planner
@@ -30,6 +27,12 @@ from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.records import Question
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.planned import PlannedQA
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.rows import row
+from lib.seconds import Laps
+from lib.sets import Sets, sets
 
 METRICS = ("micro_f1", "f1", "hits_at_1", "hit_any", "exact_set", "grounded", "calls")
 

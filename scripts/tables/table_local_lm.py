@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,9 +33,6 @@ from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Report
 from jaxkg.experiments.measure import measure_answers
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import Sets, sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.lm import TrainConfig, train
 from jaxkg.learn.lm.training import Trained, align
@@ -47,6 +45,11 @@ from jaxkg.lm.backend import LocalLM, bearing, teach
 from jaxkg.lm.offers import offer_of_answer
 from jaxkg.records import Question
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.seconds import Laps
+from lib.sets import Sets, sets
 
 METRICS = ("hits_at_1", "f1", "hit_any", "grounded")
 STRATEGIES = ("important", "shortest", "random")

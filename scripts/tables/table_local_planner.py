@@ -15,6 +15,7 @@ On a GPU: --width 768 --layers 12 --batch 256 --traces 9000 --dtype bfloat16 --t
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +23,6 @@ from table_llm_planned import teacher_traces
 
 from jaxkg.adjudicate.calls.planning import Wanted
 from jaxkg.experiments.measure import measure
-from jaxkg.experiments.record import Record, arguments, numbers
-from jaxkg.experiments.rows import row
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import Sets, sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.typed_schema import TypedSchema
 from jaxkg.learn.lm import TrainConfig, train
@@ -37,6 +34,12 @@ from jaxkg.records import Question
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.pathmind.walks import random_walks
 from jaxkg.types import NULL
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments, numbers
+from lib.rows import row
+from lib.seconds import Laps
+from lib.sets import Sets, sets
 
 METRICS = ("micro_f1", "f1", "hits_at_1", "exact_set", "grounded", "calls")
 HOPS = (1, 2, 3)

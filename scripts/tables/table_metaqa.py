@@ -13,21 +13,24 @@ lose nothing, not that they find paths.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from jaxkg.experiments.measure import measure
 from jaxkg.experiments.programs import peak_memory
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.rows import row
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import sets
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import Question
 from jaxkg.search.plans import execute_paths
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.planned import PlannedQA
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.rows import row
+from lib.seconds import Laps
+from lib.sets import sets
 
 METRICS = ("micro_f1", "f1", "hits_at_1", "exact_set", "path_recall_at_1", "grounded")
 STAGES = ("plan", "retrieve", "follow")

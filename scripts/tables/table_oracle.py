@@ -1,6 +1,6 @@
 """All methods with a model in the loop: hits, calls and tokens against how often it is right.
 
-`pq-2h`, `pq-3h`: a model with a dial (`jaxkg.experiments.oracle`, over the OpenAI protocol) plays
+`pq-2h`, `pq-3h`: a model with a dial (`scripts/lib/oracle.py`, over the OpenAI protocol) plays
 every part: PathHD's one call, ReKnoS's scores and checks, PathMind's reasoner, PRoH's plans,
 weights and answers, and the plan of planned search (guided search's own scorer asks no model);
 beside them it answers alone, from the triples that are most like the question (which need not hang
@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,15 +43,11 @@ from jaxkg.cite import grounded
 from jaxkg.cite.hyperpaths import says
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate, evaluate
-from jaxkg.evaluate.curves import save_curve_plot
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.published import mrqa_f1
 from jaxkg.evaluate.metrics.retrieval import retrieval_similarity, support_recall_at_k
 from jaxkg.experiments.measure import lines_of, share
-from jaxkg.experiments.oracle import Known, Oracle, OracleServer, known_of_text
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.sets import Sets, sets, text_questions
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph.text import hypergraph_of_text
 from jaxkg.learn.planner.fit import fit_planner
@@ -72,6 +69,12 @@ from jaxkg.systems.proh.system import ProhQA
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
 from jaxkg.systems.reknos.relation_agent import RelationAgent
 from jaxkg.text import HashingEncoder, label_words
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.curves import save_curve_plot
+from lib.oracle import Known, Oracle, OracleServer, known_of_text
+from lib.record import Record, arguments
+from lib.sets import Sets, sets, text_questions
 
 OVER_TEXT = ("musique", "hotpotqa")
 _but = dataclasses.replace

@@ -34,6 +34,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,13 +44,9 @@ from table_local_lm import gold, reasoner, tell
 
 from jaxkg.adjudicate import adjudicate
 from jaxkg.evaluate import Estimate, paired_differences
-from jaxkg.evaluate.curves import save_curve_plot
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.measure import measure_answers, share
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import Sets, sets
 from jaxkg.kg import Topics, find_topics
 from jaxkg.learn.lm import TrainConfig
 from jaxkg.learn.planner.fit import fit_planner
@@ -63,6 +60,12 @@ from jaxkg.score import hdc
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
 from jaxkg.systems.pathhd.answers import right_shares
 from jaxkg.text import TextEncoder
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.curves import save_curve_plot
+from lib.record import Record, arguments
+from lib.seconds import Laps
+from lib.sets import Sets, sets
 
 POOLED = ("webqsp", "cwq")
 SETS = ("metaqa-3", "pq-3h", *POOLED)

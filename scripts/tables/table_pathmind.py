@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,13 +41,9 @@ import numpy as np
 from jaxkg.answer import Answer
 from jaxkg.evaluate import Estimate
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
-from jaxkg.experiments import rows
 from jaxkg.experiments.measure import measure_answers, share
 from jaxkg.experiments.parts import encoder_kept, settings_made
 from jaxkg.experiments.programs import peak_memory
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.model import PriorityModel
@@ -59,6 +56,12 @@ from jaxkg.systems.pathmind.walks import Ranking
 from jaxkg.text import label_words
 from jaxkg.text.hashing import HashingEncoder
 from jaxkg.types import NULL
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib import rows
+from lib.record import Record, arguments
+from lib.seconds import Laps
+from lib.sets import sets
 
 METRICS = ("hits_at_1", "f1", "hit_any", "answer_recall_at_3", "grounded")
 OFFERED = ("hits_at_1", "f1", "answer_recall_at_3")

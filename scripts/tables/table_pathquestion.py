@@ -10,15 +10,14 @@ two CPU cores for one seed.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from jaxkg.experiments.measure import measure
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.rows import row
-from jaxkg.experiments.sets import PATHQUESTION, Sets, sets
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.learn.ranker.fit import fit_ranker
@@ -26,6 +25,11 @@ from jaxkg.records import Question
 from jaxkg.systems.answering import QuestionAnswering
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
 from jaxkg.systems.ranked import RankedPaths
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.rows import row
+from lib.sets import PATHQUESTION, Sets, sets
 
 METRICS = ("hits_at_1", "f1", "path_recall_at_1", "grounded")
 

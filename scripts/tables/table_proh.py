@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,8 +24,6 @@ from jaxkg.cite.hyperpaths import says
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.seconds import Laps
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.hypergraph.read import read_openie
 from jaxkg.kg.hypergraph.synonyms import merged_entities
@@ -38,6 +37,10 @@ from jaxkg.systems.proh.retrieval import RetrievalSettings, Retriever, merged_ch
 from jaxkg.systems.proh.synonyms import with_synonyms
 from jaxkg.systems.proh.walk import chain
 from jaxkg.text.minilm import MiniLM
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.seconds import Laps
 
 Ranking = list[list[int]]
 """Chunk rows of every question, best first."""

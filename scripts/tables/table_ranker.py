@@ -14,6 +14,7 @@ cache keeps for the next run.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,10 +23,6 @@ import numpy as np
 from jaxkg.evaluate import Estimate
 from jaxkg.experiments.measure import measure, share
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.rows import row
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import Sets, sets
 from jaxkg.learn.ranker.fit import PathRanker, fit_ranker
 from jaxkg.learn.ranker.train import RankerConfig
 from jaxkg.records import Question
@@ -34,6 +31,12 @@ from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.ranked import RankedPaths, RankedSettings
 from jaxkg.systems.reknos import RankerScorer, ReKnoS, ReKnoSSettings
 from jaxkg.text import HashingEncoder
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.rows import row
+from lib.seconds import Laps
+from lib.sets import Sets, sets
 
 METRICS = ("hits_at_1", "f1", "path_recall_at_1", "grounded")
 NAMES = {"cwq": "cwq, of which it saw the WebQSP questions that it was made from"}

@@ -15,6 +15,7 @@ question asked stays in the denominator. A quarter of an hour each on two CPU co
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,10 +26,6 @@ from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.misses import Retrieval, breakdown, retrieval
 from jaxkg.experiments.measure import measure_answers, share
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.rows import row, shown
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import sets
 from jaxkg.kg import entity_rows, find_topics
 from jaxkg.kg.distances import Distances
 from jaxkg.learn.planner.fit import fit_planner
@@ -36,6 +33,12 @@ from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question
 from jaxkg.systems.reknos import LabelScorer, PlannerScorer, ReKnoS, ReKnoSSettings, Solved
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.rows import row, shown
+from lib.seconds import Laps
+from lib.sets import sets
 
 METRICS = ("hits_at_1", "hit_any", "f1", "grounded")
 MISSES = ("path absent", "depth limit", "misdirection")

@@ -12,21 +12,24 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from jaxkg.experiments.measure import share
-from jaxkg.experiments.own import own_graphs
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.sets import sets
 from jaxkg.kg import KnowledgeGraph, Linker, find_topics, read_graph
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.kg.typed_schema import TypedSchema
 from jaxkg.records import Question
 from jaxkg.words import TOPIC_WORD
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.own import own_graphs
+from lib.record import Record, arguments
+from lib.sets import sets
 
 SETS = (
     ("webqsp", "webqsp", "test"),

@@ -14,16 +14,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from jaxkg.experiments.loading import pooled
 from jaxkg.experiments.measure import measure_answers
 from jaxkg.experiments.parts import encoder_kept
-from jaxkg.experiments.record import Record, arguments
-from jaxkg.experiments.rows import row
-from jaxkg.experiments.seconds import Laps
-from jaxkg.experiments.sets import Sets, sets
 from jaxkg.kg import read_graph
 from jaxkg.learn.ranker.step_training import StepConfig, fit_steps
 from jaxkg.learn.ranker.steps import StepRanker
@@ -31,6 +28,12 @@ from jaxkg.records import Question
 from jaxkg.systems.stepped import SteppedPaths, SteppedSettings
 from jaxkg.tensors import tensor_graph
 from jaxkg.text.states import TokenReader
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.record import Record, arguments
+from lib.rows import row
+from lib.seconds import Laps
+from lib.sets import Sets, sets
 
 METRICS = ("hits_at_1", "f1", "path_recall_at_1", "grounded")
 NAMES = {

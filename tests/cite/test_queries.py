@@ -2,12 +2,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from drawn_queries import RandomQueries
 from value_graphs import value_triples
 
 from jaxkg.answer import Answer
 from jaxkg.cite import check
 from jaxkg.cite.queries import query_answer
-from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import (

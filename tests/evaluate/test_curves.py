@@ -1,10 +1,10 @@
 import sys
 
 import pytest
+from lib.curves import save_curve_plot
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate
-from jaxkg.evaluate.curves import save_curve_plot
 
 SIDES = ("width", "height")
 

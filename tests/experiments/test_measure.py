@@ -3,13 +3,13 @@
 import dataclasses
 
 import pytest
+from lib.rows import row
 from planners import demo_planner
 
 from jaxkg.answer import Answer
 from jaxkg.cite import grounded
 from jaxkg.experiments import measure as measuring
 from jaxkg.experiments.measure import lines_of, measure, measure_answers, share
-from jaxkg.experiments.rows import row
 from jaxkg.kg import demo_questions
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 from hyper_world import PLAN, QUESTION, encoder, world
+from lib.oracle import Known, Oracle, OracleServer
 from reknos_films import BIRTHPLACE, FILMS
 
 from jaxkg.adjudicate import Scripted, connect
 from jaxkg.adjudicate.calls.planning import Wanted, plan_relations
-from jaxkg.experiments.oracle import Known, Oracle, OracleServer
 from jaxkg.kg.typed_schema import TypedSchema
 from jaxkg.records import Question
 from jaxkg.systems.baselines import Recall

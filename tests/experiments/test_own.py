@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from lib.own import own_graphs
 
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.own import own_graphs
 
 OWN = Path(__file__).parents[2] / "scripts" / "own"
 

@@ -6,13 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lib.record import Record, arguments, command, commit, page, write_page
+from lib.rows import Table, shown
+from lib.seconds import best_seconds, fastest
+from lib.sets import sets
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate
-from jaxkg.experiments.record import Record, arguments, command, commit, page, write_page
-from jaxkg.experiments.rows import Table, shown
-from jaxkg.experiments.seconds import best_seconds, fastest
-from jaxkg.experiments.sets import sets
 
 SCRIPT = '''"""Things counted, none of them real.
 

@@ -3,10 +3,10 @@ import functools
 
 import numpy as np
 import pytest
+from drawn_queries import RandomQueries
 from sentence_twin import Grammar
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
-from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.builtin import demo_graph
 from jaxkg.kg.queries.literals import as_number

@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from drawn_queries import RandomQueries
 from hyper_cases import SETTINGS, random_hypergraph_from, texts
 from random_graphs import NODES, random_graph_from
 from value_graphs import KINDS, value_triples
 
 from jaxkg.candidates import Targets, expand, follow, relation_paths, start
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_questions
 from jaxkg.kg.files.store import save_graph
 from jaxkg.kg.queries.sets import QuerySets

@@ -4,13 +4,13 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from drawn_queries import RandomQueries
 from query_twin import Twin, told
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
 from jaxkg.cite import check
 from jaxkg.cite.queries import query_answer
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.qualifiers import OBJECT, SUBJECT, qualified_by
 from jaxkg.kg.queries.sets import QuerySets

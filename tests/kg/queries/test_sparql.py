@@ -2,10 +2,10 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from drawn_queries import RandomQueries
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.synthetic.query_graphs import RandomQueries
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.sparql import Terms, to_ntriples, to_sparql

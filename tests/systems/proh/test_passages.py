@@ -3,10 +3,10 @@
 import json
 
 import pytest
+from lib.oracle import Oracle, OracleServer, known_of_text
 
 from jaxkg.adjudicate.connect import connect
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.oracle import Oracle, OracleServer, known_of_text
 from jaxkg.kg.hypergraph.text import hypergraph_of_text
 from jaxkg.records import Passages, Question
 from jaxkg.systems.proh.passages import PassagesQA

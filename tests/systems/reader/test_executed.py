@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from lib.own import own_graphs
 
 from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.own import own_graphs
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings

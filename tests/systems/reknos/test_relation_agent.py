@@ -3,11 +3,11 @@
 import dataclasses
 import json
 
+from lib.oracle import Known, Oracle
 from reknos_films import BIRTHPLACE, BORN, DIRECTED, FILMS, GENRE, STARRING, asked
 
 from jaxkg.adjudicate import Scripted
 from jaxkg.cite import grounded
-from jaxkg.experiments.oracle import Known, Oracle
 from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.systems.reknos.relation_agent import RelationAgent
 from jaxkg.tensors import tensor_graph

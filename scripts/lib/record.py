@@ -1,7 +1,7 @@
 """What a script measured, kept: JSON in `results` beside its folder, and a section of `README.md`.
 
 A page has a place for each result, `<!-- NAME -->` to `<!-- end -->`, written from the JSON files
-alone; text between the places is left as it is. `python -m jaxkg.experiments.record scripts`
+alone; text between the places is left as it is. `cd scripts; python -m lib .`
 writes all of them anew.
 """
 
@@ -21,8 +21,8 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import provenance
-from jaxkg.experiments.rows import Table
 from jaxkg.storage import write_json, write_text
+from lib.rows import Table
 
 RESULTS = "results"
 PAGE = "README.md"
@@ -226,7 +226,3 @@ def _docstring(folder: Path, script: str) -> str:
         return ""
     said = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
     return said.partition("\n\n")[0].replace("\n", " ")
-
-
-if __name__ == "__main__":
-    write_page(Path(sys.argv[1]))
