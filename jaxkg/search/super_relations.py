@@ -221,6 +221,7 @@ def super_search(
     memo: Any = None,
     connections: jax.Array | None = None,
     walk_best: int | None = None,
+    backward: bool = True,
     floor: float | jax.Array = 0.0,
     revisit: Revisit = "topic",
 ) -> Searched:
@@ -240,6 +241,8 @@ def super_search(
         memo: any pytree, what the scorer keeps from step to step.
         connections, floor, revisit: see `ask` and `tell`.
         walk_best: see `tell`; of the last step alone.
+        backward: False goes on from a step's best path alone, so that no later step returns to an
+            alternative; static.
     """
     found, needed = begin(starts, num_questions=num_questions), []
     for step in range(hops):
@@ -248,9 +251,10 @@ def super_search(
             graph, group, found, connections,
             num_groups=num_groups, capacities=(runs, looked), revisit=revisit,
         )  # fmt: skip
+        few = walk_best if step == hops - 1 else (None if backward else 1)
         found = tell(
             graph, found, leads, options, score(found, options, memo),
-            width=width, capacity=edges, walk_best=walk_best if step == hops - 1 else None,
+            width=width, capacity=edges, walk_best=few,
             floor=floor, revisit=revisit,
         )  # fmt: skip
         needed += [leads.needed, found.trail[-1].needed[None]]
@@ -272,19 +276,19 @@ class BestPaths(NamedTuple):
     extracted_by: jax.Array  # [E] int32, place in Q of the path that extracts a slot's node, NULL
 
 
-def conclude(search: SuperSearch, *, keep: int, backward: bool = True) -> BestPaths:
+def conclude(search: SuperSearch, *, keep: int, shorter: bool = True) -> BestPaths:
     """Choose the super-relation paths that answer.
 
-    Forward, the paths of a question end at the last step that reached anything. Backward reasoning
-    returns to the positions before it: what shorter paths extract stays in question, since a step
-    more may have led away from the answer.
+    What shorter paths extract stays in question, since a step more may have led away from the
+    answer. Backward reasoning is not here but in the search, which keeps every alternative of
+    earlier steps (Section 4.3): see `super_search`.
 
     Args:
         search: after its last step.
         keep: K; static.
-        backward: False takes the paths of full length alone; static.
+        shorter: False takes the paths that end at the last step that reached anything; static.
 
-    Reference: ReKnoS, Eq. 6-9; forward and backward reasoning: Section 1.
+    Reference: ReKnoS, Eq. 6-9.
     """
     hops, batch = len(search.sets), search.steps.shape[0]
     reached = jnp.stack([jnp.any(exist, axis=1) for exist in search.exist[1:]], axis=1)
@@ -292,7 +296,7 @@ def conclude(search: SuperSearch, *, keep: int, backward: bool = True) -> BestPa
     questions = jnp.arange(batch, dtype=jnp.int32)[:, None]
     groups, score, extracted = [], [], []
     for step in range(1, hops + 1):
-        wanted = (deepest >= step) if backward else (deepest == step)
+        wanted = (deepest >= step) if shorter else (deepest == step)
         exist = search.exist[step] & wanted[:, None]
         path, total = best_paths(search.totals[step], exist, keep=keep)
         score.append(total)

@@ -110,10 +110,12 @@ class Arm(NamedTuple):
     width: int
     keep: int
     backward: bool = True
+    shorter: bool = True
 
     def __str__(self) -> str:
         called = "plain relations" if self.groups == "none" else f"{self.groups} super-relations"
-        ways = "" if self.backward else ", forward only"
+        ways = "" if self.backward else ", no way back"
+        ways += "" if self.shorter else ", answers at full length only"
         return f"{called}, N = {self.width}, K = {self.keep}{ways}"
 
 
@@ -124,9 +126,11 @@ ARMS = (
     Arm("none", 8, 9),
     Arm("none", 16, 27),
     Arm("named", 3, 3, backward=False),
+    Arm("named", 3, 3, shorter=False),
 )
 """The paper's question first: with and without super-relations at one N. Then plain relations that
-may touch as many entities, and the search without alternatives at earlier steps."""
+may touch as many entities, the search without alternatives at earlier steps, and answers that end
+at the last step alone."""
 
 
 def pooled(name: str, rows: Rows, options: argparse.Namespace) -> None:
@@ -148,6 +152,7 @@ def pooled(name: str, rows: Rows, options: argparse.Namespace) -> None:
             width=arm.width,
             keep=arm.keep,
             backward=arm.backward,
+            shorter=arm.shorter,
             hops=options.hops,
             threshold=0.0,
             batch_size=32,

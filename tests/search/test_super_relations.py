@@ -18,10 +18,10 @@ QUESTIONS, HOPS, WIDTH, KEEP, GROUPS = 4, 3, 2, 2, 4
 EDGES = 4096
 
 
-@functools.partial(jax.jit, static_argnames=("revisit", "edges", "walk_best"))
+@functools.partial(jax.jit, static_argnames=("revisit", "edges", "walk_best", "backward"))
 def found(
     graph, starts, group, scores, enough, floor, connections=None,
-    *, revisit="topic", edges=EDGES, walk_best=None,
+    *, revisit="topic", edges=EDGES, walk_best=None, backward=True,
 ):  # fmt: skip
     """The whole search in one program."""
     return super_search(
@@ -37,20 +37,21 @@ def found(
         grow=lambda search, memo: (enough[len(search.sets) - 1], memo),
         connections=connections,
         walk_best=walk_best,
+        backward=backward,
         floor=floor,
         revisit=revisit,
     ).search
 
 
-concluded = functools.partial(jax.jit, static_argnames=("keep", "backward"))(conclude)
+concluded = functools.partial(jax.jit, static_argnames=("keep", "shorter"))(conclude)
 witnessed = jax.jit(witness_paths)
 
 
-def searched(graph, starts, group, scores, *, enough=None, floor=0.0, backward=True, **options):
+def searched(graph, starts, group, scores, *, enough=None, floor=0.0, shorter=True, **options):
     """The search, its conclusion, and a walk for every entity extracted."""
     enough = np.zeros((HOPS, QUESTIONS), bool) if enough is None else enough
     search = found(graph, starts, group, scores, enough, np.float32(floor), **options)
-    best = concluded(search, keep=KEEP, backward=backward)
+    best = concluded(search, keep=KEEP, shorter=shorter)
     slots = np.cumsum([0, *(level.row.shape[0] for level in search.trail[1:])])
     masks = (
         np.zeros(search.trail[0].row.shape, bool),
@@ -258,7 +259,7 @@ def test_a_closed_question_takes_no_further_step(random_graph, rng):
         assert np.array_equal(best.groups[question, :kept], all_best.groups[question, :kept])
         assert (best.groups[question, kept:] == -1).all()
     _, forward, _ = searched(
-        world.graph, frontier_of(topics), group, scores, enough=enough, backward=False
+        world.graph, frontier_of(topics), group, scores, enough=enough, shorter=False
     )
     for question, steps in enumerate([1, 2, 3]):
         lengths = (forward.groups[question] != -1).sum(axis=1)
@@ -277,6 +278,23 @@ def test_walking_only_the_best_paths_at_the_end_changes_no_conclusion(random_gra
     assert extracted(every, one) == extracted(few, other)
     assert (few.walked <= every.walked).all()
     assert (few.walked < every.walked).any()
+
+
+def test_without_the_way_back_a_step_goes_on_from_the_best_path_alone(random_graph, rng):
+    world = random_graph(5)
+    _, group, scores = scene(world, rng)
+    starts = frontier_of([[0], [1], [2], [0, 3]])
+    every, _, _ = searched(world.graph, starts, group, scores)
+    ahead, _, _ = searched(world.graph, starts, group, scores, backward=False)
+    for step in range(1, HOPS):
+        exist, totals = np.asarray(ahead.exist[step]), np.asarray(ahead.totals[step])
+        best = np.where(exist, totals, -1.0).argmax(axis=1)
+        onward = np.asarray(ahead.exist[step + 1]).reshape(QUESTIONS, exist.shape[1], -1)
+        others = np.arange(exist.shape[1])[None] != best[:, None]
+        assert not onward[others].any()
+    assert ahead.exist[1].tolist() == every.exist[1].tolist(), "the first step has no way back"
+    assert (ahead.walked <= every.walked).all()
+    assert (ahead.walked < every.walked).any()
 
 
 def extracted(search, best):

@@ -208,7 +208,7 @@ class LLMSession:
         counted, not named.
         """
         settings, kg, names = self._problem.settings, self._problem.kg, self._problem.groups.names
-        best = concluded(search, keep=settings.keep, backward=settings.backward)
+        best = concluded(search, keep=settings.keep, shorter=settings.shorter)
         found, groups = jax.device_get(((search, best), best.groups))
         extracted = entities_by_path(*found)
         asked = sorted(self._scored)

@@ -29,7 +29,7 @@ _SLOTS = 1 << 14
 
 _begin = functools.partial(jax.jit, static_argnames="num_questions")(begin)
 _close = jax.jit(close)
-concluded = functools.partial(jax.jit, static_argnames=("keep", "backward"))(conclude)
+concluded = functools.partial(jax.jit, static_argnames=("keep", "shorter"))(conclude)
 _start = jax.jit(start)
 
 
@@ -102,7 +102,8 @@ def run_search(
         if step and not options.any():
             break
         scores, options = session.score(search, options)
-        walk_best = settings.keep if step == settings.hops - 1 else None
+        last, onward = step == settings.hops - 1, None if settings.backward else 1
+        walk_best = settings.keep if last else onward
 
         def told(slots: tuple[int, ...], known=(search, runs, options, scores), best=walk_best):
             return _tell(
@@ -113,4 +114,4 @@ def run_search(
         search = rerun(told, room.of(f"tell {step}", _SLOTS), lenient=True).value
         if step < settings.hops - 1:  # after the last step there is none to save
             search = _close(search, session.sufficient(search))
-    return search, concluded(search, keep=settings.keep, backward=settings.backward)
+    return search, concluded(search, keep=settings.keep, shorter=settings.shorter)

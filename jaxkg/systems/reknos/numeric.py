@@ -54,8 +54,8 @@ class Look(NamedTuple):
 @functools.partial(
     jax.jit,
     static_argnames=(
-        "scorer", "num_groups", "width", "beam_width", "hops", "keep", "backward", "capacities",
-        "revisit",
+        "scorer", "num_groups", "width", "beam_width", "hops", "keep", "backward", "shorter",
+        "capacities", "revisit",
     ),
 )  # fmt: skip
 def search_batch(
@@ -77,6 +77,7 @@ def search_batch(
     hops: int,
     keep: int,
     backward: bool,
+    shorter: bool,
     capacities: tuple[int, ...],
     revisit: Revisit,
 ) -> NumericSearch:
@@ -86,8 +87,8 @@ def search_batch(
         graph, group, connections, named: see `SuperProblem`.
         weights, reading: see `NumericScorer`; B questions.
         row, node: [S] int32 topics.
-        floor, enough, width, beam_width, hops, keep, backward: see `ReKnoSSettings`; the sizes are
-            static, N, W, L and K.
+        floor, enough, width, beam_width, hops, keep, backward, shorter: see `ReKnoSSettings`; the
+            sizes are static, N, W, L and K.
         scorer: see `BeamScorer`; static.
         num_groups: of super-relations; static.
         capacities: one number, slots of all that the first step does; every step has four times
@@ -131,9 +132,9 @@ def search_batch(
         lambda search, options, seen: group_scores(seen.beam, seen.scores, group, num_groups),
         num_questions=batch, num_groups=num_groups, width=width, hops=hops, capacities=slots,
         grow=grow, memo=look(first, 0), connections=connections, walk_best=keep, floor=floor,
-        revisit=revisit,
+        backward=backward, revisit=revisit,
     )  # fmt: skip
-    best = conclude(found.search, keep=keep, backward=backward)
+    best = conclude(found.search, keep=keep, shorter=shorter)
 
     def scored_within(beam: Beam, options: jax.Array) -> Scored:
         told = scored(beam, options)
@@ -196,7 +197,8 @@ def search_numerically(
             settings.floor, settings.sufficient,
             scorer=scorer.beam_scorer, num_groups=len(problem.groups), width=settings.width,
             beam_width=settings.beam_width, hops=hops, keep=settings.keep,
-            backward=settings.backward, capacities=slots, revisit=problem.revisit,
+            backward=settings.backward, shorter=settings.shorter, capacities=slots,
+            revisit=problem.revisit,
         )  # fmt: skip
 
     capacities = problem.room.of(f"batches of {rows}", rows << 7, last=4 ** (hops - 1))

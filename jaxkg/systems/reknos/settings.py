@@ -17,7 +17,9 @@ class ReKnoSSettings(Checked):
         width: N, super-relations kept at each step.
         hops: L, steps at most.
         keep: K, super-relation paths used of each length; the paper does not say how many.
-        backward: also use the paths that end at earlier steps, see `search.conclude`.
+        backward: a step may return to any alternative kept at earlier ones (Section 4.3); False
+            goes on from the best path of each step alone.
+        shorter: also use the paths that end at earlier steps, see `search.conclude`.
         connection: candidates are connected to the set before them by a node the question has
             "reached", or by any node of the "graph" (Eq. 1 as printed).
         floor: a super-relation that scores below this share of its step's best is not kept.
@@ -48,6 +50,7 @@ class ReKnoSSettings(Checked):
     hops: Count = 3
     keep: Count = 3
     backward: bool = True
+    shorter: bool = True
     connection: Literal["reached", "graph"] = "reached"
     floor: NotNegative = 0.0
     join: Join = "auto"
