@@ -83,6 +83,7 @@ WITHOUT_GNN = "without message passing (Eq. 2)"
 PARTS: dict[str, dict[str, str]] = {
     "default": {},
     "paper's preset": {"preset": "paper"},
+    "paper's preset, d as one number": {"preset": "paper", "heads": "1"},
     "without weights of walks": {"walk_weights": "false"},
     "without the mass of walks": {"mass": "false"},
     "loss as printed (Eq. 6)": {"balanced": "false"},

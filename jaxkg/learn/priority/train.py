@@ -44,7 +44,9 @@ class PriorityConfig(Checked):
         hidden_words: share of a question's words hidden at most, see `hide_words`.
         sharpness: how much more a wrong entity of high priority weighs than one of low priority.
         balanced: see `priority_loss`.
-        walk_weights, mass, heads: parts of the score, see `PrioritySizes`.
+        walk_weights, mass, heads: parts of the score, see `PrioritySizes`. The paper prints the d
+            of Eq. 3 in bold, feeds `[d, q]` to a network and wants d near q: a vector of q's size,
+            which is that of an entity's state, 32; `heads=1` adds it up to one number.
         checkpoint_every: steps between checkpoints, where they are written.
     """
 
@@ -63,7 +65,7 @@ class PriorityConfig(Checked):
     checkpoint_every: Count = 100
 
     presets: ClassVar = {
-        "paper": {"balanced": False, "walk_weights": False, "mass": False, "heads": 1}
+        "paper": {"balanced": False, "walk_weights": False, "mass": False, "heads": 32}
     }
 
 

@@ -11,6 +11,7 @@ from priority_twin import all_walks
 from random_graphs import random_graph_from
 
 from jaxkg.errors import JaxkgError
+from jaxkg.experiments.parts import settings_made
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.model import PriorityModel, entity_features
@@ -22,6 +23,7 @@ from jaxkg.learn.priority.train import (
 )
 from jaxkg.records import Question
 from jaxkg.score.priority import Question as Read
+from jaxkg.score.priority_params import PrioritySizes, init_priority
 from jaxkg.tensors import tensor_graph
 from jaxkg.text.hashing import HashingEncoder
 
@@ -243,3 +245,15 @@ def test_nothing_to_train_on_is_told():
         fit_priority(kg, tensor_graph(kg), [])
     with pytest.raises(JaxkgError, match="nothing to train on"):
         fit_priority(kg, tensor_graph(kg), [Question("q", "who", topics=("film 1",), answers=())])
+
+
+def test_the_papers_d_is_a_vector_of_the_questions_size():
+    """PathMind, Eq. 3 to 5: `[d, q]` goes into a network, and d is to be near q."""
+    config = settings_made(PriorityConfig, {"preset": "paper"})
+    assert config.heads == PrioritySizes.state
+    params = init_priority(
+        3, PrioritySizes(hops=2, buckets=4, heads=config.heads), key=jax.random.key(0)
+    )
+    assert params.future.out.shape[1] - 2 == params.cost.ask.shape[1]
+    with pytest.raises(JaxkgError, match="heads"):
+        settings_made(PriorityConfig, {"preset": "paper", "heads": "0"})
