@@ -154,12 +154,23 @@ def command(words: Sequence[str]) -> str:
 
 
 def commit(folder: Path) -> str:
-    """The commit of a check-out, marked where files differ from it; "unknown" outside of one."""
-    asked = ["git", "-C", os.fspath(folder), "describe", "--always", "--dirty", "--exclude=*"]
+    """The commit of a check-out, marked where files differ from it; "unknown" outside of one.
+
+    Results and their page do not count: a run writes them as it goes.
+    """
+    git = ["git", "-C", os.fspath(folder)]
+    written = [f":(exclude){RESULTS}", f":(exclude){PAGE}"]
     try:
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        told = [
+            subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout
+            for words in (
+                ("rev-parse", "--short", "HEAD"),
+                ("status", "--porcelain", "-uno", "--", ":/", *written),
+            )
+        ]
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+    return told[0].strip() + ("-dirty" if told[1].strip() else "")
 
 
 def section(told: dict[str, Any], folder: Path) -> str:
@@ -182,8 +193,9 @@ def _made(told: dict[str, Any]) -> str:
     versions = ", ".join(
         f"{name} {told['versions'][name]}" for name in ("python", "jax") if name in told["versions"]
     )
+    dirty = ", files differed: to be run again" if told["commit"].endswith("-dirty") else ""
     return (
-        f"`{told['command']}` at {told['commit']}, {told['date']}; {told['device']}; "
+        f"`{told['command']}` at {told['commit']}{dirty}, {told['date']}; {told['device']}; "
         f"{versions}{seed}"
     )
 
