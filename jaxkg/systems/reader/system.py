@@ -20,7 +20,7 @@ from jaxkg.query import Total, query_to_dict
 from jaxkg.readings import say
 from jaxkg.readings.pair import PairScorer
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
-from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
+from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, as_question
 from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader import wording
 from jaxkg.systems.reader.confidence import confidence, confidence_cues
@@ -250,7 +250,7 @@ class Reader(QuestionAnswering):
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
 
-    def correct(self, question: Question, number: int) -> None:
+    def correct(self, question: str | Question, number: int) -> None:
         """Keep that a reading of a question is right: this question and those alike go by it.
 
         Args:
@@ -261,6 +261,7 @@ class Reader(QuestionAnswering):
         Raises:
             JaxkgError: there is no reading of that number.
         """
+        question = as_question(question)
         understood = self.understand(question.text, given_topics(question))
         offered = dict(enumerate(understood.readings, start=0 if understood.sure else 1))
         offered.pop(self.settings.readings + 1, None)
