@@ -93,6 +93,13 @@ class Closing(_Block):
         return 1
 
 
+def innermost(backend: Backend) -> Backend:
+    """The backend that answers, without what counts, keeps or limits its calls."""
+    while isinstance(backend, Wrapper):
+        backend = backend.inner
+    return backend
+
+
 class Wrapper(_Block, abc.ABC):
     """A backend around another."""
 

@@ -100,7 +100,15 @@ def session(
         if model is not None:
             show.about = model.waiting
         backend = None if model is None else model.backend
-        parts = parts_of(graph.kg, graph.reading, graph.stores, show, backend=backend, **options)
+        parts = parts_of(
+            graph.kg,
+            graph.reading,
+            graph.stores,
+            show,
+            backend=backend,
+            ask_model=wanted.ask_model,
+            **options,
+        )
         yield Session(build_system(name or default_system(parts), parts), parts, seconds)
 
 

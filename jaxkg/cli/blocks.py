@@ -114,6 +114,7 @@ class ModelOptions:
     llm_seed: options.ModelSeed = None
     extra_body: options.ExtraBody = None
     why: options.Why = False
+    ask_model: options.AskModel = "unsure"
 
     def __post_init__(self) -> None:
         # The name may come from the environment, for all commands: one says that it wants none.

@@ -152,7 +152,11 @@ def compare(
             first = given[group[0]]
             graph = load_graph(first.graph, names=first.names)
             kind = Parts if datasets is None else _TrainedParts
-            shared_parts = {"devices": shared, "passages": first.passages}
+            shared_parts = {
+                "devices": shared,
+                "passages": first.passages,
+                "ask_model": wanted.ask_model,
+            }
             parts = kind(graph, show, top_k=top_k, repair=repair, seed=seed, **shared_parts)
             for name in chosen:
                 backend = model.backend if model is not None and asks_model(name) else None

@@ -65,8 +65,8 @@ def evaluate(
     The report also has the share of questions whose answer was retrieved at all, the nodes and
     edges visited, and where misses were lost: not linked, not retrieved, ranked below or withheld.
 
-    With --llm a language model judges the paths that were found, in one call per question. Each
-    reply is saved as it arrives: a run that was stopped resumes and repeats no call.
+    With --llm a language model chooses among the readings of each question that the system is not
+    sure of. Each reply is saved as it arrives: a run that was stopped resumes and repeats no call.
 
     With --judge a language model grades each answer on seven dimensions; an abstention scores 0.
     """
@@ -90,6 +90,7 @@ def evaluate(
             show,
             backend=None if model is None else model.backend,
             **made_of.given(),
+            ask_model=wanted.ask_model,
             top_k=top_k,
             repair=repair,
             seed=seed,

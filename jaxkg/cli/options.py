@@ -216,7 +216,19 @@ ShowPrompts = Annotated[
 ]
 TopK = Annotated[
     int,
-    typer.Option("--top-k", min=1, help="Number of groups of paths that the model sees, at most."),
+    typer.Option(
+        "--top-k",
+        min=1,
+        help="Number of groups of paths that the model sees, at most. Requires --set judge=paths.",
+    ),
+]
+AskModel = Annotated[
+    Literal["unsure", "always", "never"],
+    typer.Option(
+        "--ask-model",
+        help="When the model chooses among the readings of a question: if the system withholds its "
+        "answer or is not certain of it, always, or never.",
+    ),
 ]
 Repair = Annotated[
     bool, typer.Option("--repair", help="Allow one more call if a reply cannot be parsed.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from jaxkg.errors import JaxkgError
 from jaxkg.settings import SettingError
+from jaxkg.systems.parts import AskModel, OfferSettings
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate import Backend
@@ -85,6 +86,8 @@ class Parts:
         trained: folders of other trained models, by the system they are trained for.
         wishes: settings by name as the user wrote them; a builder takes what it understands.
         top_k, repair, keep_on_failure: see `AdjudicatedQA`.
+        ask_model: when a model is asked about what a system found.
+        offers: what it is asked then; made of these and the wishes for it.
         seed: of a planner made here.
         marks: what decides the answers of the system built, for a run's fingerprint.
         traces: what a planning model said, added to as the system answers.
@@ -107,6 +110,8 @@ class Parts:
     top_k: int = 50
     repair: bool = False
     keep_on_failure: bool = False
+    ask_model: AskModel = "unsure"
+    offers: OfferSettings = OfferSettings()
     seed: int = 0
     marks: dict[str, Any] = dataclasses.field(default_factory=dict)
     traces: list[PlanTrace] = dataclasses.field(default_factory=list)
@@ -117,6 +122,34 @@ class Parts:
     devices: Devices = Devices()
     group: int = 0
     kept: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def judges_paths(self) -> bool:
+        """Whether a model is to judge paths that a system is to retrieve for it."""
+        asked = self.backend is not None and self.offers.ask != "never"
+        return asked and self.offers.judge == "paths"
+
+    @property
+    def offered(self) -> int:
+        """Readings that a model is offered of each question at most; 0 where it chooses none."""
+        asked = self.backend is not None and self.offers.ask != "never"
+        return self.offers.offered if asked and self.offers.judge == "readings" else 0
+
+    def read_offers(self) -> None:
+        """Take the wishes `judge=` and `judge.NAME=`, where there is a model.
+
+        Raises:
+            JaxkgError: there is no such setting, or the value is none for it.
+        """
+        if self.backend is None:
+            return
+        mine = [name for name in self.wishes if name.partition(".")[0] == "judge"]
+        wishes = {name.removeprefix("judge."): self.wishes.pop(name) for name in mine}
+        from jaxkg.adjudicate.backend import innermost
+
+        # A small model of `jaxkg train lm` has learnt to judge paths, and nothing else.
+        judge = "paths" if getattr(innermost(self.backend), "compact", False) else "readings"
+        self.offers = settings_made(OfferSettings, wishes, ask=self.ask_model, judge=judge)
 
     @property
     def graph(self) -> KnowledgeGraph | KnowledgeHypergraph:

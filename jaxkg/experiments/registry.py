@@ -59,6 +59,11 @@ class Entry:
     divided: bool = False
     baseline: bool = False
 
+    @property
+    def offers(self) -> bool:
+        """Whether it has readings that a model can choose among."""
+        return not self.baseline and self.name != "proh"
+
     def built(self, parts: Parts) -> Any:
         """The system, its module imported now."""
         if not isinstance(self.build, str):
@@ -145,7 +150,7 @@ def default_system(parts: Parts) -> str:
 def build_system(name: str, parts: Parts) -> System:
     """Build a system by name.
 
-    A language model that a system has no use for inside judges its paths, one call a question.
+    With a language model it is offered the best readings of every question, see `OfferSettings`.
 
     Raises:
         JaxkgError: no such system, or it lacks what it needs.
@@ -167,28 +172,48 @@ def build_system(name: str, parts: Parts) -> System:
             f"--system {name} asks a graph, and these questions bring passages instead: "
             "--system proh, or --kg GRAPH"
         )
+    parts.read_offers()
     built = entry.built(parts) if parts.devices.questions == 1 else _replicated(entry, parts)
     parts.marks["system"] = name
-    if parts.backend is not None:
-        parts.marks |= {"model": parts.backend.model, "repair": parts.repair}
-        from jaxkg.adjudicate.manner import Manner
+    if parts.backend is None:
+        return built
+    parts.marks |= {"model": parts.backend.model, "repair": parts.repair}
+    from jaxkg.adjudicate.manner import Manner
 
-        if parts.backend.manner != Manner():
-            parts.marks["manner"] = repr(parts.backend.manner)
-        if entry.model == "after":
-            from jaxkg.systems.adjudicated import AdjudicatedQA
+    if parts.backend.manner != Manner():
+        parts.marks["manner"] = repr(parts.backend.manner)
+    return _with_model(entry, parts, built)
 
-            most = getattr(built, "single_paths", None)
-            parts.marks["top_k"] = most or parts.top_k
-            return AdjudicatedQA(
-                built,
-                parts.backend,
-                top_k=most or parts.top_k,
-                single=most is not None,
-                prompt=getattr(built, "prompt", "ours"),
-                repair=parts.repair,
-                keep_on_failure=parts.keep_on_failure,
-            )
+
+def _with_model(entry: Entry, parts: Parts, built: Any) -> Any:
+    """A system, and the model that chooses among its readings or judges its paths."""
+    single, offers = getattr(built, "single_paths", None), parts.offers
+    prompt: Any = getattr(built, "prompt", "ours")
+    assert parts.backend is not None
+    # A published prompt is one of paths.
+    by_paths = offers.judge == "paths" or entry.baseline or single or prompt != "ours"
+    if entry.model == "after" and by_paths:
+        from jaxkg.systems.adjudicated import AdjudicatedQA
+
+        parts.marks["top_k"] = single or parts.top_k
+        if offers.ask == "never":
+            return built
+        return AdjudicatedQA(
+            built,
+            parts.backend,
+            top_k=single or parts.top_k,
+            single=single is not None,
+            prompt=prompt,
+            repair=parts.repair,
+            keep_on_failure=parts.keep_on_failure,
+        )
+    if entry.offers and offers.judge == "readings":
+        parts.marks["offers"] = repr(offers)
+        if offers.ask == "never":
+            return built
+        from jaxkg.systems.offered import OfferedQA
+
+        return OfferedQA(built, parts.kg, parts.backend, offers, repair=parts.repair)
     return built
 
 

@@ -58,6 +58,7 @@ class LocalLM(Closing):
         language: the model.
         model: its name with a digest of its weights, so that a cache never mixes two trainings.
         rates: zero.
+        compact: it was taught to judge paths and to plan, and follows no instructions.
 
     Example:
         >>> with LocalLM.open("models/student") as backend:  # doctest: +SKIP
@@ -95,7 +96,7 @@ class LocalLM(Closing):
         tensors = dict(named_tensors(language.model))
         weights = digest_of(tensors[name] for name in sorted(tensors))
         self.model = f"{PREFIX}{language.name}@{weights[:12]}"
-        self._compact = language.about.get("prompts") == "compact"
+        self.compact = language.about.get("prompts") == "compact"
         self._constrained = constrained
         self._batch_size = batch_size
         self._stop = tuple(stop)
@@ -158,14 +159,14 @@ class LocalLM(Closing):
     def _job(self, place: int, request: Request) -> _Job | Reply:
         """The prompt as the model reads it, or why it cannot be answered."""
         tokenizer, offer = self.language.tokenizer, read_offer(request)
-        if offer is None and self._compact:
+        if offer is None and self.compact:
             return Reply(
                 error="bad_request",
                 detail=f"{self.model} was taught to adjudicate and to plan alone; stage "
                 f"{request.stage!r} needs a model that follows instructions",
             )
-        if offer is not None and (self._compact or self._constrained):
-            turns = offer.turns(request.messages, compact=self._compact)
+        if offer is not None and (self.compact or self._constrained):
+            turns = offer.turns(request.messages, compact=self.compact)
         else:
             sent = wire_messages(request, structured=False)
             turns = [(message.role, message.content) for message in sent]
@@ -178,7 +179,7 @@ class LocalLM(Closing):
             )
         if not self._constrained:
             offer = None
-        options = offer.options(compact=self._compact) if offer else ()
+        options = offer.options(compact=self.compact) if offer else ()
         named = {tuple(tokenizer.encode(name)): name for name in options if name}
         return _Job(place, request, offer if named else None, prompt, named)
 
@@ -230,7 +231,7 @@ class LocalLM(Closing):
             # A list that was cut off may end within a name: what is no whole option goes.
             items = split_list(tokens, self._newline)
             chosen = [job.named[item] for item in items if item in job.named]
-            text = job.offer.reply(chosen, compact=self._compact)
+            text = job.offer.reply(chosen, compact=self.compact)
         else:
             text = self.language.tokenizer.decode(tokens)[: found.cut]
         return Reply(

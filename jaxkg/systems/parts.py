@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+
+from jaxkg.settings import Checked, Count, NotNegative, Share
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate.backend import Backend
@@ -15,6 +18,32 @@ if TYPE_CHECKING:
     from jaxkg.text import TextEncoder
 
 T = TypeVar("T")
+
+AskModel: TypeAlias = Literal["unsure", "always", "never"]
+"""When a language model is asked about what a system found."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OfferSettings(Checked):
+    """What a language model is asked about a system's findings, and when; `--set judge.NAME=`.
+
+    Attributes:
+        judge: offer it "readings" of the question, or the "paths" of the answer, as PathHD does.
+        ask: always, never, or where the system withholds its answer or is not certain of it.
+        offered: K, readings offered at most, the system's own among them.
+        weight: of the model's logits beside the system's log-score.
+        certain: confidence of the system from which on the model is not asked.
+        prompts: a "point" prompt for each reading, a "list" of all, or what the endpoint can.
+        seed: of the order of a list.
+    """
+
+    judge: Literal["readings", "paths"] = "readings"
+    ask: AskModel = "unsure"
+    offered: Count = 6
+    weight: NotNegative = 0.67
+    certain: Share = 0.75
+    prompts: Literal["auto", "point", "list"] = "auto"
+    seed: int = 0
 
 
 class Parts(Protocol):
@@ -35,6 +64,16 @@ class Parts(Protocol):
     asked: KnowledgeHypergraph | None
     passages: tuple[tuple[str, str], ...]
     kept: dict[str, Any]
+
+    @property
+    def judges_paths(self) -> bool:
+        """Whether a model is to judge paths that a system is to retrieve for it."""
+        ...
+
+    @property
+    def offered(self) -> int:
+        """Readings that a model is offered of each question at most; 0 where it chooses none."""
+        ...
 
     @property
     def tensors(self) -> TensorGraph:

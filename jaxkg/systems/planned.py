@@ -208,10 +208,12 @@ def _told(masked: str) -> str:
 
 
 def from_parts(parts: Parts) -> PlannedQA:
-    """The system as the command builds it; a model that judges is given all good plans."""
-    mode = "best" if parts.backend is None else "union"
+    """The system as the command builds it; a model that judges paths is given all good plans."""
+    mode = "union" if parts.judges_paths else "best"
     encoder = _encoder(parts)
-    settings = parts.settings(PlannedSettings, mode=mode)
+    # Plans that a model is offered may be less probable than those that are answered by.
+    wider = {"width": max(4, parts.offered), "margin": 10.0} if parts.offered else {}
+    settings = parts.settings(PlannedSettings, mode=mode, **wider)
     return PlannedQA.build(
         parts.kg,
         parts.planner,

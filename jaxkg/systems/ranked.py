@@ -102,6 +102,11 @@ class RankedPaths(PathAnswering[RelationPaths]):
         """The rule in force."""
         return self.settings.revisit or self.ranker.about.get("revisit", "topic")
 
+    @property
+    def directed(self) -> bool:
+        """Whether its paths tell the direction of a step."""
+        return self.ranker.directed
+
     def propose(self, linked: Linked) -> RelationPaths:
         """The best relation paths around the topics, all to be followed."""
         plans = self.rank(linked.questions, linked.topics, linked.telling("rank"))

@@ -125,7 +125,7 @@ class Trial:
         """All commands, against one endpoint."""
         with loopback.LanguageServer(self.endpoint) as server:
             model = ("--llm", "loopback", "--base-url", server.url, "--concurrency", "2")
-            model += ("--timeout", PATIENCE.get(self.fault.kind, "20"))
+            model += ("--set", "judge=paths", "--timeout", PATIENCE.get(self.fault.kind, "20"))
             for end in ((), ("--json",)):
                 self.ask(model, end)
             self.again(model)

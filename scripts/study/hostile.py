@@ -582,8 +582,9 @@ def kept(tool: Tool, seen: Seen) -> None:
     """What a model was asked and replied is its owner's."""
     replies = tool.folder / "fresh" / "replies.sqlite"
     model = ["--llm", "m", "--base-url", "http://127.0.0.1:9", "--replies", str(replies)]
+    always = ["--ask-model", "always"]
     subprocess.run(
-        [*tool.command, "ask", "who directed [Alien]?", *model, "--timeout", "2"],
+        [*tool.command, "ask", "who directed [Alien]?", *model, "--timeout", "2", *always],
         capture_output=True,
         env=os.environ | {"JAXKG_CACHE": str(tool.folder / "own")},
     )
@@ -673,7 +674,7 @@ def packed(tool: Tool, seen: Seen) -> None:
         begun = time.monotonic()
         run = tool.popen(
             *("ask", "who directed [Alien]?", "--llm", "m", "--base-url", address),
-            *("--timeout", "4", "--no-cache"),
+            *("--timeout", "4", "--no-cache", "--ask-model", "always"),
             limit="-v 6000000",
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -178,6 +178,7 @@ class Evaluate(Job):
 
         with LanguageServer(answer, delay=0.05) as server:
             model = ["--llm", "loopback", "--base-url", server.url, "--concurrency", "2"]
+            model += ["--set", "judge=paths"]
             where = ["-o", str(folder / "run"), "--replies", str(folder / "replies.sqlite")]
             asked = ["--questions", str(self.folder / "asked.jsonl"), "--system", "planner"]
             jaxkg(["eval", *where, *asked, *model, "--json"])

@@ -217,7 +217,7 @@ def test_replies_that_cannot_be_kept_are_used_all_the_same(jaxkg, serve, tmp_pat
     server = serve(lambda _: json.dumps({"answers": [], "supporting_paths": [1], "rationale": ""}))
     model = ("--llm", "loopback", "--base-url", server.url, "--replies", tmp_path / "r.sqlite")
     with limited(0):
-        code, out, err = jaxkg("ask", ASKED, *model)
+        code, out, err = jaxkg("ask", ASKED, *model, "--set", "judge=paths")
     assert code == 0
     assert "1. Ridley Scott" in out
     assert "replies are neither read from it nor kept" in err

@@ -43,6 +43,7 @@ def test_no_call_is_repeated_and_the_report_is_the_same(jaxkg, serve, tmp_path):
     def arguments(server, name):
         return [
             *("eval", "--system", "planner", "--questions", str(questions), "--json"),
+            *("--set", "judge=paths"),
             *("-o", str(tmp_path / name)),
             *("--llm", "loopback", "--base-url", server.url, "--concurrency", "8"),
             *("--replies", str(tmp_path / f"{name}.sqlite")),

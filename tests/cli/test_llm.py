@@ -20,11 +20,15 @@ def choose(body):
 
 @pytest.fixture
 def llm(jaxkg, tmp_path):
-    """Run the command against a server, its replies kept in the test's own folder."""
+    """Run the command against a server, its replies kept in the test's own folder.
+
+    The model judges paths, but where an argument says when it chooses among readings.
+    """
 
     def run(server, *arguments, model="loopback"):
         return jaxkg(
             *arguments,
+            *(() if "--ask-model" in arguments else ("--set", "judge=paths")),
             *("--llm", model, "--base-url", server.url),
             *("--replies", tmp_path / "replies.sqlite"),
         )
@@ -52,6 +56,28 @@ def test_one_call_decides_and_is_counted(llm, serve):
     _, told, _ = llm(server, "ask", *PLANNED, ASKED)
     assert "1 call to a model, " in told
     assert len(server.bodies) == 1, "the second time it is read from the disk"
+
+
+def test_a_model_chooses_among_readings_where_the_system_is_unsure(llm, serve):
+    """Of readings in any order the one of who wrote it; nobody asked who directed it."""
+
+    def answer(body):
+        lines = body["messages"][-1]["content"].splitlines()
+        numbers = [line.partition(".")[0] for line in lines if "Dan O'Bannon" in line]
+        return json.dumps({"reading": int(numbers[0])} if numbers else {})
+
+    server = serve(answer)
+    certain = llm(server, "ask", "--json", "--ask-model", "unsure", ASKED)[1]
+    assert Answer.from_json(certain).usage.calls == len(server.bodies) == 0
+    more = ("--set", "judge.weight=50", "--set", "judge.offered=4")
+    code, out, err = llm(server, "ask", "--json", "--ask-model", "always", *more, ASKED)
+    answer = Answer.from_json(out)
+    assert (code, err) == (0, "")
+    assert [entity.name for entity in answer.entities] == ["Dan O'Bannon"]
+    assert answer.usage.calls == len(server.bodies) > 0
+    assert any("the model chose among 4 readings" in note for note in answer.notes)
+    code, out, _ = llm(server, "ask", "--json", "--ask-model", "never", ASKED)
+    assert Answer.from_json(out).system == "reader"
 
 
 def test_without_a_planner_the_reader_answers_with_a_model_too(llm, serve, eight, tmp_path):
@@ -310,7 +336,7 @@ def test_the_environment_names_the_model_of_every_command(jaxkg, serve, monkeypa
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("JAXKG_LLM_MODEL", "loopback")
     own = ("--replies", tmp_path / "replies.sqlite")
-    _, out, _ = jaxkg("ask", "--json", *PLANNED, *own, ASKED)
+    _, out, _ = jaxkg("ask", "--json", *PLANNED, *own, "--set", "judge=paths", ASKED)
     assert Answer.from_json(out).system == "planner+llm"
     _, out, _ = jaxkg("ask", "--json", *PLANNED, "--llm", "none", ASKED)
     assert Answer.from_json(out).system == "planner"

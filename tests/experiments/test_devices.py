@@ -17,6 +17,7 @@ from jaxkg.experiments.registry import SYSTEMS, build_system
 from jaxkg.kg import demo_graph, demo_questions
 from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.systems.adjudicated import AdjudicatedQA
+from jaxkg.systems.offered import OfferedQA
 from jaxkg.systems.replicated import ReplicatedQA
 
 
@@ -79,7 +80,14 @@ def test_a_model_judges_what_all_have_found():
     def nothing(request):
         return "{}"
 
-    built = build_system("planner", parts(devices=Devices(2), backend=Scripted(nothing)))
+    offering = build_system("planner", parts(devices=Devices(2), backend=Scripted(nothing)))
+    assert isinstance(offering, OfferedQA)
+    assert isinstance(offering.inner, ReplicatedQA)
+    assert offering.threshold == offering.inner.copies[0].threshold > 0
+    wishes = {"judge": "paths"}
+    built = build_system(
+        "planner", parts(devices=Devices(2), backend=Scripted(nothing), wishes=wishes)
+    )
     assert isinstance(built, AdjudicatedQA)
     assert isinstance(built.inner, ReplicatedQA)
     assert [answer.usage.calls for answer in built.answer(demo_questions()[:3])] == [1, 1, 1]

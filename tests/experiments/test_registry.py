@@ -14,6 +14,7 @@ from jaxkg.settings import Checked, Count
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.guided import GuidedSettings
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
+from jaxkg.systems.offered import OfferedQA
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.pathmind.system import PathMindSettings
 from jaxkg.systems.planned import PlannedSettings
@@ -141,17 +142,20 @@ def test_settings_reach_the_system_and_mark_the_run(parts):
 
 
 def test_a_model_takes_its_place_in_each_system(parts):
-    mine = parts("query=text", "encoder=hashing", "dimension=64", model=True)
+    mine = parts("query=text", "encoder=hashing", "dimension=64", "judge=paths", model=True)
     judged = build_system("pathhd", mine)
     assert isinstance(judged, AdjudicatedQA)
     assert isinstance(judged.inner, PathHD)
     assert judged.inner.settings.top_k == 3
     assert (judged.top_k, judged.repair) == (7, True)
     assert mine.marks["model"] == "scripted"
-    inside = build_system("reknos", parts(model=True))
+    offering = build_system("reknos", parts("judge.offered=4", model=True))
+    assert isinstance(offering, OfferedQA)
+    assert (offering.settings.offered, offering.repair) == (4, True)
+    inside = offering.inner
     assert isinstance(inside, ReKnoS)
     assert isinstance(inside.scorer, LLMScorer)
-    planned = build_system("llm-planned", parts("hops=2", model=True))
+    planned = build_system("llm-planned", parts("hops=2", model=True)).inner
     assert isinstance(planned, LLMPlannedQA)
     assert (planned.settings.hops, planned.settings.repair) == (2, True)
 
@@ -173,10 +177,10 @@ def test_the_page_of_methods_has_the_table_of_systems(pytestconfig):
 
 
 def test_a_model_that_does_not_score_judges_what_the_search_found(parts):
-    built = build_system("reknos", parts("scorer=labels", model=True))
+    built = build_system("reknos", parts("scorer=labels", "judge=paths", model=True))
     assert isinstance(built, AdjudicatedQA)
     assert isinstance(built.inner, ReKnoS)
-    scored = build_system("reknos", parts("criteria=true", "always_score=false", model=True))
+    scored = build_system("reknos", parts("criteria=true", "always_score=false", model=True)).inner
     assert isinstance(scored, ReKnoS)
     assert isinstance(scored.scorer, LLMScorer)
     assert (scored.scorer.criteria, scored.scorer.always_score) == (True, False)

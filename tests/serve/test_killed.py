@@ -47,6 +47,7 @@ def test_no_paid_reply_is_lost_and_no_call_repeated(tmp_path):
 
     def started(server):
         command = [sys.executable, "-m", "jaxkg", "serve", "--system", "planner"]
+        command += ["--set", "judge=paths"]
         command += ["--port", str(port)]
         model = ["--llm", "loopback", "--base-url", server.url, "--replies", str(replies)]
         environment = {**os.environ, **ENVIRONMENT, "JAXKG_CACHE": str(tmp_path)}

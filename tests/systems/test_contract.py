@@ -4,6 +4,7 @@ A new method is tested by a row in `ROWS`. Weights are random: right answers are
 """
 
 import json
+import re
 
 import jax
 import numpy as np
@@ -129,13 +130,20 @@ def plan(request):
 ONE = Devices()
 
 
-def build(row, trained, devices=ONE):
+def build(row, trained, devices=ONE, backend=None, wishes=(), ask="unsure"):
     """A row's method, what it was built of, and its model."""
     name = row.partition(" ")[0]
-    backend = Scripted(plan) if SYSTEMS[name].model == "needed" else None
-    wishes = wishes_from(ROWS[row])
+    if backend is None and SYSTEMS[name].model == "needed":
+        backend = Scripted(plan)
+    wishes = wishes_from([*ROWS[row], *wishes])
     parts = Parts(
-        FILMS, lambda *step: None, backend, trained=trained[0], wishes=wishes, devices=devices
+        FILMS,
+        lambda *step: None,
+        backend,
+        trained=trained[0],
+        wishes=wishes,
+        devices=devices,
+        ask_model=ask,
     )
     parts.__dict__["planner"] = trained[1]
     if row in SENTENCE_VECTORS:
@@ -311,3 +319,31 @@ def test_what_it_cost_is_told(built, answers):
         assert answer.usage.calls == int(asked_of_it)
         assert answer.usage.seconds == pytest.approx(sum(answer.usage.stages.values()))
         assert answer.usage.seconds > 0
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row not in ("proh", "reader")])
+def test_a_model_is_offered_the_readings_of_every_method(row, trained):
+    """The reading that a method has second is among them, and choosing it changes the answer."""
+    wanted, prompts = [], []
+
+    def says(request):
+        if request.stage != "choose":
+            return plan(request)
+        prompts.append(request.messages[-1].content)
+        numbered = re.findall(r"^(\d+)\. (.*): .* \(chance .*\)$", prompts[-1], re.MULTILINE)
+        place = [int(number) for number, words in numbered if words in wanted]
+        return json.dumps({"reading": place[0] if place else 0})
+
+    wishes = ["judge.weight=50"]
+    system, parts, _ = build(row, trained, backend=Scripted(says), wishes=wishes, ask="always")
+    [own] = system.inner.answer(QUESTIONS[:1])
+    offers = system.offers(own)
+    assert sum(offer.own for offer in offers) == bool(own.entities)
+    wanted.append(offers[1].reading.reading)
+    [answer] = system.answer(QUESTIONS[:1])
+    assert all(offer.reading.reading in prompts[-1] for offer in offers)
+    assert answer.reading == offers[1].reading.reading != own.reading
+    assert told(answer) != told(own)
+    assert answer.usage.calls >= 2
+    assert any(f"chose among {len(offers)} readings" in note for note in answer.notes)
+    assert faults(system, parts, answer) == ()

@@ -20,8 +20,10 @@ def from_parts(parts: Parts) -> PathHD:
     if parts.wishes.get("query") == "ranked":
         ranked = ranked_from_parts(parts, "pathhd with query=ranked")
     encoder = parts.encoder if untrained else None
-    # The paper's model is offered three schemas; without one, an answer is the best schema's.
-    top_k = 1 if parts.backend is None else 3
+    # The paper's model judges the paths of three schemas; else an answer is the best schema's.
+    published = parts.wishes.get("prompt") in ("a", "b") or parts.wishes.get("offered") == "paths"
+    judged = parts.judges_paths or (parts.offered and published)
+    top_k = 3 if judged else 1
     counted = parts.wishes.pop("calibrate", None)
     built = PathHD.build(
         parts.kg,

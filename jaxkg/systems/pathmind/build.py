@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 
 from jaxkg.answer import Answer
+from jaxkg.candidates import Revisit
 from jaxkg.learn.priority.model import PriorityModel
-from jaxkg.records import Question, TraceNode
+from jaxkg.records import PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
@@ -15,7 +16,7 @@ from jaxkg.systems.pathmind.trace import iterations, priority_hops
 
 
 def from_parts(parts: Parts) -> QuestionAnswering:
-    """A model that judges is given what is retrieved, not what would be answered without it."""
+    """A model that judges paths is given what is retrieved, not what would be answered without."""
     model = PriorityModel.open(parts.folder("pathmind", "pathmind"))
     parts.marks["priorities"] = dict(model.about)
     # Most read hashed words; one trained on an encoder's vectors must be given it.
@@ -31,7 +32,59 @@ def from_parts(parts: Parts) -> QuestionAnswering:
         linker=parts.linker,
         settings=parts.settings(PathMindSettings),
     )
-    return built if parts.backend is None else Retrieving(built)
+    if parts.offered:
+        return Proposing(built)
+    return Retrieving(built) if parts.judges_paths else built
+
+
+@dataclasses.dataclass(frozen=True)
+class Proposing(QuestionAnswering):
+    """PathMind, whose answers tell the relation paths of all that it retrieved as their plan."""
+
+    inner: PathMind
+
+    @property
+    def revisit(self) -> Revisit:
+        """The rule in force."""
+        return self.inner.revisit
+
+    @property
+    def threshold(self) -> float:
+        """Least confidence to answer at all."""
+        return self.inner.settings.threshold
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
+        """See `PathMind.answer`; the score of a relation path is that of its best walk."""
+        if not questions:
+            return []
+        found = self.inner.rank(questions, use_given=use_given, on_progress=on_progress)
+        answers = self.inner.answer(questions, ranking=found)
+        wide = self.inner.retrieve(questions, ranking=found)
+        return [_planned(*pair) for pair in zip(answers, wide)]
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """See `PathMind.traced`."""
+        [answer] = self.answer([question])
+        return answer, self.inner.traced(question)[1]
+
+
+def _planned(answer: Answer, wide: Answer) -> Answer:
+    """An answer with the relation paths of what was retrieved around it."""
+    scores: dict[tuple[str, ...], float] = {}
+    for path in (*answer.paths, *wide.paths):
+        scores[path.relation_path] = max(path.score, scores.get(path.relation_path, 0.0))
+    mine = {path.relation_path for path in answer.paths}
+    plan = (
+        PlanCandidate(relations, min(1.0, score), used=relations in mine)
+        for relations, score in sorted(scores.items(), key=lambda item: -item[1])
+    )
+    return dataclasses.replace(answer, plan=tuple(plan))
 
 
 @dataclasses.dataclass(frozen=True)

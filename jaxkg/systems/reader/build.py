@@ -29,7 +29,9 @@ def from_parts(parts: Parts) -> Reader:
         parts.wishes["encoder"] = "hashing"
         advice = (letters_alone(why),)
     encoder = parts.encoder
-    settings = parts.settings(ReaderSettings)
+    # A model is offered more readings than a person is.
+    more = {"readings": parts.offered} if parts.offered else {}
+    settings = parts.settings(ReaderSettings, **more)
     said = kept_corrections(parts.kg) if settings.corrections else ()
     built = Reader.build(
         parts.kg,

@@ -216,9 +216,7 @@ class Reader(QuestionAnswering):
         own = [place for place, one in enumerate(found) if not goes_on(one.query)]
         cues = confidence_cues(scores[own], [answers[place] for place in own], seen.views[own])
         sure = float(confidence(self.weights.confidence, cues))
-        least = (
-            self.weights.threshold if self.settings.threshold is None else self.settings.threshold
-        )
+        least = self.threshold
         order = np.argsort(-scores, kind="stable")
         shares = sure * np.exp(scores - scores.max())
         meant, said = corrected(self.corrections, text, asked, found, order, self.kg)
@@ -249,6 +247,12 @@ class Reader(QuestionAnswering):
         answers = sure >= least and not tie and not denied and not asked.part
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
+
+    @property
+    def threshold(self) -> float:
+        """Least calibrated confidence of an answer."""
+        own = self.settings.threshold
+        return self.weights.threshold if own is None else own
 
     def correct(self, question: str | Question, number: int) -> None:
         """Keep that a reading of a question is right: this question and those alike go by it.

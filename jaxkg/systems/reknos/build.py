@@ -15,7 +15,8 @@ from jaxkg.systems.reknos.system import ReKnoS, ReKnoSSettings
 def from_parts(parts: Parts) -> QuestionAnswering:
     """With the scorer that `scorer` names; a language model where there is one.
 
-    A model that does not score decides at the end which of the paths found answer, in one call.
+    With `judge=paths` a model that does not score decides at the end which of the paths found
+    answer, in one call.
 
     Raises:
         JaxkgError: no such scorer.
@@ -52,6 +53,6 @@ def from_parts(parts: Parts) -> QuestionAnswering:
         linker=parts.linker,
         settings=settings,
     )
-    if parts.backend is None or named == "llm":
+    if parts.backend is None or named == "llm" or not parts.judges_paths:
         return built
     return AdjudicatedQA(built, parts.backend, repair=parts.repair)
