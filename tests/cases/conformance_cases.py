@@ -7,6 +7,7 @@ over. The sizes are the same wherever possible, so that single operations compil
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import hdc_cases
 import hyper_cases
 import jax
 import jax.numpy as jnp
@@ -327,6 +328,37 @@ CASES: dict[str, Case] = {
         ),
         lambda s: (priorities(s).entities.rounds[0], graph(s), floats(s, 16, 4)),
     ),
+    "score.message_passing.mean_messages": Case(
+        lambda coefficient, basis, tensors, states: message_passing.mean_messages(
+            coefficient, basis, message_passing.inflow(tensors), states
+        ),
+        lambda s: (floats(s, CODES, 2), floats(s, 2, 4, 4), graph(s), floats(s, 16, 4)),
+    ),
+    "score.message_passing.init_messages": Case(
+        lambda key: message_passing.init_messages(CODES, width=4, bases=2, key=key),
+        lambda s: (jax.random.key(s),),
+    ),
+    "score.priority.bag": Case(priority.bag, lambda s: (floats(s, BUCKETS, 5), words(s, 3))),
+    "score.priority.entity_states": Case(
+        lambda params, tensors, features: priority.entity_states(
+            params, message_passing.inflow(tensors), features
+        ),
+        lambda s: (priorities(s), graph(s), floats(s, 16, 5)),
+    ),
+    "score.priority.triple_cost": Case(
+        lambda *args: priority.triple_cost(*args, heads=2),
+        lambda s: tuple(floats(s + i, SLOTS, 4) for i in range(4)),
+    ),
+    "score.priority.extend_sums": Case(
+        priority.extend_sums,
+        lambda s: (
+            sums(s),
+            ints(s, SLOTS, SLOTS),
+            ints(s + 1, SLOTS, SLOTS, low=-1),
+            np.abs(floats(s, SLOTS)),
+            floats(s + 1, SLOTS, 2),
+        ),
+    ),
     "score.priority.read_questions": Case(
         priority.read_questions,
         lambda s: (
@@ -358,6 +390,7 @@ CASES: dict[str, Case] = {
         walks_of, lambda s: (read(s), graph(s), starts(s))
     ),
 }
+CASES |= {name: Case(*pair) for name, pair in hdc_cases.CASES.items()}
 CASES |= {name: Case(*pair) for name, pair in hyper_cases.CASES.items()}
 CASES |= {name: Case(*pair) for name, pair in lm_cases.CASES.items()}
 CASES |= {name: Case(*pair) for name, pair in reknos_cases.CASES.items()}

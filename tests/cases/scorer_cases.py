@@ -33,11 +33,13 @@ def ranker(seed):
     )
 
 
+SIZES = edges.EdgeSizes(
+    text=DIM, graph=4, question=DIM, hops=HOPS, width=6, attention=(10, 7), classifier=(5, 4)
+)
+
+
 def edge_scorer(seed):
-    sizes = edges.EdgeSizes(
-        text=DIM, graph=4, question=DIM, hops=HOPS, width=6, attention=(10, 7), classifier=(5, 4)
-    )
-    params = edges.init_edge_scorer(sizes, key=jax.random.key(seed))
+    params = edges.init_edge_scorer(SIZES, key=jax.random.key(seed))
     # Output layers start at 0, where no input would matter.
     draw = rng(seed)
     return jax.tree.map(
@@ -79,6 +81,26 @@ CASES = {
         lambda params, text, graph: fusion.fuse(params.node, text, graph),
         lambda s: (edge_scorer(s), floats(s, 9, DIM), floats(s + 1, 9, 4)),
     ),
+    "score.edges.init_edge_scorer": (
+        lambda key: edges.init_edge_scorer(SIZES, key=key),
+        lambda s: (jax.random.key(s),),
+    ),
+    "score.edges.given_depth": (
+        lambda params: edges.given_depth(params, 1),
+        lambda s: (edge_scorer(s),),
+    ),
+    "score.edges.project_questions": (
+        edges.project_questions,
+        lambda s: (edge_scorer(s), floats(s, ROWS, DIM)),
+    ),
+    "score.edges.activate": (edges.activate, lambda s: (floats(s, ROWS, DIM),)),
+    **{
+        f"score.edges.{rows.__name__}": (
+            rows,
+            lambda s: (edge_scorer(s), floats(s, 5, DIM), floats(s + 1, 5, 4)),
+        )
+        for rows in (edges.node_rows, edges.relation_rows, edges.target_rows)
+    },
     "score.edges.depth_log_probabilities": (
         edges.depth_log_probabilities,
         lambda s: (edge_scorer(s), floats(s, ROWS, DIM)),
