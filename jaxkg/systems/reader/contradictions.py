@@ -16,11 +16,9 @@ from jaxkg.query import Total
 from jaxkg.systems.reader.language.lexicon.cue_words import (
     AGES,
     ASKS,
-    BIRTHS,
     EVERY,
     IDLE,
     LIGHT,
-    OWN_AGES,
     REASONS,
     STOP,
 )
@@ -29,25 +27,19 @@ from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS
 from jaxkg.systems.reader.rules import contradiction
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.paths.quick import aligned, class_aligned
+from jaxkg.systems.reader.sets.paths.quick import aligned
 from jaxkg.systems.reader.sets.totals import says_adding
 
 _ASKS, _IS = ("what", "which", "wie", "was", "welche"), ("is", "are", "was", "ist", "lautet")
 _WHAT_IS = frozenset(itertools.product(_ASKS, _IS))
 _WHO = frozenset(["who", "whom", "wer", "wen", "wem"])
-_BORN = frozenset(["born", "geboren"])
 _HOW_OLD = (["how", "old"], ["wie", "alt"])
 _COST_WORDS = "cost costs earn earns charge charges pay pays spend spends kostet verdient"
 _COSTS = frozenset(_COST_WORDS.split())
 _FREE = frozenset(["free", "gratis", "nothing", "kostenlos"])
 _WHY = ("why", "warum", "weshalb", "wieso")
 _OF = frozenset(["of", "for", "at", "from", "in", "von", "für", "bei", "aus"])
-_WHAT_IS_THE = {("what", verb, "the") for verb in ("is", "are", "was", "were", "s")}
 _EACH = frozenset(["per", "each", "every", "pro", "jede", "jeder", "jedes", "jedem", "jeden"])
-_NOUN = 3
-"""Words of a noun at most: "the phone number of"."""
-_HINTED = 0.3
-"""Cover up to which a word says nothing of a relation or a class."""
 _SAID_OF = 0.5
 """Cover from which on a word speaks of a relation."""
 _NAMED = 0.5
@@ -74,14 +66,6 @@ def _without_a_not(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "not" that is taken no account of."""
     denies = asked.cues.denies and asked.cues.negated not in asked.alignment.masked
     return denies and best.shape in ("path", "class", "join") and not best.wanting
-
-
-@contradiction
-def _one_of_either(asked: Asked, best: Candidate, find: Candidates) -> bool:
-    """An "either" of which one thing alone is known."""
-    cues = asked.cues
-    either = "either" in cues.words.folded and not (cues.yesno or cues.bounds)
-    return either and len(best.topics) < 2
 
 
 @contradiction
@@ -141,23 +125,6 @@ def _largest_for_the_most(asked: Asked, best: Candidate, find: Candidates) -> bo
 
 
 @contradiction
-def _content_for_a_property(asked: Asked, best: Candidate, find: Candidates) -> bool:
-    """ "What is the area of the bed", answered by what lies in it: by a step back to the bed, of
-    which, and of whose ends, "area" says nothing."""
-    words = asked.cues.words.folded
-    if best.shape != "path" or len(best.relations) != 1 or best.last < find.kg.num_relations:
-        return False
-    asks, start = tuple(words[:3]), 3
-    end = next((at for at, word in enumerate(words) if at > start and word == "of"), -1)
-    noun = [at for at in range(start, end) if at not in asked.alignment.masked]
-    if asks not in _WHAT_IS_THE or not noun or len(noun) != end - start or len(noun) > _NOUN:
-        return False
-    told = [aligned(asked, best.last, find.vocabulary)]
-    told += [class_aligned(asked, kind, find.vocabulary) for kind in find.ends_classes(best.ends)]
-    return max(float(one.cover[noun].max()) for one in told) < _HINTED
-
-
-@contradiction
 def _value_for_a_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "who", answered by a number, a date, true or false."""
     return not _WHO.isdisjoint(asked.cues.words.folded[:3]) and _valued(best, find)
@@ -190,25 +157,6 @@ def _no_age(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A "how old", answered by another date or number than those that tell it."""
     asks = asked.cues.words.folded[:2] in _HOW_OLD
     return asks and _valued(best, find) and not _labelled([best.last], AGES, find)
-
-
-@contradiction
-def _age_of_another(asked: Asked, best: Candidate, find: Candidates) -> bool:
-    """A "how old" of somebody alone, answered by when something of theirs was made."""
-    if asked.cues.words.folded[:2] not in _HOW_OLD or len(best.relations) < 2:
-        return False
-    spoken = set(np.flatnonzero(asked.alignment.content > 0).tolist()) - {0, 1}
-    alone = spoken <= asked.alignment.masked
-    return alone and _valued(best, find) and not _labelled([best.last], OWN_AGES, find)
-
-
-@contradiction
-def _no_birth(asked: Asked, best: Candidate, find: Candidates) -> bool:
-    """A "born" that no relation of the reading speaks of."""
-    words = enumerate(asked.cues.words.folded)
-    plain = (word for at, word in words if at not in asked.alignment.masked)
-    walked = (*best.relations, best.measure)
-    return not _BORN.isdisjoint(plain) and not _labelled(walked, BIRTHS, find)
 
 
 @contradiction
@@ -256,17 +204,6 @@ def _bound_left_out(asked: Asked, best: Candidate, find: Candidates) -> bool:
 
 
 @contradiction
-def _unspoken_truth(asked: Asked, best: Candidate, find: Candidates) -> bool:
-    """A yes or no by what is true of something some steps away, of which the question says
-    nothing."""
-    if best.result not in ("yes", "no") or len(best.relations) < 2:
-        return False
-    truth = any(find.vocabulary.truths(code) for code in best.relations)
-    fits = (aligned(asked, code, find.vocabulary).fit for code in best.relations)
-    return truth and max(fits) < _HINTED
-
-
-@contradiction
 def _written_otherwise(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A phone number, a date, an address of mail, answered by what is not written as one.
 
@@ -289,23 +226,18 @@ def _excluded_relation(asked: Asked, best: Candidate, find: Candidates) -> bool:
 RULES: tuple[Rule, ...] = (
     _names_for_a_truth,
     _without_a_not,
-    _one_of_either,
     _addends_for_a_sum,
     _all_for_each,
     _values_for_a_count,
     _count_for_a_measure,
     _largest_for_the_most,
-    _content_for_a_property,
     _value_for_a_person,
     _no_amount,
     _no_reason,
     _no_age,
-    _age_of_another,
-    _no_birth,
     _all_for_some,
     _name_left_out,
     _bound_left_out,
-    _unspoken_truth,
     _written_otherwise,
     _excluded_relation,
 )

@@ -18,10 +18,9 @@ from jaxkg.systems.reader.language.asides import Moved, respelt, topic_in_place,
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
 from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues, up_to_verb
 from jaxkg.systems.reader.language.homonyms import told_apart
-from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, MATES, SHARING
-from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
-from jaxkg.systems.reader.language.names import ARTICLES, key_of
-from jaxkg.systems.reader.language.nouns import BEFORE_WHICH
+from jaxkg.systems.reader.language.lexicon.cue_words import MATES, SHARING
+from jaxkg.systems.reader.language.lexicon.stems import stem
+from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.spelling import Spelling
 from jaxkg.systems.reader.language.topics import ClassMention, Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
@@ -44,8 +43,6 @@ from jaxkg.text.encoder import words_known
 from jaxkg.words import singular
 
 _DO = frozenset(("do", "does", "did"))
-_PRONOUNS = frozenset(("he", "she", "it", "his", "her", "him", "its"))
-_OWN = ("his", "her", "its")
 _SUBJECTS = frozenset(("i", "we", "you", "they", "he", "she", "it"))
 _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""
@@ -131,15 +128,7 @@ class Readings:
         )
         if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
             mentions = change("apposition", mentions, self._told_once)
-        mentions = change(
-            "doers",
-            mentions,
-            lambda some: [m for at, m in enumerate(some) if not self._does(some, at, cues)],
-        )
-        if not topics:
-            mentions = change("label-parts", mentions, lambda ms: self._beside_labels(ms, cues))
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
-        masked = change("sorts", masked, lambda some: some | self._sort_of(cues, mentions))
         masked |= left_out
         names = left_out | {place for mention in mentions for place in mention.words}
         words = change("spelling", cues.words, lambda some: self._spelling.put_right(some, names))
@@ -190,20 +179,6 @@ class Readings:
             self._met = Labels(self.vectors)
         return self._met
 
-    def _sort_of(self, cues: Cues, mentions: Sequence[Mention]) -> set[int]:
-        """Places of words that but say what a thing is that is named after them: "the river
-        Mossbeck"."""
-        words, ends = cues.words.folded, {one.first: one for one in mentions}
-        places: set[int] = set()
-        for some in self.finder.classes(cues):
-            one = ends.get(some.last + 1)
-            told = some.first and words[some.first - 1] in ARTICLES
-            if one is None or not told or some.kind in self.vocabulary.sorts:
-                continue
-            if any(some.kind in self.vocabulary.kinds_of(option.entity) for option in one.options):
-                places.update(range(some.first, some.last + 1))
-        return places
-
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
         """Whether words are a name and nothing else; not the "director" of an award's long name,
         nor an "account manager" where one thing is another's."""
@@ -211,31 +186,6 @@ class Readings:
         part = len(words) == 1 and mention.options[0].how == "part"
         label = tuple(words) in self._said or (part and self.labels_by_word.bear(words[0]))
         return mention.score >= _CERTAIN and not label
-
-    def _does(self, mentions: list[Mention], at: int, cues: Cues) -> bool:
-        """Whether a word is not a job but what somebody is of what is named after it, "the director
-        of Alien" who "directed" it; nor a status but what was done, "who sold it"."""
-        words, one = cues.words.folded, mentions[at]
-        after = words[one.last + 1 : one.last + 2]
-        done = one.first == one.last > 0 and words[one.first - 1] in ASKS and len(mentions) > 1
-        if done and is_past(words[one.first]) and stem(words[one.first]) in self._label_stems:
-            return True
-        if one.first < one.last or after != ["of"] or at + 1 == len(mentions):
-            return False
-        near = mentions[at + 1].first - one.last <= 3
-        return near and stem(words[one.first]) in self._verbs
-
-    def _beside_labels(self, mentions: list[Mention], cues: Cues) -> list[Mention]:
-        """Without names that are a part of a relation's label that is said in full, where something
-        else is named, or a class: no Harbour in "the harbour master of Skerry"."""
-        words = tuple(cues.words.folded)
-        spans = [(at, at + n) for n in self._label_sizes for at in range(len(words) - n + 1)]
-        said = [set(range(*span)) for span in spans if words[slice(*span)] in self._said]
-        kept = [one for one in mentions if not any(set(one.words) < span for span in said)]
-        if kept or not said:
-            return kept
-        classes = any(some.kind not in self.vocabulary.sorts for some in self.finder.classes(cues))
-        return kept if classes else mentions
 
     def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         """What is asked and of what; asides count where nothing else names anything."""
@@ -258,15 +208,7 @@ class Readings:
             if mention.score >= _SURELY or cues.words.spans[mention.first][0] in asks
         ]
         cues = asking_as(cues, found[0])
-        before = self.rules.rewritten(
-            "owner-before", list[Mention](), lambda _: _stood_for(found[0], cues, named)
-        )
-        if not before:
-            return cues, named or mentions
-        # "I have Amos at High Farm. Who were his children?": the rest but names him.
-        said = zip(cues.words.spans, cues.content)
-        content = tuple(weight if start in asks else 0.0 for (start, _), weight in said)
-        return dataclasses.replace(cues, content=content), before
+        return cues, named or mentions
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         cues = self._as_labelled(read_cues(text))
@@ -293,11 +235,6 @@ class Readings:
         """Labels of relations that are nouns, word by word."""
         told = (w for wordings in self.vocabulary.labels for w in wordings if not is_verb(w))
         return set(map(folded_words, told))
-
-    @functools.cached_property
-    def _label_sizes(self) -> set[int]:
-        """How many words labels have that have several."""
-        return {len(label) for label in self._said} - {1}
 
     @functools.cached_property
     def _verbs(self) -> set[str]:
@@ -424,26 +361,6 @@ class Readings:
             found = [c for c in found if c.result or c.wanting] or found
         found = fitting(asked, found, self.find)
         return ranked(found)[: self.settings.looked_at]
-
-
-def _stood_for(part: Cues, cues: Cues, named: list[Mention]) -> list[Mention]:
-    """Of what is named before a question that names nothing, whose the only thing of somebody's
-    that it speaks of is: the first that no preposition stands before. None where it speaks of
-    none."""
-    told = [word for word in part.words.folded if word in _PRONOUNS]
-    starts = {start for start, _ in part.words.spans}
-    if not named or any(cues.words.spans[one.first][0] in starts for one in named):
-        return []
-    if len(told) != 1 or told[0] not in _OWN or not _says_of(part, told[0]):
-        return []
-    before = {one: cues.words.folded[max(0, one.first - 2) : one.first] for one in named}
-    return [one for one in named if BEFORE_WHICH.isdisjoint(before[one])][:1] or named[:1]
-
-
-def _says_of(part: Cues, own: str) -> bool:
-    """Whether a word of content follows whose it is: "his children"."""
-    after = part.words.folded.index(own) + 1
-    return max(part.content[after : after + 1], default=0.0) >= 1
 
 
 def _done(cues: Cues, named: ClassMention, mentions: Sequence[Mention]) -> bool:

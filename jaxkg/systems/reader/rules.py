@@ -17,10 +17,9 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 
 REWRITINGS = (
-    *("slips-of-asking", "ones-of-any", "names-of-any", "grandparents", "deaths", "confirmation"),
-    *("topic-first", "manners", "asides", "lead", "trail", "living", "owner-before"),
-    *("mates", "sharing", "label-superlative", "homonyms", "apposition", "doers"),
-    *("label-parts", "sorts", "spelling", "bare-numbers", "asking-verb", "class-verbs", "denied"),
+    *("slips-of-asking", "confirmation", "topic-first", "manners", "asides", "lead", "living"),
+    *("mates", "sharing", "label-superlative", "homonyms", "apposition", "spelling"),
+    *("bare-numbers", "asking-verb", "class-verbs", "denied"),
 )
 """Names of the rewritings, in the order in which a question meets them, as far as there is one."""
 _NAMES: dict[str, str] = dict.fromkeys(REWRITINGS, "rewriting")

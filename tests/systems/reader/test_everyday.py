@@ -141,26 +141,6 @@ def test_how_old_is_no_other_date(question, relation, denied):
     assert contradicted(asked, read, readings.find) == denied
 
 
-@pytest.mark.parametrize(
-    ("relation", "denied"), [("with us since", True), ("date of birth", False)]
-)
-def test_who_is_born_is_told_by_a_birth(relation, denied):
-    readings = Readings(KnowledgeGraph.from_triples(ORDERS), None, ReaderSettings())
-    asked = readings.asked("When was Bo born?")
-    code = readings.kg.relation_code(relation)
-    [read] = [r for r in readings.find.all(asked) if r.relations == (code,) and r.topics]
-    assert contradicted(asked, read, readings.find) == denied
-
-
-def test_a_born_in_a_name_is_nobodys_birth():
-    facts = [("Born Free", "director", "Ann"), ("Ash", "director", "Bo"), *ORDERS]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
-    asked = readings.asked("Who is the director of Born Free?")
-    code = readings.kg.relation_code("director")
-    [read] = [r for r in readings.find.all(asked) if r.relations == (code,) and r.topics]
-    assert not contradicted(asked, read, readings.find)
-
-
 def test_a_total_is_added_up_and_is_not_the_things_that_it_is_of():
     facts = [(mill, "site", "Moor") for mill in ("M1", "M2")]
     facts += [(mill, "capacity", told) for mill, told in (("M1", "3"), ("M2", "4"))]

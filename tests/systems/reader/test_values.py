@@ -65,25 +65,6 @@ def test_how_old_is_told_by_a_date_or_an_age_alone(farm):
     assert (of["born on"], of["age"], of["wage"]) == (1.0, 1.0, -1.0)
 
 
-@pytest.mark.parametrize(
-    ("question", "age", "of_another"),
-    [
-        ("How old is Tom?", "built", True),
-        ("Wie alt ist Tom?", "built", True),
-        ("How old is the tractor that Tom drives?", "built", False),
-        ("How old is Old Red?", "built", False),
-        ("How old is Tom?", "year of birth", False),
-    ],
-)
-def test_somebody_is_not_as_old_as_what_is_theirs(question, age, of_another):
-    facts = [fact for fact in FARM if fact[1] not in ("age", "born on", "bill", "max kg")]
-    facts += [("Old Red", age, "1962"), ("Blue Giant", age, "1971"), ("Rusty", age, "1980")]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
-    asked = readings.asked(question)
-    codes = {readings.find.told(c.last): c for c in readings.of(asked) if c.last >= 0}
-    assert contradicted(asked, codes[age], readings.find) == of_another
-
-
 def test_true_and_false_of_what_two_topics_share(farm):
     found = told(farm, "Has the cow of Tom in the stall West been vaccinated?")
     both = [(c, some) for c, some in found if len(c.topics) == 2 and c.fit > 0]

@@ -4,7 +4,6 @@ import pytest
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.contradictions import contradicted
-from jaxkg.systems.reader.language.asides import respelt
 from jaxkg.systems.reader.language.bounds import plain_values
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
@@ -37,17 +36,6 @@ def test_halves_speeds_and_what_is_skipped():
     assert fast.sign(("top knots",), "number")
     assert not fast.sign(("days",), "number")
     assert read_cues("Who sails but skips the fair?").except_at == 2
-
-
-def test_the_dead_have_died():
-    for text, told in [
-        ("Which poets are no longer alive?", "Which poets has died           ?"),
-        ("Which poets are dead?", "Which poets has died?"),
-        ("Who is dead?", "Who died   ?"),
-        ("Who is still alive?", "Who has not died  ?"),
-        ("Is Ann dead?", "Is Ann dead?"),
-    ]:
-        assert respelt(text) == told
 
 
 @pytest.mark.parametrize(

@@ -51,28 +51,6 @@ _MISSPELT = tuple(
 _OWNED = re.compile(
     rf"\b(?:their|his|its|her(?=\s+(?!(?:{_LINKS}|and|or|{_OPENERS})\b)\w))\b", re.IGNORECASE
 )
-_ANYBODY = re.compile(
-    r"(?P<any>\b(?:(?:is|are|was|were) there|has|have|had|did|does|do|can|is|are|was|were)"
-    r"(?:\s+(?:(?P<body>(?:any|some)(?:one|body))|any|some|an?)\b)?)(?P<asks>\s[^?]*\?)"
-    r"\s*(?:and\s+|if so,?\s+)?(?:who|which|what)(?:\s+(?:ones?|is it|are they))?\W*$",
-    re.IGNORECASE,
-)
-_DEAD = re.compile(
-    r"\b(?:is|are|was|were) (?:(?P<still>still (?:alive|living))|dead|deceased|"
-    r"no longer (?:alive|living)|not (?:alive|living)(?: any ?more)?)\b",
-    re.IGNORECASE,
-)
-_SIDE = re.compile(
-    r"\b(?:(?P<how>mat|pat)ernal grand(?P<one>mother|father)|grand(?P<other>mother|father) on "
-    r"(?:the|his|her|their) (?P<side>mother|father)['’]s side)\b",
-    re.IGNORECASE,
-)
-_NAMES_OF = re.compile(
-    r"^(?P<aux>\W*(?:has|have|had|do|does|did)\b)(?P<asks>[^?]*\b(?:any|some)\b[^?]*\?)"
-    r"\s*(?:i'm after|i am after|i need|i want|give me|tell me|just)?\s*(?:the |their |all )?"
-    r"names?\b[^?]*$",
-    re.IGNORECASE,
-)
 _CORRECT = re.compile(
     r"\.(?=\s+(?:(?:is|was) (?:that|this|it) (?:so|true|correct|right)|"
     r"am i (?:right|correct|wrong)|right|correct|true)\s*\?\s*$)",
@@ -84,21 +62,6 @@ _LEAD = re.compile(
     r"(?:\b(?:is|am|are|was|were|has|have|had|wants?|needs?|asks?|asked)\b|['’](?:s|m|re|ve|d)\b)"
     r"[^,;:?\d]*[,;:]\s*(?:(?:so|and|but|now|then)\s+)?"
     rf"(?=(?:{_OPENERS}|if there|whether)\b)",
-    re.IGNORECASE,
-)
-_MEANWHILE = re.compile(
-    r"^\W*(?:before|while|since|because|as|in case|now that) (?:i|we|they|he|she)\b[^,;:?\d]*,\s*"
-    rf"(?=(?:{_OPENERS})\b)",
-    re.IGNORECASE,
-)
-_NOT_YET = re.compile(
-    r"^\W*(?:i |we )?(?:can['’]?t|cannot|couldn['’]?t|haven['’]?t|didn['’]?t|don['’]?t) "
-    rf"[^,;:?\d]*[,;:]\s*(?=(?:{_OPENERS})\b)",
-    re.IGNORECASE,
-)
-_TRAIL = re.compile(
-    rf"^\W*(?:{_OPENERS}|all|every|everything|list|show|give|name)\b[^,?]*\w\s+\w[^,?]*"
-    r"(?P<tail>,\s*(?:i|we|my|our)\b[^?\d]*)$",
     re.IGNORECASE,
 )
 _LIVING = re.compile(r"\bdo for (?:a|her|his|their) living\b", re.IGNORECASE)
@@ -173,41 +136,6 @@ def _plainly(text: str) -> str:
     return left if any(letter.isalnum() for letter in left) else text
 
 
-def names_of_any(text: str) -> str:
-    """A question as long as it was, for those that there are if it asks for their names after
-    whether."""
-    if names := _NAMES_OF.match(text):
-        return (" " * len(names["aux"]) + names["asks"]).ljust(len(text))
-    return text
-
-
-def which_of_any(text: str) -> str:
-    """A question as long as it was, for those that there are if it asks for them after whether.
-
-    >>> which_of_any("Is there anyone who made Alien? Who?")
-    'Who             who made Alien?     '
-    >>> which_of_any("Are there any pots by Ann?")
-    'Are there any pots by Ann?'
-    """
-    told = _ANYBODY.search(text)
-    if told is None or (told["body"] is None and " " not in told["any"].strip()):
-        return text
-    asks = ("Who" if told["body"] else "Which").ljust(len(told["any"]))
-    return (text[: told.start()] + asks + told["asks"]).ljust(len(text))
-
-
-def _death(match: re.Match[str]) -> str:
-    """Who is dead has died, as a table would tell it."""
-    told = "has not died" if match["still"] else "has died"
-    return (told if len(told) <= len(match[0]) else "died").ljust(len(match[0]))
-
-
-def _on_side(match: re.Match[str]) -> str:
-    """A grandparent on one side, as a chain of parents."""
-    side = match["side"] or {"mat": "mother", "pat": "father"}[match["how"].lower()]
-    return f"{side}'s {match['one'] or match['other']}".ljust(len(match[0]))
-
-
 def _grades(text: str) -> bool:
     """Whether a text compares: a few words, or a question."""
     words = _WORD.findall(text.lower())
@@ -216,19 +144,12 @@ def _grades(text: str) -> bool:
 
 
 def respelt(text: str, rules: Rules = ALL) -> str:
-    """A question as long as it was, with the words that ask as they are spelt and in plain words.
-
-    Of those there are, what is asked after whether is asked; who is dead has died; a grandfather
-    on one side is that parent's father.
+    """A question as long as it was, with the words that ask as they are spelt.
 
     >>> respelt("How mutch is it?"), respelt("when dose it open"), respelt("which dose helps?")
     ('How much  is it?', 'when does it open', 'which dose helps?')
     """
     text = rules.rewritten("slips-of-asking", text, _put_right)
-    text = rules.rewritten("names-of-any", text, names_of_any)
-    text = rules.rewritten("ones-of-any", text, which_of_any)
-    text = rules.rewritten("grandparents", text, lambda told: _SIDE.sub(_on_side, told))
-    text = rules.rewritten("deaths", text, lambda told: _DEAD.sub(_death, told))
     return rules.rewritten("confirmation", text, lambda told: _CORRECT.sub(",", told))
 
 
@@ -244,16 +165,11 @@ def _within(text: str, rules: Rules) -> str:
 
     def led(text: str) -> str:
         said = without_manners(text, rules)
-        if lead := _LEAD.match(said) or _MEANWHILE.match(text) or _NOT_YET.match(text):
+        if lead := _LEAD.match(said):
             return " " * lead.end() + text[lead.end() :]
         return text
 
-    def trailed(text: str) -> str:
-        if trail := _TRAIL.match(without_manners(text, rules).rstrip(" ?")):
-            return text[: trail.start("tail")].ljust(len(text))
-        return text
-
-    return rules.rewritten("trail", rules.rewritten("lead", text, led), trailed)
+    return rules.rewritten("lead", text, led)
 
 
 def without_asides(text: str, rules: Rules = ALL) -> str:

@@ -90,30 +90,3 @@ def test_a_class_is_all_of_it_not_those_that_somebody_has(relation):
     sets = [{line.kg.name(end) for end in c.ends.tolist()} for c in found if not c.relations]
     assert {"E1", "E2"} in sets
     assert {"E1"} not in sets
-
-
-@pytest.mark.parametrize(
-    ("question", "named"),
-    [
-        ("Who is the harbour master of Skerry?", {"Skerry"}),
-        ("Who is the harbour master of Harbour?", {"Harbour"}),
-        ("Which ports have a harbour master?", set()),
-        ("Who is the harbour master?", {"Harbour"}),
-        ("Who is the master of Harbour?", {"Harbour"}),
-        ("How tall is the Bell Tower of Skerry?", {"Bell Tower", "Skerry"}),
-        ("Which ferry calls at Harbour and Skerry?", {"Harbour", "Skerry"}),
-    ],
-)
-def test_a_part_of_a_label_that_is_said_in_full_is_no_name(question, named):
-    facts = [
-        *((port, "is a", "port") for port in ("Harbour", "Skerry")),
-        *((port, "harbour master", who) for port, who in (("Harbour", "Liv"), ("Skerry", "Ole"))),
-        *(("Heron", "calls at", port) for port in ("Harbour", "Skerry")),
-        ("Harbour", "bell tower", "Bell Tower"),
-        ("Bell Tower", "height", "30"),
-    ]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
-    found = readings.asked(question).mentions
-    assert {readings.kg.name(m.options[0].entity) for m in found} == named
-    [given] = readings.asked("Which ports have a harbour master?", ["Harbour"]).mentions
-    assert readings.kg.name(given.options[0].entity) == "Harbour"

@@ -7,7 +7,6 @@ import pytest
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
 from jaxkg.query import Where
-from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.asides import respelt, topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.language.spelling import Spelling
@@ -55,9 +54,6 @@ def family() -> Readings:
         ("the mother of the father of Nat?", ("father", "mother"), ("mother", "father")),
         ("The father of Nat's mother, what was his trade?", ("mother", "father", "trade"),
          ("father", "mother")),
-        ("who was Nat's grandfather on his mother's side", ("mother", "father"),
-         ("father", "mother")),
-        ("who is Nat's paternal grandmother?", ("father", "mother"), ("mother", "father")),
         ("whose mother is Ida?", ("^mother",), ("mother",)),
         ("Do we know who Nat's parents were?", ("father",), ("^father",)),
         ("who are the children of Amos?", ("^father",), ("father",)),
@@ -77,16 +73,6 @@ def test_who_is_male_is_a_boy(family):
 def test_what_kind_is_no_child(family):
     assert ("father",) in walked(family, "what kind of man is Nat's father?")
     assert ("^father",) in walked(family, "who is the child of Amos?")
-
-
-def test_a_pronoun_stands_for_what_was_named_first(family):
-    asked = family.asked("I have Amos as a smith at High Farm. Who were his children?")
-    names = [family.kg.name(mention.options[0].entity) for mention in asked.mentions]
-    assert names == ["Amos"]
-    said = [w for w, weight in zip(asked.cues.words.folded, asked.cues.content) if weight == 1]
-    assert said == ["children"]
-    both = family.asked("I have Amos at High Farm. Did he live there with her?")
-    assert len(both.mentions) == 2
 
 
 def test_slips_of_the_graphs_words_are_put_right():
@@ -150,15 +136,6 @@ def test_what_is_said_first_is_asked_about(family):
     assert ("^trade",) in walked(family, "who has thatcher as trade?")
 
 
-def test_yes_is_told_by_nothing_that_is_unspoken():
-    tickets = readings_of(TICKETS)
-    for question, unspoken in (("Has J1 gone off yet?", True), ("Was J1 rope ticketed?", False)):
-        asked = tickets.asked(question)
-        assert asked.cues.yesno
-        found = [c for c in tickets.of(asked) if len(c.relations) == 2]
-        assert {contradicted(asked, c, tickets.find) for c in found} == {unspoken}
-
-
 def test_what_has_a_relation_is_found_without_a_name():
     kit = readings_of(
         [("Tent", "lent to", "Ann"), ("Pan", "lent to", "Bo"), ("Axe", "weighs", "2")]
@@ -171,7 +148,6 @@ def test_what_has_a_relation_is_found_without_a_name():
     [
         ("quick one, which patrol is Ann in", "which patrol is Ann in"),
         ("First day here - can you list the huts?", "can you list the huts?"),
-        ("Before I telephone her, has Ann paid?", "has Ann paid?"),
         ("Before Ann left, who led?", "Before Ann left, who led?"),
     ],
 )
@@ -292,13 +268,6 @@ def test_money_for_each_of_something_has_a_price():
 def test_what_is_due_sooner_comes_first():
     found = answered(readings_of(CARS), "Kilo 1 or Bike, whose MOT is due sooner?")
     assert {"Kilo 1"} in found
-
-
-def test_what_stands_before_a_question_denies_nothing_of_it():
-    kit = readings_of([("Wes", "mobile", "07"), ("Ann", "mobile", "08"), ("Wes", "dog", "no")])
-    asked = kit.asked("Can't get hold of Wes, what's his mobile?")
-    assert asked.cues.negated is None
-    assert {"07"} in answered(kit, "Can't get hold of Wes, what's his mobile?")
 
 
 def test_a_class_that_is_asked_for_is_no_part_of_what_was_said_first():

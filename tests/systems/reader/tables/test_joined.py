@@ -74,14 +74,6 @@ def test_a_class_said_as_a_verb_is_no_class(joined):
     assert joined.asked("Did Oak Farm place an order?").classes
 
 
-def test_of_an_either_both_are_known(joined):
-    asked = joined.asked("Who works in either Finance or Sales?")
-    (alone, *_) = [c for c in joined.of(asked) if len(c.topics) == 1]
-    assert contradicted(asked, alone, joined.find)
-    plain = joined.asked("Who works in Finance?")
-    assert not contradicted(plain, alone, joined.find)
-
-
 def test_one_and_nought_are_true_and_false(joined):
     (code,) = [joined.kg.relation_code(n) for n in joined.kg.relations if n == "discontinued"]
     true, false = joined.vocabulary.truths(code)

@@ -160,7 +160,6 @@ _SMALLER = (
     "less|fewer|worse|cheaper|smaller|lighter|shorter|lower|thinner|faster|"
     "weniger|kürzer|kleiner|leichter|billiger|günstiger"
 )
-_OR_SO = r"\s+(?:\w+\s+)?(?:or|and|oder|und)\s+"
 _MORE_WORDS = "later|after|more|above|over|newer|younger|up|später|mehr|jünger"
 _LESS_WORDS = "earlier|before|less|fewer|below|under|older|früher|weniger|älter"
 VALUE_CUES: tuple[tuple[str, str], ...] = (
@@ -239,19 +238,6 @@ geburtstag geburtsdatum gegründet gründung eröffnet erbaut gebaut baujahr err
 """
 AGES = frozenset(_AGE_WORDS.split())
 """Words of relations that tell how old something is."""
-_OWN_AGE_WORDS = """
-age aged born birth birthday birthdate dob foaled hatched whelped calved lambed alter geboren geburt
-geburtstag geburtsdatum geburtsjahr geb
-"""
-OWN_AGES = frozenset(_OWN_AGE_WORDS.split())
-"""Those that tell how old a living thing is."""
-_BIRTH_WORDS = """
-born birth birthday birthdate birthplace dob pob b native origin hometown home from year date
-foaled hatched whelped calved lambed
-geboren geburt geburtstag geburtsort geburtsdatum geburtsjahr geb heimat herkunft
-"""
-BIRTHS = frozenset(_BIRTH_WORDS.split())
-"""Words of relations that tell when or where somebody was born."""
 EVERY = frozenset(["all", "every", "list", "name", "show", "alle", "liste", "nenne", "zeige"])
 """Words of a question for all there are."""
 _IDLE_WORDS = """
