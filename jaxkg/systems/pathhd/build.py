@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from jaxkg.kg import read_questions
 from jaxkg.systems.parts import Parts
+from jaxkg.systems.pathhd.calibration import Calibration
 from jaxkg.systems.pathhd.fit import calibrated
 from jaxkg.systems.pathhd.settings import PathHDSettings
 from jaxkg.systems.pathhd.system import PathHD
@@ -13,7 +16,8 @@ from jaxkg.systems.ranked import ranked_from_parts
 def from_parts(parts: Parts) -> PathHD:
     """With a planner, or untrained, or fed by a path ranker, as `query` says.
 
-    `calibrate=FILE` counts schemas in training questions, see `calibrated`.
+    `calibrate=FILE` counts schemas in training questions, see `calibrated`; with
+    `calibration=FILE.npz` what was counted is kept there, and alone it is opened.
     """
     untrained = parts.wishes.get("query") in ("text", "ordered", "projection", "ranked")
     ranked = None
@@ -24,7 +28,7 @@ def from_parts(parts: Parts) -> PathHD:
     published = parts.wishes.get("prompt") in ("a", "b") or parts.wishes.get("offered") == "paths"
     judged = parts.judges_paths or (parts.offered and published)
     top_k = 3 if judged else 1
-    counted = parts.wishes.pop("calibrate", None)
+    counted, kept = (parts.wishes.pop(name, None) for name in ("calibrate", "calibration"))
     built = PathHD.build(
         parts.kg,
         None if untrained else parts.planner,
@@ -36,8 +40,15 @@ def from_parts(parts: Parts) -> PathHD:
         refiner=parts.backend,
         seed=parts.seed,
     )
-    if counted is None:
+    if counted is None and kept is None:
         return built
-    built = calibrated(built, read_questions(counted))
+    relations, hops = parts.kg.relations, built.hops
+    if counted is not None:
+        built = calibrated(built, read_questions(counted))
+        if kept is not None and built.calibration is not None:
+            built.calibration.save(kept, relations, hops)
+    elif kept is not None:
+        known = Calibration.open(kept, relations, hops)
+        built = dataclasses.replace(built, calibration=known)
     parts.marks["calibration"] = repr(built.calibration)
     return built

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
 
+from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc import calibrate, grid_search, idf
+from jaxkg.storage import write_npz
 from jaxkg.systems.pathhd.settings import PathHDSettings
 from jaxkg.types import NULL
+
+_TOLD = ("alpha", "beta", "decay", "num_train", "scaled", "hits")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -60,6 +68,42 @@ class Calibration:
         once = [np.unique(row[row != NULL]) for row in keys]
         found, count = np.unique(np.concatenate([*once, keys[:0].ravel()]), return_counts=True)
         return cls(keys=found, frequency=count, num_train=len(relations), scaled=scaled, **weights)
+
+    def save(self, path: str | Path, relations: Sequence[str], hops: int) -> None:
+        """Write one `.npz` file.
+
+        Args:
+            path: of the file.
+            relations: the graph's, in order; schemas are kept by their numbers.
+            hops: L of the schemas.
+
+        Raises:
+            JaxkgError: it cannot be written.
+        """
+        told = {name: getattr(self, name) for name in _TOLD}
+        about = json.dumps({**told, "hops": hops, "relations": list(relations)})
+        arrays = {"keys": self.keys, "frequency": self.frequency}
+        write_npz(path, {**arrays, "about": np.frombuffer(about.encode(), np.uint8)})
+
+    @classmethod
+    def open(cls, path: str | Path, relations: Sequence[str], hops: int) -> Calibration:
+        """Read a file of `save`.
+
+        Raises:
+            JaxkgError: there is none, or it is of other relations or another number of hops.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                told = json.loads(bytes(file["about"]))
+                keys, frequency = file["keys"], file["frequency"]
+            known = {name: told[name] for name in _TOLD}
+            same = told["relations"] == list(relations), told["hops"] == hops
+        except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            raise JaxkgError(f"{path}: no calibration of PathHD: {error}") from None
+        if not all(same):
+            what = f"{told['hops']} hops, not {hops}" if same[0] else "a graph of other relations"
+            raise JaxkgError(f"{path}: this calibration is of {what}; make it again")
+        return cls(keys=keys, frequency=frequency, **known)
 
     def inverse_frequency(self, relations: np.ndarray, *, num_codes: int) -> np.ndarray:
         """[..., K] float32, Eq. 7 for [..., K, L] schemas."""

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from jaxkg.errors import JaxkgError
 from jaxkg.systems.pathhd.calibration import Calibration, schema_keys
 
 CODES = 4
@@ -20,6 +21,24 @@ def test_every_schema_has_a_key_of_its_own():
     keys = schema_keys(np.array(paths, np.int32), CODES)
     assert len(set(keys.tolist())) == len(paths)
     assert keys[-1] == -1
+
+
+def test_a_calibration_is_kept_for_one_graph_and_one_number_of_hops(tmp_path):
+    file, relations = tmp_path / "c.npz", ("r", "s")
+    made = Calibration.counted(CANDIDATES, num_codes=CODES, alpha=0.3, beta=0.1, decay=0.7)
+    made.save(file, relations, 2)
+    same = Calibration.open(file, relations, 2)
+    similarity = np.zeros(CANDIDATES.shape[:2], np.float32)
+    scores = [c.score(similarity, CANDIDATES, num_codes=CODES) for c in (made, same)]
+    np.testing.assert_array_equal(*scores)
+    assert len(set(scores[0].ravel().tolist())) > 1
+    with pytest.raises(JaxkgError, match="of 2 hops, not 3"):
+        Calibration.open(file, relations, 3)
+    with pytest.raises(JaxkgError, match="other relations"):
+        Calibration.open(file, ("s", "r"), 2)
+    file.write_bytes(b"nothing")
+    with pytest.raises(JaxkgError, match="no calibration of PathHD"):
+        Calibration.open(file, relations, 2)
 
 
 def test_frequency_counts_questions_not_candidates():
