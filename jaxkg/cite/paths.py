@@ -138,5 +138,5 @@ def _refuse_broken(
         comes, goes = kg.entity_ids[int(end[at, step])], kg.entity_ids[int(start[at, step + 1])]
         raise JaxkgError(
             f"path {ids[at]!r} breaks between triples {rows[at, step]} and {rows[at, step + 1]}: "
-            f"it comes to {comes!r} and goes on from {goes!r}"
+            f"it ends at {comes!r} and continues from {goes!r}"
         )

@@ -259,7 +259,7 @@ def cite_result(
         if not rows:
             notes.append(f"nothing was found, {CLOSED_WORLD}")
     if cited.timeless:
-        notes.append(f"no time is told of {cited.timeless:,} facts: they are taken to hold then")
+        notes.append(f"{cited.timeless:,} facts have no time; they are assumed to hold then")
     notes += [told + COUNTED for told in _too_many(cited.counted, cited.room)]
     columns = column_words(kg, query) if isinstance(query, Rows) else ()
     return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading, columns)

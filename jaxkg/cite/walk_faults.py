@@ -48,7 +48,7 @@ def walk_faults(reading: Reading, path: SupportingPath, topics: Mapping[str, str
     for before, after in itertools.pairwise(citations):
         end, start = before.end[0], after.start[0]
         if end != start:
-            faults.append(f"breaks: it comes to {end!r} and goes on from {start!r}")
+            faults.append(f"breaks: it ends at {end!r} and continues from {start!r}")
     start, name = citations[0].start
     if start not in topics:
         faults.append(f"starts at {start!r}, which is no chosen topic")

@@ -151,7 +151,7 @@ def _object(text: str) -> dict[str, Any]:
             ) from error
     value = read_json(written, where)
     if not isinstance(value, dict):
-        raise JaxkgError(f'{where}: a JSON object is wanted, as {{"num_ctx": 8192}}')
+        raise JaxkgError(f'{where}: write a JSON object, such as {{"num_ctx": 8192}}')
     return value
 
 

@@ -345,4 +345,4 @@ def trained_parts(folder: Path | None, dataset: str) -> dict[str, Path]:
 
 def _check_dataset(word: str, datasets: Sequence[str], where: str) -> None:
     if not any(concerns(word, name) for name in datasets):
-        raise JaxkgError(f"{where}: {word!r} is none of {', '.join(datasets)}")
+        raise JaxkgError(f"{where}: {word!r} is not one of {', '.join(datasets)}")

@@ -110,7 +110,7 @@ class Lookups(abc.ABC):
         Raises:
             JaxkgError: the graph lies in a store and is not read whole.
         """
-        raise JaxkgError("the schema of a store is told whole; leave the question out")
+        raise JaxkgError("the schema of a store is listed whole; leave the question out")
 
     @abc.abstractmethod
     def _known(self, name: str) -> list[int]:

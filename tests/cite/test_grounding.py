@@ -96,7 +96,7 @@ def test_the_row_of_another_triple_is_found(kg, answer):
 
 def test_a_triple_walked_the_other_way_is_found(kg, answer):
     faults = check(kg, with_citation(answer, 1, inverse=False))
-    assert "path 'p1' breaks: it comes to 'Ridley Scott' and goes on from 'Blade Runner'" in faults
+    assert "path 'p1' breaks: it ends at 'Ridley Scott' and continues from 'Blade Runner'" in faults
     assert any("states the relations" in fault for fault in faults)
 
 
@@ -109,7 +109,7 @@ def test_a_direction_that_is_no_truth_value_is_found(kg, answer):
 def test_triples_out_of_order_are_found(kg, answer):
     citations = answer.paths[0].citations
     faults = check(kg, with_path(answer, citations=(citations[0], citations[2])))
-    assert "path 'p1' breaks: it comes to 'Ridley Scott' and goes on from 'Blade Runner'" in faults
+    assert "path 'p1' breaks: it ends at 'Ridley Scott' and continues from 'Blade Runner'" in faults
 
 
 def test_a_path_from_elsewhere_is_found(kg, answer):

@@ -1,5 +1,6 @@
-"""What people read is plain English: help, README, documentation."""
+"""What people read is plain English: help, errors, notes, README, documentation."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -20,6 +21,7 @@ BANNED = {
     "no sentence begins with That": r"(^|\. )That --",
     "internal targets": r"\*\*missed\*\*|\basked for \|",
 }
+SAYS = {"JaxkgError", "notes.append", "note", "errors.print", "print"}
 PAGES = [
     *(ROOT / "docs").rglob("*.md"),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
@@ -74,3 +76,23 @@ def test_the_help_of_an_option_is_a_sentence(name):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_pages_are_plain(page):
     assert odd_phrases(page.read_text("utf-8")) == []
+
+
+def said_to_people():
+    """Texts of errors, notes and messages in the package, with the file and line of each."""
+    for path in sorted((ROOT / "jaxkg").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in SAYS:
+                texts = [
+                    part.value
+                    for argument in node.args
+                    for part in ast.walk(argument)
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                ]
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", " ".join(texts)
+
+
+def test_errors_and_notes_are_plain():
+    said = list(said_to_people())
+    assert len(said) > 500
+    assert [(where, odd) for where, text in said for odd in odd_phrases(text)] == []

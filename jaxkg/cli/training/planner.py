@@ -112,9 +112,9 @@ def trained_into(
             yield state, show
         except KeyboardInterrupt:
             errors.print(
-                f"stopped; the same command goes on from what is kept in {state}"
+                f"stopped; the same command resumes from {state}"
                 if state.exists()
-                else "stopped before the first step; nothing was kept",
+                else "stopped before the first step; nothing was saved",
                 markup=False,
                 highlight=False,
             )

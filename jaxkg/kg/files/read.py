@@ -98,7 +98,7 @@ def read_graph(
     if columns is not None and (len(columns) != 3 or len(set(columns)) != 3):
         raise JaxkgError(f"columns must name three different columns, got {columns!r}")
     if any(isinstance(at, int) and at < 0 for at in (*(columns or ()), provenance)):
-        raise JaxkgError("columns are counted from 0; a negative position is none")
+        raise JaxkgError("columns are counted from 0; a position cannot be negative")
     bad, given = BadLines(skip_bad), NameCollector()
     if isinstance(names, Mapping):
         given.display.update(names)

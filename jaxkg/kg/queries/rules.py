@@ -135,7 +135,7 @@ def _refuse_root(query: Query) -> None:
 def _refuse_untupled(given: object, name: str, what: str) -> None:
     """A text is its letters to a loop, and a list has no place among what is known already."""
     if type(given) is not tuple or (what != "query graphs" and _other_than_texts(given)):
-        raise JaxkgError(f"{name} wants a tuple of {what}, not {str(given)[:200]!r}")
+        raise JaxkgError(f"{name} requires a tuple of {what}, not {str(given)[:200]!r}")
 
 
 def _other_than_texts(given: tuple[object, ...]) -> bool:
@@ -252,7 +252,7 @@ def refuse_table(values: Values, node: Rows) -> None:
     """
     for given, name in ((node.columns, "columns"), (node.having, "conditions")):
         if type(given) is not tuple:
-            raise JaxkgError(f"a table wants a tuple of {name}, not {str(given)[:200]!r}")
+            raise JaxkgError(f"a table requires a tuple of {name}, not {str(given)[:200]!r}")
     _refuse_untupled(node.per, "rows", "relations")
     if not node.columns:
         raise JaxkgError("a table of no columns")
@@ -285,7 +285,7 @@ def refuse_table(values: Values, node: Rows) -> None:
     if node.last and node.last < node.first:
         raise JaxkgError(f"rows {node.first} to {node.last}: the last comes before the first")
     if not node.order and (node.first > 1 or node.last or node.top):
-        raise JaxkgError("the first rows of a table want an order")
+        raise JaxkgError("the first rows of a table require an order")
     if node.top and (not node.per or node.first > 1 or node.last):
         raise JaxkgError("the first of each group want groups, and no other places")
     if node.order and (column := _column(node, node.order)).by == "value":

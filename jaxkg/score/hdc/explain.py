@@ -97,6 +97,6 @@ def _shapley_matrix(known: np.ndarray) -> np.ndarray:
 def _need_isometric(algebra: Algebra) -> None:
     if not algebra.isometric:
         raise JaxkgError(
-            f"unbinding in {algebra.name} is not exact, so hops cannot be told apart by it: "
+            f"unbinding in {algebra.name} is not exact, so it cannot separate hops: "
             "use an isometric algebra"
         )

@@ -267,7 +267,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         if outcome.note:
             notes.append(outcome.note)
         if offered < self.kg.num_relations:
-            notes.append(f"the model was told {offered} of {self.kg.num_relations} relations")
+            notes.append(f"the model was shown {offered} of {self.kg.num_relations} relations")
         said = "" if outcome.value is None else outcome.value.reasoning.strip()
         return Remarks(
             notes=tuple(notes),

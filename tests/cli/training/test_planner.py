@@ -50,7 +50,7 @@ def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(
         patch.setattr(training, "held_out_f1", stopping)
         code, out, err = jaxkg(*train, "-o", parts)
     assert (code, out) == (130, "")
-    assert "the same command goes on from what is kept in" in err
+    assert "the same command resumes from" in err
     assert sorted(file.name for file in parts.iterdir()) == [TRAINING]
     for _ in range(2):  # the second time nothing is left to do
         code, out, _ = jaxkg(*train, "-o", parts)

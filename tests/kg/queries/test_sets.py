@@ -274,7 +274,7 @@ def test_means_that_look_alike_when_rounded_are_still_ordered():
         (Rows(GOODS, (PRICE,), order=2), "none of number 2"),
         (Rows(GOODS, (Column(()),), order=1), "has no order"),
         (Rows(GOODS, (PRICE,), order=1, first=3, last=2), "the last comes before the first"),
-        (Rows(GOODS, (PRICE,), last=2), "want an order"),
+        (Rows(GOODS, (PRICE,), last=2), "require an order"),
         (Rows(GOODS, (PRICE,), order=1, top=2), "want groups"),
         (Rows(GOODS, (PRICE,), order=1, first=0), "from 1"),
         (Rows(GOODS, (PRICE,), having=(Having(1, ">", Value("number", "2")),)), "a number in a"),
@@ -378,7 +378,7 @@ def test_two_paths_of_one_thing_are_compared(query, meant):
         (Match(EVERYONE, ("lives in",), "<", ("office",)), "no values to order"),
         (Match(EVERYONE, ("earns",), "in", ("spends",)), "as dates are"),
         (Match(EVERYONE, ("pays",), "=", ("spends",)), "no relation 'pays'"),
-        (Match(EVERYONE, ("earns",), "=", "spends"), "wants a tuple"),  # pyright: ignore
+        (Match(EVERYONE, ("earns",), "=", "spends"), "requires a tuple"),  # pyright: ignore
     ],
 )
 def test_paths_that_do_not_compare_are_refused_in_one_line(query, why):
@@ -399,14 +399,14 @@ object.__setattr__(CHAIN, "source", CHAIN)
     [
         (Entities(()), "no entity"),
         (Entities(("Aliens",)), "Alien"),
-        (Entities("Alien"), "entities wants a tuple of entities, not 'Alien'"),  # pyright: ignore
-        (Entities((3,)), "entities wants a tuple of entities"),  # pyright: ignore
-        (Step(SCOTTS, (3,)), "step wants a tuple of relations"),  # pyright: ignore
+        (Entities("Alien"), "entities requires a tuple of entities, not 'Alien'"),  # pyright: ignore
+        (Entities((3,)), "entities requires a tuple of entities"),  # pyright: ignore
+        (Step(SCOTTS, (3,)), "step requires a tuple of relations"),  # pyright: ignore
         (Where(ALL, ("cost",), "<", Value("number", 5)), "a text"),  # pyright: ignore
-        (Step(SCOTTS, ["by"]), "step wants a tuple of relations"),  # pyright: ignore
-        (Step(SCOTTS, "by"), "step wants a tuple of relations"),  # pyright: ignore
-        (Intersection([SCOTTS, MANNS]), "wants a tuple of query graphs"),  # pyright: ignore
-        (Where(ALL, "by", "=", "Mann"), "where wants a tuple of relations"),  # pyright: ignore
+        (Step(SCOTTS, ["by"]), "step requires a tuple of relations"),  # pyright: ignore
+        (Step(SCOTTS, "by"), "step requires a tuple of relations"),  # pyright: ignore
+        (Intersection([SCOTTS, MANNS]), "requires a tuple of query graphs"),  # pyright: ignore
+        (Where(ALL, "by", "=", "Mann"), "where requires a tuple of relations"),  # pyright: ignore
         (Step(SCOTTS, ()), "one relation"),
         (Step(SCOTTS, ("by",), closure="?"), 'a closure is "+"'),  # pyright: ignore
         (Step(SCOTTS, ("by",), during=Value("number", "1990")), "during a date"),
@@ -454,7 +454,7 @@ object.__setattr__(CHAIN, "source", CHAIN)
         (Total(ALL, ("by",)), "what by leads to cannot be added up: things, no numbers"),
         (Total(ALL, ("year",)), "what year leads to cannot be added up: dates"),
         (Total(ALL, ("pay",)), "no relation 'pay'"),
-        (Total(ALL, "cost"), "total wants a tuple of relations"),  # pyright: ignore
+        (Total(ALL, "cost"), "total requires a tuple of relations"),  # pyright: ignore
         (Total(ALL, ("cost",), "max"), '"sum" or "mean", not by \'max\''),  # pyright: ignore
         (Compared(Total(ALL, ("cost",)), "<", Count(ALL)), "total stands at the root"),  # pyright: ignore
         (Compared(SCOTTS, "<", MANNS), "no values to order"),

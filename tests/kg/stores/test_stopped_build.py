@@ -82,7 +82,7 @@ def builds(tmp_path, monkeypatch):
 @pytest.mark.parametrize("by", [KeyboardInterrupt, RuntimeError("Query interrupted")])
 def test_what_ended_is_not_done_again(builds, stage, by):
     builds.stopped(stage, by=by)
-    assert builds.said[-1] == "interrupted; building it again goes on from here"
+    assert builds.said[-1] == "interrupted; building it again resumes from here"
     assert len(builds.left()) == 1
     builds.run()
     assert builds.read == 0
@@ -273,7 +273,7 @@ def test_the_command_is_interrupted(tmp_path):
     )
     assert stopped.returncode == 130
     assert stopped.stderr.splitlines()[-2:] == [
-        "jaxkg: interrupted; building it again goes on from here",
+        "jaxkg: interrupted; building it again resumes from here",
         "jaxkg: stopped",
     ]
     command = [sys.executable, "-m", "jaxkg", *given]

@@ -136,7 +136,7 @@ def test_of_many_relations_the_likely_ones_are_offered(tensors):
     answer = qa.ask("where was [Al Pacino] born in")
     assert names(answer) == {"New York"}
     assert "starring" not in backend.requests[0].messages[1].content
-    assert "the model was told 1 of 3 relations" in answer.notes
+    assert "the model was shown 1 of 3 relations" in answer.notes
     hidden = qa.ask("who is [Al Pacino] starring")
     assert hidden.dropped == ("born in",)
 

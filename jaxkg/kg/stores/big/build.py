@@ -103,8 +103,8 @@ def build_big(
             except duckdb.OutOfMemoryException as error:
                 work.stays = True
                 raise JaxkgError(
-                    f"{path}: {memory} is too little to sort in ({_first_line(error)}); with more "
-                    "(--memory) the same build goes on"
+                    f"{path}: {memory} is too little to sort in ({_first_line(error)}); the "
+                    "same build resumes with more (--memory)"
                 ) from error
             except duckdb.Error:
                 if not going_on:
@@ -163,7 +163,7 @@ def _interruptions(work: WorkFolder, say: Callable[[str], None]) -> Iterator[Non
         if isinstance(error, RuntimeError) and str(error) != "Query interrupted":
             raise
         if work.reading is not None:
-            say("interrupted; building it again goes on from here")
+            say("interrupted; building it again resumes from here")
         raise KeyboardInterrupt from error
 
 
