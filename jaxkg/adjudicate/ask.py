@@ -194,18 +194,20 @@ def _shorter(
 
 
 def tally(outcomes: Iterable[Outcome[T]]) -> dict[str, int]:
-    """How many were asked, read, repaired, and failed of what; for a report.
+    """How many were asked, read, repaired, failed of what, and cut to fit; for a report.
 
     Example:
         >>> tally([Outcome(None, "timeout", "", ()), Outcome(None, "timeout", "", ())])
         {'asked': 2, 'read': 0, 'repaired': 0, 'timeout': 2}
     """
     outcomes = list(outcomes)
+    cut = sum(bool(outcome.note) for outcome in outcomes)
     return {
         "asked": len(outcomes),
         "read": sum(outcome.value is not None for outcome in outcomes),
         "repaired": sum(outcome.repaired for outcome in outcomes),
         **Counter(outcome.error for outcome in outcomes if outcome.error),
+        **({"prompts cut": cut} if cut else {}),
     }
 
 

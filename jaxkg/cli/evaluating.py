@@ -120,6 +120,8 @@ def evaluate(
         if judged is not None and (why := list(judged.unjudged.values())):
             first = one_line(why[0])
             said.append(f"{len(why)} answers were not judged and are left out; the first: {first}")
+        if judged is not None and (cut := list(judged.notes.values())):
+            said.append(f"{len(cut)} answers were judged by a part of the prompt; first: {cut[0]}")
         for text in filter(None, said):
             errors.print(text, markup=False, highlight=False, soft_wrap=True)
 

@@ -192,7 +192,10 @@ class OfferedQA(QuestionAnswering):
         # A calibrated system that withholds a sure reading has another reason than its chance.
         denied = withheld and bool(answer.readings) and first >= self.threshold and not tied
         if withheld and (chance < self.threshold or (denied and best == 0)):
-            note = f"{among}: its chance of {chance:.2f} is too low, or the graph speaks against it"
+            why = f"the chance of its choice, {chance:.2f}, is below {self.threshold:.2f}"
+            if chance >= self.threshold:
+                why = "it keeps to the reading that the system withholds, which stays withheld"
+            note = f"{among}: {why}"
             return (
                 dataclasses.replace(
                     answer, notes=(*answer.notes, note), readings=tuple(others[:_OTHERS])

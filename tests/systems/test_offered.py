@@ -92,7 +92,7 @@ def test_what_is_too_unlikely_even_then_stays_withheld():
     assert answer.abstained
     assert not answer.entities
     assert 1 <= len(answer.readings) <= 3
-    assert any("too low" in note for note in answer.notes)
+    assert any("is below 1.00" in note for note in answer.notes)
 
 
 @pytest.mark.parametrize("said", ["I like cities.", '{"reading": 99}'])

@@ -81,11 +81,13 @@ class Judged:
         judgements: of answers that were judged.
         unanswered: without an answer; G-E is 0.
         unjudged: why there is no judgement, "kind: detail"; G-E is unknown.
+        notes: what of which prompt was cut, by question.
     """
 
     judgements: Mapping[str, Judgement]
     unanswered: frozenset[str] = frozenset()
     unjudged: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    notes: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def scores(self) -> dict[str, float]:
@@ -99,6 +101,7 @@ class Judged:
             {**self.judgements, **other.judgements},
             self.unanswered | other.unanswered,
             {**self.unjudged, **other.unjudged},
+            {**self.notes, **other.notes},
         )
 
 
@@ -126,7 +129,10 @@ def judge_answers(backend: Backend, asked: Sequence[Answered], *, repair: bool =
         else:
             judgements[each.question_id] = outcome.value
     unanswered = frozenset(each.question_id for each in asked if not each.answers)
-    return Judged(judgements, unanswered, unjudged)
+    notes = {
+        each.question_id: outcome.note for each, outcome in zip(answered, outcomes) if outcome.note
+    }
+    return Judged(judgements, unanswered, unjudged, notes)
 
 
 def _prompted(each: Answered) -> Prompted[Judgement]:

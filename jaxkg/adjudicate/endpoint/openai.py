@@ -42,6 +42,8 @@ _LONGEST_COMPLAINT = 500  # characters of what an endpoint says is wrong
 _SMALLEST_CONTEXT = 512
 _WIDEST = 16
 _ASIDE = 5.0  # seconds for what an endpoint says of itself
+_LOADING = 60.0  # seconds that a server may take to load its model
+_LOOK_AGAIN = 2.0
 _HOPELESS = ("LocalProtocolError", "TooManyRedirects", "UnsupportedProtocol", "InvalidURL")
 
 
@@ -262,6 +264,11 @@ class OpenAIBackend(Closing):
                     detail=self._secrets.hide(reply.detail),
                 )
             if result.kind == "bad_request" and self.dialect.learn(body, result.detail):
+                continue
+            waited = time.perf_counter() - started
+            loads = result.detail.startswith("503") and "loading" in result.detail.casefold()
+            # A server that loads its model is ready soon; it has not failed.
+            if loads and waited < _LOADING and not stop.wait(_LOOK_AGAIN):
                 continue
             failed += 1
             if result.kind in ("rate_limit", "timeout"):

@@ -39,7 +39,7 @@ class _Code(BaseModel):
 
 
 class Cost(NamedTuple):
-    """What a question of a system asks of a model, as measured."""
+    """About what a question of a system asks of a model."""
 
     system: str
     calls: float
@@ -49,13 +49,17 @@ class Cost(NamedTuple):
 
 
 COSTS = (
-    Cost("paths judged (reader, pathhd, … with --llm)", 1, 330, 20),
+    Cost("six readings weighed (any system with --llm, where unsure)", 6, 540, 6),
+    Cost("paths judged (--set judge=paths)", 1, 330, 20),
     Cost("llm-planned", 1, 330, 25),
     Cost("llm-planned --set ask=graph", 1, 500, 90),
     Cost("reknos", 5, 1500, 150),
     Cost("proh (proh-l)", 12, 3600, 330),
 )
-"""Of small questions by each way of asking."""
+"""Rounded from single short questions over small graphs; long searches vary by twice as much.
+
+The prompts of six readings have 1,220 tokens, of which a server that keeps the prefix reads 540.
+"""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -183,6 +183,7 @@ class LLMSteps(QuestionAnswering):
             )
             for (walk, options), outcome in zip(asked, outcomes):
                 walk.usage = walk.usage + spent + outcome.usage
+                walk.notes += [outcome.note] if outcome.note else []
                 chosen = None if outcome.value is None else outcome.value.step
                 below = (TraceNode(o.words, o.near, n == chosen) for n, o in enumerate(options, 1))
                 walk.seen.append(TraceNode(f"step {number + 1}", below=tuple(below)))

@@ -59,15 +59,16 @@ def refine_schemas(
     score = found.score.copy()
     remarks = [Remarks() for _ in questions]
     for row, outcome in zip(unsure, choose_patterns(backend, asked, most=most), strict=True):
+        cut = (outcome.note,) if outcome.note else ()
         if outcome.value is None:
             note = f"schemas not refined ({outcome.error}: {outcome.detail})"
-            remarks[row] = Remarks(usage=outcome.usage, notes=(note,))
+            remarks[row] = Remarks(usage=outcome.usage, notes=(note, *cut))
             continue
         numbers = list(dict.fromkeys(outcome.value.patterns))
         real = [n for n in numbers if 1 <= n <= len(offered[row])]
         remarks[row] = Remarks(
             usage=outcome.usage,
-            notes=() if real else ("schemas not refined: the model chose none of them",),
+            notes=cut if real else ("schemas not refined: the model chose none of them", *cut),
             dropped=tuple(f"pattern {n}" for n in numbers if n not in real),
         )
         if real:

@@ -99,7 +99,7 @@ def with_synonyms(
             the groups as they are.
         largest: bigger groups are left out.
         on_progress: told blocks done and in all.
-        on_left_out: told, in a sentence, where groups were too big.
+        on_left_out: told, in a sentence, where groups were too big, or a prompt was cut.
 
     Reference: PRoH, Section 4.1.
     """
@@ -116,13 +116,16 @@ def with_synonyms(
             f"{big.max():,}: raise the threshold"
         )
     if confirm is not None and not isinstance(confirm, float | int) and edges:
-        groups = _confirmed(graph, confirm, [edge.entities for edge in edges])
+        groups = _confirmed(graph, confirm, [edge.entities for edge in edges], on_left_out)
         edges = synonym_edges(graph, groups, largest=largest)
     return edit.add(graph, edges)
 
 
 def _confirmed(
-    graph: KnowledgeHypergraph, backend: Backend, groups: list[tuple[str, ...]]
+    graph: KnowledgeHypergraph,
+    backend: Backend,
+    groups: list[tuple[str, ...]],
+    tell: Callable[[str], None] | None,
 ) -> np.ndarray:
     """Representatives of the groups a model confirms; a group whose call fails is not confirmed."""
     rows = [[graph.entity(id) for id in group] for group in groups]
@@ -145,6 +148,8 @@ def _confirmed(
         )
     pairs = [np.zeros((0, 2), np.int64)]
     for group, outcome in zip(rows, ask(backend, prompted)):
+        if outcome.note and tell:
+            tell(outcome.note)
         for numbers in outcome.value.groups if outcome.value else ():
             same = [group[n - 1] for n in numbers if 1 <= n <= len(group)]
             pairs += [np.asarray([[same[0], other]]) for other in same[1:]]

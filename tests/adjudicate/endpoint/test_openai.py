@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from jaxkg import adjudicate
 from jaxkg.adjudicate import Backoff, Message, OpenAIBackend, PriceTable, Rates, Request
+from jaxkg.adjudicate.endpoint import openai as openai_backend
 from jaxkg.adjudicate.reading.schema import strict_schema
 from jaxkg.errors import JaxkgError
 
@@ -275,3 +276,20 @@ def test_the_client_is_imported_by_those_who_need_it():
     code = "import sys, jaxkg.adjudicate; assert not {'openai', 'jax'} & set(sys.modules)"
     root = Path(adjudicate.__file__).parent.parent.parent
     subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
+
+
+def test_a_server_that_loads_its_model_is_waited_for(serve, backend_of, monkeypatch):
+    monkeypatch.setattr(openai_backend, "_LOOK_AGAIN", 0.01)
+    server = serve()
+    server.script(*[loopback.Behaviour(status=503, message="Loading model")] * 9)
+    reply = backend_of(server, backoff=Backoff(retries=0)).complete([ask_for("a")])[0]
+    assert (reply.error, reply.attempts) == (None, 10), "it is no failure, of which few are allowed"
+    server.script(loopback.Behaviour(status=503, message="overloaded"))
+    assert (
+        backend_of(server, backoff=Backoff(retries=0)).complete([ask_for("b")])[0].error == "server"
+    )
+    monkeypatch.setattr(openai_backend, "_LOADING", 0.0)
+    server.script(loopback.Behaviour(status=503, message="Loading model"))
+    assert (
+        backend_of(server, backoff=Backoff(retries=0)).complete([ask_for("c")])[0].error == "server"
+    )
