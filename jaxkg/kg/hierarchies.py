@@ -13,6 +13,11 @@ _KNOWN = frozenset(
      "child of", "reports to", "belongs to", "located in", "contained in", "depends on")
 )  # fmt: skip
 """What vocabularies call hierarchies; a circle among their facts is a mistake in these."""
+_INCLUSIONS = frozenset(
+    ("sub class of", "subclass of", "sub property of", "broader", "broader transitive", "is a",
+     "kind of", "subtype of", "subset of")
+)  # fmt: skip
+"""Hierarchies of kinds: what is of a kind is of every wider one."""
 _DEEPEST = 100
 """Steps of a hierarchy, at most: what goes on for longer is a sequence."""
 
@@ -45,6 +50,16 @@ def hierarchies(kg: KnowledgeGraph) -> tuple[str, ...]:
         if looks if declared is None else declared:
             found.append(name)
     return tuple(found)
+
+
+def is_inclusion(kg: KnowledgeGraph, name: str) -> bool:
+    """Whether a relation leads from a kind to a wider one, by what it is called.
+
+    >>> is_inclusion(KnowledgeGraph.from_triples([("cat", "is_a", "pet")]), "is_a")
+    True
+    """
+    label = kg.relation_labels[kg.relation_code(name)].lower()
+    return not _INCLUSIONS.isdisjoint((relation_words(name).lower(), label))
 
 
 def is_called_hierarchy(kg: KnowledgeGraph, code: int) -> bool:

@@ -13,6 +13,7 @@ from rapidfuzz import fuzz
 from jaxkg.deadline import check
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
+from jaxkg.kg.qualifiers import Statements
 from jaxkg.limits import LIMITS, checked_length, cut, first_ones, looked_at
 from jaxkg.systems.reader.language.asides import Moved, respelt, topic_in_place, without_asides
 from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
@@ -348,6 +349,17 @@ class Readings:
         found = [t for kind in self.vocabulary.classes for t in self.vocabulary.class_words(kind)]
         return [*self._labels, *found, *ANCHORS.values()]
 
+    @functools.cached_property
+    def _statements(self) -> np.ndarray:
+        """Entities that but say something of a fact: no answer to anything."""
+        return Statements.of(self.kg).node
+
+    def _is_statement(self, candidate: Candidate) -> bool:
+        """Whether a reading leads to statements about facts."""
+        if not len(self._statements) or candidate.result or not len(candidate.ends):
+            return False
+        return bool(np.isin(candidate.ends[:1], self._statements).any())
+
     def of(self, asked: Asked) -> list[Candidate]:
         """Readings of a question, the likeliest first, as far as settings go."""
         plain = self.find.all(asked)
@@ -356,6 +368,7 @@ class Readings:
         made = made[: LIMITS.candidates]
         found = self.find.scored(asked, made)[: self.settings.looked_at]
         found += plain[: self.settings.looked_at] + self.wanting.all(asked)
+        found = [c for c in found if not self._is_statement(c)]
         found = [c for c in found if c.wanting or self.find.answers(asked, c)]
         if asked.cues.plainly:
             found = [c for c in found if c.result or c.wanting] or found

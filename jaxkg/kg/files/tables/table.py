@@ -332,7 +332,8 @@ def _header_of(
     whole, _ = row_names("", title)
     if len(sort) >= _SHORT and whole.isalpha() and whole.startswith(sort):  # `cust_no` of customers
         sort, one, others = whole, whole, others | {whole}
-    name = next((words.index(name) for name in _NAMES if name in words[1:]), -1)
+    calls = _NAMES[:-1] if full_name(cells) else _NAMES  # somebody's title is a job
+    name = next((words.index(name) for name in calls if name in words[1:]), -1)
     if name < 0 and len(cells) > 2 and not _ANY.isdisjoint(relation_words(words[0]).split()):
         own = {f"{some} name" for some in ("full", "display", *others)}
         name = next((at for at, word in enumerate(words) if relation_words(word) in own and at), -1)

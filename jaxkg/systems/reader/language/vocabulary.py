@@ -38,6 +38,8 @@ _BOTH_WAYS = re.compile(
 )
 """Labels of relations that hold both ways whichever way they are written."""
 _META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
+_TERM = re.compile(r"(rdf-schema#Class|/owl#Class|skos/core#Concept)$")
+"""Classes of terms: what is of one is a thing of its own, where it is the class of nothing."""
 _TYPED = re.compile(r"22-rdf-syntax-ns#type$")
 _TRUE, _FALSE = ("true", "yes", "ja", "y", "x", "✓", "✔"), ("false", "no", "nein", "n")
 _BITS = {"1", "0"}
@@ -245,7 +247,8 @@ class Vocabulary:
             for kind in np.unique(ends).tolist():
                 if _META.search(self.kg.entity_ids[kind]):
                     mask[kind] = True
-                    mask[self.kg.triples[rows[ends == kind], 0]] = True
+                    if not _TERM.search(self.kg.entity_ids[kind]):
+                        mask[self.kg.triples[rows[ends == kind], 0]] = True
         return mask
 
     def _alike_ends(self, some: np.ndarray) -> bool:

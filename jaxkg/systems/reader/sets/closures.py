@@ -6,8 +6,9 @@ import dataclasses
 
 import numpy as np
 
+from jaxkg.kg.hierarchies import is_inclusion
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Count, Query, Step
+from jaxkg.query import Count, Exists, Intersection, Query, Step
 from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.views import Seen
 
@@ -38,8 +39,14 @@ def with_closures(seen: Seen, sets: QuerySets, hierarchies: frozenset[str]) -> S
         return seen
     further: list[Candidate] = []
     places: list[int] = []
+    scores: list[float] = []
     for place in np.argsort(-seen.scores, kind="stable")[:_LOOKED_AT].tolist():
         plain = seen.found[place]
+        if plain.result == "no" and (deep := _held_deeper(plain, sets, hierarchies)) is not None:
+            further.append(deep[0])
+            places.append(place)
+            scores.append(seen.scores[place] + _RARER * deep[1])
+            continue
         node = plain.query.source if isinstance(plain.query, Count) else plain.query
         if not isinstance(node, Step) or node.closure or node.during or plain.wanting:
             continue
@@ -55,11 +62,34 @@ def with_closures(seen: Seen, sets: QuerySets, hierarchies: frozenset[str]) -> S
                     )
                 )
                 places.append(place)
+                scores.append(seen.scores[place] - _RARER)
     if not further:
         return seen
     return dataclasses.replace(
         seen,
         found=[*seen.found, *further],
         views=np.concatenate([seen.views, seen.views[places]]),
-        scores=np.concatenate([seen.scores, seen.scores[places] - _RARER]),
+        scores=np.concatenate([seen.scores, np.array(scores, seen.scores.dtype)]),
     )
+
+
+def _held_deeper(
+    plain: Candidate, sets: QuerySets, hierarchies: frozenset[str]
+) -> tuple[Candidate, bool] | None:
+    """What a "no" becomes where a hierarchy leads there after all, and whether that is of kinds:
+    a kind is of every wider one, so that the plain step's "no" is wrong."""
+    query = plain.query
+    if not isinstance(query, Exists) or not isinstance(query.source, Intersection):
+        return None
+    first, *others = query.source.parts
+    if not isinstance(first, Step) or first.closure or first.during:
+        return None
+    names = {name.removeprefix("^") for name in first.relations}
+    if not names <= hierarchies:
+        return None
+    deep = Exists(Intersection((dataclasses.replace(first, closure="+"), *others)))
+    ends = sets.derive(deep.source).nodes
+    if not len(ends):
+        return None
+    kinds = all(is_inclusion(sets.kg, name) for name in names)
+    return plain._replace(query=deep, ends=ends, result="yes"), kinds
