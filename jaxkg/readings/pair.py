@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.query import Query
+from jaxkg.query import Entities, Query, Step, Value
 from jaxkg.readings.say import say
 
 WORDS = (28, 36)
@@ -138,13 +138,37 @@ class PairScorer:
     params: Mapping[str, np.ndarray]
 
     def __call__(self, question: str, queries: Sequence[Query]) -> np.ndarray:
-        """Return [C] float32 scores of C query graphs, one at least, for a question."""
-        once = list(dict.fromkeys(say(self.kg, query) for query in queries))
+        """Return [C] float32 scores of C query graphs, one at least, for a question.
+
+        Closures are said as plain steps: the sentences that the scorer learnt from have none.
+        """
+        said = [say(self.kg, without_closures(query)) for query in queries]
+        once = list(dict.fromkeys(said))
         place = {sentence: row for row, sentence in enumerate(once)}
         first, *others = self.states([question, *once])
         asked, there = padded_states([first], WORDS[0])
         scores = pair_scores(self.params, asked[0], there[0], *padded_states(others, WORDS[1]))
-        return scores[[place[say(self.kg, query)] for query in queries]]
+        return scores[[place[sentence] for sentence in said]]
+
+
+def without_closures(query: Any) -> Any:
+    """Return a query graph whose closures are plain steps, or none where they may take none.
+
+    >>> pets = Step(Entities(("pet",)), ("^subclass of",), closure="*")
+    >>> without_closures(Step(pets, ("^type",))) == Step(Entities(("pet",)), ("^type",))
+    True
+    """
+    if isinstance(query, tuple):
+        return tuple(map(without_closures, query))
+    if not dataclasses.is_dataclass(query) or isinstance(query, Entities | Value):
+        return query
+    if isinstance(query, Step) and query.closure == "*":
+        return without_closures(query.source)
+    fields = dataclasses.fields(query)
+    changed: dict[str, Any] = {f.name: without_closures(getattr(query, f.name)) for f in fields}
+    if isinstance(query, Step):
+        changed["closure"] = ""
+    return type(query)(**changed)
 
 
 def _unit(states: Any, xp: Any) -> Any:
