@@ -272,8 +272,12 @@ class GraphWords:
             return ""
         if self.kg.relation_code(relation) - self.kg.num_relations not in self.type_codes:
             return ""
-        noun = self.class_noun(self.kg.entity(kind))
-        return noun if self._classes_called[noun] == 1 else ""
+        row = self.kg.entity(kind)
+        noun = self.class_noun(row)
+        called = self._classes_called[noun]
+        if not called:  # a class of classes alone
+            called = len(self.kg.entity_names.rows(self.kg.name(row)))
+        return noun if called == 1 else ""
 
     def class_noun(self, kind: int) -> str:
         """A class as a noun in the singular; "" where its name is none."""
