@@ -79,15 +79,15 @@ class Answer(Printed):
     retrieved: Collection[str] | None = dataclasses.field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, ready for JSON."""
+        """Return plain dictionaries and lists, ready for JSON."""
         return {name: _plain(value) for name, value in self.members().items()}
 
     def members(self) -> dict[str, Any]:
-        """What its JSON tells, by field; records are left as they are."""
+        """Return the fields of its JSON; records are left as they are."""
         return {name: value for name, value in vars(self).items() if name != "retrieved"}
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """The whole answer as JSON; `from_json` is its inverse.
+        """Return the whole answer as JSON; `from_json` is its inverse.
 
         Halves of surrogate pairs, which no file takes, become U+FFFD.
         """

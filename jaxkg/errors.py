@@ -2,7 +2,7 @@
 
 
 class JaxkgError(ValueError):
-    """Bad input, told in one line: what is wrong, where, and what would work."""
+    """Bad input, in one line: what is wrong, where, and what would work."""
 
 
 def how_to_install(extra: str) -> str:

@@ -20,7 +20,7 @@ _TOPICS_PER_WORDING = 5
 
 
 def demo_graph() -> KnowledgeGraph:
-    """The built-in graph.
+    """Return the built-in graph of films.
 
     Two people are called Steve McQueen; their ids tell them apart.
 

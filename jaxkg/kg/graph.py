@@ -44,7 +44,7 @@ class KnowledgeGraph:
         aliases: other names, by entity index.
         provenance: where each triple was read (T strings, "" where unknown), if kept.
         duplicates: repeated triples that were merged.
-        skipped: one message for each malformed line a reader was told to tolerate.
+        skipped: one message for each malformed line that was tolerated.
         relation_labels: R display names; a relation's name opened into words where none is given.
         relation_aliases: further display names, such as other languages', by relation index.
         meanings: `says_back`, `hierarchy`, `symmetric` of relations where they are declared.
@@ -183,10 +183,10 @@ class KnowledgeGraph:
         return f"KnowledgeGraph({', '.join(told)})"
 
     def entity(self, entity_id: str) -> int:
-        """Index of an entity by its id.
+        """Return the index of an entity, by its id.
 
         Raises:
-            JaxkgError: there is none; names the nearest ids, or the ids that carry it as a name.
+            JaxkgError: unknown id; names the nearest ids, or the ids that carry it as a name.
         """
         rows = self.entity_ids.rows(entity_id)
         if rows:
@@ -197,10 +197,10 @@ class KnowledgeGraph:
         raise JaxkgError(f"no entity {entity_id!r}{nearest(entity_id, self.entity_ids.tolist())}")
 
     def relation_code(self, name: str) -> int:
-        """Code of a relation: its index r, or r + R for its inverse, written `^name`.
+        """Return the code of a relation: index r, or r + R for its inverse, written `^name`.
 
         Raises:
-            JaxkgError: there is none; names the nearest ones.
+            JaxkgError: unknown relation; names the nearest ones.
         """
         inverse = name.startswith("^")
         row = self._relation_index.get(name[inverse:])
@@ -209,7 +209,7 @@ class KnowledgeGraph:
         return row + inverse * self.num_relations
 
     def relation_name(self, code: int) -> str:
-        """Name of a relation code in [0, 2R); `^name` from R on.
+        """Return the name of a relation code in [0, 2R); `^name` from R on.
 
         Raises:
             JaxkgError: the code is out of range.
@@ -224,11 +224,11 @@ class KnowledgeGraph:
         return {name: row for row, name in enumerate(self.relations)}
 
     def name(self, entity: int) -> str:
-        """Display name of an entity index."""
+        """Return the display name of an entity index."""
         return self.entity_names[entity]
 
     def has_name(self, entity: int) -> bool:
-        """Whether the display name tells a reader anything, see `is_name`."""
+        """Return whether the display name means anything to a reader, see `is_name`."""
         return is_name(self.name(entity))
 
     def triple(self, row: int) -> tuple[str, str, str]:
@@ -239,13 +239,13 @@ class KnowledgeGraph:
         return self.entity_ids[head], self.relations[relation], self.entity_ids[tail]
 
     def source(self, row: int) -> str | None:
-        """Where a row of `triples` was read; None where that is not known."""
+        """Return where a row of `triples` was read; None if that is not known."""
         return (self.provenance[row] or None) if self.provenance is not None else None
 
     def find(
         self, heads: npt.ArrayLike, relations: npt.ArrayLike, tails: npt.ArrayLike
     ) -> np.ndarray:
-        """Rows of triples by their three integers.
+        """Return the rows of triples, by their three integers.
 
         A code in [R, 2R) walks the triple backwards: `find(h, r + R, t)` is `find(t, r, h)`.
 
@@ -286,7 +286,7 @@ class KnowledgeGraph:
         provenance: Iterable[str | None] | None = None,
         relation_names: Mapping[str, Sequence[str]] | None = None,
     ) -> KnowledgeGraph:
-        """A new graph with more triples, changed names or more aliases.
+        """Return a new graph with more triples, changed names or more aliases.
 
         Entity ids keep their strings; indices may move, as numbering follows the ids' order.
 
@@ -332,7 +332,7 @@ class KnowledgeGraph:
         return dataclasses.replace(graph, duplicates=self.duplicates + graph.duplicates)
 
     def remove(self, triples: Iterable[Sequence[str]]) -> KnowledgeGraph:
-        """A new graph without these triples.
+        """Return a new graph without these triples.
 
         An entity or relation that no remaining triple mentions leaves the graph, its names and
         aliases with it: `graph.add(new).remove(new)` is `graph` again.
@@ -382,7 +382,7 @@ class KnowledgeGraph:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) of everything but the provenance."""
+        """Return the SHA-256 (hex) of everything but the provenance."""
         digest = hashlib.sha256()
         relations = NameTable.from_names(self.relations)
         for table in (self.entity_ids, self.entity_names, relations, self.aliases.names):

@@ -181,7 +181,7 @@ class PlannedQA(PathAnswering[RelationPaths]):
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """An answer and every hop of the beam behind it, pruned continuations too.
 
-        Of a question that is planned as others, the beam of the nearest.
+        A question that is planned as another one has the beam of the nearest.
         """
         linked, qa = self.link([question]), self
         [text], [near] = linked.masked, self.nearest(linked.masked)

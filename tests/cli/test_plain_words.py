@@ -1,12 +1,14 @@
 """What people read is plain English: help, errors, notes, README, documentation."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 import typer
 
+import jaxkg
 from jaxkg.cli.app import app
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +78,15 @@ def test_the_help_of_an_option_is_a_sentence(name):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_pages_are_plain(page):
     assert odd_phrases(page.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("name", jaxkg.__all__)
+def test_docstrings_of_public_names_are_plain(name):
+    public = getattr(jaxkg, name)
+    docs = [public.__doc__ or ""]
+    if isinstance(public, type):
+        docs += [inspect.getdoc(member) or "" for member in vars(public).values()]
+    assert [odd for text in docs for odd in odd_phrases(text)] == []
 
 
 def said_to_people():

@@ -45,7 +45,7 @@ def read_graph(
 
     `jaxkg formats` lists the formats that there are (`jaxkg.kg.files.formats.registry`). Each looks
     at a file's name and beginning and says how likely the file is its own; the surest reads it, and
-    one that is nearly as sure is told. A folder is read as one graph: tables refer to one another
+    one that is nearly as sure is reported. A folder is one graph: its tables refer to one another
     by names or numbers (`jaxkg.kg.files.tables.keys`), a file of nodes and one of edges are among
     them (`jaxkg.kg.files.exports`).
 
@@ -58,7 +58,7 @@ def read_graph(
 
     Args:
         path: the file or folder.
-        format: the name of a format. Default: told as above.
+        format: the name of a format. Default: recognised as above.
         columns: head, relation and tail columns, by position from 0 or by name (a header's, a
             Parquet column's, a JSON key). Default: by name as above, else the first three.
         names: display names: a mapping, or a file of `id<TAB>name` lines, whose further names for
@@ -69,13 +69,13 @@ def read_graph(
             (for RDF the file alone, for Excel "file:sheet:row"), after a JSON line's own `source`;
             False: nothing is kept; a position or name: that column.
         encoding: of text files, `names` included; RDF, GraphML, Excel and Parquet know their own.
-        skip_bad: how many malformed lines to tolerate. What was skipped is told in the graph's
+        skip_bad: how many malformed lines to tolerate. What was skipped stands in the graph's
             `skipped`.
         lines: keep "file:line" where the file itself says nothing (text formats and Excel only).
         language: of labels (RDF, Wikidata): theirs is the name that is shown, others are aliases.
         strict: refuse a table's rows that have more or fewer cells than its header, which are left
             out otherwise.
-        on_reading: told in words how a header was taken, and what was left out.
+        on_reading: called with words on how a header was taken and what was left out.
         on_progress: called now and then with what is done and what there is in all (bytes on
             disk; rows of a Parquet table).
         mapping: what relations mean, see `jaxkg.kg.mapping`. Default: what lies beside the data,

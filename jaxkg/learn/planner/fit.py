@@ -83,7 +83,7 @@ def fit_planner(
         revisit: which nodes a path may return to; None chooses by the answers, see
             `revisit_rule`.
         keep, fan_out: see `mine_paths`.
-        folder: keeps the training's state; a later call goes on from there.
+        folder: holds the training's state; a later call resumes from it.
         seed: of split, weights, order and dropout.
         on_progress: called with (stage, done, total).
 

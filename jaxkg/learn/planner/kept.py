@@ -34,7 +34,7 @@ def planner_for(
     Args:
         kg, tensors: the graph.
         folder: of a trained planner. None takes the one shipped for the built-in graph; for any
-            other it looks in the cache, and makes one from relation labels where there is none.
+            other it looks in the cache, and makes one from relation labels otherwise.
         seed: of training; the built-in graph's is shipped for seed 0, and made from the built-in
             questions for others.
         on_progress: called with (stage, done, total).

@@ -88,7 +88,7 @@ class Planner(ReadsWords):
         """Read a planner written by `save`.
 
         Raises:
-            JaxkgError: there is none, or it is damaged or of another version.
+            JaxkgError: it is missing, damaged or of another version.
         """
         with _FOLDER.reading(folder) as (meta, arrays):
             hasher = NgramHasher(buckets=meta["buckets"], longest=meta["longest"])

@@ -155,7 +155,7 @@ class Reader(QuestionAnswering):
                 vectors anew.
 
         Raises:
-            JaxkgError: an ablation that there is none of, or no weights for the encoder.
+            JaxkgError: unknown ablation, or no weights for this encoder.
         """
         if encoder is None:
             encoder, better = best_encoder()
@@ -255,7 +255,7 @@ class Reader(QuestionAnswering):
         return self.weights.threshold if own is None else own
 
     def correct(self, question: str | Question, number: int) -> None:
-        """Keep that a reading of a question is right: this question and those alike go by it.
+        """Confirm a reading of a question; it is saved and used for this question and similar ones.
 
         Args:
             question: as it was asked.
