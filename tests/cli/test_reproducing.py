@@ -123,6 +123,24 @@ def test_a_small_one_of_each_method(jaxkg, tmp_path, method, table, settings, ri
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "table"),
+    [("pathhd", "15"), ("reknos", "13"), ("proh", "5"), ("guided", "2"), ("pathmind", "1")],
+)
+def test_rows_that_ask_a_model_take_their_settings(jaxkg, serve, tmp_path, method, table):
+    server = serve(lambda body: "nothing of use")
+    code, out, err = jaxkg(
+        *("reproduce", method, "--demo", "--table", table, "--questions", 1, "--json"),
+        *("--llm", "loopback", "--base-url", server.url, "--no-cache"),
+        *("--set", "pathhd.encoder=hashing", "--set", "proh.encoder=hashing"),
+    )
+    assert code == 0, err
+    lacks = [row["lacks"] for row in json.loads(out)[0]["rows"] if "lacks" in row]
+    assert all("needs a trained model" in each for each in lacks), lacks
+    assert server.bodies
+
+
+@pytest.mark.slow
 @pytest.mark.usefixtures("standard_promotion")
 @pytest.mark.parametrize(("method", "table"), [("pathmind", "1"), ("guided", "3")])
 def test_trained_methods_are_found_in_a_folder_of_parts(jaxkg, tmp_path, method, table):
