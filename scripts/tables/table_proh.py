@@ -1,6 +1,6 @@
 """PRoH's retrieval, no language model: MuSiQue with extracted triples, and HotpotQA by rules.
 
-What is called PRoH-L here is not the paper's: every entity weighs 1 x rarity, relevance flows as in
+This is not PRoH-L, and not the paper's walk: every entity weighs 1 x rarity, relevance flows as in
 PageRank, one step deep, and dense chunks are mixed in; the paper weighs by similarity and overlap
 over three steps. `--ablations` has its rows. Half an hour on two CPU cores.
 
@@ -346,7 +346,7 @@ def table(name: str, task: Task, encode: Any, options: argparse.Namespace, recor
         }
         best, ranking = tuned(task, arms, half)
         rows.add(best, lambda: ranking)
-    rows.add("PRoH-L retrieval", lambda: retrieved(index, task.questions, settings))
+    rows.add("PRoH retrieval", lambda: retrieved(index, task.questions, settings))
     if task.steps:
         rows.add(
             "dense, gold sub-questions",
@@ -358,11 +358,11 @@ def table(name: str, task: Task, encode: Any, options: argparse.Namespace, recor
             return [chunk for chunk, _ in merged_chunks(found)]
 
         rows.add(
-            "PRoH-L retrieval, gold sub-questions as the plan",
+            "PRoH retrieval, gold sub-questions as the plan",
             lambda: by_steps(task, retriever.retrieve, merged),
         )
         rows.add(
-            "PRoH-L retrieval, its own inner questions as the plan, 3 names",
+            "PRoH retrieval, its own inner questions as the plan, 3 names",
             lambda: in_steps(retriever, task.questions, names=3),
         )
     if options.choose:

@@ -143,7 +143,7 @@ def test_rows_that_ask_a_model_take_their_settings(jaxkg, serve, tmp_path, metho
 @pytest.mark.slow
 @pytest.mark.usefixtures("standard_promotion")
 @pytest.mark.parametrize(("method", "table"), [("pathmind", "1"), ("guided", "3")])
-def test_trained_methods_are_found_in_a_folder_of_parts(jaxkg, tmp_path, method, table):
+def test_trained_methods_are_found_in_a_folder_of_parts(jaxkg, serve, tmp_path, method, table):
     words = ["reproduce", method, "--demo", "--table", table, "--questions", 4, "--json"]
     _, out, _ = jaxkg(*words)
     assert "needs a trained model" in json.loads(out)[0]["rows"][0]["lacks"]
@@ -155,3 +155,9 @@ def test_trained_methods_are_found_in_a_folder_of_parts(jaxkg, tmp_path, method,
     assert code == 0
     row = json.loads(out)[0]["rows"][0]
     assert row.get("asked") == 4, row
+    if method == "pathmind":
+        server = serve(lambda body: "nothing of use")
+        model = ["--llm", "loopback", "--base-url", server.url, "--no-cache"]
+        rows = json.loads(jaxkg(*words, "--parts", tmp_path, *model)[1])[0]["rows"]
+        [asked] = [row for row in rows if row["name"] == "the model over important paths"]
+        assert asked["metrics"]["calls"]["value"] == 1, "one call over paths, as printed"
