@@ -123,6 +123,11 @@ def test_the_page_of_the_architecture_has_every_folder_and_no_circle(hooks):
     assert "  search --> candidates" in hooks.architecture()
 
 
+def test_the_drawing_of_results_is_made_from_its_record(hooks):
+    stored = (ROOT / "docs" / "images" / "kinds.svg").read_text("utf-8")
+    assert stored == hooks.kinds_drawing()
+
+
 @pytest.mark.slow
 def test_the_site_builds_strictly(tmp_path):
     pytest.importorskip("mkdocs")
