@@ -114,10 +114,6 @@ class OfferedQA(QuestionAnswering):
         )
         return answer, (*stages, TraceNode("readings offered to the model", below=told))
 
-    def correct(self, question: str | Question, number: int) -> None:
-        """See the system's own `correct`."""
-        self.inner.correct(question, number)  # type: ignore[attr-defined]
-
     def _chosen(
         self, found: Sequence[Answer]
     ) -> list[tuple[Answer, tuple[Offer, ...], int | None]]:

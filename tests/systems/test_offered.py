@@ -114,3 +114,8 @@ def test_fewer_readings_are_offered_where_fewer_are_wanted():
 def test_the_judge_of_paths_is_there_by_name():
     judged, _, _ = build(lambda request: "", "judge=paths")
     assert isinstance(judged, AdjudicatedQA)
+
+
+def test_what_a_person_says_is_right_is_numbered_by_the_reader_alone():
+    """A model puts readings in another order than `correct` counts them in."""
+    assert not hasattr(build(chooses("mayor"))[0], "correct")
