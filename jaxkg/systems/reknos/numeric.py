@@ -51,18 +51,40 @@ class Look(NamedTuple):
     scores: jax.Array  # [B, W, 2R + 1] float32 log-probabilities of what is possible
 
 
-@functools.partial(
-    jax.jit,
-    static_argnames=(
-        "scorer", "num_groups", "width", "beam_width", "hops", "keep", "backward", "shorter",
-        "capacities", "revisit",
-    ),
-)  # fmt: skip
+class SuperGraph(NamedTuple):
+    """A graph and its super-relations, see `SuperProblem`."""
+
+    graph: Graph
+    group: jax.Array  # [2R] int32
+    connections: jax.Array | None
+    named: jax.Array  # [N] bool
+
+
+class SearchConfig(NamedTuple):
+    """What a search is compiled for.
+
+    Attributes:
+        scorer: see `BeamScorer`.
+        num_groups: of super-relations.
+        width, beam_width, hops, keep, backward, shorter: see `ReKnoSSettings`; the sizes are N, W,
+            L and K.
+        revisit: which nodes a path may return to.
+    """
+
+    scorer: BeamScorer
+    num_groups: int
+    width: int
+    beam_width: int
+    hops: int
+    keep: int
+    backward: bool
+    shorter: bool
+    revisit: Revisit
+
+
+@functools.partial(jax.jit, static_argnames=("config", "capacities"))
 def search_batch(
-    graph: Graph,
-    group: jax.Array,
-    connections: jax.Array | None,
-    named: jax.Array,
+    world: SuperGraph,
     weights: Any,
     reading: Any,
     row: jax.Array,
@@ -70,32 +92,23 @@ def search_batch(
     floor: float,
     enough: float,
     *,
-    scorer: BeamScorer,
-    num_groups: int,
-    width: int,
-    beam_width: int,
-    hops: int,
-    keep: int,
-    backward: bool,
-    shorter: bool,
+    config: SearchConfig,
     capacities: tuple[int, ...],
-    revisit: Revisit,
 ) -> NumericSearch:
     """Search for one padded batch: first super-relations, then relation paths within the best.
 
     Args:
-        graph, group, connections, named: see `SuperProblem`.
+        world: what is searched.
         weights, reading: see `NumericScorer`; B questions.
         row, node: [S] int32 topics.
-        floor, enough, width, beam_width, hops, keep, backward, shorter: see `ReKnoSSettings`; the
-            sizes are static, N, W, L and K.
-        scorer: see `BeamScorer`; static.
-        num_groups: of super-relations; static.
+        floor, enough: see `ReKnoSSettings`.
+        config: static.
         capacities: one number, slots of all that the first step does; every step has four times
             those of the one before, so that few sizes, and few programs, serve all batches. Static.
-        revisit: which nodes a path may return to; static.
     """
-    starts, score = start(row, node), scorer(weights, reading)
+    graph, group, connections, named = world
+    num_groups, beam_width, hops = config.num_groups, config.beam_width, config.hops
+    starts, score = start(row, node), config.scorer(weights, reading)
     batch = jax.tree.leaves(reading)[0].shape[0]
     scale = jnp.asarray([4**hop for hop in range(hops) for _ in range(3)] * 3, jnp.int32)
     slots = tuple(capacities[0] << 2 * hop for hop in range(hops) for _ in range(3))
@@ -121,7 +134,7 @@ def search_batch(
         beam = relation_beam.tell(
             graph, before.beam, before.options & chosen[:, None, :], before.scores,
             capacities=(slots[3 * hop - 2], slots[3 * hop - 1]), width=beam_width,
-            revisit=revisit,
+            revisit=config.revisit,
         )  # fmt: skip
         after = look(beam, hop)
         return stop_share(after.beam, after.scores) >= enough, after
@@ -130,11 +143,11 @@ def search_batch(
     found = super_search(
         graph, starts, group,
         lambda search, options, seen: group_scores(seen.beam, seen.scores, group, num_groups),
-        num_questions=batch, num_groups=num_groups, width=width, hops=hops, capacities=slots,
-        grow=grow, memo=look(first, 0), connections=connections, walk_best=keep, floor=floor,
-        backward=backward, revisit=revisit,
+        num_questions=batch, num_groups=num_groups, width=config.width, hops=hops, capacities=slots,
+        grow=grow, memo=look(first, 0), connections=connections, walk_best=config.keep,
+        floor=floor, backward=config.backward, revisit=config.revisit,
     )  # fmt: skip
-    best = conclude(found.search, keep=keep, shorter=shorter)
+    best = conclude(found.search, keep=config.keep, shorter=config.shorter)
 
     def scored_within(beam: Beam, options: jax.Array) -> Scored:
         told = scored(beam, options)
@@ -144,7 +157,7 @@ def search_batch(
 
     paths = relation_beam.search(
         graph, starts, scored_within,
-        num_questions=batch, width=beam_width, hops=hops, capacities=slots, revisit=revisit,
+        num_questions=batch, width=beam_width, hops=hops, capacities=slots, revisit=config.revisit,
     )  # fmt: skip
     _, whole = within(paths, best.groups, group, num_groups)  # the last hop ends all
     beside = found.memo.beam
@@ -189,16 +202,18 @@ def search_numerically(
     rows = bucket(min(settings.batch_size, count))
     starts = batch_starts([some.entities for some in topics], min(settings.batch_size, rows))
 
+    world = SuperGraph(problem.tensors.graph, problem.group, problem.connections, problem.named)
+    config = SearchConfig(
+        scorer.beam_scorer, len(problem.groups), settings.width, settings.beam_width, hops,
+        settings.keep, settings.backward, settings.shorter, problem.revisit,
+    )  # fmt: skip
+
     def run(indices: np.ndarray, slots: tuple[int, ...]) -> NumericSearch:
         row, node = starts(indices)
+        read = jax.tree.map(lambda column: pad(column[indices], rows), reading)
         return search_batch(
-            problem.tensors.graph, problem.group, problem.connections, problem.named, weights,
-            jax.tree.map(lambda column: pad(column[indices], rows), reading), row, node,
-            settings.floor, settings.sufficient,
-            scorer=scorer.beam_scorer, num_groups=len(problem.groups), width=settings.width,
-            beam_width=settings.beam_width, hops=hops, keep=settings.keep,
-            backward=settings.backward, shorter=settings.shorter, capacities=slots,
-            revisit=problem.revisit,
+            world, weights, read, row, node, settings.floor, settings.sufficient,
+            config=config, capacities=slots,
         )  # fmt: skip
 
     capacities = problem.room.of(f"batches of {rows}", rows << 7, last=4 ** (hops - 1))
