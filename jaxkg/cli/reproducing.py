@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaxkg.cli.blocks import ModelOptions, spread
-from jaxkg.cli.comparing import Unfit, asks_model, system_built, trained_parts
 from jaxkg.cli.models import Model, language_model
+from jaxkg.experiments.comparing import Unfit, asks_model, system_built, trained_parts
 from jaxkg.experiments.datasets import Dataset, dataset, material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.experiments.papers import Arm, PaperTable, listed, paper, papers
