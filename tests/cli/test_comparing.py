@@ -248,7 +248,7 @@ def test_what_names_a_benchmark_more_closely_counts(jaxkg, benchmark, tmp_path):
     ]
     for wrong, why in (
         (("--set", "pq:oracle.right=no"), "'pq' is not one of metaqa-1"),
-        (("--planner", "webqsp=x"), "'webqsp' is none of metaqa-1"),
+        (("--planner", "webqsp=x"), "'webqsp' is not one of metaqa-1"),
         (("--systems", "pathmind,planner"), "no system could be built"),
         (("--dataset", "metaqa"), "has no metaqa/3-hop/qa_test.txt; `jaxkg datasets` says"),
     ):
