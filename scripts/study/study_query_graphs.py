@@ -22,7 +22,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from drawn_queries import RandomQueries
 
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.kg.queries.sets import QuerySets, Result
@@ -52,6 +51,7 @@ from lib.record import Record, arguments, numbers
 from lib.seconds import fastest
 
 sys.path += [str(Path(__file__).resolve().parents[2] / "tests" / of) for of in ("twins", "worlds")]
+from drawn_queries import RandomQueries
 from query_twin import Twin, told
 from value_graphs import KINDS, value_triples
 
