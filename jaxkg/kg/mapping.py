@@ -39,10 +39,10 @@ _TOLD = ("from", "to", "facts", "example")
 _SHOWN, _SAMPLE = 8, 1000
 _LARGEST = 1 << 24
 _HEADER = """\
-# What was understood of {name}. Edit it and lay it beside the data as {name}{end}, or name it by
-# --mapping. A relation reads "X says Y" and "Y says_back X"; `also` are other words for it;
-# `hierarchy` leads to what is above, `symmetric` has no direction, `ignored` leaves its facts out,
-# `reversed` swaps their ends. `from`, `to`, `facts` and `example` tell, and change nothing.
+# How {name} was understood. Edit this, and save it beside the data as {name}{end} or name it by
+# --mapping. A relation reads "X says Y" and "Y says_back X"; `also` lists other words for it.
+# `hierarchy`: it leads to what is above. `symmetric`: it has no direction. `ignored`: its facts are
+# left out. `reversed`: their ends are swapped. `from`, `to`, `facts` and `example` are only shown.
 """
 
 

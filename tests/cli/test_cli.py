@@ -254,7 +254,7 @@ def test_a_workbook_is_described(jaxkg, files):
     code, out, err = jaxkg("kg", "stats", "--json", files / "book.xlsx")
     assert code == 0
     assert json.loads(out)["relation_counts"] == {"department": 2, "head": 2, "is a": 4}
-    assert "'Departments' taken as a table" in err
+    assert "'Departments' read as a table" in err
 
 
 @pytest.mark.parametrize(

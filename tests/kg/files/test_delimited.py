@@ -215,7 +215,7 @@ def test_a_missing_side_file_is_told(read, tmp_path):
         ("t\tr\th\n1979\trelease_year\tAlien\nRidley Scott\tdirected_by\tAlien\n",
          "kb.tsv", "h, r, t: taken as head, relation, tail; 2 facts"),
         ("id,release_year,directed_by\nAlien,1979,Ridley Scott\n",
-         "kb.csv", "a row an entity, id its id, other columns relations; 2 facts"),
+         "kb.csv", "one entity per row, id is its id, other columns are relations; 2 facts"),
     ],
 )  # fmt: skip
 def test_other_headers_are_known_and_told(read, text, name, told):

@@ -142,7 +142,7 @@ def test_directions_in_many_lines(tmp_path):
          [("Ann", "knows", "Bo"), ("Bo", "linked to", "Cy")],
          "blank relations read as 'linked to'"),
         ("e.csv", "from,to,price,line/Rome,Oslo,9,A/Oslo,Rome,8,B/Oslo,Bonn,7,C", None,
-         "taken as a table"),
+         "read as a table"),
     ],
 )  # fmt: skip
 def test_edges_that_do_not_say_what_they_are(tmp_path, name, lines, facts, told):

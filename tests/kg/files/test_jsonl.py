@@ -128,7 +128,10 @@ def test_plain_records_are_entities(tmp_path, read):
     heard = []
     graph = read(records, on_reading=heard.append, lines=True)
     assert {graph.triple(row) for row in range(graph.num_triples)} == expected
-    assert "taken as a table: a record an entity, name its id, other keys relations" in heard[0]
+    assert (
+        "read as a table: one entity per record, name is its id, other keys are relations"
+        in heard[0]
+    )
     assert {graph.source(row) for row in range(4)} == {"kb.jsonl:1"}
     (tmp_path / "a.json").write_text(json.dumps(records))
     graph = read_graph(tmp_path / "a.json")

@@ -134,8 +134,9 @@ class Records:
             {},
             self._lists,
         )
-        how = f"taken as a table: a record an entity, {self.key} its id, other keys relations"
-        how += f", its sort {self._sort!r}" if self._sort else ""
+        how = f"read as a table: one entity per record, {self.key} is its id, "
+        how += "other keys are relations"
+        how += f", its class is {self._sort!r}" if self._sort else ""
         return table, how + (f", called {one} and its number" if one else "")
 
     def _aliases(self, record: dict[str, Any], key: str, named: set[str]) -> list[str]:

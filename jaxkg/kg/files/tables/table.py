@@ -26,7 +26,7 @@ from jaxkg.kg.files.textfile import line_blocks
 from jaxkg.kg.queries.columns import all_days, all_values, is_value
 from jaxkg.words import relation_words
 
-PLAIN_TABLE = "taken as a table: a row an entity"
+PLAIN_TABLE = "read as a table: one entity per row"
 """How what is told of a table begins whose rows the first column calls."""
 RAGGED = "rows with more or fewer cells than columns"
 MENDED = "rows with cells that a blank after the separator joins, or without the last ones"
@@ -230,11 +230,11 @@ def take_table(
     )
     id = header.columns[0]
     parts = [header.name] if header.name > 0 else header.parts
-    name = f", {' '.join(header.columns[at] for at in parts)} its name" if parts else ""
-    how = f"{PLAIN_TABLE}, {id} its id{name}, other columns relations"
+    name = f", {' '.join(header.columns[at] for at in parts)} is its name" if parts else ""
+    how = f"{PLAIN_TABLE}, {id} is its id{name}, other columns are relations"
     if header.nameless:
-        how = f"taken as a table: {why}, so a row has no name; its columns are relations"
-    how += f", its sort {header.sort!r}" if header.sort else ""
+        how = f"read as a table: {why}, so a row has no name; its columns are relations"
+    how += f", its class is {header.sort!r}" if header.sort else ""
     how += f", called {header.one} and its number" if one else ""
     for column, count in Counter(header.columns).items():
         how += f", {count} columns {column!r} one relation" if count > 1 else ""

@@ -62,8 +62,8 @@ def test_the_sheets_of_a_workbook_are_one_graph(book):
     }
     assert [graph.name(graph.entity(id)) for id in ("E1", "D2")] == ["Ann Berg", "Sales"]
     assert graph.provenance is None
-    assert "'People' taken as a table" in heard[0]
-    assert "its sort 'departments'" in heard[0]
+    assert "'People' read as a table" in heard[0]
+    assert "its class is 'departments'" in heard[0]
     assert heard[0].endswith("11 facts")
 
 

@@ -211,7 +211,7 @@ def test_an_object_of_lists_is_a_table_a_key(read, indent):
         ("Ann", "is a", "people"), ("Ann", "city", "Ely"),
         ("Ely", "is a", "cities"), ("Ely", "county", "X"),
     }  # fmt: skip
-    assert "'people' taken as a table" in heard[0]
+    assert "'people' read as a table" in heard[0]
     one = read(json.dumps({"name": "Ann", "city": "Ely"}, indent=2), "one.json")
     assert named_facts(one) == {("Ann", "city", "Ely")}
 
