@@ -260,7 +260,11 @@ class OfferedQA(QuestionAnswering):
             offers, sure = self._paths(answer)
         if self.settings.ask == "unsure" and sure >= self.settings.certain:
             return ()
-        return tuple(offers[: self.settings.offered])
+        offers = offers[: self.settings.offered]
+        together = sum(offer.reading.confidence for offer in offers)
+        if self.settings.ask == "unsure" and answer.abstained and together < self.threshold:
+            return ()  # whatever the model said, none would be likely enough
+        return tuple(offers)
 
     @staticmethod
     def _native(answer: Answer) -> bool:

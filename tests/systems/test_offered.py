@@ -87,7 +87,10 @@ def test_a_sure_answer_is_not_asked_about():
 
 
 def test_what_is_too_unlikely_even_then_stays_withheld():
-    system, _, _ = build(chooses("founder"), "threshold=0.999")
+    unsure, _, none = build(chooses("founder"), "threshold=0.999")
+    assert unsure.ask(UNSURE).abstained
+    assert none.requests == [], "no choice would be answered by"
+    system, _, _ = build(chooses("founder"), "threshold=0.999", ask="always")
     answer = system.ask(UNSURE)
     assert answer.abstained
     assert not answer.entities
