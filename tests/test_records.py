@@ -96,7 +96,13 @@ def test_what_is_no_answer_is_refused_in_one_line(text):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Answer) if f.compare])
+LATER = ("columns",)
+"""Fields that answers of before do not have."""
+
+
+@pytest.mark.parametrize(
+    "field", [f.name for f in dataclasses.fields(Answer) if f.compare and f.name not in LATER]
+)
 def test_an_answer_with_a_field_missing_is_refused_by_its_name(answer, field):
     raw = answer.to_dict()
     del raw[field]

@@ -44,7 +44,7 @@ def cut_to(
 
     >>> said = "<data>\\n" + "\\n".join(map(str, range(100))) + "\\n</data>"
     >>> cut_to((Message("user", said),), 40)[0][0].content.splitlines()[-3:]
-    ['14', '… and 85 more not shown', '</data>']
+    ['16', '… and 83 more not shown', '</data>']
     """
     excess = BYTES_PER_TOKEN * (most_tokens(messages, form) - tokens)
     *before, last = messages

@@ -179,7 +179,7 @@ class Trial:
             + ["--retry"] * (turn == "retry"),
         )
         lines = [json.loads(line) for line in (run / "predictions.jsonl").read_bytes().splitlines()]
-        outage = code == 2 and not lines
+        outage = code == 2 and len(lines) < QUESTIONS  # what was answered before it is kept
         if len(lines) != QUESTIONS and (turn == "retry" or not outage):
             self.blame("lost", f"{turn}: {len(lines)} of {QUESTIONS} lines, exit {code}")
         bad = [line["id"] for line in lines if line.get("error")]

@@ -253,7 +253,12 @@ class Fuzzer:
         if self.rng.random() < 0.3:
             path = mutated(path.encode(), self.rng).decode("utf-8", "replace")
             path = "/" + path.translate(dict.fromkeys([*range(33), 127])).lstrip("/")
-        reply = self.client.request(how, f"http://testserver{path}", content=content)
+        reply = self.client.request(
+            how,
+            f"http://127.0.0.1{path}",
+            content=content,
+            headers={"Content-Type": "application/json"} if body else {},
+        )
         assert reply.status_code < 500, (how, path, content, reply.text)
         if reply.status_code >= 400:
             assert len(reply.text) < 1000, reply.text

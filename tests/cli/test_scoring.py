@@ -172,13 +172,17 @@ def test_one_model_that_answers_and_judges_has_one_budget(judged, serve):
     server = serve(
         lambda body: json.dumps(dict.fromkeys(SEVEN, 8)) if "Gold answers:" in str(body) else CHOSEN
     )
-    code, report, err = judged(server, "--llm", "strict", "--budget-calls", 8)
+    code, report, err = judged(
+        server, "--llm", "strict", "--budget-calls", 8, "--set", "judge=paths"
+    )
     assert code == 0
     assert len(server.bodies) == 8
     assert (report["counts"]["judged"], report["counts"]["unjudged"]) == (2, 4)
     assert err.count("strict: 12 calls") + err.count("strict: 8 calls") == 1
     assert "Path 1 says so." in str([body["messages"] for body in list(server.bodies)[6:]])
     # Another judge has a budget of its own.
-    _, report, err = judged(server, "--llm", "strict", "--budget-calls", 6, judge="kind")
+    _, report, err = judged(
+        server, "--llm", "strict", "--budget-calls", 6, "--set", "judge=paths", judge="kind"
+    )
     assert report["counts"]["judged"] == 6
     assert "kind: 6 calls (6 paid now" in err

@@ -71,7 +71,7 @@ def test_passages_are_those_most_like_the_question_and_data():
     told = backend.requests[0].messages[1].content
     assert "Oslo" not in told
     assert told.count("</data>") == 1
-    with pytest.raises(JaxkgError, match="bring passages"):
+    with pytest.raises(JaxkgError, match="questions with passages"):
         run("passages", [], encoder="hashing")
 
 

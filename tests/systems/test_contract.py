@@ -313,10 +313,12 @@ def test_what_was_retrieved_and_visited_is_told_or_null(built, answers):
 
 
 def test_what_it_cost_is_told(built, answers):
-    _, _, _, backend = built
+    row, _, _, backend = built
     for answer in answers:
         asked_of_it = backend is not None and answer.question_id not in ("nowhere", "unlinked")
-        assert answer.usage.calls == int(asked_of_it)
+        # A model that plans may be asked to choose, too, once in each order.
+        most = 3 if row == "llm-planned" else 1
+        assert int(asked_of_it) <= answer.usage.calls <= most * int(asked_of_it)
         assert answer.usage.seconds == pytest.approx(sum(answer.usage.stages.values()))
         assert answer.usage.seconds > 0
 

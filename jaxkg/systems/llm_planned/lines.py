@@ -79,8 +79,9 @@ class LineReader:
         >>> from jaxkg.kg import KnowledgeGraph
         >>> kg = KnowledgeGraph.from_triples([("Heat", "by", "Mann"), ("Ali", "by", "Mann")])
         >>> offered = [Candidates([(name, name)]) for name in ("Mann", "by")]
-        >>> LineReader(QuerySets(kg), *offered, {}).read(["Mann", "<- by", "count"]).query.source
-        Step(source=Entities(ids=('Mann',)), relations=('^by',), returns=False)
+        >>> reader = LineReader(QuerySets(kg), *offered, {})
+        >>> reader.read(["Mann", "<- by", "count"]).query.source.relations
+        ('^by',)
     """
 
     def __init__(

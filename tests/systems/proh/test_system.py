@@ -306,7 +306,7 @@ def test_an_outage_costs_one_call_and_is_told_by_its_kind(ask_of, kind):
     assert len(backend.requests) == 1
     assert [answer.error.partition(":")[0] for answer in answers] == [kind] * 6
     assert [answer.usage.calls for answer in answers] == [1, 0, 0, 0, 0, 0]
-    with pytest.raises(JaxkgError, match=f"every call for 1 questions failed.*{kind}"):
+    with pytest.raises(JaxkgError, match=f"every call for 1 question failed.*{kind}"):
         _check_outage(answers)
 
 
