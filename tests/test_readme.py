@@ -89,7 +89,7 @@ def test_a_command_runs_with_a_model(words, capsys, monkeypatch):
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("JAXKG_LLM_MODEL", "loopback")
         code, printed = run(words, capsys)
-        assert server.bodies
+        assert server.bodies or words[0] == "ask"  # a reading that is sure asks no model
     # The stand-in answers every prompt alike: `llm check` and plans find that it is no model.
     assert code == 0 or words[0] != "ask", printed
 

@@ -19,6 +19,7 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,14 +120,14 @@ def run(
     return ends
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description="Read damaged files.")
     parser.add_argument("--inputs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="part of a sample's name")
     parser.add_argument("--samples", type=Path, default=SAMPLES, help="folder of samples")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     folder = Path(tempfile.mkdtemp(prefix="fuzz-formats-"))
     ends = run(options.inputs, options.seed, folder, options.only, options.samples)
     for name, counted in ends.items():

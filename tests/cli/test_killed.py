@@ -31,7 +31,16 @@ def lines(folder):
     found = [json.loads(line) for line in text.splitlines()]
     for line in found:
         del line["usage"]["seconds"]
-    return sorted(found, key=lambda line: line["id"])
+    return sorted(map(rounded, found), key=lambda line: line["id"])
+
+
+def rounded(value):
+    """Numbers to four digits: batches are of other sizes where a run goes on, and so are sums."""
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return list(map(rounded, value))
+    return round(value, 4) if isinstance(value, float) else value
 
 
 @pytest.mark.slow
@@ -90,4 +99,4 @@ def test_no_call_is_repeated_and_the_report_is_the_same(jaxkg, serve, tmp_path):
     for report in (first, second):
         for name in ("seconds_p50", "seconds_p95"):
             del report["metrics"][name]
-    assert first["metrics"] == second["metrics"]
+    assert rounded(first["metrics"]) == rounded(second["metrics"])

@@ -261,7 +261,7 @@ def test_the_papers_preset_counts_all_walks_alike_and_is_kept(tmp_path):
     config = settings_made(PriorityConfig, {"preset": "paper"}, epochs=1, batch_size=16)
     with jax.numpy_dtype_promotion("standard"):
         model, report = fit_priority(kg, tensor_graph(kg), asked(), config=config, hops=2)
-    assert (model.sizes.walk_weights, model.sizes.mass, model.sizes.heads) == (False, False, 1)
+    assert (model.sizes.walk_weights, model.sizes.mass, model.sizes.heads) == (False, False, 32)
     assert np.isfinite(report.losses).all()
     model.save(tmp_path / "m")
     settings = settings_made(PathMindSettings, {"preset": "paper"}, batch_size=8)
