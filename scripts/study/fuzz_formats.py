@@ -122,7 +122,9 @@ def run(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(description="Read damaged files.")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--inputs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="part of a sample's name")
