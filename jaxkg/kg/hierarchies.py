@@ -7,17 +7,16 @@ import numpy as np
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.words import relation_words
 
-_KNOWN = frozenset(
-    ("sub class of", "subclass of", "sub property of", "broader", "narrower", "broader transitive",
-     "is a", "part of", "has part", "is part of", "kind of", "subtype of", "subset of", "parent",
-     "child of", "reports to", "belongs to", "located in", "contained in", "depends on")
-)  # fmt: skip
-"""What vocabularies call hierarchies; a circle among their facts is a mistake in these."""
 _INCLUSIONS = frozenset(
     ("sub class of", "subclass of", "sub property of", "broader", "broader transitive", "is a",
      "kind of", "subtype of", "subset of")
 )  # fmt: skip
 """Hierarchies of kinds: what is of a kind is of every wider one."""
+_KNOWN = _INCLUSIONS | frozenset(
+    ("narrower", "part of", "has part", "is part of", "parent", "child of", "reports to",
+     "belongs to", "located in", "contained in", "depends on")
+)  # fmt: skip
+"""What vocabularies call hierarchies; a circle among their facts is a mistake in these."""
 _DEEPEST = 100
 """Steps of a hierarchy, at most: what goes on for longer is a sequence."""
 
@@ -58,14 +57,17 @@ def is_inclusion(kg: KnowledgeGraph, name: str) -> bool:
     >>> is_inclusion(KnowledgeGraph.from_triples([("cat", "is_a", "pet")]), "is_a")
     True
     """
-    label = kg.relation_labels[kg.relation_code(name)].lower()
-    return not _INCLUSIONS.isdisjoint((relation_words(name).lower(), label))
+    return not _INCLUSIONS.isdisjoint(_called(kg, kg.relation_code(name)))
 
 
 def is_called_hierarchy(kg: KnowledgeGraph, code: int) -> bool:
     """Whether a relation is called as vocabularies call hierarchies."""
-    called = {relation_words(kg.relations[code]).lower(), kg.relation_labels[code].lower()}
-    return not called.isdisjoint(_KNOWN)
+    return not _KNOWN.isdisjoint(_called(kg, code))
+
+
+def _called(kg: KnowledgeGraph, code: int) -> tuple[str, str]:
+    """A relation's name and its label, in small letters."""
+    return relation_words(kg.relations[code]).lower(), kg.relation_labels[code].lower()
 
 
 def _depth(heads: np.ndarray, tails: np.ndarray, size: int) -> tuple[bool, int]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-_TYPE = {"type", "rdf type", "is a", "isa", "a", "instance of", "class", "ist ein", "ist eine"}
+from jaxkg.readings.labels import TYPE_LABELS
+
 _TYPE_IF_ALL = {
     "kind", "kind of thing", "sort", "category", "entity type", "node type", "record type", "typ",
     "art", "klasse", "ist",
@@ -57,7 +58,7 @@ def role_of(
     """
     plain = {wording.lower() for wording in wordings}
     plain |= {_COPULA.sub("", wording) for wording in plain}
-    if known or (plain & _TYPE and not _described(triples, rows)):
+    if known or (plain & TYPE_LABELS and not _described(triples, rows)):
         return "type"
     asked = (set(wording.split()) for wording in plain - _BELOW)
     asks = any(words <= _WHAT | _ABOUT and words & _WHAT for words in asked)
