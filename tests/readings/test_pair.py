@@ -65,6 +65,16 @@ def test_padding_and_company_change_nothing():
     np.testing.assert_allclose(wide, alone, rtol=1e-4, atol=1e-5)
 
 
+def test_what_stands_behind_the_tokens_takes_no_part():
+    (asked,), (there,) = padded_states([QUESTION], 12)
+    said, tokens = padded_states(SENTENCES, 12)
+    plain = pair_scores(drawn(), asked, there, said, tokens)
+    asked, said = asked.copy(), said.copy()
+    asked[~there] = words("rivers")
+    said[~tokens] = words("population")
+    np.testing.assert_allclose(pair_scores(drawn(), asked, there, said, tokens), plain, rtol=1e-4)
+
+
 def test_vmap_is_a_loop_and_gradients_are_finite():
     params = jax.tree.map(jnp.asarray, drawn(2))
     asked, there = padded_states([QUESTION, QUESTION[:2]], 6)
