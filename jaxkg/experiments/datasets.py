@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
 
 POOLED, GRAPHS = "freebase_webqsp_cwq", "question_graphs"
+_FREEBASE = re.compile(r"\w+(\.\w+)+", re.ASCII)
+"""A name of one of Freebase's relations: words with dots between."""
 FAMILIES: dict[str, tuple[str | None, dict[str, dict[str, str]]]] = {
     "metaqa": (
         "metaqa/kb.txt",
@@ -220,7 +223,8 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
     else:
         questions = [question for path in paths for question in read_questions(path)]
     if name == "grailqa" and graph is not None:
-        asked, others = within(read_graph(Path(root) / graph), questions)
+        path = Path(root) / graph
+        asked, others = within(well_formed(path, read_graph(path)), questions)
         questions = others if part == "train" else asked
     unknown = [file for file in needed if not _known(Path(root), file)]
     if unknown:
@@ -238,6 +242,31 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
         evidence=None if evidence is None else Path(root) / evidence,
         unknown=tuple(Path(root) / file for file in unknown),
     )
+
+
+def well_formed(path: str | Path, kg: KnowledgeGraph) -> KnowledgeGraph:
+    """A benchmark's graph without relations that are halves of names: errors of its pooling.
+
+    Only the pooled graph has such: `Jr.,people.person.gender` beside `people.person.gender`. How
+    many facts are left out stands in the graph's `skipped`. Any other graph stays as it is.
+
+    >>> from jaxkg.kg import KnowledgeGraph
+    >>> kg = KnowledgeGraph.from_triples([("a", "film.film.of", "b"), ("a", "Jr.,film.of", "c")])
+    >>> kg = well_formed("freebase_webqsp_cwq/kg_pooled.tsv", kg)
+    >>> kg.relations, kg.skipped
+    (('film.film.of',), ('1 fact of 1 relation that is no name of Freebase',))
+    """
+    if Path(path).parts[-2:] != (POOLED, "kg_pooled.tsv"):
+        return kg
+    broken = {row for row, name in enumerate(kg.relations) if not _FREEBASE.fullmatch(name)}
+    facts = [kg.triple(row) for row, code in enumerate(kg.triples[:, 1].tolist()) if code in broken]
+    several = "are no names" if len(broken) > 1 else "is no name"
+    told = (
+        f"{len(facts):,} fact{'s' * (len(facts) > 1)} of {len(broken):,} "
+        f"relation{'s' * (len(broken) > 1)} that {several} of Freebase"
+    )
+    skipped = (*kg.skipped, told) if broken else kg.skipped
+    return dataclasses.replace(kg.remove(facts), skipped=skipped)
 
 
 def within(

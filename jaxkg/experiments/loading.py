@@ -63,6 +63,7 @@ def load_graph(
     Raises:
         JaxkgError: see `read_graph`; or options for the reading of a file without one.
     """
+    from jaxkg.experiments.datasets import well_formed
     from jaxkg.kg import demo_graph, read_graph
     from jaxkg.kg.files.array_folder import CARD
     from jaxkg.kg.id_classes import with_id_classes
@@ -100,6 +101,7 @@ def load_graph(
         left_out=left_out,
         **told,
     )
+    kg = well_formed(path, kg)
     if not Path(path, CARD).is_file():
         for line in understood(kg) if kg.num_triples <= _SMALL else ():
             note(line)

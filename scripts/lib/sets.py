@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.datasets import FAMILIES, POOLED, within
+from jaxkg.experiments.datasets import FAMILIES, POOLED, well_formed, within
 from jaxkg.kg import KnowledgeGraph, Linker, read_graph, read_questions, split_questions
 from jaxkg.records import Question
 
@@ -121,7 +121,8 @@ def sets(family: str, data: Path, *, names: bool = False) -> Sets:
     if graph is None:
         raise JaxkgError(f"{family} has passages and no graph: `text_questions` reads it")
     shown = _there(data, f"{POOLED}/mid2name.tsv") if names else None
-    return Sets(data, read_graph(_there(data, graph), names=shown), files)
+    path = _there(data, graph)
+    return Sets(data, well_formed(path, read_graph(path, names=shown)), files)
 
 
 def text_questions(name: str, data: Path) -> list[Question]:

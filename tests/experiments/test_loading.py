@@ -44,3 +44,21 @@ def test_programs_are_forgotten_where_they_fill_the_process_and_only_there(monke
     assert make_room(share=0.0)
     assert double(jnp.asarray(4)) == 8
     assert len(traced) == 2
+
+
+def test_relations_that_are_halves_of_names_are_left_out_of_the_pooled_graph_alone(tmp_path):
+    from jaxkg.experiments.loading import load_graph
+
+    text = "Ann\tpeople.person.gender\tf\t1\nBob\tJr.,people.person.gender\tm\t1\nD.\tD.C.\tx\t1\n"
+    folder = tmp_path / "freebase_webqsp_cwq"
+    folder.mkdir()
+    for path in (folder / "kg_pooled.tsv", folder / "other.tsv", tmp_path / "kg_pooled.tsv"):
+        path.write_text(text, "utf-8")
+        kg = load_graph(path)
+        if path == folder / "kg_pooled.tsv":
+            assert kg.relations == ("people.person.gender",)
+            assert list(kg.entity_ids) == ["Ann", "f"]
+            assert kg.skipped == ("2 facts of 2 relations that are no names of Freebase",)
+        else:
+            assert kg.num_relations == 3
+            assert not kg.skipped

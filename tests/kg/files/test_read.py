@@ -69,6 +69,10 @@ def test_the_freebase_pool_in_one_call(data_dir):
     named = [graph.name(row) != one for row, one in enumerate(graph.entity_ids)]
     assert any(named)
     assert graph_stats(graph)["unnamed"] > 0
+    from jaxkg.experiments.datasets import well_formed
+
+    asked = well_formed(folder / "kg_pooled.tsv", graph)
+    assert (asked.num_relations, asked.num_triples) == (3_070, 101_506)
 
 
 def test_mixed_column_counts_in_published_data_are_told(data_dir):
