@@ -3,12 +3,15 @@
 `webqsp` and `cwq` score super-relations by the likeness of label and question over one graph pooled
 from all questions, walked both ways, with super-relations after names (the first two parts of
 Freebase's), clustered by their labels, and without any: the paper's Table 4 and 11 and its Fig. 6.
-Plain relations are also let touch more entities, which is what a super-relation does. `metaqa`
-clusters the relation labels and lets a planner score: these rows say what the planner knows, not
-what super-relations find; it is trained on the dev questions' answers unless one is given. Every
-question asked stays in the denominator. A quarter of an hour each on two CPU cores.
+Plain relations are also let touch more entities, which is what a super-relation does. `--grid` asks
+with named super-relations by width N and length L (the paper's Table 4), and without the way back:
+some minutes a set. `metaqa` clusters the relation labels and lets a planner score: these rows say
+what the planner knows, not what super-relations find; it is trained on the dev questions' answers
+unless one is given. Every question asked stays in the denominator. A quarter of an hour each on two
+CPU cores.
 
     python scripts/tables/table_reknos.py webqsp --hops 2
+    python scripts/tables/table_reknos.py webqsp --grid
     python scripts/tables/table_reknos.py metaqa --planner runs/metaqa
 """
 
@@ -111,12 +114,14 @@ class Arm(NamedTuple):
     keep: int
     backward: bool = True
     shorter: bool = True
+    hops: int | None = None
 
     def __str__(self) -> str:
         called = "plain relations" if self.groups == "none" else f"{self.groups} super-relations"
         ways = "" if self.backward else ", no way back"
         ways += "" if self.shorter else ", answers at full length only"
-        return f"{called}, N = {self.width}, K = {self.keep}{ways}"
+        length = "" if self.hops is None else f", L = {self.hops}"
+        return f"{called}, N = {self.width}, K = {self.keep}{length}{ways}"
 
 
 ARMS = (
@@ -131,6 +136,12 @@ ARMS = (
 """The paper's question first: with and without super-relations at one N. Then plain relations that
 may touch as many entities, the search without alternatives at earlier steps, and answers that end
 at the last step alone."""
+GRID = (
+    Arm("named", 3, 3, hops=3),
+    *(Arm("named", n, 3, hops=length) for length in (1, 3, 5) for n in (1, 3, 5)),
+    *(Arm("named", 3, 3, backward=False, hops=length) for length in (3, 5)),
+)
+"""The paper's Table 4; its default comes first, which the others are compared with."""
 
 
 def pooled(name: str, rows: Rows, options: argparse.Namespace) -> None:
@@ -145,15 +156,16 @@ def pooled(name: str, rows: Rows, options: argparse.Namespace) -> None:
     drawn = np.random.default_rng(options.seed).permutation(len(questions))[: options.limit]
     questions = [questions[i] for i in sorted(drawn.tolist())]
     scorer, encoder = LabelScorer(kg.relations), encoder_kept(options.encoder)
-    rows.record.note(f"{len(questions):,} questions of {name}, L = {options.hops}")
-    for arm in ARMS:
+    length = "" if options.grid else f", L = {options.hops}"
+    rows.record.note(f"{len(questions):,} questions of {name}{length}")
+    for arm in dict.fromkeys(GRID) if options.grid else ARMS:
         settings = ReKnoSSettings(
             groups=arm.groups,  # pyright: ignore[reportArgumentType]  one of the four
             width=arm.width,
             keep=arm.keep,
             backward=arm.backward,
             shorter=arm.shorter,
-            hops=options.hops,
+            hops=arm.hops or options.hops,
             threshold=0.0,
             batch_size=32,
         )
@@ -192,10 +204,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--planner", type=Path, help="folder of MetaQA's planner; made if absent")
     parser.add_argument("--split", default="test", help="test; dev (MetaQA); train, validation")
     parser.add_argument("--hops", type=int, default=3, help="L")
+    parser.add_argument("--grid", action="store_true", help="N x L, of WebQSP and CWQ")
     parser.add_argument("--limit", type=int, help="so many questions, of WebQSP and CWQ drawn")
     parser.add_argument("--encoder", default="minilm", help="of the labels that are clustered")
     options = parser.parse_args(argv)
-    record = Record(__file__, options, part=options.dataset)
+    record = Record(__file__, options, part=options.dataset + "-grid" * options.grid)
     rows = Rows(record, options)
     if options.dataset == "metaqa":
         metaqa(rows, options)
