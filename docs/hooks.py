@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from lib.record import page, records  # noqa: E402
+
 PACKAGE = ROOT / "jaxkg"
-KINDS = "table_reader-once-unseen-chat.json"
+KINDS = "table_reader-once-unseen-chat"
 COLOURS = ("#1a7f5a", "#c9d1d9", "#c0392b")
 FLOORS = (
     ("words and records", ("kg", "text", "wire", "show")),
@@ -77,7 +81,7 @@ arrays. Everything around them is a thin shell: it reads files, builds systems, 
 
 def kinds_drawing() -> str:
     """A drawing (SVG) of right, withheld and wrong answers by kind of question, from a record."""
-    record = json.loads((ROOT / "scripts" / "results" / KINDS).read_text("utf-8"))
+    record = records(ROOT / "scripts")[KINDS]
     rows = [row for row in record["tables"][0]["rows"] if row[0] not in ("all", "share")]
     rows.sort(key=lambda row: -row[1] / sum(row[1:]))
     parts = [
@@ -103,11 +107,10 @@ def kinds_drawing() -> str:
 
 def pages() -> dict[str, str]:
     """Text by address of each page that is made."""
-    records = (ROOT / "scripts" / "README.md").read_text("utf-8")
     contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     return {
         "architecture.md": architecture(),
-        "records.md": re.sub(r"\]\((?!https?:)[^)]*\)", "]", records),
+        "records.md": re.sub(r"\]\((?!https?:)[^)]*\)", "]", page(ROOT / "scripts")),
         "contributing.md": re.sub(r"\[([^]]*)\]\((?!https?:)[^)]*\)", r"\1", contributing),
         "changes.md": (ROOT / "CHANGELOG.md").read_text("utf-8"),
     }

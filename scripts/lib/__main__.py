@@ -1,8 +1,7 @@
-"""Write the page of results anew: `cd scripts; python -m lib .`."""
+"""Print the page of all records: `cd scripts; python -m lib`."""
 
-import sys
 from pathlib import Path
 
-from lib.record import write_page
+from lib.record import page
 
-write_page(Path(sys.argv[1]))
+print(page(Path(__file__).parents[1]), end="")

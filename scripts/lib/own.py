@@ -1,8 +1,9 @@
-"""The project's own graphs and their questions, in one archive."""
+"""Archives of text: the project's own graphs with their questions, and the phrasebook."""
 
 from __future__ import annotations
 
 import hashlib
+import lzma
 import shutil
 import tarfile
 import tempfile
@@ -12,14 +13,14 @@ from jaxkg.cache import cache_for
 from jaxkg.errors import JaxkgError
 
 
-def own_graphs(archive: str | Path) -> Path:
-    """A folder with a folder for each graph: its facts and its questions, see the README there.
+def unpacked(archive: str | Path) -> Path:
+    """The folder of an archive's files.
 
     Args:
         archive: the archive, unpacked once into the user's cache; a folder is taken as it is.
 
     Raises:
-        JaxkgError: it cannot be read or is no such archive.
+        JaxkgError: it cannot be read or is no archive.
     """
     path = Path(archive)
     if path.is_dir():
@@ -27,19 +28,17 @@ def own_graphs(archive: str | Path) -> Path:
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     except OSError as error:
-        raise JaxkgError(
-            f"{path}: {error.strerror}; name the archive of graphs or a folder"
-        ) from None
-    above = cache_for("own_graphs") or Path(tempfile.mkdtemp())
+        raise JaxkgError(f"{path}: {error.strerror}; name an archive or a folder") from None
+    above = cache_for("archives") or Path(tempfile.mkdtemp())
     folder = above / digest
     if not folder.exists():
         part = Path(tempfile.mkdtemp(dir=above))
         try:
-            with tarfile.open(path, "r:gz") as packed:
+            with tarfile.open(path, "r:xz") as packed:
                 packed.extractall(part, filter="data")
             part.replace(folder)
-        except (tarfile.TarError, OSError, EOFError) as error:
+        except (tarfile.TarError, lzma.LZMAError, OSError, EOFError) as error:
             shutil.rmtree(part, ignore_errors=True)
             if not folder.exists():  # another process was quicker
-                raise JaxkgError(f"{path}: no archive of graphs: {error}") from None
+                raise JaxkgError(f"{path}: no archive (.tar.xz): {error}") from None
     return folder

@@ -1,8 +1,7 @@
-"""What a script measured, kept: JSON in `results` beside its folder, and a section of `README.md`.
+"""Records of what scripts measured: a line of JSON each, in a file for each script, and their page.
 
-A page has a place for each result, `<!-- NAME -->` to `<!-- end -->`, written from the JSON files
-alone; text between the places is left as it is. `cd scripts; python -m lib .`
-writes all of them anew.
+The page has a place for each record, `<!-- NAME -->` to `<!-- end -->`, made from the records
+alone; `README.md` has the text around the places. `cd scripts; python -m lib` prints the page.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import provenance
-from jaxkg.storage import write_json, write_text
+from jaxkg.storage import write_json, write_lines
 from lib.rows import Table
 
 RESULTS = "results"
@@ -49,9 +48,7 @@ def arguments(
         parser.add_argument("--data", type=Path, default=known, help="folder of the benchmarks")
     if seed:
         parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--record", action="store_true", help=f"keep the tables in {RESULTS} and in {PAGE}"
-    )
+    parser.add_argument("--record", action="store_true", help=f"store the tables in {RESULTS}")
     parser.add_argument("--json", type=Path, help="also write the tables to this file")
     return parser
 
@@ -115,18 +112,58 @@ class Record:
         }
 
     def save(self) -> None:
-        """Keep the run: in a file of its own, and in the results of all.
+        """Store the run where the options say so: in a file of its own, among the records.
 
         Raises:
             JaxkgError: a file cannot be written.
         """
-        told = self.to_dict()
+        record = self.to_dict()
         if self._options.json:
-            write_json(self._options.json, told)
+            write_json(self._options.json, record)
         if self._options.record:
-            (self._folder / RESULTS).mkdir(exist_ok=True)
-            write_json(self._folder / RESULTS / f"{self._name}.json", told)
-            write_page(self._folder)
+            store(self._folder, [record])
+
+
+def records(folder: Path) -> dict[str, dict[str, Any]]:
+    """All records of a folder of scripts, by name.
+
+    Raises:
+        JaxkgError: a line is no JSON.
+    """
+    read: dict[str, dict[str, Any]] = {}
+    for path in sorted((folder / RESULTS).glob("*.jsonl")):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+            try:
+                record = json.loads(line)
+            except ValueError as error:
+                raise JaxkgError(f"{path}:{number}: no JSON: {error}") from None
+            read[record["name"]] = record
+    return read
+
+
+def store(folder: Path, new: Iterable[dict[str, Any]]) -> None:
+    """Add records, or replace those of the same name; the files of other scripts stay as they are.
+
+    Raises:
+        JaxkgError: a file cannot be read or written.
+    """
+    (folder / RESULTS).mkdir(exist_ok=True)
+    fresh = {record["name"]: record for record in new}
+    stored = records(folder) | fresh
+    for script in sorted({_script(name) for name in fresh}):
+        write_lines(
+            folder / RESULTS / f"{script}.jsonl",
+            (
+                json.dumps(stored[name], ensure_ascii=False, separators=(",", ":"))
+                for name in sorted(stored)
+                if _script(name) == script
+            ),
+        )
+
+
+def _script(name: str) -> str:
+    """The script of a record: what stands before the part."""
+    return name.partition("-")[0]
 
 
 def cores() -> int:
@@ -156,16 +193,15 @@ def command(words: Sequence[str]) -> str:
 def commit(folder: Path) -> str:
     """The commit of a check-out, marked where files differ from it; "unknown" outside of one.
 
-    Results and their page do not count: a run writes them as it goes.
+    Records do not count: a run writes them as it goes.
     """
     git = ["git", "-C", os.fspath(folder)]
-    written = [f":(exclude){RESULTS}", f":(exclude){PAGE}"]
     try:
         told = [
             subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout
             for words in (
                 ("rev-parse", "--short", "HEAD"),
-                ("status", "--porcelain", "-uno", "--", ":/", *written),
+                ("status", "--porcelain", "-uno", "--", ":/", f":(exclude){RESULTS}"),
             )
         ]
     except (OSError, subprocess.CalledProcessError):
@@ -180,7 +216,7 @@ def section(told: dict[str, Any], folder: Path) -> str:
     """
     parts = [
         f"## {told['name']}",
-        told.get("about") or _docstring(folder, told["name"].partition("-")[0]),
+        told.get("about") or _docstring(folder, _script(told["name"])),
         *map(Table.text, told["tables"]),
         "\n".join(f"- {note}" for note in told["notes"]),
         _made(told) if "command" in told else "",
@@ -200,13 +236,21 @@ def _made(told: dict[str, Any]) -> str:
     )
 
 
-def page(text: str, results: Sequence[dict[str, Any]], folder: Path) -> str:
-    """A page with each result in its place; one that has none yet goes in by its name."""
-    for told in sorted(results, key=lambda told: told["name"]):
-        begin = f"<!-- {told['name']} -->"
-        new = f"{begin}\n{section(told, folder)}\n<!-- end -->"
+def page(folder: Path) -> str:
+    """The page of a folder of scripts: its `README.md` with each record in its place.
+
+    A record that has no place goes in by its name.
+
+    Raises:
+        JaxkgError: a record cannot be read.
+    """
+    readme = folder / PAGE
+    text = readme.read_text("utf-8") if readme.exists() else "# Results\n"
+    for name, record in sorted(records(folder).items()):
+        begin = f"<!-- {name} -->"
+        new = f"{begin}\n{section(record, folder)}\n<!-- end -->"
         place = re.compile(re.escape(begin) + r"\n.*?<!-- end -->", re.DOTALL)
-        later = (m for m in re.finditer(r"<!-- ([\w-]+) -->\n", text) if m[1] > told["name"])
+        later = (m for m in re.finditer(r"<!-- ([\w-]+) -->\n", text) if m[1] > name)
         if place.search(text):
             text = place.sub(lambda _, new=new: new, text, count=1)
         elif behind := next((m for m in later if m[1] != "end"), None):
@@ -214,22 +258,6 @@ def page(text: str, results: Sequence[dict[str, Any]], folder: Path) -> str:
         else:
             text = f"{text.rstrip()}\n\n{new}\n"
     return text
-
-
-def write_page(folder: Path) -> None:
-    """Write the page of a folder of scripts from its results.
-
-    Raises:
-        JaxkgError: a result cannot be read, or the page cannot be written.
-    """
-    results = []
-    for path in sorted((folder / RESULTS).glob("*.json")):
-        try:
-            results.append(json.loads(path.read_text("utf-8")))
-        except ValueError as error:
-            raise JaxkgError(f"{path}: no JSON: {error}") from None
-    text = (folder / PAGE).read_text("utf-8") if (folder / PAGE).exists() else "# Results\n"
-    write_text(folder / PAGE, page(text, results, folder))
 
 
 def _docstring(folder: Path, script: str) -> str:

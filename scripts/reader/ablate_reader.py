@@ -34,11 +34,11 @@ from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import change_arrays, shipped_weights
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import own_graphs
+from lib.own import unpacked
 from lib.record import Record, arguments
 
 PARTS = ("vectors", "overlap", "types", "length", "turns", "linking")
-OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
+OWN = unpacked(Path(__file__).parents[1] / "own/graphs.tar.xz")
 ROWS = (
     "",
     *(f"without {part}" for part in PARTS),

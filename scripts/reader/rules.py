@@ -29,10 +29,10 @@ from jaxkg.systems.reader.rules import rules
 from jaxkg.systems.reader.system import Reader
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import own_graphs
+from lib.own import unpacked
 from lib.record import Record, arguments
 
-OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
+OWN = unpacked(Path(__file__).parents[1] / "own/graphs.tar.xz")
 EACH = 24
 """Questions of one graph in a sample."""
 GRADES = ("wrong", "withheld", "right")

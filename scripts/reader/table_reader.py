@@ -34,11 +34,11 @@ from jaxkg.systems.reader.system import Reader, Understood, given_topics
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import own_graphs
+from lib.own import unpacked
 from lib.record import Record, arguments
 from lib.sets import sets
 
-OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
+OWN = unpacked(Path(__file__).parents[1] / "own/graphs.tar.xz")
 FIRST = ("clinic", "library", "recipes", "shop", "transit", "university")
 FURTHER = ("family", "geo", "league", "museum", "projects", "software")
 LATER = ("bands", "cinema", "court", "hotel", "plant", "species")

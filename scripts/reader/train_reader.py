@@ -2,7 +2,7 @@
 
     python scripts/reader/train_reader.py phrases --encoder minilm -o FOLDER
     python scripts/reader/train_reader.py linking -o FOLDER
-    python scripts/reader/train_reader.py own-linking --own scripts/own/graphs.tar.gz -o FOLDER
+    python scripts/reader/train_reader.py own-linking --own scripts/own/graphs.tar.xz -o FOLDER
     python scripts/reader/train_reader.py examples --encoder minilm --source lcquad -o FOLDER
     python scripts/reader/train_reader.py fit --encoder minilm -o FOLDER
 
@@ -68,7 +68,7 @@ from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.text.encoder import Change
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import own_graphs
+from lib.own import unpacked
 from lib.sets import sets
 
 VERSION = "2026.11-18"
@@ -366,7 +366,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("what", choices=list(PARTS))
     parser.add_argument("--encoder", choices=ENCODERS, default="minilm")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--phrasebook", type=Path, default=Path(__file__).parent / "phrasebook")
+    book = Path(__file__).parent / "phrasebook.tar.xz"
+    parser.add_argument("--phrasebook", type=Path, default=book)
     parser.add_argument("--linked", type=int, default=4, help="epochs over the phrasebook")
     parser.add_argument(
         "--made-up", type=int, default=48, help="questions made of the labels of each schema"
@@ -381,7 +382,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--gone", type=float, default=0.05, help="share without an answer")
     parser.add_argument("--longer", type=float, default=0.5, help="share of longer questions")
     parser.add_argument(
-        "--own", type=own_graphs, help="own graphs: their `choose` halves are learnt, too"
+        "--own", type=unpacked, help="own graphs: their `choose` halves are learnt, too"
     )
     parser.add_argument("--often", type=int, default=OFTEN, help="times an own graph counts")
     parser.add_argument("--folds", type=int, default=5, help="of own graphs, for the confidence")

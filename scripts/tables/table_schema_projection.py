@@ -27,7 +27,7 @@ from jaxkg.records import Question
 from jaxkg.words import TOPIC_WORD
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import own_graphs
+from lib.own import unpacked
 from lib.record import Record, arguments
 from lib.sets import sets
 
@@ -38,7 +38,7 @@ SETS = (
     ("metaqa", "metaqa-2", "test"),
     ("metaqa", "metaqa-3", "test"),
 )
-OWN = own_graphs(Path(__file__).parents[1] / "own/graphs.tar.gz")
+OWN = unpacked(Path(__file__).parents[1] / "own/graphs.tar.xz")
 _STEP = re.compile(r"p\((.+?)\)")
 
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from lib.record import records
 
 from jaxkg.evaluate.runs.report import SEARCH
 from jaxkg.experiments.datasets import NAMES
@@ -12,7 +13,7 @@ from jaxkg.experiments.papers import STATES, paper, papers
 from jaxkg.experiments.registry import SYSTEMS
 from jaxkg.experiments.side_by_side import _METRICS
 
-RESULTS = Path(__file__).parents[2] / "scripts" / "results"
+RECORDS = records(Path(__file__).parents[2] / "scripts")
 PRINTED = {
     "pathhd": (15, 6),
     "reknos": (13, 6),
@@ -60,7 +61,7 @@ def test_a_table_says_what_it_is(method, table):
     "table", [table for _, table in TABLES if table.source], ids=lambda table: table.source
 )
 def test_our_numbers_are_those_of_the_record(table):
-    measured = list(numbers(json.loads((RESULTS / f"{table.source}.json").read_text("utf-8"))))
+    measured = list(numbers(RECORDS[table.source]))
     told = re.findall(r"\d+\.\d+|(?<![\d,.])\d{4,}(?![\d,])", table.ours)
     for number in told:
         digits = len(number.partition(".")[2])

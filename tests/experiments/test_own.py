@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from lib.own import own_graphs
+from lib.own import unpacked
 
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import load_graph
@@ -16,7 +16,7 @@ def files_of(folder):
 
 
 def test_the_examples_are_graphs_of_the_archive():
-    graphs = own_graphs(OWN / "graphs.tar.gz")
+    graphs = unpacked(OWN / "graphs.tar.xz")
     assert len(list(graphs.glob("*/choose.jsonl"))) == 175
     examples = sorted((OWN / "examples").iterdir())
     assert len(examples) == 6
@@ -28,17 +28,17 @@ def test_the_examples_are_graphs_of_the_archive():
 
 
 def test_it_is_unpacked_once_and_a_folder_is_taken_as_it_is():
-    first = own_graphs(OWN / "graphs.tar.gz")
+    first = unpacked(OWN / "graphs.tar.xz")
     before = (first / "clinic" / "choose.jsonl").stat()
-    assert own_graphs(OWN / "graphs.tar.gz") == first
+    assert unpacked(OWN / "graphs.tar.xz") == first
     assert (first / "clinic" / "choose.jsonl").stat().st_ino == before.st_ino
-    assert own_graphs(OWN / "examples") == OWN / "examples"
+    assert unpacked(OWN / "examples") == OWN / "examples"
 
 
 @pytest.mark.parametrize("content", [None, b"no archive", b""])
 def test_what_is_no_archive_is_told(tmp_path, content):
-    path = tmp_path / "graphs.tar.gz"
+    path = tmp_path / "graphs.tar.xz"
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(JaxkgError, match="archive"):
-        own_graphs(path)
+        unpacked(path)

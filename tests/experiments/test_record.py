@@ -1,4 +1,4 @@
-"""Results of scripts: kept as JSON, shown in a page that is made from the JSON alone."""
+"""Records of scripts: lines of JSON, shown in a page that is made from them alone."""
 
 import json
 import math
@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lib.record import Record, arguments, command, commit, page, write_page
+from lib.record import Record, arguments, command, commit, page, records, store
 from lib.rows import Table, shown
 from lib.seconds import best_seconds, fastest
 from lib.sets import sets
@@ -47,7 +47,7 @@ def test_a_run_is_kept_only_where_it_is_asked_for(folder, capsys):
 
 def test_a_record_says_how_it_was_made(folder):
     run(folder, "--record", "--json", str(folder / "own.json"))
-    told = json.loads((folder / "results" / "table_things.json").read_text())
+    told = records(folder)["table_things"]
     assert told == json.loads((folder / "own.json").read_text())
     assert told["seed"] == 3
     assert told["versions"].keys() >= {"python", "jax", "numpy"}
@@ -56,7 +56,7 @@ def test_a_record_says_how_it_was_made(folder):
     assert told["tables"][0]["rows"] == [
         ["one of two", {"value": 0.5, "low": 0.25, "high": None, "n": 4}, 1234.5]
     ]
-    text = (folder / "README.md").read_text()
+    text = page(folder)
     assert "Things counted, none of them real." in text
     assert "0.5000 (0.2500–nan)" in text
     assert "- nothing else" in text
@@ -65,17 +65,16 @@ def test_a_record_says_how_it_was_made(folder):
 
 def test_a_second_run_replaces_its_own_section_and_leaves_the_rest(folder):
     (folder / "README.md").write_text(
-        "# Mine\n\n<!-- table_things -->\nold\n<!-- end -->\n\nA remark.\n"
+        "# Mine\n\n<!-- table_things -->\n<!-- end -->\n\nA remark.\n"
     )
     run(folder, "--record")
     run(folder, "--record", part="other", value=0.75)
-    text = (folder / "README.md").read_text()
-    assert "old" not in text
+    text = page(folder)
     assert text.startswith("# Mine\n")
     assert "A remark." in text
     assert text.index("0.5000") < text.index("A remark.") < text.index("0.7500")
     run(folder, "--record", value=0.625)
-    text = (folder / "README.md").read_text()
+    text = page(folder)
     assert "0.5000" not in text
     assert text.count("0.6250") == 1
     assert text.count("0.7500") == 1
@@ -84,7 +83,7 @@ def test_a_second_run_replaces_its_own_section_and_leaves_the_rest(folder):
 def test_a_new_section_goes_in_by_its_name(folder):
     for part in ("b", "c", "a"):
         run(folder, "--record", part=part)
-    text = (folder / "README.md").read_text()
+    text = page(folder)
     places = [text.index(f"<!-- table_things-{part} -->") for part in ("a", "b", "c")]
     assert places == sorted(places)
 
@@ -93,10 +92,9 @@ def test_a_table_by_hand_has_its_place_and_no_command(folder):
     table = {"title": "A method", "columns": ["paper", "here"], "rows": [["one", "two"]]}
     told = {"name": "deviations", "about": "Where it is not as printed.", "tables": [table]}
     told["notes"] = ["A note."]
-    (folder / "results").mkdir(exist_ok=True)
-    (folder / "results" / "deviations.json").write_text(json.dumps(told))
+    store(folder, [told])
     run(folder, "--record")
-    text = (folder / "README.md").read_text()
+    text = page(folder)
     section, _, rest = text.partition("<!-- end -->")
     assert "## deviations\n\nWhere it is not as printed.\n\nA method" in section
     assert "| one | two |" in section
@@ -104,20 +102,12 @@ def test_a_table_by_hand_has_its_place_and_no_command(folder):
     assert "table_things" in rest
 
 
-def test_a_page_is_the_same_when_written_twice(folder):
+def test_a_broken_record_is_named_by_its_line(folder):
     run(folder, "--record")
-    before = (folder / "README.md").read_text()
-    write_page(folder)
-    assert (folder / "README.md").read_text() == before
-    results = [json.loads((folder / "results" / "table_things.json").read_text())]
-    assert page(before, results, folder) == before
-
-
-def test_a_broken_result_is_told(folder):
-    (folder / "results").mkdir()
-    (folder / "results" / "x.json").write_text("{")
-    with pytest.raises(JaxkgError, match=r"x\.json"):
-        write_page(folder)
+    with (folder / "results" / "table_things.jsonl").open("a") as file:
+        file.write("{\n")
+    with pytest.raises(JaxkgError, match=r"table_things\.jsonl:2"):
+        page(folder)
 
 
 def test_commands_keep_no_place_of_the_machine():
@@ -142,8 +132,7 @@ def test_a_commit_is_known_in_a_check_out_only(tmp_path):
     subprocess.run([*git, "commit", "-qm", "a"], check=True)
     clean = commit(tmp_path)
     (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "x.json").write_text("1")
-    (tmp_path / "README.md").write_text("1")
+    (tmp_path / "results" / "x.jsonl").write_text("1")
     subprocess.run([*git, "add", "-A"], check=True)
     assert commit(tmp_path) == clean, "a run writes its results as it goes"
     (tmp_path / "a").write_text("2")
@@ -208,11 +197,15 @@ def test_every_question_of_a_split_is_in_one_part(tmp_path):
     assert world.questions("pq-2h", "test", seed=1) == parts[2]
 
 
-def test_the_page_of_the_project_is_made_from_its_results():
-    scripts = Path(__file__).parents[2] / "scripts"
-    results = [json.loads(path.read_text()) for path in (scripts / "results").glob("*.json")]
-    text = (scripts / "README.md").read_text("utf-8")
-    assert page(text, results, scripts) == text
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+
+def test_the_page_of_the_project_has_every_record_once():
+    told = page(SCRIPTS)
+    assert {told.count(f"<!-- {name} -->\n## {name}\n") for name in records(SCRIPTS)} == {1}
+    files = {path.stem for path in (SCRIPTS / "results").iterdir() if path.suffix == ".jsonl"}
+    assert files == {name.partition("-")[0] for name in records(SCRIPTS)}
+    assert [path.name for path in (SCRIPTS / "results").glob("*.json")] == []
 
 
 AGAIN = {
@@ -229,7 +222,6 @@ AGAIN = {
 
 
 def test_a_record_can_be_checked_out():
-    results = (Path(__file__).parents[2] / "scripts" / "results").glob("*.json")
-    commits = {path.stem: json.loads(path.read_text()).get("commit", "") for path in results}
+    commits = {name: record.get("commit", "") for name, record in records(SCRIPTS).items()}
     assert {name for name, commit in commits.items() if commit.endswith("-dirty")} == AGAIN
     assert "unknown" not in commits.values()

@@ -1,4 +1,11 @@
-"""What people ask and which relations answer it, domain by domain: `scripts/reader/phrasebook`.
+"""What people ask and which relations answer it, domain by domain: `phrasebook.tar.xz`.
+
+It holds 117 schemas of as many trades and pursuits, 18 to 26 relations each with three to six
+labels, and 17,919 questions of one to three relations, most of them not in the words of any label.
+It was written for this project by seven hands who had seen neither the reader nor the own graphs;
+nothing is taken from another data set. CC0. Directions were checked by eye alone; conditions on two
+things are written like chains, so only which relations a question asks for may be learnt from it,
+not their order.
 
 A file is a title (`== lighthouse trust`), a line a relation (`kept_by: lighthouse > keeper: kept
 by; keeper; in charge`, its labels as different tables have them), a line `--`, and a line a
@@ -10,11 +17,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.link.folding import split_words
 from jaxkg.words import relation_words
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+from lib.own import unpacked
 
 _RELATION = re.compile(r"([a-z][a-z0-9_]*): ([^>:]+) > ([^>:]+): (.+)")
 _NAME = "it"
@@ -96,13 +107,13 @@ def read_domain(path: Path) -> Domain:
     return Domain(title, tuple(labels), tuple(ends), tuple(phrases))
 
 
-def read_phrasebook(folder: Path) -> list[Domain]:
-    """All files of a folder, by name.
+def read_phrasebook(place: Path) -> list[Domain]:
+    """All files of an archive or of a folder, by name.
 
     Raises:
         JaxkgError: there are none, or one is of another form.
     """
-    found = [read_domain(path) for path in sorted(folder.glob("*.txt"))]
-    if not found:
-        raise JaxkgError(f"{folder} holds no phrasebook (*.txt)")
-    return found
+    domains = [read_domain(path) for path in sorted(unpacked(place).glob("*.txt"))]
+    if not domains:
+        raise JaxkgError(f"{place} holds no phrasebook (*.txt)")
+    return domains

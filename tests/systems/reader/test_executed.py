@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from lib.own import own_graphs
+from lib.own import unpacked
 
 from jaxkg.experiments.loading import load_graph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 
-OWN = Path(__file__).parents[3] / "scripts" / "own" / "graphs.tar.gz"
+OWN = Path(__file__).parents[3] / "scripts" / "own" / "graphs.tar.xz"
 GRAPHS = (
     *("apiaries", "art", "campaign", "conference", "hotel", "plant"),
     *("airline", "brewery", "council", "archery"),
@@ -24,7 +24,7 @@ GRAPHS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
 def test_readings_denote_what_their_queries_come_to(name):
-    folder = own_graphs(OWN) / name
+    folder = unpacked(OWN) / name
     kg = load_graph(next(folder.glob("facts.*")))
     readings = Readings(kg, None, ReaderSettings())
     sets = QuerySets(kg, readings.vocabulary.values, readings.vocabulary.around)

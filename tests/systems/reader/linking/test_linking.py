@@ -1,6 +1,7 @@
 """Which relations a question asks for: chances, views, the phrasebook, the tuning."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -236,6 +237,12 @@ def test_a_line_of_another_form_is_told(tmp_path, change, line):
     file.write_text(BOOK.replace(*change), encoding="utf-8")
     with pytest.raises(JaxkgError, match=rf"bakery.txt:{line}: no `key"):
         read_domain(file)
+
+
+def test_the_phrasebook_is_read_from_its_archive():
+    domains = read_phrasebook(Path(__file__).parents[4] / "scripts/reader/phrasebook.tar.xz")
+    assert len(domains) == 117
+    assert sum(len(domain.phrases) for domain in domains) == 17_919
 
 
 def test_a_folder_without_a_phrasebook_is_told(tmp_path):
