@@ -6,6 +6,8 @@ request as canonical JSON; `reply` is JSON; `error` is the kind of failure, null
 Write-ahead logging lets readers and a writer work side by side, and what was stored outlives a
 killed process.
 
+An archive is such a file under gzip: to be read, never written to; `pack` makes one.
+
 To keep replies is a help and no condition: a file that cannot be read or written, or no longer can,
 is told of once, and replies are then not kept. Only a file that is somebody else's is an error.
 """
@@ -13,12 +15,15 @@ is told of once, and replies are then not kept. Only a file that is somebody els
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import os
 import sqlite3
+import tempfile
 import threading
 import time
 import warnings
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,9 +31,13 @@ from jaxkg.adjudicate.requests import Reply
 from jaxkg.cache import private_folder
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
+from jaxkg.storage import writing
 
 _VERSION = 1
 _MAGIC = b"SQLite format 3\x00"
+_PACKED = b"\x1f\x8b"  # gzip
+_LARGEST = 1 << 28
+"""Bytes that an archive may unpack to."""
 _PATIENCE = 30.0  # seconds to wait for another process's write
 _AT_ONCE = 500  # keys of one query; sqlite allows 999
 _TABLE = """
@@ -109,6 +118,21 @@ class ReplyStore:
         self._run(query, (key, _text(asked), content, reply.error, time.time()))
         self._damaged.discard(key)
 
+    def pack(self, path: str | os.PathLike[str]) -> None:
+        """Write an archive of all that is stored; the same replies give the same bytes.
+
+        Raises:
+            JaxkgError: nothing is stored, or the archive would be larger than one may be.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            plain = Path(folder, "replies")
+            self._run("VACUUM INTO ?", (str(plain),))
+            size = plain.stat().st_size if plain.exists() else 0
+            if not size or size > _LARGEST:
+                raise JaxkgError(f"{self.path}: {size:,} bytes of replies cannot be packed")
+            with writing(path) as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+                packed.write(plain.read_bytes())
+
     def note(self, name: str, value: str) -> None:
         """Store something about the run, in place of what was stored under that name."""
         self._run("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
@@ -167,13 +191,36 @@ class ReplyStore:
         return _made_anew(self.path)
 
 
+def _unpacked(path: Path) -> sqlite3.Connection | None:
+    """An archive in memory; None of a file that is none."""
+    with open(path, "rb") as file:
+        if file.read(len(_PACKED)) != _PACKED:
+            return None
+    try:
+        with gzip.open(path) as file:
+            content = bytearray(file.read(_LARGEST + 1))
+    except (EOFError, OSError, zlib.error) as error:
+        raise JaxkgError(f"{path}: a damaged archive of replies: {error}") from error
+    if len(content) > _LARGEST or not content.startswith(_MAGIC):
+        raise JaxkgError(
+            f"{path}: no archive of replies: it unpacks to other content, or to more than "
+            f"{_LARGEST:,} bytes"
+        )
+    content[18:20] = b"\x01\x01"  # no write-ahead log, which nothing in memory has
+    database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    database.deserialize(bytes(content))
+    return database
+
+
 def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
+    database = _unpacked(path) if read_only else None
     if not read_only:  # what is asked and replied is its owner's; sqlite would let everyone read
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
-    database = sqlite3.connect(
-        address, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-    )
+    if database is None:
+        address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
+        database = sqlite3.connect(
+            address, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+        )
     try:
         version = database.execute("PRAGMA user_version").fetchone()[0]
         tables = {row[0] for row in database.execute(_TABLES)}
