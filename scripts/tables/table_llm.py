@@ -1,7 +1,8 @@
 """Every method with a real language model, beside itself without one and the model alone.
 
-Experiments: `user` and `plans` (GeoQuery, odd ids), `files` (public files), `planning` (MetaQA), `pathhd`
-(WebQSP, CWQ), `reknos` (WebQSP), `pathmind` (PQ-3H; trained here), `proh` (MuSiQue, HotpotQA).
+Experiments: `user` and `plans` (GeoQuery, odd ids), `files` (public files), `planning` (MetaQA),
+`pathhd` (WebQSP, CWQ), `reknos` (WebQSP), `pathmind` (PQ-3H; trained here), `proh` (MuSiQue,
+HotpotQA).
 Arms of a set share their questions, drawn with the seed; differences are paired. Every reply is
 kept as it comes, so that a run goes on where it was stopped, and can be had again without a model.
 
