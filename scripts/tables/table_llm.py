@@ -291,7 +291,7 @@ def measured(
             chunk = world.questions[first : first + 8]
             lines += lines_of(chunk, ask(chunk), parts.graph, kept["check"])
             print(f"  {arm.name}: {len(lines)}", file=sys.stderr, flush=True)
-    directed = experiment.sets[0] not in ("webqsp", "cwq")
+    directed = "webqsp" not in experiment.sets
     return evaluate(lines, directed=directed, seed=options.seed), lines
 
 
@@ -302,7 +302,7 @@ def run(name: str, options: argparse.Namespace, model: Backend) -> None:
     columns = ("set", "questions", "arm", *METRICS, "wrong", "withheld", *SPENT, "model seconds")
     table = record.table(*columns)
     tally = Tally(model)
-    for each in experiment.sets:
+    for each in options.sets or experiment.sets:
         count = options.questions or experiment.questions
         some, kept = list(worlds(each, count, options.data, seed)), {}
         kept["train"] = lambda each=each: Strategies(each, options.data, seed)
@@ -348,6 +348,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--replies", type=Path, default=ARCHIVE, help="file of replies")
     parser.add_argument("--replay", action="store_true", help="answer from the replies alone")
     parser.add_argument("--questions", type=int, help="of each set, instead of its own number")
+    parser.add_argument("--sets", nargs="+", help="these alone")
     parser.add_argument("--arms", nargs="+", help="these alone")
     parser.add_argument("--pack", type=Path, help="pack the replies into this archive")
     options = parser.parse_args(argv)
