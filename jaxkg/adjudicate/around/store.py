@@ -122,14 +122,13 @@ class ReplyStore:
         """Write an archive of all that is stored; the same replies give the same bytes.
 
         Raises:
-            JaxkgError: nothing is stored, or the archive would be larger than one may be.
+            JaxkgError: they are more than an archive may unpack to.
         """
         with tempfile.TemporaryDirectory() as folder:
             plain = Path(folder, "replies")
             self._run("VACUUM INTO ?", (str(plain),))
-            size = plain.stat().st_size if plain.exists() else 0
-            if not size or size > _LARGEST:
-                raise JaxkgError(f"{self.path}: {size:,} bytes of replies cannot be packed")
+            if (size := plain.stat().st_size) > _LARGEST:
+                raise JaxkgError(f"{self.path}: {size:,} bytes are too many for an archive")
             with writing(path) as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
                 packed.write(plain.read_bytes())
 

@@ -1,4 +1,5 @@
 import dataclasses
+import gzip
 import os
 import sqlite3
 import stat
@@ -11,6 +12,7 @@ import pytest
 from asked_texts import ROOT, ask_for, upper
 
 from jaxkg.adjudicate import Cache, Replay, Reply, Scripted
+from jaxkg.adjudicate.around import store
 from jaxkg.adjudicate.around.claims import Claims
 from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.errors import JaxkgError
@@ -127,6 +129,41 @@ def test_replay_answers_from_the_file_alone(path):
             replay.complete([ask_for("a"), ask_for("c", stage="plan", question="q7")])
     with pytest.raises(JaxkgError, match="no such file"):
         Replay(path.with_name("absent"), "scripted")
+
+
+def test_an_archive_replays_as_the_file_it_was_packed_from(path):
+    archive, again = path.with_name("packed.gz"), path.with_name("again.gz")
+    with Cache(Scripted([Reply("A"), Reply(error="server")]), path) as cache:
+        cache.complete([ask_for("a"), ask_for("b")])
+        cache.store.note("context of scripted", "4096")
+        cache.store.pack(archive)
+        cache.store.pack(again)
+    assert archive.read_bytes() == again.read_bytes()
+    with Replay(archive, "scripted") as replay:
+        replies = replay.complete([ask_for("b"), ask_for("a")])
+        assert [(reply.text, reply.error) for reply in replies] == [("", "server"), ("A", None)]
+        assert replay.context == 4096
+        with pytest.raises(JaxkgError, match="1 of 1 requests to 'scripted' were never recorded"):
+            replay.complete([ask_for("c")])
+    assert archive.read_bytes() == again.read_bytes()
+
+
+def test_what_is_no_archive_is_told(path, monkeypatch):
+    archive = path.with_name("packed.gz")
+    with Cache(Scripted(upper), path) as cache:
+        cache.complete([ask_for("a")])
+        cache.store.pack(archive)
+    whole = archive.read_bytes()
+    archive.write_bytes(whole[:-20])
+    with pytest.raises(JaxkgError, match="damaged archive"):
+        Replay(archive, "scripted")
+    archive.write_bytes(gzip.compress(b"words"))
+    with pytest.raises(JaxkgError, match="no archive of replies"):
+        Replay(archive, "scripted")
+    archive.write_bytes(whole)
+    monkeypatch.setattr(store, "_LARGEST", 100)
+    with pytest.raises(JaxkgError, match="more than 100 bytes"):
+        Replay(archive, "scripted")
 
 
 def test_files_that_are_something_else_are_told(tmp_path):
