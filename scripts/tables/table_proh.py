@@ -98,10 +98,21 @@ def dense(index: HyperIndex, texts: Sequence[str]) -> Ranking:
 def page_rank(
     index: HyperIndex, texts: Sequence[str], *, facts: int, passage: float, restart: float
 ) -> Ranking:
+    """Passages by `page_rank_masses`."""
+    _, masses = page_rank_masses(index, texts, facts=facts, passage=passage, restart=restart)
+    return np.argsort(-masses, axis=1, kind="stable")[:, :100].tolist()
+
+
+def page_rank_masses(
+    index: HyperIndex, texts: Sequence[str], *, facts: int, passage: float, restart: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Personalised PageRank over entities and passages, seeded as HippoRAG 2 does.
 
     Edges: the two ends of a fact, an entity and its passages; synonyms are merged. Seeds: entities
     of the most similar facts over their number of passages, and passages by their similarity.
+
+    Returns:
+        [questions, entities] and [questions, chunks] masses.
     """
     graph, merged = index.graph, merged_entities(index.graph)
     rows = graph.rows_of_kind("fact")
@@ -120,7 +131,8 @@ def page_rank(
     walk = walk @ sparse.diags(1 / np.maximum(np.asarray(walk.sum(0)).ravel(), 1e-9))
     vectors = index.encode(list(texts))
     near, homely = vectors @ names.T, vectors @ index.chunk_vectors.T
-    homely = (homely - homely.min(1, keepdims=True)) / np.ptp(homely, axis=1, keepdims=True)
+    width = np.maximum(np.ptp(homely, axis=1, keepdims=True), 1e-9)
+    homely = (homely - homely.min(1, keepdims=True)) / width
     seeds = np.zeros_like(near)
     best = np.argsort(-near, axis=1, kind="stable")[:, :facts]
     np.put_along_axis(seeds, best, np.take_along_axis(near, best, 1), 1)
@@ -131,7 +143,7 @@ def page_rank(
     state = start.T
     for _ in range(30):
         state = (1 - restart) * (walk @ state) + restart * start.T
-    return np.argsort(-state[count:].T, axis=1, kind="stable")[:, :100].tolist()
+    return state[:count].T, state[count:].T
 
 
 def _binary(row: np.ndarray, column: np.ndarray, shape: tuple[int, int]) -> Any:
