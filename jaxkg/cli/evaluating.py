@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,12 +14,14 @@ from jaxkg.cli import options
 from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
 from jaxkg.cli.models import answering_and_judging
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.datasets import material
+from jaxkg.experiments.datasets import Dataset, material
 from jaxkg.experiments.loading import keep_compiled_programs
-from jaxkg.experiments.progress import errors, progress_bars
+from jaxkg.experiments.parts import Parts
+from jaxkg.experiments.progress import errors, note, progress_bars
 from jaxkg.experiments.registry import build_system, default_system
 from jaxkg.experiments.running import judge_run, run_questions
 from jaxkg.experiments.stores import parts_of
+from jaxkg.storage import write_lines
 from jaxkg.words import one_line
 
 if TYPE_CHECKING:
@@ -41,6 +44,22 @@ def evaluate(
         ),
     ] = None,
     dataset: options.DatasetName = None,
+    own_graphs: Annotated[
+        bool,
+        typer.Option(
+            "--own-graphs",
+            help="Ask each question over the graph that its line of --questions brings (RoG's "
+            "WebQSP and CWQ files; JSON lines or Parquet).",
+        ),
+    ] = False,
+    written: Annotated[
+        str | None,
+        typer.Option(
+            "--written",
+            help="Also write the predictions as others do: rog, gnn-rag or subgraphrag, "
+            "with commas between.",
+        ),
+    ] = None,
     system: options.System = None,
     link: options.Link = False,
     limit: Annotated[
@@ -72,9 +91,26 @@ def evaluate(
     """
     import jax
 
-    from jaxkg.evaluate import provenance, report_run
+    from jaxkg.evaluate import provenance, read_predictions, report_run
+    from jaxkg.evaluate.runs.layouts import WRITTEN, written_line
+    from jaxkg.kg.questions.own_graphs import read_own_graphs
 
-    given = material(dataset, source.kg, source.names, questions, part="test")
+    forms = [form.strip() for form in (written or "").split(",") if form.strip()]
+    if unknown := set(forms) - set(WRITTEN):
+        raise JaxkgError(f"--written takes {', '.join(WRITTEN)}, not {', '.join(sorted(unknown))}")
+    kg = None
+    if own_graphs:
+        if not questions or len(questions) > 1 or dataset or source.kg or source.names or link:
+            raise JaxkgError(
+                "--own-graphs requires one file of --questions, which brings graphs and topics: "
+                "leave out --kg, --names, --dataset and --link"
+            )
+        kg, asked_alone = read_own_graphs(questions[0], limit=limit)
+        given = Dataset(None, tuple(questions), tuple(asked_alone), directed=False)
+        for message in kg.skipped:
+            note(f"left out: {message}")
+    else:
+        given = material(dataset, source.kg, source.names, questions, part="test")
     judged = None
     with (
         answering_and_judging(wanted, judge, retry=retry) as (model, judging),
@@ -83,19 +119,19 @@ def evaluate(
         keep_compiled_programs()
         if asked := model or judging:
             show.about = asked.waiting
-        parts = parts_of(
-            given.graph,
-            dataclasses.replace(source.reading, names=given.names, provenance=False),
-            source.stores,
-            show,
-            backend=None if model is None else model.backend,
-            **made_of.given(),
-            ask_model=wanted.ask_model,
-            top_k=top_k,
-            repair=repair,
-            seed=seed,
-            passages=given.passages,
-        )
+        fields = made_of.given() | {
+            "backend": None if model is None else model.backend,
+            "ask_model": wanted.ask_model,
+            "top_k": top_k,
+            "repair": repair,
+            "seed": seed,
+            "passages": given.passages,
+        }
+        if kg is not None:
+            parts = Parts(kg, show, **fields)
+        else:
+            reading = dataclasses.replace(source.reading, names=given.names, provenance=False)
+            parts = parts_of(given.graph, reading, source.stores, show, **fields)
         name = system or default_system(parts)
         built = build_system(name, parts)
         run_questions(
@@ -125,6 +161,9 @@ def evaluate(
         for text in filter(None, said):
             errors.print(text, markup=False, highlight=False, soft_wrap=True)
 
+    for form in forms:
+        lines = (json.dumps(written_line(line, form)) for line in read_predictions(output))
+        write_lines(output / f"predictions-{form}.jsonl", lines)
     report = report_run(
         output,
         told=tell,

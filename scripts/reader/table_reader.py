@@ -178,6 +178,7 @@ def benchmarks(record: Record, reader_of, data: Path, sample: int, only: Sequenc
             *(round(float(x) / count, 3) for x in out),
             round(calibration_error(np.array(share), np.array(good)), 3), round(spent),
         )  # fmt: skip
+        record.save()
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.metrics.published import reply_lines
+from jaxkg.evaluate.runs.lines import answered_names
 from jaxkg.foreign_json import read_json
 
 LAYOUTS = ("rog", "subgraphrag", "tog", "pog", "hypergraphrag")
@@ -88,6 +89,38 @@ def load_foreign(
                 f"{', '.join(sorted(map(str, record)))}"
             ) from error
     return layout, predictions, broken
+
+
+WRITTEN = ("rog", "gnn-rag", "subgraphrag")
+"""Forms that `written_line` has: RoG's and SubgraphRAG's predictions, GNN-RAG's candidates."""
+
+
+def written_line(line: Mapping[str, Any], form: str) -> dict[str, Any]:
+    """A prediction of a run as another project writes it.
+
+    Args:
+        line: of a run, see `read_predictions`.
+        form: one of `WRITTEN`. GNN-RAG's second stage reads candidates with their scores.
+
+    Raises:
+        JaxkgError: there is no such form.
+
+    >>> line = {"id": "1", "question": "who?", "gold": ["Ann"], "abstained": None, "error": None}
+    >>> line["answers"] = [{"entity": "Ann", "score": 0.5}]
+    >>> written_line(line, "rog")["prediction"], written_line(line, "gnn-rag")["cand"]
+    ('Ann', [['Ann', 0.5]])
+    """
+    if form not in WRITTEN:
+        raise JaxkgError(f"predictions are written as {', '.join(WRITTEN)}, not as {form!r}")
+    names, gold = answered_names(line), list(line["gold"] or ())
+    if form == "gnn-rag":
+        scores = {answer["entity"].strip(): answer["score"] for answer in line["answers"]}
+        candidates = [[name, scores[name]] for name in dict.fromkeys(names)]
+        return {"question": line["question"], "answers": gold, "cand": candidates}
+    mark = "ans: " if form == "subgraphrag" else ""
+    prediction = "\n".join(f"{mark}{name}" for name in names)
+    told = {"id": line["id"], "question": line["question"]}
+    return {**told, "prediction": prediction, "ground_truth": gold}
 
 
 def _read(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[int]]:

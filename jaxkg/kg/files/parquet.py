@@ -96,6 +96,18 @@ def parquet_rows(path: Path, on_progress: Progress | None = None) -> Iterator[li
                 on_progress(done, table.metadata.num_rows)
 
 
+def parquet_records(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet table by the names of its columns, lists as lists."""
+    try:
+        with _opened(path) as table:
+            for batch in table.iter_batches():
+                yield from batch.to_pylist()
+    except ModuleNotFoundError as error:
+        raise JaxkgError(
+            f"{path}: reading Parquet needs pyarrow; {how_to_install('parquet')}"
+        ) from error
+
+
 def holds_rows(path: Path) -> bool:
     """Whether a file of Parquet is a table with a row a thing: its columns name no triple."""
     try:
