@@ -8,7 +8,7 @@ The folders are the pipeline:
     candidates  FIND      expand, follow, enumerate relation paths            (jit)
     score       SCORE     the planner and other scorers                       (jit)
     select      SELECT    beams, paths out of back-pointers                   (jit)
-    search                FIND, SCORE and SELECT in one jitted loop; query graphs (jit)
+    search                FIND, SCORE and SELECT in one jitted loop       (jit)
     adjudicate  ASK       the only folder that talks to a language model
     cite        CITE      paths to triples to sentences; `check` re-reads the graph
     evaluate    MEASURE   every published metric by its true name

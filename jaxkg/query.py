@@ -1,7 +1,7 @@
 """Query graphs: what a question means, as a small tree over a graph's own names.
 
 Every node but the last five denotes a set of entities; literals are entities too. A relation path
-is `Step(Step(Entities(topic), r1), r2)`. Host records only: `jaxkg.search.query_graphs` executes
+is `Step(Step(Entities(topic), r1), r2)`. Host records only: `jaxkg.kg.queries.sets` executes
 them, `jaxkg.cite` proves what came out.
 
     >>> alien = Entities(("Alien",))

@@ -22,6 +22,8 @@ from typing import Any
 
 import jax
 import numpy as np
+from lib.query_graphs import QueryGraphs
+from lib.query_graphs.rounds import PROGRAMS
 
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.kg.queries.sets import QuerySets, Result
@@ -43,8 +45,6 @@ from jaxkg.query import (
     path_query,
 )
 from jaxkg.search.plans import execute_batch, execute_paths
-from jaxkg.search.query_graphs import QueryGraphs
-from jaxkg.search.query_rounds import PROGRAMS
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.record import Record, arguments, numbers

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from drawn_queries import RandomQueries
 from hyper_cases import SETTINGS, random_hypergraph_from, texts
+from lib.query_graphs import QueryGraphs
 from random_graphs import NODES, random_graph_from
 from value_graphs import KINDS, value_triples
 
@@ -30,7 +31,6 @@ from jaxkg.score.message_passing import inflow
 from jaxkg.score.planner import init_planner
 from jaxkg.search.guided import guided_batch
 from jaxkg.search.hyperedges import explore
-from jaxkg.search.query_graphs import QueryGraphs
 from jaxkg.search.relation_beam import Scored, search
 from jaxkg.systems.pathmind.walks import prioritise_batch
 from jaxkg.systems.planned import PlannedQA, PlannedSettings

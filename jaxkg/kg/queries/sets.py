@@ -1,6 +1,6 @@
 """Query graphs executed exactly on the host, over sorted arrays: simple, and without a device.
 
-`jaxkg.search.query_graphs` does the same in batches; `jaxkg.cite` checks answers by this one.
+`jaxkg.cite` checks answers by it.
 """
 
 from __future__ import annotations

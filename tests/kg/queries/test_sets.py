@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from drawn_queries import RandomQueries
+from jaxkg.search.query_batch import query_batch
 from query_twin import Twin, told
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
@@ -37,7 +38,6 @@ from jaxkg.query import (
     query_from_dict,
     query_to_dict,
 )
-from jaxkg.search.query_batch import query_batch
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -3,6 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 from drawn_queries import RandomQueries
+from lib.query_graphs import QueryGraphs
 from query_twin import Twin, told
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
@@ -25,7 +26,6 @@ from jaxkg.query import (
     path_query,
 )
 from jaxkg.search.plans import execute_paths
-from jaxkg.search.query_graphs import QueryGraphs
 from jaxkg.tensors import tensor_graph
 
 
@@ -203,8 +203,9 @@ def test_no_query_graph_is_no_result():
 
 
 def test_a_mixed_batch_runs_in_few_programs():
+    from lib.query_graphs.rounds import PROGRAMS
+
     from jaxkg.search.plans import execute_batch
-    from jaxkg.search.query_rounds import PROGRAMS
 
     programs = (*PROGRAMS, execute_batch)
     for program in programs:

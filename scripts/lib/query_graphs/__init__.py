@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from jaxkg.kg.queries.sets import Result
 from jaxkg.query import Query
-from jaxkg.search.query_batch import QueryBatch, query_batch
-from jaxkg.search.query_execution import Executed, QueryTables
+from lib.query_graphs.batch import QueryBatch, query_batch
+from lib.query_graphs.execution import Executed, QueryTables
 
 
 class QueryGraphs(QueryTables):

@@ -1,4 +1,4 @@
-"""Rounds of a batch of query graphs on the device, planned on the host; see `query_graphs`."""
+"""Rounds of a batch of query graphs on the device, planned on the host."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import Domain
 from jaxkg.search.plans import execute_batch
-from jaxkg.search.query_batch import Chains, Closures, Combinations, Conditions, QueryBatch
-from jaxkg.search.query_rounds import combine, keep_foremost, keep_where
 from jaxkg.tensors import Capacities, TensorGraph, bucket, pad, stream, tensor_graph
 from jaxkg.types import NULL
+from lib.query_graphs.batch import Chains, Closures, Combinations, Conditions, QueryBatch
+from lib.query_graphs.rounds import combine, keep_foremost, keep_where
 
 _FEWEST_SLOTS = 4096
 _MOST_SLOTS = 1 << 17
