@@ -8,7 +8,6 @@
 | rank entities | `link_prediction` |
 | rescore other projects' files | `score_predictions` |
 | make up graphs and questions | `jaxkg.evaluate.synthetic` |
-| damage graphs and questions | `jaxkg.evaluate.damage.perturb` |
 
 The definitions are in `strict`, `published`, `retrieval` and `misses`, each a function of one
 question. G-E takes a language model: `jaxkg.adjudicate.calls.judging`; `evaluate` is given it.

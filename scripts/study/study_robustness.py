@@ -37,19 +37,10 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate, read_predictions
-from jaxkg.evaluate.damage.perturb import (
-    misspell,
-    opaque_names,
-    paraphrase,
-    remove_facts,
-    rename_paths,
-    rename_relations,
-    topic_span,
-    unknown_topic,
-)
 from jaxkg.evaluate.metrics.columns import column_estimates
 from jaxkg.evaluate.runs.lines import status
 from jaxkg.evaluate.runs.scores import score_line
+from jaxkg.evaluate.synthetic.world import remove_facts
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.experiments.parts import Parts, wishes_from
@@ -64,6 +55,15 @@ from jaxkg.tensors import tensor_graph
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.curves import save_curve_plot
+from lib.damage.perturb import (
+    misspell,
+    opaque_names,
+    paraphrase,
+    rename_paths,
+    rename_relations,
+    topic_span,
+    unknown_topic,
+)
 from lib.record import Record, arguments
 
 LEVELS: dict[str, tuple[float, ...]] = {

@@ -7,7 +7,6 @@ import dataclasses
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.damage.perturb import remove_facts
 from jaxkg.evaluate.synthetic.names import LONGEST, make_names, name_order, name_table
 from jaxkg.evaluate.synthetic.schema import KINDS, Relation, relations
 from jaxkg.kg.graph import KnowledgeGraph
@@ -171,3 +170,47 @@ def _facts(
     left, tail = np.divmod(key, total)
     head, code = np.divmod(left, len(schema))
     return head, code, tail
+
+
+def remove_facts(graph: KnowledgeGraph, share: float, *, seed: int = 0) -> KnowledgeGraph:
+    """The graph without a random share of its facts.
+
+    One fact of every relation always stays, so that relation codes mean what they meant to a model
+    trained before. Entities without any fact left leave the graph.
+
+    Args:
+        graph: any.
+        share: of the facts, in [0, 1).
+        seed: decides the order in which facts go.
+
+    Raises:
+        JaxkgError: the share is out of range.
+    """
+    if not 0 <= share < 1:
+        raise JaxkgError(f"the share of facts to remove is in [0, 1), not {share}")
+    order = np.random.default_rng([seed, 3]).permutation(graph.num_triples)
+    goes = np.zeros(graph.num_triples, bool)
+    goes[order[: round(share * graph.num_triples)]] = True
+    _, last = np.unique(graph.triples[order[::-1], 1], return_index=True)
+    goes[order[::-1][last]] = False
+    return _with_triples(graph, np.flatnonzero(~goes))
+
+
+def _with_triples(graph: KnowledgeGraph, rows: np.ndarray) -> KnowledgeGraph:
+    """The graph of some rows of `triples`; every relation must be among them."""
+    head, code, tail = graph.triples[rows].T
+    used = np.unique(np.concatenate([head, tail]))
+    rank = np.zeros(graph.num_entities, np.int32)
+    rank[used] = np.arange(len(used))
+    ids = graph.entity_ids.take(used)
+    kept = np.flatnonzero(np.isin(graph.aliases.owners, used))
+    return dataclasses.replace(
+        graph,
+        entity_ids=ids,
+        entity_names=(
+            ids if graph.entity_names is graph.entity_ids else graph.entity_names.take(used)
+        ),
+        triples=np.stack([rank[head], code, rank[tail]], axis=1),
+        aliases=AliasTable(rank[graph.aliases.owners[kept]], graph.aliases.names.take(kept)),
+        provenance=graph.provenance and graph.provenance.take(rows),
+    )

@@ -1,8 +1,8 @@
 """Graphs and questions made worse on purpose, for robustness studies. Pure, and told by a seed.
 
 Every function is deterministic in its arguments. What happens to a question depends on the seed and
-the question's id, not on which others it stands among; facts removed at one share are removed at
-every larger one, and renamed relations likewise.
+the question's id, not on which others it stands among; relations renamed at one share are renamed
+at every larger one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from collections.abc import Container, Mapping
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.damage.rewording import drop_words, move_words, swap_synonyms
 from jaxkg.kg.encode import EncodedTriples, TripleEncoder
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.names import AliasTable
 from jaxkg.records import Question
+from lib.damage.rewording import drop_words, move_words, swap_synonyms
 
 _KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _NEIGHBOURS = {
@@ -28,50 +27,6 @@ _NEIGHBOURS = {
     for place, key in enumerate(row)
 }
 _TRIES = 100
-
-
-def remove_facts(graph: KnowledgeGraph, share: float, *, seed: int = 0) -> KnowledgeGraph:
-    """The graph without a random share of its facts.
-
-    One fact of every relation always stays, so that relation codes mean what they meant to a model
-    trained before. Entities without any fact left leave the graph.
-
-    Args:
-        graph: any.
-        share: of the facts, in [0, 1).
-        seed: decides the order in which facts go.
-
-    Raises:
-        JaxkgError: the share is out of range.
-    """
-    if not 0 <= share < 1:
-        raise JaxkgError(f"the share of facts to remove is in [0, 1), not {share}")
-    order = np.random.default_rng([seed, 3]).permutation(graph.num_triples)
-    goes = np.zeros(graph.num_triples, bool)
-    goes[order[: round(share * graph.num_triples)]] = True
-    _, last = np.unique(graph.triples[order[::-1], 1], return_index=True)
-    goes[order[::-1][last]] = False
-    return _with_triples(graph, np.flatnonzero(~goes))
-
-
-def _with_triples(graph: KnowledgeGraph, rows: np.ndarray) -> KnowledgeGraph:
-    """The graph of some rows of `triples`; every relation must be among them."""
-    head, code, tail = graph.triples[rows].T
-    used = np.unique(np.concatenate([head, tail]))
-    rank = np.zeros(graph.num_entities, np.int32)
-    rank[used] = np.arange(len(used))
-    ids = graph.entity_ids.take(used)
-    kept = np.flatnonzero(np.isin(graph.aliases.owners, used))
-    return dataclasses.replace(
-        graph,
-        entity_ids=ids,
-        entity_names=(
-            ids if graph.entity_names is graph.entity_ids else graph.entity_names.take(used)
-        ),
-        triples=np.stack([rank[head], code, rank[tail]], axis=1),
-        aliases=AliasTable(rank[graph.aliases.owners[kept]], graph.aliases.names.take(kept)),
-        provenance=graph.provenance and graph.provenance.take(rows),
-    )
 
 
 def opaque_names(graph: KnowledgeGraph, share: float, *, seed: int = 0) -> dict[str, str]:

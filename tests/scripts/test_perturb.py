@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from lib.damage import perturb
+from lib.damage.rewording import FUNCTION_WORDS, SYNONYMS, drop_words, move_words
 
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.damage import perturb
-from jaxkg.evaluate.damage.rewording import FUNCTION_WORDS, SYNONYMS, drop_words, move_words
+from jaxkg.evaluate.synthetic.world import remove_facts
 from jaxkg.kg import demo_graph, demo_questions
 from jaxkg.records import Question
 
@@ -18,7 +19,7 @@ def facts(graph):
 
 
 def test_facts_removed_are_removed_at_every_larger_share():
-    levels = [perturb.remove_facts(GRAPH, share, seed=2) for share in (0, 0.2, 0.5, 0.99)]
+    levels = [remove_facts(GRAPH, share, seed=2) for share in (0, 0.2, 0.5, 0.99)]
     kept = [facts(graph) for graph in levels]
     assert kept[0] == facts(GRAPH)
     assert kept[0] > kept[1] > kept[2] > kept[3]
@@ -36,9 +37,9 @@ def test_facts_removed_are_removed_at_every_larger_share():
         united.aliases[united.entity("United States")]
         == GRAPH.aliases[GRAPH.entity("United States")]
     )
-    assert facts(perturb.remove_facts(GRAPH, 0.5, seed=3)) != kept[2]
+    assert facts(remove_facts(GRAPH, 0.5, seed=3)) != kept[2]
     with pytest.raises(JaxkgError, match=r"in \[0, 1\), not 1"):
-        perturb.remove_facts(GRAPH, 1)
+        remove_facts(GRAPH, 1)
 
 
 def _codes(triple):
