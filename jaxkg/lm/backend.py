@@ -10,7 +10,7 @@ import dataclasses
 import os
 import time
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from jax.typing import DTypeLike
 
@@ -23,8 +23,6 @@ from jaxkg.lm.checkpoint import LanguageModel, named_tensors
 from jaxkg.lm.generate import Generated, generate
 from jaxkg.lm.grammar import Grammar, build_grammar, split_list
 from jaxkg.lm.offers import Offer, read_offer
-from jaxkg.lm.packing import Example
-from jaxkg.lm.tokenizer import LMTokenizer
 from jaxkg.storage import digest_of
 
 PREFIX = "local:"
@@ -69,18 +67,14 @@ class LocalLM(Closing):
         self,
         language: LanguageModel,
         *,
-        constrained: bool = True,
         batch_size: int = 16,
-        stop: Sequence[str] = (),
     ) -> None:
         """Take a model.
 
         Args:
             language: weights and tokenizer. Where its `about` says `"prompts": "compact"`, it is
-                shown the short prompts that `teach` makes examples of.
-            constrained: write under a grammar where a prompt offers options.
+                shown short prompts, see `Offer.turns`.
             batch_size: requests that are answered together.
-            stop: texts that end a free reply.
 
         Raises:
             JaxkgError: batch_size is below 1, or it is not known how this model's chats are
@@ -97,17 +91,13 @@ class LocalLM(Closing):
         weights = digest_of(tensors[name] for name in sorted(tensors))
         self.model = f"{PREFIX}{language.name}@{weights[:12]}"
         self.compact = language.about.get("prompts") == "compact"
-        self._constrained = constrained
         self._batch_size = batch_size
-        self._stop = tuple(stop)
 
     @classmethod
     def open(
         cls,
         folder: str | os.PathLike[str],
         *,
-        constrained: bool = True,
-        batch_size: int = 16,
         dtype: DTypeLike | None = None,
     ) -> LocalLM:
         """Open a model folder, given as a path or as `local:PATH`; see the class for the rest.
@@ -116,7 +106,7 @@ class LocalLM(Closing):
             JaxkgError: see `LanguageModel.open`.
         """
         language = LanguageModel.open(os.fspath(folder).removeprefix(PREFIX), dtype=dtype)
-        return cls(language, constrained=constrained, batch_size=batch_size)
+        return cls(language)
 
     @property
     def at_once(self) -> int:
@@ -165,7 +155,7 @@ class LocalLM(Closing):
                 detail=f"{self.model} was taught to adjudicate and to plan alone; stage "
                 f"{request.stage!r} needs a model that follows instructions",
             )
-        if offer is not None and (self.compact or self._constrained):
+        if offer is not None:
             turns = offer.turns(request.messages, compact=self.compact)
         else:
             sent = wire_messages(request, structured=False)
@@ -177,8 +167,6 @@ class LocalLM(Closing):
                 error="bad_request",
                 detail=f"the prompt has {len(prompt)} tokens, {self.model} takes less than {most}",
             )
-        if not self._constrained:
-            offer = None
         options = offer.options(compact=self.compact) if offer else ()
         named = {tuple(tokenizer.encode(name)): name for name in options if name}
         return _Job(place, request, offer if named else None, prompt, named)
@@ -196,8 +184,6 @@ class LocalLM(Closing):
             temperature=[job.request.temperature or 0.0 for job in jobs],
             seeds=[job.request.seed or 0 for job in jobs],
             grammar=grammar,
-            stop=() if grammar is not None else self._stop,
-            text_of=self.language.tokenizer.decode,
         )
         seconds = time.perf_counter() - begin
         return {
@@ -233,7 +219,7 @@ class LocalLM(Closing):
             chosen = [job.named[item] for item in items if item in job.named]
             text = job.offer.reply(chosen, compact=self.compact)
         else:
-            text = self.language.tokenizer.decode(tokens)[: found.cut]
+            text = self.language.tokenizer.decode(tokens)
         return Reply(
             text=text,
             finish=finish,
@@ -241,33 +227,3 @@ class LocalLM(Closing):
             completion_tokens=len(tokens),
             seconds=seconds,
         )
-
-
-def teach(tokenizer: LMTokenizer, offer: Offer, chosen: Sequence[str]) -> Example:
-    """An example for a compact model: what `LocalLM` shows it, and what to choose.
-
-    Args:
-        tokenizer: of the model.
-        offer: what is offered.
-        chosen: numbers of path lines, or relations of a plan, in order; see `Offer.options`.
-
-    Raises:
-        JaxkgError: something is chosen that is not offered.
-    """
-    options = offer.options(compact=True)
-    if unknown := [name for name in chosen if name not in options]:
-        raise JaxkgError(f"{unknown[0]!r} is not offered")
-    return Example.of_chat(tokenizer, offer.turns((), compact=True), chosen)
-
-
-def bearing(offer: Offer, names: Collection[str]) -> list[str]:
-    """Numbers of the path lines most of whose ends are among some names.
-
-    >>> bearing(Offer("adjudicate", "?", ends=(("A", "B"), ("C",), ("A", "C", "D"))), {"A", "B"})
-    ['1']
-    """
-    return [
-        str(number)
-        for number, ends in enumerate(offer.ends, start=1)
-        if 2 * sum(name in names for name in ends) > len(ends)
-    ]

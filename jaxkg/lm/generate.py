@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -21,9 +21,6 @@ from jaxkg.lm.grammar import Grammar, Written, advance, allowed, begin
 from jaxkg.lm.model import Cache, Llama, causal_mask
 from jaxkg.tensors import bucket
 
-_STEPS = 16
-"""Tokens between two looks at the stop strings."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Generated:
@@ -31,20 +28,17 @@ class Generated:
 
     Attributes:
         tokens: without the one that ended it.
-        finish: "stop" at an end token or a stop string, "length" at the limit.
-        cut: where a stop string begins in the decoded text; None where none came.
+        finish: "stop" at an end token, "length" at the limit.
     """
 
     tokens: tuple[int, ...]
     finish: Literal["stop", "length"]
-    cut: int | None = None
 
 
 class Choice(NamedTuple):
     """How the next token of each row is chosen."""
 
     temperature: jax.Array  # [B] float32, 0 takes the likeliest
-    top_p: jax.Array  # [B] float32, share of the probability that is drawn from
     key: jax.Array  # [B] keys
 
 
@@ -110,8 +104,8 @@ def decode(
 
     Args:
         model: weights.
-        state: from `prefill` or from an earlier call.
-        choice: of every row; its temperature and top_p are read only where `sampled`.
+        state: from `prefill`.
+        choice: of every row; its temperature is read only where `sampled`.
         grammar: that of `prefill`.
         until: [] int32, at most N.
         end: tokens that end a row.
@@ -127,7 +121,7 @@ def decode(
             logits = jnp.where(within, logits, -jnp.inf)
         token = jnp.argmax(logits, axis=-1).astype(jnp.int32)
         if sampled:
-            drawn = jax.vmap(_draw, in_axes=(0, 0, 0, 0, None))(logits, *choice, now.step)
+            drawn = jax.vmap(_draw, in_axes=(0, 0, 0, None))(logits, *choice, now.step)
             token = jnp.where(choice.temperature > 0, drawn, token)
         ended = functools.reduce(jnp.logical_or, [token == each for each in end])
         writes = ~now.done & ~ended
@@ -152,21 +146,10 @@ def decode(
     return jax.lax.while_loop(lambda now: (now.step < until) & ~jnp.all(now.done), one, state)
 
 
-def _draw(
-    logits: jax.Array, temperature: jax.Array, top_p: jax.Array, key: jax.Array, step: jax.Array
-) -> jax.Array:
-    """A token of one row, [V] float32 logits, among the likeliest that together have `top_p`.
-
-    Reference: Holtzman et al., "The curious case of neural text degeneration", 2020.
-    """
+def _draw(logits: jax.Array, temperature: jax.Array, key: jax.Array, step: jax.Array) -> jax.Array:
+    """A token of one row, [V] float32 logits."""
     scaled = logits / jnp.maximum(temperature, 1e-6)
-    order = jnp.argsort(-scaled)
-    probability = jax.nn.softmax(scaled)[order]
-    # The likeliest stays whatever top_p is.
-    kept = jnp.cumsum(probability) - probability < top_p
-    kept = kept.at[0].set(True)
-    ranked = jnp.where(kept, scaled[order], -jnp.inf)
-    return order[jax.random.categorical(jax.random.fold_in(key, step), ranked)].astype(jnp.int32)
+    return jax.random.categorical(jax.random.fold_in(key, step), scaled).astype(jnp.int32)
 
 
 @functools.partial(jax.jit, static_argnames=("graphdef", "new"))
@@ -195,11 +178,8 @@ def generate(
     end: Sequence[int],
     max_tokens: int = 64,
     temperature: float | Sequence[float] = 0.0,
-    top_p: float | Sequence[float] = 1.0,
     seeds: Sequence[int] | None = None,
     grammar: Grammar | None = None,
-    stop: Sequence[str] = (),
-    text_of: Callable[[Sequence[int]], str] | None = None,
 ) -> list[Generated]:
     """Continue prompts, all in one batch.
 
@@ -209,11 +189,8 @@ def generate(
         end: tokens that end a row.
         max_tokens: most tokens to write.
         temperature: 0 takes the likeliest token; one number, or one a prompt.
-        top_p: share of the probability that is drawn from; one number, or one a prompt.
         seeds: of the draws, one a prompt; what is drawn depends on nothing else.
         grammar: restricts what is written, one row a prompt.
-        stop: texts that end a row, which `cut` then shows the place of.
-        text_of: decodes tokens, for `stop`.
 
     Returns:
         One continuation per prompt.
@@ -232,25 +209,25 @@ def generate(
             f"a prompt of {longest} tokens and {max_tokens} new ones are more than the model's "
             f"{most} positions; shorten the prompt or lower max_tokens"
         )
-    if stop and text_of is None:
-        raise JaxkgError("stop strings need text_of, which decodes tokens")
     if grammar is not None and grammar.root.shape != (len(prompts),):
         raise JaxkgError(f"the grammar has {len(grammar.root)} rows for {len(prompts)} prompts")
     rows, length = bucket(len(prompts), floor=1), bucket(longest, floor=16, steps=2)
-    new = bucket(max_tokens, floor=_STEPS)
+    new = bucket(max_tokens, floor=16)
     tokens, valid = np.zeros((rows, length), np.int32), np.zeros((rows, length), bool)
     for row, prompt in enumerate(prompts):
         tokens[row, -len(prompt) :], valid[row, -len(prompt) :] = prompt, True
     valid[len(prompts) :, -1] = True
-    heat = _column(temperature, len(prompts), rows, "temperature")
-    share = _column(top_p, len(prompts), rows, "top_p")
-    if heat.min() < 0 or share.min() <= 0 or share.max() > 1:
-        raise JaxkgError("temperature is at least 0, top_p in (0, 1]")
+    heat = np.atleast_1d(np.asarray(temperature, np.float32))
+    if heat.shape not in ((1,), (len(prompts),)):
+        raise JaxkgError(f"temperature is one number or {len(prompts)}, not {len(heat)}")
+    if heat.min() < 0:
+        raise JaxkgError("temperature is at least 0")
+    heat = np.resize(np.resize(heat, len(prompts)), rows)
     drawn = [seed % 2**32 for seed in (range(len(prompts)) if seeds is None else seeds)]
     if len(drawn) != len(prompts):
         raise JaxkgError(f"{len(drawn)} seeds for {len(prompts)} prompts")
     key = jax.vmap(jax.random.key)(np.resize(np.array(drawn, np.uint32), rows))
-    choice = Choice(jnp.asarray(heat), jnp.asarray(share), key)
+    choice = Choice(jnp.asarray(heat), key)
     if grammar is not None:
         wider: dict[str, Any] = {
             name: np.resize(getattr(grammar, name), rows) for name in ("root", "most", "least")
@@ -259,37 +236,12 @@ def generate(
     graphdef, weights = nnx.split(model)
     state = _prefill(graphdef, weights, tokens, valid, grammar, new)
     state = state._replace(done=np.arange(rows) >= len(prompts))
-    cuts: dict[int, int] = {}
-    until = 0
-    while True:
-        until = min(max_tokens, until + _STEPS) if stop else max_tokens
-        state = _decode(
-            graphdef, weights, state, choice, grammar, np.int32(until),
-            tuple(end), bool(heat.max() > 0),
-        )  # fmt: skip
-        done, count, ids = jax.device_get((state.done, state.length, state.tokens))
-        if stop and text_of:
-            for row in set(range(len(prompts))) - set(cuts):
-                text = text_of(ids[row, : count[row]].tolist())
-                if found := [at for each in stop if (at := text.find(each)) >= 0]:
-                    cuts[row] = min(found)
-        done = done | np.isin(np.arange(rows), list(cuts))
-        if done.all() or until == max_tokens:
-            break
-        state = state._replace(done=done)
+    state = _decode(
+        graphdef, weights, state, choice, grammar, np.int32(max_tokens),
+        tuple(end), bool(heat.max() > 0),
+    )  # fmt: skip
+    done, count, ids = jax.device_get((state.done, state.length, state.tokens))
     return [
-        Generated(
-            tuple(ids[row, : count[row]].tolist()),
-            "stop" if done[row] else "length",
-            cuts.get(row),
-        )
+        Generated(tuple(ids[row, : count[row]].tolist()), "stop" if done[row] else "length")
         for row in range(len(prompts))
     ]
-
-
-def _column(value: float | Sequence[float], count: int, rows: int, name: str) -> np.ndarray:
-    """[rows] float32; what pads the batch repeats the given."""
-    values = np.atleast_1d(np.asarray(value, np.float32))
-    if values.shape not in ((1,), (count,)):
-        raise JaxkgError(f"{name} is one number or {count}, not {len(values)}")
-    return np.resize(np.resize(values, count), rows)

@@ -16,15 +16,11 @@ from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.calls import prompts_planning
 from jaxkg.adjudicate.calls.one_shot import (
     NOT_SHOWN,
-    adjudication_prompt,
-    found_by_query,
-    offered,
 )
 from jaxkg.adjudicate.calls.one_shot import STAGE as ADJUDICATE
 from jaxkg.adjudicate.calls.planning import STAGE as PLAN
-from jaxkg.adjudicate.calls.planning import Wanted, plan_prompt, relation_options
+from jaxkg.adjudicate.calls.planning import relation_options
 from jaxkg.adjudicate.requests import Message, Request
-from jaxkg.answer import Answer
 from jaxkg.words import mask_mentions
 
 _ENDS = " Ends in: "
@@ -143,18 +139,6 @@ def read_offer(request: Request) -> Offer | None:
             most=int(limit["hops"]),
         )
     return None
-
-
-def offer_of_answer(answer: Answer, *, top_k: int | None = None) -> Offer | None:
-    """What `jaxkg.adjudicate.adjudicate` would offer of an answer's paths; None without paths."""
-    lines = offered(answer.paths, top_k=top_k, stands_for=found_by_query(answer))
-    messages = adjudication_prompt(answer.question, lines)
-    return read_offer(Request(messages, stage=ADJUDICATE)) if lines else None
-
-
-def offer_of_plan(wanted: Wanted, *, hops: int) -> Offer | None:
-    """What `jaxkg.adjudicate.calls.planning.plan_relations` would offer."""
-    return read_offer(Request(plan_prompt(wanted, hops=hops), stage=PLAN))
 
 
 def _named(ends: list[str]) -> list[str]:

@@ -119,35 +119,3 @@ def _ranged(part: Any) -> bool:
 
 def _here(part: Any) -> Any:
     return _Here(part.rows[0], part.span[0, 0], part.shape) if _ranged(part) else part
-
-
-def exchanged_bytes(function: Callable[..., Any], *arguments: Any) -> int:
-    """What one call exchanges over "graph", counted from the program.
-
-    A device of S sends and receives 2 (S - 1) / S times this where sums go around a ring.
-
-    Args:
-        function, arguments: as called; nothing is computed.
-
-    Returns:
-        Bytes of all that is added up over the devices. Of a loop that ends when it is done, one
-        pass; of branches, the largest.
-    """
-    return _summed(jax.make_jaxpr(function)(*arguments).jaxpr)
-
-
-def _summed(program: Any) -> int:
-    total = 0
-    for step in program.eqns:
-        if step.primitive.name.startswith("psum") and AXIS in step.params["axes"]:
-            total += sum(v.aval.size * v.aval.dtype.itemsize for v in step.invars)
-            continue
-        inner = [
-            _summed(getattr(part, "jaxpr", part))
-            for value in step.params.values()
-            for part in (value if isinstance(value, tuple | list) else (value,))
-            if hasattr(getattr(part, "jaxpr", part), "eqns")
-        ]
-        some = max(inner, default=0) if step.primitive.name == "cond" else sum(inner)
-        total += some * step.params.get("length", 1) if step.primitive.name == "scan" else some
-    return total

@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
@@ -153,54 +153,6 @@ def graph_of_ranges(
         num_relations=num_relations,
         lookup_steps=int(counts[:, 1].max()).bit_length(),
     )
-
-
-class Resident(NamedTuple):
-    """What the devices of this process hold of a graph in ranges."""
-
-    edges: int
-    """Facts and their inverses: over all ranges twice the facts of the graph."""
-    facts: int
-    """Different facts: one is held where its head is and where its tail is."""
-    bytes: int
-    """Of all columns, padding included."""
-
-
-def resident(graph: Graph) -> Resident:
-    """Count it, from the shards that this process can address."""
-    columns = [column for column in vars(graph).values() if isinstance(column, Ranged)]
-    stored = sum(shard.data.nbytes for c in columns for shard in c.rows.addressable_shards)
-
-    def held(name: str) -> np.ndarray:
-        shards = getattr(graph, name).rows.addressable_shards
-        return np.concatenate([*{s.index[0].start: np.asarray(s.data)[0] for s in shards}.values()])
-
-    head, relation, tail = map(held, _EDGES)
-    there = head != NULL
-    # An inverse whose other end is held, too, is of a fact that was counted.
-    again = (relation >= graph.num_relations) & np.isin(tail, head[there])
-    return Resident(int(there.sum()), int((there & ~again).sum()), stored)
-
-
-def place_rows(tables: T, mesh: Mesh) -> T:
-    """Tables of a graph's nodes, edges or hyperedges on a mesh, their rows divided over "graph".
-
-    For entity states, an edge scorer's tables, messages, embeddings. Weights, which every question
-    reads whole, need no placing.
-
-    Args:
-        tables: a pytree of arrays; one whose first axis does not divide (or has none) is held
-            whole by every device.
-        mesh: from `device_mesh`.
-    """
-    shards = mesh.shape["graph"]
-
-    def place(table: Any) -> jax.Array:
-        divides = np.ndim(table) > 0 and np.shape(table)[0] % shards == 0
-        spec = PartitionSpec("graph") if divides else PartitionSpec()
-        return jax.device_put(table, NamedSharding(mesh, spec))
-
-    return jax.tree.map(place, tables)
 
 
 def replicated(table: np.ndarray, mesh: Mesh) -> jax.Array:

@@ -98,8 +98,9 @@ def followed(graph: Any, topics: np.ndarray, paths: np.ndarray, rows: int) -> di
         paths: [Q, L] int32 codes.
         rows: questions a batch.
     """
+    from lib.ranges import exchanged_bytes
+
     from jaxkg.candidates import follow, start
-    from jaxkg.ops.ranges import exchanged_bytes
     from jaxkg.search.plans import execute_batch
     from jaxkg.tensors import Capacities, pad, stream
 
@@ -140,8 +141,9 @@ def asked_hops(asked: Any) -> list[int]:
 
 def divided(work: Path, rows: int) -> None:
     """The part of one process in following paths over a graph in ranges."""
-    from jaxkg.tensors.folder import graph_from_folder
-    from jaxkg.tensors.mesh import device_mesh, resident
+    from lib.ranges import graph_from_folder, resident
+
+    from jaxkg.tensors.mesh import device_mesh
 
     mesh = device_mesh(data=1, graph=jax.device_count())
     graph, read = graph_from_folder(work / "graph", mesh)

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
-from jaxkg.experiments.measure import Answers, measure, share
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.reknos import LabelScorer, ReKnoS, ReKnoSSettings
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import Answers, measure, share
 from lib.record import Record, arguments
 from lib.sets import PATHQUESTION, Sets, sets
 

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.experiments.measure import measure_answers
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.ranker.steps import StepRanker
@@ -35,6 +34,7 @@ from jaxkg.systems.value_conditions import (
 from jaxkg.text.states import TokenReader
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import measure_answers
 from lib.record import Record, arguments, numbers
 from lib.rows import row
 from lib.sets import sets

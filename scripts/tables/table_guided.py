@@ -30,7 +30,6 @@ import numpy as np
 from jaxkg.evaluate import Report
 from jaxkg.evaluate.metrics.columns import ratio
 from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
-from jaxkg.experiments.measure import measure
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
@@ -45,6 +44,7 @@ from jaxkg.text import HashingEncoder, TextEncoder
 from jaxkg.types import NULL
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import measure
 from lib.record import Record, arguments
 from lib.rows import row
 from lib.seconds import Laps

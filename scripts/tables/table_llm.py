@@ -35,7 +35,7 @@ from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.answer import Answer
 from jaxkg.evaluate import Report, evaluate, paired_differences
 from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.measure import lines_of, share
+from jaxkg.experiments.measure import lines_of
 from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import build_system, faults
 from jaxkg.kg import KnowledgeGraph, read_questions
@@ -46,6 +46,7 @@ from jaxkg.records import Question
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings, Strategy
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import share
 from lib.record import Record, arguments
 from lib.rows import row
 from lib.sets import sets, text_questions

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxkg.adjudicate import Request, Scripted
-from jaxkg.experiments.measure import CHUNK, measure
+from jaxkg.experiments.measure import CHUNK
 from jaxkg.learn.planner.agreement import compare_with_teacher
 from jaxkg.learn.planner.distill import distill
 from jaxkg.learn.planner.model import Planner
@@ -29,6 +29,7 @@ from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.planned import PlannedQA
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import measure
 from lib.record import Record, arguments
 from lib.rows import row
 from lib.seconds import Laps

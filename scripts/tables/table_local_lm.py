@@ -31,7 +31,6 @@ from jaxkg.adjudicate import adjudicate
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Report
-from jaxkg.experiments.measure import measure_answers
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.lm import TrainConfig, train
@@ -41,12 +40,13 @@ from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.train import PriorityConfig
 from jaxkg.learn.supervision import answer_rows
 from jaxkg.lm import Example, LanguageModel, LMConfig, LMTokenizer
-from jaxkg.lm.backend import LocalLM, bearing, teach
-from jaxkg.lm.offers import offer_of_answer
+from jaxkg.lm.backend import LocalLM
 from jaxkg.records import Question
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.lessons import bearing, offer_of_answer, teach
+from lib.measure import measure_answers
 from lib.record import Record, arguments, numbers
 from lib.seconds import Laps
 from lib.sets import Sets, sets

@@ -22,20 +22,21 @@ import numpy as np
 from table_llm_planned import teacher_traces
 
 from jaxkg.adjudicate.calls.planning import Wanted
-from jaxkg.experiments.measure import measure
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.typed_schema import TypedSchema
 from jaxkg.learn.lm import TrainConfig, train
 from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.lm import Example, LanguageModel, LMConfig, LMTokenizer
-from jaxkg.lm.backend import LocalLM, teach
-from jaxkg.lm.offers import Offer, offer_of_plan
+from jaxkg.lm.backend import LocalLM
+from jaxkg.lm.offers import Offer
 from jaxkg.records import Question
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.pathmind.walks import random_walks
 from jaxkg.types import NULL
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.lessons import offer_of_plan, teach
+from lib.measure import measure
 from lib.record import Record, arguments, numbers
 from lib.rows import row
 from lib.seconds import Laps

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from jaxkg.experiments.measure import measure
 from jaxkg.experiments.programs import peak_memory
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
@@ -27,6 +26,7 @@ from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.planned import PlannedQA
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import measure
 from lib.record import Record, arguments
 from lib.rows import row
 from lib.seconds import Laps

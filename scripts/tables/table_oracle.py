@@ -46,7 +46,7 @@ from jaxkg.evaluate import Estimate, evaluate
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.published import mrqa_f1
 from jaxkg.evaluate.metrics.retrieval import retrieval_similarity, support_recall_at_k
-from jaxkg.experiments.measure import lines_of, share
+from jaxkg.experiments.measure import lines_of
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph.text import hypergraph_of_text
@@ -72,6 +72,7 @@ from jaxkg.text import HashingEncoder, label_words
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.curves import save_curve_plot
+from lib.measure import share
 from lib.oracle import Known, Oracle, OracleServer, known_of_text
 from lib.record import Record, arguments
 from lib.sets import Sets, sets, text_questions

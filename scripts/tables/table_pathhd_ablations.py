@@ -45,7 +45,6 @@ from table_local_lm import gold, reasoner, tell
 from jaxkg.adjudicate import adjudicate
 from jaxkg.evaluate import Estimate, paired_differences
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
-from jaxkg.experiments.measure import measure_answers, share
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import Topics, find_topics
 from jaxkg.learn.lm import TrainConfig
@@ -53,8 +52,7 @@ from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.learn.supervision import answer_rows
-from jaxkg.lm.backend import LocalLM, bearing
-from jaxkg.lm.offers import offer_of_answer
+from jaxkg.lm.backend import LocalLM
 from jaxkg.records import Question
 from jaxkg.score import hdc
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
@@ -63,6 +61,8 @@ from jaxkg.text import TextEncoder
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.curves import save_curve_plot
+from lib.lessons import bearing, offer_of_answer
+from lib.measure import measure_answers, share
 from lib.record import Record, arguments
 from lib.seconds import Laps
 from lib.sets import Sets, sets

@@ -41,7 +41,6 @@ import numpy as np
 from jaxkg.answer import Answer
 from jaxkg.evaluate import Estimate
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
-from jaxkg.experiments.measure import measure_answers, share
 from jaxkg.experiments.parts import encoder_kept, settings_made
 from jaxkg.experiments.programs import peak_memory
 from jaxkg.kg import KnowledgeGraph
@@ -59,6 +58,7 @@ from jaxkg.types import NULL
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib import rows
+from lib.measure import measure_answers, share
 from lib.record import Record, arguments
 from lib.seconds import Laps
 from lib.sets import sets

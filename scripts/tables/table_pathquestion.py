@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.experiments.measure import measure
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.train import PlannerConfig
@@ -27,6 +26,7 @@ from jaxkg.systems.planned import PlannedQA, PlannedSettings
 from jaxkg.systems.ranked import RankedPaths
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import measure
 from lib.record import Record, arguments
 from lib.rows import row
 from lib.sets import PATHQUESTION, Sets, sets

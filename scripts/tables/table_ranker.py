@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 
 from jaxkg.evaluate import Estimate
-from jaxkg.experiments.measure import measure, share
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.learn.ranker.fit import PathRanker, fit_ranker
 from jaxkg.learn.ranker.train import RankerConfig
@@ -33,6 +32,7 @@ from jaxkg.systems.reknos import RankerScorer, ReKnoS, ReKnoSSettings
 from jaxkg.text import HashingEncoder
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import measure, share
 from lib.record import Record, arguments
 from lib.rows import row
 from lib.seconds import Laps

@@ -26,11 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
-from jaxkg.evaluate.misses import Retrieval, breakdown, retrieval
-from jaxkg.experiments.measure import measure_answers, share
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import entity_rows, find_topics
-from jaxkg.kg.distances import Distances
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.supervision import answer_rows
@@ -38,7 +35,9 @@ from jaxkg.records import Question
 from jaxkg.systems.reknos import LabelScorer, PlannerScorer, ReKnoS, ReKnoSSettings, Solved
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import measure_answers, share
 from lib.record import Record, arguments
+from lib.retrieval import Distances, Retrieval, breakdown, retrieval
 from lib.rows import row, shown
 from lib.seconds import Laps
 from lib.sets import sets

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.experiments.measure import share
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph, Linker, find_topics, read_graph
 from jaxkg.kg.link.topics import masked_texts
@@ -27,6 +26,7 @@ from jaxkg.records import Question
 from jaxkg.words import TOPIC_WORD
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import share
 from lib.own import unpacked
 from lib.record import Record, arguments
 from lib.sets import sets

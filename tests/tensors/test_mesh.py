@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 from drawn_queries import RandomQueries
 from hyper_cases import SETTINGS, random_hypergraph_from, texts
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
 from lib.query_graphs import QueryGraphs
+from lib.ranges import exchanged_bytes, graph_from_folder, resident
 from random_graphs import NODES, random_graph_from
 from value_graphs import KINDS, value_triples
 
@@ -24,7 +27,7 @@ from jaxkg.kg.queries.values import Values
 from jaxkg.kg.stores.arrays import save_index
 from jaxkg.learn.mine import targets_table
 from jaxkg.learn.planner.model import Planner
-from jaxkg.ops.ranges import Ranged, exchanged_bytes
+from jaxkg.ops.ranges import Ranged
 from jaxkg.score import edges, hdc, priority, priority_params
 from jaxkg.score.embeddings import init_embeddings, score_against
 from jaxkg.score.message_passing import inflow
@@ -35,19 +38,27 @@ from jaxkg.search.relation_beam import Scored, search
 from jaxkg.systems.pathmind.walks import prioritise_batch
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
 from jaxkg.tensors import pad, starts_table, tensor_graph
-from jaxkg.tensors.folder import graph_from_folder
 from jaxkg.tensors.mesh import (
     device_mesh,
     over_questions,
     place_graph,
     place_questions,
-    place_rows,
-    resident,
 )
 from jaxkg.text import NgramHasher
 
 ROWS, SLOTS = 8, 64
 MESHES = [(4, 2), *(pytest.param(of, marks=pytest.mark.slow) for of in [(4, 1), (8, 1), (2, 4)])]
+
+
+def place_rows(tables, mesh):
+    """Tables on a mesh, their rows divided over "graph" where they divide."""
+    shards = mesh.shape["graph"]
+
+    def place(table):
+        divides = np.ndim(table) > 0 and np.shape(table)[0] % shards == 0
+        return jax.device_put(table, NamedSharding(mesh, P("graph") if divides else P()))
+
+    return jax.tree.map(place, tables)
 
 
 @pytest.fixture(params=MESHES, ids=str)

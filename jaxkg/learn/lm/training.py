@@ -14,9 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from flax import nnx
-from jax.sharding import Mesh
 
-from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.lm.losses import answer_loss, dpo_loss, example_log_probabilities
 from jaxkg.learn.loop import Program, program, run, shuffled
@@ -24,7 +22,6 @@ from jaxkg.lm.checkpoint import LanguageModel
 from jaxkg.lm.lora import Lora, init_lora, merge
 from jaxkg.lm.model import Llama
 from jaxkg.lm.packing import Example, Packed, pack
-from jaxkg.lm.sharding import DATA, place_batch, place_weights
 from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
 
 Progress = Callable[[int, int, float], None]
@@ -113,7 +110,6 @@ def train(
     *,
     config: TrainConfig = TrainConfig(),
     checkpoints: str | os.PathLike[str] | None = None,
-    mesh: Mesh | None = None,
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> Trained:
@@ -125,7 +121,6 @@ def train(
         config: schedule.
         checkpoints: folder that keeps the state; the same run goes on from it, on one kind of
             device bit for bit.
-        mesh: splits batches over "data" and weights over "model"; None takes one device.
         seed: of the order, and of a LoRA's first factors.
         on_progress: called with (steps done, steps, loss) wherever a state is kept.
 
@@ -135,7 +130,7 @@ def train(
     Reference: PathMind, Eq. 7; LoRA as in Shrestha and Kim, Section III-A3, without dropout.
     """
     rows = pack(examples, length=config.length)
-    return _run(language, rows, config, checkpoints, mesh, seed, on_progress)
+    return _run(language, rows, config, checkpoints, seed, on_progress)
 
 
 def align(
@@ -144,7 +139,6 @@ def align(
     *,
     config: TrainConfig = TrainConfig(epochs=1, learning_rate=1e-4),
     checkpoints: str | os.PathLike[str] | None = None,
-    mesh: Mesh | None = None,
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> Trained:
@@ -168,7 +162,7 @@ def align(
         return np.concatenate(jax.device_get(found))[: len(pairs)]
 
     rows = Pairs(chosen, others, under_reference(chosen), under_reference(others))
-    return _run(language, rows, config, checkpoints, mesh, seed, on_progress)
+    return _run(language, rows, config, checkpoints, seed, on_progress)
 
 
 @functools.lru_cache(maxsize=8)
@@ -213,31 +207,26 @@ def _run(
     rows: Packed | Pairs,
     config: TrainConfig,
     checkpoints: str | os.PathLike[str] | None,
-    mesh: Mesh | None,
     seed: int,
     on_progress: Progress | None,
 ) -> Trained:
     count = len(jax.tree.leaves(rows)[0])
-    if mesh is not None and config.batch_size % mesh.shape[DATA]:
-        raise JaxkgError(f"batch_size {config.batch_size} is no multiple of the "
-                         f"{mesh.shape[DATA]} devices that share a batch")  # fmt: skip
     per_epoch = -(-count // config.batch_size)
     steps = config.epochs * per_epoch
     graphdef, weights = nnx.split(language.model)
-    weights = place_weights(weights, mesh)
     low_rank = config.lora_rank > 0
     start: Any = weights
     if low_rank:
         key = jax.random.key(seed)
-        start = place_weights(init_lora(weights, rank=config.lora_rank, key=key), mesh)
+        start = init_lora(weights, rank=config.lora_rank, key=key)
     # Without a LoRA the starting weights take no part; passing them would keep them alive.
     base = weights if low_rank else nnx.State({})
     orders = shuffled(count, config.batch_size, epochs=config.epochs, seed=seed)
     descent = _program(graphdef, config, steps)
     found = run(
         descent.step,
-        place_weights(descent.init(start), mesh),
-        ((base, place_batch(_taken(rows, order), mesh)) for order in orders),
+        descent.init(start),
+        ((base, _taken(rows, order)) for order in orders),
         steps=steps,
         per_epoch=per_epoch,
         every=config.every,

@@ -2,7 +2,7 @@
 
 A query graph is taken apart into chains of steps, combinations, conditions and orders. What needs
 nothing but what is known already is one round, of all query graphs of the batch together: chains
-run as relation paths do (`search.plans.execute_batch`), the others as in `search.query_rounds`.
+run as relation paths do (`search.plans.execute_batch`), the others as in `rounds`.
 """
 
 from __future__ import annotations

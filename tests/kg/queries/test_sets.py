@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from drawn_queries import RandomQueries
-from jaxkg.search.query_batch import query_batch
+from lib.query_graphs.batch import query_batch
 from query_twin import Twin, told
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 

@@ -15,7 +15,6 @@ from jaxkg.learn.lm.training import align
 from jaxkg.lm import Example, LanguageModel, LMConfig, generate
 from jaxkg.lm.checkpoint import named_tensors
 from jaxkg.lm.lora import init_lora, merge
-from jaxkg.lm.sharding import make_mesh, place_weights
 
 pytestmark = pytest.mark.usefixtures("standard_promotion")
 
@@ -170,25 +169,6 @@ def test_preferences_are_learnt_against_the_start(language, examples):
     trained = align(language, pairs, config=config)
     np.testing.assert_allclose(trained.losses[0], np.log(2), rtol=1e-4)  # nothing left it yet
     assert trained.losses[-1] < 0.3
-
-
-def test_many_devices_train_the_same(language, examples, trained):
-    mesh = make_mesh(4, 2)
-    placed = place_weights(nnx.split(language.model)[1], mesh)
-    shards = {
-        name: placed["layers"][name][...].addressable_shards[0].data.shape
-        for name in ("query", "down", "mlp_norm")
-    }
-    assert shards == {"query": (2, 16, 16), "down": (2, 16, 16), "mlp_norm": (2, 16)}
-    assert placed["embedding"][...].addressable_shards[0].data.shape == (152, 16)
-    found = train(language, examples, config=SHORT, mesh=mesh)
-    np.testing.assert_allclose(found.losses, trained[0].losses, rtol=2e-4)
-    kept = nnx.split(found.language.model)[1]["layers"]["query"][...]
-    assert kept.addressable_shards[0].data.shape == (2, 16, 16)
-    with pytest.raises(JaxkgError, match="no multiple of the 3 devices"):
-        train(language, examples, config=SHORT, mesh=make_mesh(3))
-    with pytest.raises(JaxkgError, match="9 x 1 devices wanted, 8 there"):
-        make_mesh(9)
 
 
 def test_bfloat16_products_train_float32_weights(language, examples, trained):

@@ -3,13 +3,14 @@
 import dataclasses
 
 import pytest
+from lib import measure as measuring
+from lib.measure import measure, measure_answers, share
 from lib.rows import row
 from planners import demo_planner
 
 from jaxkg.answer import Answer
 from jaxkg.cite import grounded
-from jaxkg.experiments import measure as measuring
-from jaxkg.experiments.measure import lines_of, measure, measure_answers, share
+from jaxkg.experiments.measure import lines_of
 from jaxkg.kg import demo_questions
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
 
