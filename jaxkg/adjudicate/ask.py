@@ -44,7 +44,7 @@ class Prompted(Generic[T]):
         check: looks beyond the schema, e.g. for relations that were never offered; a string says
             what is wrong, which counts as a reply that cannot be read.
         question, stage, temperature, max_tokens, seed: see `Request`.
-        offered, most: what the reply may be made of and how much of it, see `bounded`.
+        offered, patterns, most: what the reply may be made of and how much of it, see `bounded`.
         reason: the field that says why, asked for only where the backend's manner wants it.
         extra: see `Request`.
     """
@@ -59,6 +59,7 @@ class Prompted(Generic[T]):
     max_tokens: int | None = None
     seed: int | None = None
     offered: Mapping[str, Sequence[str | int]] = dataclasses.field(default_factory=dict)
+    patterns: Mapping[str, str] = dataclasses.field(default_factory=dict)
     most: Mapping[str, int] = dataclasses.field(default_factory=dict)
     reason: str = ""
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -68,7 +69,13 @@ class Prompted(Generic[T]):
         schema = strict_schema(self.schema)
         if self.offered or self.most or self.reason:
             without = [self.reason] if self.reason else []
-            schema = bounded(schema, offered=self.offered, most=self.most, without=without)
+            schema = bounded(
+                schema,
+                offered=self.offered,
+                most=self.most,
+                without=without,
+                patterns=self.patterns,
+            )
         return Request(
             messages=self.messages,
             schema=schema,

@@ -132,7 +132,7 @@ class OfferedQA(QuestionAnswering):
                 )
                 for place in asked
             ],
-            pointwise={"auto": None, "point": True, "list": False}[self.settings.prompts],
+            pointwise=self.settings.prompts == "point",
             seed=self.settings.seed,
             repair=self.repair,
         )

@@ -33,7 +33,8 @@ class OfferSettings(Checked):
         offered: K, readings offered at most, the system's own among them.
         weight: of the model's logits beside the system's log-score.
         certain: confidence of the system from which on the model is not asked.
-        prompts: a "point" prompt for each reading, a "list" of all, or what the endpoint can.
+        prompts: a "list" of all readings, or a "point" prompt for each, which requires
+            log-probabilities.
         seed: of the order of a list.
     """
 
@@ -42,7 +43,7 @@ class OfferSettings(Checked):
     offered: Count = 6
     weight: NotNegative = 0.67
     certain: Share = 0.75
-    prompts: Literal["auto", "point", "list"] = "auto"
+    prompts: Literal["list", "point"] = "list"
     seed: int = 0
 
 

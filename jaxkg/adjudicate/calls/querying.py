@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from pydantic import AliasChoices, BaseModel, Field
 
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.calls.planning import Wanted
+from jaxkg.adjudicate.calls.planning import Wanted, relation_options
 from jaxkg.adjudicate.delimit import arrows, block, line
 from jaxkg.adjudicate.prompts import DATA_RULE
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "plan"
 _TOKENS, _LINES = 160, 10
+_CLASS = re.compile(r"\((.+?)\)(?=-\[|$)")
+_OPERATIONS = (
+    "->", "<-", "largest", "smallest", "most ->", "most <-", "fewest ->", "fewest <-",
+    "sum", "mean",
+)  # fmt: skip
+_FREE = '^(where|table|largest [0-9]|smallest [0-9]|->[+]|<-[+]) [^"]+$'
+"""Lines with a value in them, or several columns."""
 
 _SYSTEM = (
     "You write what a question means as a query over a knowledge graph: a list of lines, each one "
@@ -84,11 +92,30 @@ def ask_queries(
             question=each.question_id or each.question,
             stage=STAGE,
             max_tokens=_TOKENS,
+            offered={"lines": line_options(each)},
+            patterns={"lines": _FREE},
             most={"lines": _LINES},
         )
         for place, each in enumerate(wanted)
     ]
     return ask(backend, prompted, repair=repair)
+
+
+def line_options(wanted: Wanted) -> tuple[str, ...]:
+    """The lines that hold no number and no name: what a reply is made of, those of `_FREE` aside.
+
+    >>> wanted = Wanted("which?", "q", ("Ann",), ("(student)-[takes]->(course)",))
+    >>> line_options(wanted)[:6]
+    ('Ann', 'all (student)', 'all (course)', '-> takes', '<- takes', 'largest takes')
+    """
+    names = relation_options(wanted.relations)[::2]
+    classes = dict.fromkeys(kind for each in wanted.relations for kind in _CLASS.findall(each))
+    return (
+        *wanted.topics,
+        *(f"all ({kind})" for kind in classes),
+        *(f"{operation} {name}" for name in names for operation in _OPERATIONS),
+        *("count", "exists", "and", "or", "except"),
+    )
 
 
 def query_prompt(wanted: Wanted) -> tuple[Message, Message]:

@@ -58,7 +58,7 @@ def _strict(node: Any, definitions: dict[str, Any], where: str) -> Any:
     return strict
 
 
-_BOUNDS = ("minItems", "maxItems", "maxLength")
+_BOUNDS = ("minItems", "maxItems", "maxLength", "pattern")
 _FEW = 12
 """Values of a field that are its form; more are what was offered."""
 
@@ -69,6 +69,7 @@ def bounded(
     offered: Mapping[str, Sequence[str | int]] = {},
     most: Mapping[str, int] = {},
     without: Collection[str] = (),
+    patterns: Mapping[str, str] = {},
 ) -> dict[str, Any]:
     """A schema that allows what was offered and no more: the one way from offers to a schema.
 
@@ -78,6 +79,8 @@ def bounded(
             too. A field of nothing offered stays free.
         most: items by field of a list. A list of offered values has as many as are offered at most.
         without: fields that are not asked for.
+        patterns: what the values of a field that is offered some may be beside them, as a regular
+            expression, by path.
 
     Raises:
         JaxkgError: it has no such field.
@@ -97,28 +100,18 @@ def bounded(
             node = _at(made, path)
             lists = _lists(made, node)
             leaf = lists[-1]["items"] if lists else node
-            leaf.update(type=_kind(values), enum=list(dict.fromkeys(values)))
+            offer = {"type": _kind(values), "enum": list(dict.fromkeys(values))}
+            if path in patterns:
+                leaf.pop("type")
+                leaf["anyOf"] = [offer, {"type": "string", "pattern": patterns[path]}]
+                continue
+            leaf.update(offer)
             if len(lists) == 1:
                 node["maxItems"] = len(leaf["enum"])
     for path, count in most.items():
         node = _at(made, path)
         node["maxItems"] = min(count, node.get("maxItems", count))
     return made
-
-
-def enumerated(schema: Mapping[str, Any] | None, path: str) -> tuple[Any, ...]:
-    """The values that a bounded schema offers for a field; empty where it is free.
-
-    >>> class Choice(BaseModel):
-    ...     chosen: list[int]
-    >>> enumerated(bounded(strict_schema(Choice), offered={"chosen": [1, 2]}), "chosen")
-    (1, 2)
-    """
-    if schema is None:
-        return ()
-    node = _at(schema, path)
-    lists = _lists(schema, node)
-    return tuple((lists[-1]["items"] if lists else node).get("enum", ()))
 
 
 def unbounded(schema: Any) -> Any:

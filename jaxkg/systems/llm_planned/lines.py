@@ -42,7 +42,7 @@ from jaxkg.query import (
 )
 
 _ARROW = r"(->|<-|→|←|\^)?\s*"
-_ALL = re.compile(r"all\s+\(?(.+?)\)?", re.IGNORECASE)
+_ALL = re.compile(r"(?:all\s+)?\(?(.*?)\)?", re.IGNORECASE | re.DOTALL)
 _STEP = re.compile(r"(->|<-|→|←|\^)([+*]?)\s*(.+)")
 _DURING = re.compile(r"(.+?)\s+in\s+(\d{4}(?:-\d\d){0,2})")
 _TABLE = re.compile(rf"table(?:\s+per\s+{_ARROW}([^:;]+))?\s*[:;\s]\s*(.+)", re.IGNORECASE)
@@ -156,8 +156,9 @@ class LineReader:
     def _start(self, text: str) -> Any:
         if ids := self.topics.find(text):
             return Entities(ids)
-        if (found := _ALL.fullmatch(text)) and self.classes:
-            [name] = Candidates((name, name) for name in self.classes).find(found[1]) or [None]
+        if self.classes:
+            named = _ALL.fullmatch(text)[1]  # pyright: ignore[reportOptionalSubscript]
+            [name] = Candidates((name, name) for name in self.classes).find(named) or [None]
             if name is not None:
                 return Domain(self.classes[name])
         raise JaxkgError(f"{text!r} is no topic offered, and no class")

@@ -5,8 +5,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 from jaxkg.adjudicate.calls.planning import PlanReply
+from jaxkg.adjudicate.calls.querying import QueryReply
 from jaxkg.adjudicate.calls.super_relations import RelationScores
-from jaxkg.adjudicate.reading.schema import bounded, enumerated, strict_schema, unbounded
+from jaxkg.adjudicate.reading.schema import bounded, strict_schema, unbounded
 from jaxkg.errors import JaxkgError
 
 
@@ -55,11 +56,10 @@ def test_offers_become_values_of_the_schema_however_deep_their_field_lies():
     assert (hops["maxItems"], hops["items"]["items"]["enum"]) == (3, ["a", "^a"])
     assert plan["properties"]["alternatives"]["maxItems"] == 2
     assert plan["required"] == ["hops", "alternatives"]
-    assert enumerated(plan, "hops") == ("a", "^a")
     assert "enum" not in json.dumps(strict_schema(PlanReply)), "the shared schema is not touched"
     scores = bounded(strict_schema(RelationScores), offered={"scores.n": range(1, 4)})
-    assert enumerated(scores, "scores.n") == (1, 2, 3)
-    assert scores["$defs"]["ScoredRelation"]["properties"]["n"]["type"] == "integer"
+    number = scores["$defs"]["ScoredRelation"]["properties"]["n"]
+    assert (number["type"], number["enum"]) == ("integer", [1, 2, 3])
     assert bounded(scores, offered={"scores.n": []}) == scores
     with pytest.raises(JaxkgError, match=r"no field 'scores\.relation'"):
         bounded(scores, offered={"scores.relation": [1]})
@@ -68,3 +68,13 @@ def test_offers_become_values_of_the_schema_however_deep_their_field_lies():
 def test_an_endpoint_without_lists_of_values_is_sent_the_form_alone():
     plan = bounded(strict_schema(PlanReply), offered={"hops": [f"r{n}" for n in range(40)]})
     assert unbounded(plan) == strict_schema(PlanReply)
+
+
+def test_what_is_offered_may_have_free_values_beside_it():
+    query = bounded(
+        strict_schema(QueryReply), offered={"lines": ["count"]}, patterns={"lines": "^where .+$"}
+    )
+    lines = query["properties"]["lines"]
+    choices = [{"type": "string", "enum": ["count"]}, {"type": "string", "pattern": "^where .+$"}]
+    assert lines["items"] == {"anyOf": choices}
+    assert "pattern" not in json.dumps(unbounded(query))
