@@ -69,7 +69,7 @@ def test_the_second_reading_is_offered_and_choosing_it_answers(question):
     assert (answer.system, answer.reading) == ("reader+llm", "the founder of Arden")
     assert answer.usage.calls == len(backend.requests)
     assert "the founder of Arden" not in {other.reading for other in answer.readings}
-    assert any("3 calls: the 2nd by the system's score" in note for note in answer.notes)
+    assert any("2 calls: the 2nd by the system's score" in note for note in answer.notes)
     assert faults(system, parts, answer) == ()
     assert none.requests == []
 
@@ -105,7 +105,7 @@ def test_an_unreadable_reply_leaves_the_systems_own_choice(said):
     assert [entity.name for entity in answer.entities] == ["Ada Quill"]
     assert answer.error.startswith("unparsed")
     assert any("the system's own choice stands" in note for note in answer.notes)
-    assert answer.usage.calls == len(backend.requests) == 2
+    assert answer.usage.calls == len(backend.requests) == 1
 
 
 def test_fewer_readings_are_offered_where_fewer_are_wanted():
