@@ -51,6 +51,34 @@ def pair_scores(
     >>> pair_scores(params, states[0], there[0], states, there).shape
     (3,)
     """
+    coverage = pair_coverage(params, question, asked, sentences, said, xp=xp)
+    return _weighed(params, coverage, xp)
+
+
+PARTS = ("score", "explained", "uncalled", "weight", "unexplained")
+"""What `pair_parts` tells of a sentence, in order."""
+
+
+def pair_parts(
+    params: Params, question: Any, asked: Any, sentences: Any, said: Any, *, xp: Any = np
+) -> Any:
+    """Return [C, 5] float32 of sentences, as `PARTS`; pure, takes what `pair_scores` takes.
+
+    The score, then what each of the four coverages adds to it by the line.
+    """
+    coverage = pair_coverage(params, question, asked, sentences, said, xp=xp)
+    parts = (coverage * params["line"]).reshape(len(coverage), 4, -1).sum(-1)
+    return xp.concatenate([_weighed(params, coverage, xp)[:, None], parts], -1)
+
+
+def pair_coverage(
+    params: Params, question: Any, asked: Any, sentences: Any, said: Any, *, xp: Any = np
+) -> Any:
+    """Return [C, 4H] what `pair_scores` weighs; pure, takes the same.
+
+    H each: the share of the question that is explained, what of the sentence nothing calls for
+    (negative), the sentence's weight, and what of the question nothing explains (negative).
+    """
     one, other = _unit(question, xp), _unit(sentences, xp)
     left = _standard(xp.matmul(question, params["project"]), xp)
     right = _standard(xp.matmul(sentences, params["project"]), xp)
@@ -64,7 +92,7 @@ def pair_scores(
     share = xp.exp(asks - asks.max(0, keepdims=True)) * asked.astype(xp.float32)[:, None]
     share = share / share.sum(0, keepdims=True)
     weight = _softplus(asks, xp) * asked.astype(xp.float32)[:, None]
-    coverage = xp.concatenate(
+    return xp.concatenate(
         [
             5 * xp.einsum("qh,cq->ch", share, explained),
             -(says * (1 - called)[..., None]).sum(1),
@@ -73,8 +101,6 @@ def pair_scores(
         ],
         -1,
     )
-    hidden = xp.tanh(xp.matmul(coverage, params["inner"]))
-    return xp.matmul(coverage, params["line"]) + xp.matmul(hidden, params["outer"])
 
 
 def init_pair(
@@ -138,7 +164,11 @@ class PairScorer:
     params: Mapping[str, np.ndarray]
 
     def __call__(self, question: str, queries: Sequence[Query]) -> np.ndarray:
-        """Return [C] float32 scores of C query graphs, one at least, for a question.
+        """Return [C] float32 scores of C query graphs, one at least, for a question."""
+        return self.parts(question, queries)[:, 0]
+
+    def parts(self, question: str, queries: Sequence[Query]) -> np.ndarray:
+        """Return [C, 5] float32 of C query graphs, one at least, for a question; see `pair_parts`.
 
         Closures are said as plain steps: the sentences that the scorer learnt from have none.
         """
@@ -147,8 +177,8 @@ class PairScorer:
         place = {sentence: row for row, sentence in enumerate(once)}
         first, *others = self.states([question, *once])
         asked, there = padded_states([first], WORDS[0])
-        scores = pair_scores(self.params, asked[0], there[0], *padded_states(others, WORDS[1]))
-        return scores[[place[sentence] for sentence in said]]
+        parts = pair_parts(self.params, asked[0], there[0], *padded_states(others, WORDS[1]))
+        return parts[[place[sentence] for sentence in said]]
 
 
 def without_closures(query: Any) -> Any:
@@ -169,6 +199,11 @@ def without_closures(query: Any) -> Any:
     if isinstance(query, Step):
         changed["closure"] = ""
     return type(query)(**changed)
+
+
+def _weighed(params: Params, coverage: Any, xp: Any) -> Any:
+    hidden = xp.tanh(xp.matmul(coverage, params["inner"]))
+    return xp.matmul(coverage, params["line"]) + xp.matmul(hidden, params["outer"])
 
 
 def _unit(states: Any, xp: Any) -> Any:

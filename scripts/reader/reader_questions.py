@@ -8,12 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from training.absence import QUOTED, places
 from training.fit_phrases import Spoke
 from training.maker import Asked
 from training.phrasebook import Domain, Phrase
@@ -41,8 +41,6 @@ SOURCES = {
 ENCODERS = ("minilm", "hashing")
 BARE = "-bare"
 """Ends the name of an own graph whose classes are taken away."""
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
-"""A thing or a relation in an own graph's `gold`."""
 
 
 def groups_of(source: str, data: Path) -> list[list[Mapping[str, Any]]]:
@@ -99,15 +97,12 @@ def own_domain(title: str, kg: KnowledgeGraph, questions: Sequence[Mapping[str, 
     readings = Readings(kg, None, ReaderSettings())
     told = readings.vocabulary.relations
     ordinary = [code for code, relation in enumerate(told) if not relation.role]
-    place: dict[str, int] = {}
-    for row, code in enumerate(ordinary):
-        name = kg.relations[code]
-        for label in (name, *told[code].wordings):
-            place.setdefault(relation_words(label).lower(), row)
+    at = {code: row for row, code in enumerate(ordinary)}
+    place = {label: at[code] for label, code in places(readings.vocabulary).items()}
     phrases = []
     for one in questions:
         ahead, back = set(), set()
-        for found in _QUOTED.finditer(one.get("gold") or ""):
+        for found in QUOTED.finditer(one.get("gold") or ""):
             text = found[1] or found[2] or ""
             row = place.get(relation_words(text.lstrip("-~")).lower())
             if row is not None:

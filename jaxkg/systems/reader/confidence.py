@@ -9,25 +9,33 @@ that the ranker was not trained on, unanswerable ones among them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from jaxkg.readings.pair import PARTS
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.views import NAMES
 
 _RANKING = ("bias", "chance", "margin", "readings", "spread of chance", "crowd", "lead")
-CUES = (*_RANKING, *NAMES)
+_SENTENCE = (*(f"sentence {part}" for part in PARTS), "no sentence")
+CUES = (*_RANKING, *NAMES, *_SENTENCE)
 """What it reads, in order."""
 
 
-def confidence_cues(scores: np.ndarray, answers: list[object], views: np.ndarray) -> np.ndarray:
+def confidence_cues(
+    scores: np.ndarray,
+    answers: Sequence[object],
+    views: np.ndarray,
+    sentence: np.ndarray | None = None,
+) -> np.ndarray:
     """What the line reads of a question.
 
     Args:
         scores: [C] of its readings.
         answers: C, alike where two readings answer the same.
         views: [C, F], as they are, not standardised.
+        sentence: [P] of the best reading, see `pair_parts`; None where no sentence was compared.
 
     Returns:
         [K] float32, as `CUES`; the lead is how far the best score is above that of the best
@@ -47,7 +55,8 @@ def confidence_cues(scores: np.ndarray, answers: list[object], views: np.ndarray
     behind = [score for score, answer in zip(scores, answers) if answer != answers[best]]
     lead = float(scores[best] - max(behind)) if behind else 0.0
     ranking = [1.0, mine, mine - other, np.log1p(len(scores)) / 5, entropy, crowd, lead]
-    return np.concatenate([ranking, views[best]]).astype(np.float32)
+    said = [*np.zeros(len(PARTS)), 1.0] if sentence is None else [*sentence, 0.0]
+    return np.concatenate([ranking, views[best], said]).astype(np.float32)
 
 
 def confidence(params: Mapping[str, np.ndarray], cues: np.ndarray) -> np.ndarray:

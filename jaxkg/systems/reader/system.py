@@ -193,12 +193,15 @@ class Reader(QuestionAnswering):
         found = self.readings.of(asked)
         seen = views(asked, found, self.readings.find, self.readings.linking)
         scores = rank_on_host(self.weights.params, self.standard(seen))
+        sentence = None
         if self._pair is not None and found:
             best = np.argsort(-scores, kind="stable")[:_PAIRED]
-            added = self._pair(asked.cues.words.text, [found[place].query for place in best])
+            parts = self._pair.parts(asked.cues.words.text, [found[at].query for at in best])
+            added = parts[:, 0]
             scores = scores + added.min()  # what is not compared fits no better
             scores[best] += added - added.min()
-        plain = Seen(asked, found, seen, scores)
+            sentence = parts[scores[best].argmax()]
+        plain = Seen(asked, found, seen, scores, sentence)
         every = with_closures(plain, self.sets, self.readings.vocabulary.hierarchies)
         return totals.summed(every, self.readings.find, self.sets)
 
@@ -214,7 +217,8 @@ class Reader(QuestionAnswering):
         answers = [c.result or np.asarray(c.ends, np.int64).tobytes() for c in found]
         # What is merely offered beside a plain step makes that no less sure.
         own = [place for place, one in enumerate(found) if not goes_on(one.query)]
-        cues = confidence_cues(scores[own], [answers[place] for place in own], seen.views[own])
+        alike = [answers[place] for place in own]
+        cues = confidence_cues(scores[own], alike, seen.views[own], seen.sentence)
         sure = float(confidence(self.weights.confidence, cues))
         least = self.threshold
         order = np.argsort(-scores, kind="stable")

@@ -72,12 +72,14 @@ class Seen:
         found: the readings.
         views: [C, F] float32.
         scores: [C] float32.
+        sentence: [P] what the pair scorer tells of the likeliest reading; None where none does.
     """
 
     asked: Asked
     found: list[Candidate]
     views: np.ndarray
     scores: np.ndarray
+    sentence: np.ndarray | None = None
 
     @property
     def best(self) -> list[Candidate]:

@@ -14,7 +14,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.system import Reader
+from jaxkg.systems.reader.system import Reader, Understood
 from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import NAMES, views
 from jaxkg.text import TextEncoder
@@ -135,11 +135,16 @@ def told_apart(reader: Reader, questions: Sequence[Asked]) -> tuple[np.ndarray, 
         understood = reader.understand(one.text)
         if understood.cues is not None:
             cues.append(understood.cues)
-            best = understood.wanting or understood.readings[0].candidate
-            names = {reader.kg.name(end) for end in best.ends.tolist()}
-            plain = not best.result and names == one.answers
-            right.append(answers_of(reader.kg, best) == one.answers or (plain and bool(names)))
+            right.append(best_right(reader.kg, one, understood))
     return np.array(cues, np.float32), np.array(right, bool)
+
+
+def best_right(kg: KnowledgeGraph, asked: Asked, understood: Understood) -> bool:
+    """Whether the best reading, or what stands before all and leads nowhere, is right."""
+    best = understood.wanting or understood.readings[0].candidate
+    names = {kg.name(end) for end in best.ends.tolist()}
+    plain = not best.result and names == asked.answers
+    return answers_of(kg, best) == asked.answers or (plain and bool(names))
 
 
 def make_examples(

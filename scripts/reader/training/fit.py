@@ -17,6 +17,7 @@ import optax
 
 from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.systems.reader.confidence import confidence
+from jaxkg.systems.reader.rank import rank_on_host
 from training.examples import Examples
 
 _HIDDEN, _DROPPED = 24, 0.2
@@ -186,7 +187,13 @@ def _as_one(params: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]
 
 
 def fit_confidence(
-    cues: np.ndarray, right: np.ndarray, *, seeds: Sequence[int] = range(5), steps: int = 200
+    cues: np.ndarray,
+    right: np.ndarray,
+    *,
+    seeds: Sequence[int] = range(5),
+    steps: int = 200,
+    weight: np.ndarray | None = None,
+    start: Mapping[str, np.ndarray] | None = None,
 ) -> dict[str, np.ndarray]:
     """Fit the parameters of `jaxkg.systems.reader.confidence`: the mean of several trainings.
 
@@ -195,6 +202,8 @@ def fit_confidence(
         right: [Q] bool.
         seeds: of the trainings.
         steps: over all questions, a share of the hidden units left out of each.
+        weight: [Q] what each question counts; None counts all once.
+        start: of an earlier confidence; its logits, times a factor that is learnt, are added.
 
     Returns:
         parameters, of cues as they are.
@@ -202,24 +211,36 @@ def fit_confidence(
     mean, scale = _standard(cues)
     mean[0], scale[0] = 0.0, 1.0
     table = ((cues - mean) * scale).astype(np.float32)
+    ones = np.ones(len(right), np.float32)
+    counts = ones if weight is None else weight.astype(np.float32)
+    before = ones * 0 if start is None else rank_on_host(start, cues).astype(np.float32)
     made = _surety()
     fitted = []
     for seed in seeds:
-        start = init_ranker(seed, cues.shape[1], hidden=_HIDDEN)
+        fresh = {**init_ranker(seed, cues.shape[1], hidden=_HIDDEN), "before": jnp.ones(())}
         # A perceptron that starts at 0 behind would learn nothing in so few steps.
         drawn = np.random.default_rng(seed)
-        start["outer"] = jnp.asarray(drawn.normal(0, 0.1, _HIDDEN), jnp.float32)
+        fresh["outer"] = jnp.asarray(drawn.normal(0, 0.1, _HIDDEN), jnp.float32)
         units = (len(right), _HIDDEN)
         kept = ((drawn.random(units) > _DROPPED) / np.float32(1 - _DROPPED) for _ in range(steps))
-        batches = ((table, right, some) for some in kept)
-        learnt = run(made.step, made.init(start), batches, steps=steps, per_epoch=steps)
-        fitted.append(learnt.weights)
-    whole = _as_one([{name: np.asarray(array) for name, array in one.items()} for one in fitted])
+        batches = ((table, right, some, counts, before) for some in kept)
+        learnt = run(made.step, made.init(fresh), batches, steps=steps, per_epoch=steps)
+        fitted.append({name: np.asarray(array) for name, array in learnt.weights.items()})
+    factor = np.mean([one.pop("before") for one in fitted])
+    whole = _as_one(fitted)
     # Of standardised cues until here.
     whole["bias"] = whole["bias"] - (mean * scale) @ whole["inner"]
     line = whole["line"] * scale
     line[0] -= mean @ line
-    return {**whole, "line": line, "inner": whole["inner"] * scale[:, None]}
+    whole |= {"line": line, "inner": whole["inner"] * scale[:, None]}
+    if start is None:
+        return whole
+    return {
+        "line": line + factor * start["line"],
+        "inner": np.concatenate([whole["inner"], start["inner"]], axis=1),
+        "bias": np.concatenate([whole["bias"], start["bias"]]),
+        "outer": np.concatenate([whole["outer"], factor * start["outer"]]),
+    }
 
 
 def sure_left_out(
@@ -241,18 +262,26 @@ def sure_left_out(
 
 
 def surety_loss(
-    params: Mapping[str, jax.Array], cues: jax.Array, right: jax.Array, kept: jax.Array
+    params: Mapping[str, jax.Array],
+    cues: jax.Array,
+    right: jax.Array,
+    kept: jax.Array,
+    weight: jax.Array,
+    before: jax.Array,
 ) -> jax.Array:
     """Mean cross entropy of a confidence, a share of its hidden units left out.
 
     Args:
-        params: see `init_ranker`.
+        params: see `init_ranker`, and the factor of `before`.
         cues: [Q, K] float32, standardised.
         right: [Q] bool.
         kept: [Q, H] float32, see `rank`.
+        weight: [Q] float32, what each question counts.
+        before: [Q] float32 logits of an earlier confidence.
     """
-    logits = rank(params, cues, kept)
-    return optax.sigmoid_binary_cross_entropy(logits, jnp.asarray(right, jnp.float32)).mean()
+    logits = rank(params, cues, kept) + params["before"] * before
+    losses = optax.sigmoid_binary_cross_entropy(logits, jnp.asarray(right, jnp.float32))
+    return jnp.sum(losses * weight) / jnp.sum(weight)
 
 
 @functools.lru_cache

@@ -28,7 +28,12 @@ def summed(seen: Seen, find: Candidates, sets: QuerySets) -> Seen:
         return seen
     found = [added_up(seen.asked, one, find, sets) for one in seen.found]
     kept = _apart(found, seen.scores)
-    return Seen(seen.asked, [*itertools.compress(found, kept)], seen.views[kept], seen.scores[kept])
+    return dataclasses.replace(
+        seen,
+        found=[*itertools.compress(found, kept)],
+        views=seen.views[kept],
+        scores=seen.scores[kept],
+    )
 
 
 def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySets) -> Candidate:
