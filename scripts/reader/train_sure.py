@@ -1,6 +1,6 @@
 """Fits how sure the reader is on what graphs hold and on what they do not.
 
-    python scripts/reader/train_sure.py questions --encoder minilm --own scripts/own/graphs.tar.gz \
+    python scripts/reader/train_sure.py questions --encoder minilm --own scripts/own/graphs.tar.xz \
         --pairs FOLDER -o FOLDER
     python scripts/reader/train_sure.py fit --encoder minilm -o FOLDER --weights reader.npz
 
@@ -45,7 +45,7 @@ from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import own_graphs
+from lib.own import unpacked
 from lib.record import Record, arguments
 
 STEPS = 80
@@ -213,10 +213,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__, seed=False)
     parser.add_argument("what", choices=("questions", "fit"))
     parser.add_argument("--encoder", choices=ENCODERS, default="minilm")
-    parser.add_argument("--own", type=own_graphs, help="own graphs")
+    parser.add_argument("--own", type=unpacked, help="own graphs")
     parser.add_argument("--pairs", type=Path, help="folder of pair scorers, one for each fold")
     parser.add_argument("--held", type=int, default=6, help="worlds a source")
-    parser.add_argument("--seeds", type=int, default=3, help="trainings put together as one")
+    parser.add_argument("--seeds", type=int, default=2, help="trainings put together as one")
     parser.add_argument("--threshold", type=float, default=0.6)
     parser.add_argument("--version", help="of the weights")
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of questions")
