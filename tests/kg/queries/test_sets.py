@@ -58,7 +58,7 @@ def test_random_query_graphs_mean_what_the_twin_says(seed):
     assert found > 10
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_facts_that_hold_at_a_time_are_what_the_twin_says(seed):
     rng = np.random.default_rng(seed)
     triples = timed_triples(rng)

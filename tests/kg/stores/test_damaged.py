@@ -45,7 +45,7 @@ def test_a_small_folder_is_verified_when_it_is_opened(folder, name):
         verify(folder)
 
 
-@pytest.mark.parametrize("place", range(1, 60, 3))
+@pytest.mark.parametrize("place", range(1, 60, 9))
 @pytest.mark.parametrize("name", FILES)
 def test_of_a_large_one_a_number_out_of_range_is_told(folder, name, place, monkeypatch):
     monkeypatch.setattr(array_folder, "SMALL", 0)
