@@ -228,6 +228,6 @@ def prune(
     first = first_of_each((row, node), valid)[offset:] - offset
     if keep is not None:
         allowed = frontier.valid & (first >= 0)
-        kept = allowed & keep(frontier._replace(valid=allowed))
-        first = first_of_each((frontier.row, frontier.node), kept)
+        surviving = allowed & keep(frontier._replace(valid=allowed))
+        first = first_of_each((frontier.row, frontier.node), surviving)
     return frontier._replace(valid=first == jnp.arange(frontier.row.shape[0], dtype=jnp.int32))

@@ -107,11 +107,13 @@ def overlaps(
     Reference: PRoH, Section 3, the neighbour edge set.
     """
     chex.assert_equal_shape([members.node, through])
-    found = incident_to(graph, members.node, members.valid & through, capacity=capacity)
-    parent = members.parent[found.parent]
-    valid = found.valid & (found.edge != edge[parent])
-    first = first_of_each((parent, found.edge), valid)
-    return Overlaps(parent, found.parent, found.edge, first, valid, found.needed, found.overflow)
+    incident = incident_to(graph, members.node, members.valid & through, capacity=capacity)
+    parent = members.parent[incident.parent]
+    valid = incident.valid & (incident.edge != edge[parent])
+    first = first_of_each((parent, incident.edge), valid)
+    return Overlaps(
+        parent, incident.parent, incident.edge, first, valid, incident.needed, incident.overflow
+    )
 
 
 def seed_edges(
@@ -140,17 +142,17 @@ def seed_edges(
 
     Reference: PRoH, Alg. 3, "initialize frontier".
     """
-    found = incident_to(graph, node, node != NULL, capacity=capacity)
-    row = jnp.concatenate([edge_row, node_row[found.parent]])
-    every = jnp.concatenate([edge, found.edge])
-    valid = jnp.concatenate([edge != NULL, found.valid])
+    incident = incident_to(graph, node, node != NULL, capacity=capacity)
+    row = jnp.concatenate([edge_row, node_row[incident.parent]])
+    every = jnp.concatenate([edge, incident.edge])
+    valid = jnp.concatenate([edge != NULL, incident.valid])
     first = first_of_each((row, every), valid)
     size = row.shape[0]
-    credit = jnp.concatenate([jnp.zeros(edge.shape[0]), bonus[found.parent]])
+    credit = jnp.concatenate([jnp.zeros(edge.shape[0]), bonus[incident.parent]])
     credit = jnp.where(valid, credit, 0.0)
     extra = jnp.zeros(size).at[jnp.where(valid, first, size)].add(credit, mode="drop")
     once = valid & (first == jnp.arange(size, dtype=jnp.int32))
-    return row, jnp.maximum(every, 0), once, extra, found.needed, found.overflow
+    return row, jnp.maximum(every, 0), once, extra, incident.needed, incident.overflow
 
 
 def within(

@@ -57,8 +57,8 @@ def _faults(reading: Reading, answer: Answer) -> list[str]:
         if path.id in ends:
             faults.append(f"path id {path.id!r} is used more than once")
         ends[path.id] = path.end if path.citations else ("", "")
-        if found := walk_faults(reading, path, topics):
-            faults += [f"path {path.id!r} {fault}" for fault in found]
+        if faults_of_walk := walk_faults(reading, path, topics):
+            faults += [f"path {path.id!r} {fault}" for fault in faults_of_walk]
     seen: set[str] = set()
     for entity in answer.entities:
         if entity.entity in seen:

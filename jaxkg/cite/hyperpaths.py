@@ -62,8 +62,8 @@ def cite_hyperpath(
 
 def cited_passage(graph: KnowledgeHypergraph, chunk: int, score: float) -> Passage:
     """A chunk as a passage behind an answer."""
-    told = graph.chunk(chunk)
-    return Passage(told.id, told.title, told.text, float(score))
+    record = graph.chunk(chunk)
+    return Passage(record.id, record.title, record.text, float(score))
 
 
 def check_hypergraph(
@@ -138,8 +138,8 @@ def decides(
     """
     polar = says("yes no", name) and _POLAR.match(question.strip())
     named = [link for link in topics if link.method == "exact"]
-    told = (any(bears(path, link.entity, link.name) for path in paths) for link in named)
-    return bool(polar and paths and all(told))
+    borne = (any(bears(path, link.entity, link.name) for path in paths) for link in named)
+    return bool(polar and paths and all(borne))
 
 
 def says(text: str, name: str) -> bool:
@@ -192,8 +192,8 @@ def _cited(graph: KnowledgeHypergraph, row: int) -> HyperCitation:
     )
 
 
-def _meet(graph: KnowledgeHypergraph, one: int, other: int, merged: np.ndarray | None) -> bool:
-    first, second = graph.entities_of(one), graph.entities_of(other)
+def _meet(graph: KnowledgeHypergraph, edge: int, other: int, merged: np.ndarray | None) -> bool:
+    first, second = graph.entities_of(edge), graph.entities_of(other)
     if merged is not None:
         first, second = merged[first], merged[second]
     return bool(np.isin(first, second).any())

@@ -106,7 +106,10 @@ def cite_paths(
     relations = [walked_relation(citation) for citation in citations]
     # All walks end to end; each is a stretch.
     steps, stops = place.tolist(), np.cumsum(np.count_nonzero(there, axis=1)).tolist()
-    cited, taken = tuple([citations[at] for at in steps]), tuple([relations[at] for at in steps])
+    cited, taken = (
+        tuple([citations[step] for step in steps]),
+        tuple([relations[step] for step in steps]),
+    )
     paths: list[SupportingPath] = []
     first = 0
     for path_id, score, stop in zip(ids, np.asarray(scores, np.float64).tolist(), stops):
@@ -128,15 +131,15 @@ def _refuse_broken(
         (np.any(rows > last, axis=1), f"takes triples the graph has not, its last is {last}"),
     ):
         if np.any(broken):
-            at = int(np.argmax(broken))
-            raise JaxkgError(f"path {ids[at]!r} {why}: {rows[at].tolist()}")
+            row = int(np.argmax(broken))
+            raise JaxkgError(f"path {ids[row]!r} {why}: {rows[row].tolist()}")
     head, tail = np.where(there, kg.triples[rows, 0], -1), np.where(there, kg.triples[rows, 2], -1)
     start, end = np.where(inverse, tail, head), np.where(inverse, head, tail)
     apart = there[:, 1:] & (end[:, :-1] != start[:, 1:])
     if np.any(apart):
-        at, step = np.argwhere(apart)[0].tolist()
-        comes, goes = kg.entity_ids[int(end[at, step])], kg.entity_ids[int(start[at, step + 1])]
+        row, step = np.argwhere(apart)[0].tolist()
+        comes, goes = kg.entity_ids[int(end[row, step])], kg.entity_ids[int(start[row, step + 1])]
         raise JaxkgError(
-            f"path {ids[at]!r} breaks between triples {rows[at, step]} and {rows[at, step + 1]}: "
-            f"it ends at {comes!r} and continues from {goes!r}"
+            f"path {ids[row]!r} breaks between triples {rows[row, step]} and "
+            f"{rows[row, step + 1]}: it ends at {comes!r} and continues from {goes!r}"
         )

@@ -83,8 +83,8 @@ class _Cited:
 
     def cite(self, derived: Derived, node: int, path: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Ids of the walks behind one entity, and along a path from it."""
-        found = [*self.walks(derived, node), *(self.onwards(node, path) if path else ())]
-        walks = dict.fromkeys(walk for walk in found if walk)
+        candidates = [*self.walks(derived, node), *(self.onwards(node, path) if path else ())]
+        walks = dict.fromkeys(walk for walk in candidates if walk)
         return tuple(self.ids.setdefault(walk, f"p{len(self.ids) + 1}") for walk in walks)
 
     def walks(self, derived: Derived, node: int) -> list[_Walk]:
@@ -119,9 +119,9 @@ class _Cited:
         if not (isinstance(derived.query, Step) and derived.query.during):
             return []
         times = self.sets.values.times
-        told = [(2 * row,) for row in times.citations(step >> 1)]
-        self.timeless += not told
-        return told
+        walks = [(2 * row,) for row in times.citations(step >> 1)]
+        self.timeless += not walks
+        return walks
 
     def _whole(self, derived: Derived, last: _Walk) -> _Walk:
         """The whole walk of a closure from its last step, back to the source."""
@@ -153,13 +153,13 @@ class _Cited:
 
     def cite_row(self, derived: Derived, query: Rows, row: Row, most: int) -> tuple[str, ...]:
         """Ids of the walks behind a row of a table, of the first `most` that it tells of."""
-        found: list[_Walk] = []
+        candidates: list[_Walk] = []
         for member in row.members[:most].tolist():
-            found += self.walks(derived, member)
-            found += (w for w in self.onwards(member, query.per) if self._end(w) == row.key)
+            candidates += self.walks(derived, member)
+            candidates += (w for w in self.onwards(member, query.per) if self._end(w) == row.key)
             for column in query.columns:
-                found += self.onwards(member, column.path) if column.path else ()
-        walks = dict.fromkeys(walk for walk in found if walk)
+                candidates += self.onwards(member, column.path) if column.path else ()
+        walks = dict.fromkeys(walk for walk in candidates if walk)
         return tuple(self.ids.setdefault(walk, f"p{len(self.ids) + 1}") for walk in walks)
 
     def _end(self, walk: _Walk) -> int:
@@ -223,8 +223,8 @@ def cite_result(
             abstained = f"the graph holds nothing of this kind: {reading}"
     elif isinstance(query, Rows):
         entities, lacking = _table(cited, query, result, most)
-        told = sum(len(row.members) for row in result.table)
-        notes += _too_many(told, most)
+        members = sum(len(row.members) for row in result.table)
+        notes += _too_many(members, most)
         if lacking:
             notes.append(f"{lacking:,} of {len(result.derived[0].nodes):,} are in no group")
         if not rows:
@@ -250,8 +250,8 @@ def cite_result(
         else:
             abstained = f"the graph holds no number to add up: {reading}"
     else:
-        some = rows[:most] if result.kind == "number" else rows[:1]
-        ids = tuple(dict.fromkeys(i for row in some for i in cited.cite(result.derived[0], row)))
+        shown = rows[:most] if result.kind == "number" else rows[:1]
+        ids = tuple(dict.fromkeys(i for row in shown for i in cited.cite(result.derived[0], row)))
         kind = "count" if result.kind == "number" else "truth"
         entities.append(RankedEntity(result.words, result.words, score, ids, kind))
         if result.kind == "number":
@@ -260,7 +260,7 @@ def cite_result(
             notes.append(f"nothing was found, {CLOSED_WORLD}")
     if cited.timeless:
         notes.append(f"{cited.timeless:,} facts have no time; they are assumed to hold then")
-    notes += [told + COUNTED for told in _too_many(cited.counted, cited.room)]
+    notes += [note + COUNTED for note in _too_many(cited.counted, cited.room)]
     columns = column_words(kg, query) if isinstance(query, Rows) else ()
     return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading, columns)
 
@@ -274,9 +274,9 @@ def _table(cited: _Cited, query: Rows, result: Result, most: int) -> tuple[list[
         room = max(room - len(row.members), 0)
         of = int(row.members[0]) if query.top else row.key
         cells = [cell.words(values) for cell in row.cells]
-        told = (kg.name(row.key), *cells) if query.top else tuple(cells)
+        shown = (kg.name(row.key), *cells) if query.top else tuple(cells)
         kind = next((k for k in KINDS[:3] if values.keys_of(k)[0, of] != NONE), "entity")
-        entities.append(RankedEntity(kg.entity_ids[of], kg.name(of), cited.score, ids, kind, told))
+        entities.append(RankedEntity(kg.entity_ids[of], kg.name(of), cited.score, ids, kind, shown))
     there = cited.sets.reached(source.nodes, query.per)[0]
     return entities, len(source.nodes) - len(np.unique(there))
 
@@ -297,14 +297,14 @@ def _runner_up(cited: _Cited, query: Query, result: Result) -> list[str]:
     row = others[0]
     ids = ", ".join(cited.cite(derived, row))
     kg = cited.sets.kg
-    told = f"runner-up: {shortened(kg.name(row))}"
+    note = f"runner-up: {shortened(kg.name(row))}"
     place = int(np.searchsorted(derived.nodes, row))
     if derived.ends is not None and query.path:
-        told += f", {shortened(kg.name(int(derived.ends[place])))}"
+        note += f", {shortened(kg.name(int(derived.ends[place])))}"
     elif derived.keys is not None and query.by == "count":
-        told += f", {int(derived.keys[place])}"
+        note += f", {int(derived.keys[place])}"
     more = f" and {len(others) - 1:,} with as much" if len(others) > 1 else ""
-    return [f"{told}{more} ({ids})" if ids else told + more]
+    return [f"{note}{more} ({ids})" if ids else note + more]
 
 
 def _compared(
@@ -322,8 +322,8 @@ def _compared(
                 return (), say(kg, side)
     pair = None if counts else _deciding(cited.sets, query, both, bool(result.truth))
     rows = [[p] for p in pair] if pair else [derived.nodes[:most].tolist() for derived in both]
-    found = [i for some, of in zip(rows, both) for row in some for i in cited.cite(of, row)]
-    return tuple(dict.fromkeys(found)), ""
+    ids = [i for some, of in zip(rows, both) for row in some for i in cited.cite(of, row)]
+    return tuple(dict.fromkeys(ids)), ""
 
 
 def _deciding(

@@ -38,17 +38,19 @@ def query_faults(reading: Reading, answer: Answer) -> list[str]:
     except JaxkgError as error:
         return [f"the query graph cannot be executed: {error}"]
     faults: list[str] = []
-    if answer.reading != (told := say(kg, query)):
-        faults.append(f"the reading {answer.reading!r} is not that of the query graph, {told!r}")
+    if answer.reading != (sentence := say(kg, query)):
+        faults.append(
+            f"the reading {answer.reading!r} is not that of the query graph, {sentence!r}"
+        )
     ids = [path.id for path in answer.paths]
-    faults += [f"path id {one!r} is used more than once" for one in {*ids} if ids.count(one) > 1]
+    faults += [f"path id {id!r} is used more than once" for id in {*ids} if ids.count(id) > 1]
     for path in answer.paths:
         # Where it may start is for the proof to say.
         start = dict([path.citations[0].start] if path.citations else [])
         faults += [f"path {path.id!r} {fault}" for fault in walk_faults(reading, path, start)]
     for entity in answer.entities:
-        unknown = [one for one in entity.paths if one not in ids]
-        faults += [f"answer {entity.entity!r} cites path {one!r}, none of these" for one in unknown]
+        unknown = [id for id in entity.paths if id not in ids]
+        faults += [f"answer {entity.entity!r} cites path {id!r}, none of these" for id in unknown]
     if faults:
         return faults
     return _wrong_answers(sets, query, result, answer)
@@ -61,8 +63,8 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
         if answer.entities:
             return ["the answer abstains and yet lists entities"]
         may_abstain = result.kind in ("entities", "table") or isinstance(query, Total)
-        found = may_abstain and len(result.rows) and not judged
-        return ["the answer abstains, and the query graph finds something"] if found else []
+        finds = may_abstain and len(result.rows) and not judged
+        return ["the answer abstains, and the query graph finds something"] if finds else []
     told = [entity.entity for entity in answer.entities]
     if result.kind == "entities":
         wanted = {sets.kg.entity_ids[row] for row in result.rows.tolist()}
@@ -94,12 +96,12 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
 
 def _rows(sets: QuerySets, query: Rows, result: Result) -> list[tuple[str, str, tuple[str, ...]]]:
     """Id, name and cells of every row of a table."""
-    kg, told = sets.kg, []
+    kg, rows = sets.kg, []
     for row in result.table:
         of = int(row.members[0]) if query.top else row.key
         cells = tuple(cell.words(sets.values) for cell in row.cells)
-        told.append((kg.entity_ids[of], kg.name(of), (kg.name(row.key),) * bool(query.top) + cells))
-    return told
+        rows.append((kg.entity_ids[of], kg.name(of), (kg.name(row.key),) * bool(query.top) + cells))
+    return rows
 
 
 def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> list[str]:
@@ -110,7 +112,7 @@ def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> 
     cut = not all(note.endswith(COUNTED) for note in left_out)
     faults = []
     for place, entity in enumerate(answer.entities):
-        steps = [step for one in entity.paths for step in cited[one]]
+        steps = [step for id in entity.paths for step in cited[id]]
         edges = {(s.start[0], ("^" if s.inverse else "") + s.relation, s.end[0]) for s in steps}
         if isinstance(query, Rows):
             cells = None if left_out else proved_cells(sets, query, result.table[place], edges)

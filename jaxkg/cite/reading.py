@@ -93,7 +93,7 @@ class Reading:
                 shown[end] += self._description(ids[end], ids[beside])
         words = [self._words[citation.relation] for citation in citations]
         inverse = [citation.inverse for citation in citations]
-        named = [at for at in range(1, len(citations)) if ids[at] not in self.unnamed]
+        named = [place for place in range(1, len(citations)) if ids[place] not in self.unnamed]
         clauses = [
             _clause(shown[first : last + 1], words[first:last], inverse[first:last])
             for first, last in itertools.pairwise([0, *named, len(citations)])
@@ -103,15 +103,15 @@ class Reading:
     def _description(self, entity: str, beside: str) -> str:
         """Named neighbours of a node without a name, other than the one the walk shows anyway."""
         facts = _facts_around(self.kg, self.kg.entity(entity), self.kg.entity(beside))
-        found = list(itertools.islice(facts, _NEIGHBOURS + 1))
-        if len(found) > _NEIGHBOURS:
-            found[_NEIGHBOURS:] = ["…"]
-        return f" ({', '.join(found)})" if found else ""
+        neighbours = list(itertools.islice(facts, _NEIGHBOURS + 1))
+        if len(neighbours) > _NEIGHBOURS:
+            neighbours[_NEIGHBOURS:] = ["…"]
+        return f" ({', '.join(neighbours)})" if neighbours else ""
 
 
 def _clause(nodes: Sequence[str], words: Sequence[str], inverse: Sequence[bool]) -> str:
     """A stretch of a walk between named nodes; the nodes inside it have no name."""
-    turns = [at for at in range(1, len(words)) if inverse[at] != inverse[at - 1]]
+    turns = [place for place in range(1, len(words)) if inverse[place] != inverse[place - 1]]
     if not turns:
         order = -1 if inverse[0] else 1
         head, *_, tail = nodes[::order]
@@ -130,8 +130,8 @@ def _clause(nodes: Sequence[str], words: Sequence[str], inverse: Sequence[bool])
         )
     # Several turns leave several nodes to speak of; only their ids tell those apart.
     return "; ".join(
-        _clause(nodes[at : at + 2], words[at : at + 1], inverse[at : at + 1])
-        for at in range(len(words))
+        _clause(nodes[place : place + 2], words[place : place + 1], inverse[place : place + 1])
+        for place in range(len(words))
     )
 
 
@@ -139,14 +139,14 @@ def _facts_around(kg: KnowledgeGraph, entity: int, beside: int) -> Iterator[str]
     """Facts about an entity whose other end has a name and is not `beside`, in words."""
     heads = kg.triples[:, 0]
     row = bisect.bisect_left(heads, entity)
-    told = False
+    any_fact = False
     while row < len(heads) and heads[row] == entity:
         _, code, other = kg.triples[row].tolist()
         if other != beside and kg.has_name(other):
-            told = True
+            any_fact = True
             yield f"{one_line(kg.relation_labels[code])}: {one_line(shortened(kg.name(other)))}"
         row += 1
-    if told:
+    if any_fact:
         return
     # Triples are sorted by head, so what points here takes a look at all of them.
     for row in np.flatnonzero(kg.triples[:, 2] == entity).tolist():

@@ -58,6 +58,6 @@ def walk_faults(reading: Reading, path: SupportingPath, topics: Mapping[str, str
     if path.relation_path != walked:
         faults.append(f"states the relations {path.relation_path!r}, and walks {walked!r}")
     # A walk that is not in the graph cannot be told.
-    if not faults and path.sentence != (told := reading.tell(citations)):
-        faults.append(f"is told as {path.sentence!r}, where its triples say {told!r}")
+    if not faults and path.sentence != (sentence := reading.tell(citations)):
+        faults.append(f"is told as {path.sentence!r}, where its triples say {sentence!r}")
     return faults

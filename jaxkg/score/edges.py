@@ -152,8 +152,8 @@ def hop_context(depth: jax.Array, hop: jax.Array) -> jax.Array:
     Returns:
         [..., 2L] float32.
     """
-    at = jax.nn.one_hot(hop, depth.shape[-1], dtype=jnp.float32)
-    return jnp.concatenate([jnp.exp(depth), at], axis=-1)
+    one_hot = jax.nn.one_hot(hop, depth.shape[-1], dtype=jnp.float32)
+    return jnp.concatenate([jnp.exp(depth), one_hot], axis=-1)
 
 
 def activate(states: jax.Array) -> jax.Array:

@@ -93,9 +93,9 @@ def relation_scores(
     edge = edges.edge[slot]
     row = jnp.where(there, edges.row[slot], NULL)
     value = score(row, graph.head[edge], relation[slot], graph.tail[edge])
-    at = jnp.where(there, group[slot], num_rows * codes)
-    total = jnp.zeros(num_rows * codes).at[at].add(value, mode="drop")
-    count = jnp.zeros(num_rows * codes).at[at].add(1.0, mode="drop")
+    group_place = jnp.where(there, group[slot], num_rows * codes)
+    total = jnp.zeros(num_rows * codes).at[group_place].add(value, mode="drop")
+    count = jnp.zeros(num_rows * codes).at[group_place].add(1.0, mode="drop")
     return RelationScores(
         mean=(total / jnp.maximum(count, 1.0)).reshape(num_rows, codes),
         edges=ScoredEdges(row, edge, value),
@@ -153,7 +153,7 @@ def guided_scorer(
     def score(beam: Beam, options: jax.Array, looked: int, scored: int) -> Scored:
         rows, width = beam.score.shape
         of_edges = asked(params, tables, questions, beam.hop, use_context=use_context, dtype=dtype)
-        found = relation_scores(
+        by_relation = relation_scores(
             graph,
             beam.frontier,
             lambda row, *edge: jax.nn.sigmoid(of_edges(row // width, *edge)),
@@ -162,15 +162,15 @@ def guided_scorer(
             capacities=(looked, scored),
         )
         stop, going = hazard(depth, beam.hop)
-        grown = jnp.log(jnp.maximum(found.mean, 1e-30)).reshape(rows, width, -1)
+        grown = jnp.log(jnp.maximum(by_relation.mean, 1e-30)).reshape(rows, width, -1)
         stops = jnp.broadcast_to(stop[:, None, None], (rows, width, 1))
         logits = jnp.concatenate([grown + going[:, None, None], stops], axis=2)
-        row = jnp.where(found.edges.row == NULL, rows, found.edges.row // width)
+        row = jnp.where(by_relation.edges.row == NULL, rows, by_relation.edges.row // width)
         return Scored(
             logits,
-            needed=found.needed,
-            overflow=found.overflow,
-            behind=found.edges,
+            needed=by_relation.needed,
+            overflow=by_relation.overflow,
+            behind=by_relation.edges,
             looked=jnp.zeros(rows, jnp.int32).at[row].add(1, mode="drop"),
         )
 

@@ -219,29 +219,29 @@ def ask(
     weight = weights_of(texts, row, members.node, settings=settings)
     # An entity of weight 0 adds nothing to a sum or maximum; to a mean it does.
     through = members.valid & ((weight > 0) | every | (settings.aggregate == "mean"))
-    found = overlaps(graph, edge, members, through, capacity=capacities[1])
-    size = found.edge.shape[0]
+    shared = overlaps(graph, edge, members, through, capacity=capacities[1])
+    size = shared.edge.shape[0]
     score = aggregate_groups(
-        weight[found.member], found.first, num_groups=size, how=settings.aggregate
+        weight[shared.member], shared.first, num_groups=size, how=settings.aggregate
     )
-    once = found.first == jnp.arange(size, dtype=jnp.int32)
-    valid = found.valid & once & ((score > 0) | every)
-    valid &= ~leads_back(beam, found.parent, found.edge)
+    once = shared.first == jnp.arange(size, dtype=jnp.int32)
+    valid = shared.valid & once & ((score > 0) | every)
+    valid &= ~leads_back(beam, shared.parent, shared.edge)
     temperature = _number(settings, "temperature") if settings.carry == "flow" else None
     if settings.guide == "similarity" or temperature is not None:
-        near = gathered_similarity(texts.question, texts.edge, found.parent // places, found.edge)
+        near = gathered_similarity(texts.question, texts.edge, shared.parent // places, shared.edge)
         score = near if settings.guide == "similarity" else score
         if temperature is not None:
             score = score * jnp.exp((near - 1.0) / temperature)
     if settings.carry == "flow":
-        score = score * jnp.where(beam.open, beam.score.reshape(-1), 0.0)[found.parent]
+        score = score * jnp.where(beam.open, beam.score.reshape(-1), 0.0)[shared.parent]
     return Asked(
-        parent=found.parent,
-        edge=found.edge,
+        parent=shared.parent,
+        edge=shared.edge,
         score=score,
         valid=valid,
-        needed=jnp.stack([members.needed, found.needed]),
-        overflow=members.overflow | found.overflow,
+        needed=jnp.stack([members.needed, shared.needed]),
+        overflow=members.overflow | shared.overflow,
     )
 
 
@@ -385,16 +385,18 @@ def land(
     row = members.parent // places
     weight = weights_of(texts, row, members.node, settings=settings)
     weight = weight * mass.reshape(-1)[members.parent]
-    found = incident_to(chunks, members.node, members.valid & (weight > 0), capacity=capacities[1])
-    row = row[found.parent]
-    first = first_of_each((row, found.edge), found.valid)
-    total = aggregate_groups(weight[found.parent], first, num_groups=capacities[1], how="sum")
+    incident = incident_to(
+        chunks, members.node, members.valid & (weight > 0), capacity=capacities[1]
+    )
+    row = row[incident.parent]
+    first = first_of_each((row, incident.edge), incident.valid)
+    total = aggregate_groups(weight[incident.parent], first, num_groups=capacities[1], how="sum")
     slots = jnp.arange(capacities[1], dtype=jnp.int32)
     best = top_in_group(row, total, first == slots, num_groups=batch, k=keep)
     there, safe = best != NULL, jnp.maximum(best, 0)
     return Landed(
-        jnp.where(there, found.edge[safe], NULL),
+        jnp.where(there, incident.edge[safe], NULL),
         jnp.where(there, total[safe], -jnp.inf),
-        jnp.stack([members.needed, found.needed]),
-        members.overflow | found.overflow,
+        jnp.stack([members.needed, incident.needed]),
+        members.overflow | incident.overflow,
     )

@@ -77,8 +77,8 @@ def retrieve_listed(
     starts = start(row, node)
     leaves, needed, overflow = available(graph, starts, num_rows=num_rows, capacity=capacities[0])
 
-    def block(_: None, some: tuple[jax.Array, Packed]) -> tuple[None, jax.Array]:
-        paths, rows = some
+    def block(_: None, schema_block: tuple[jax.Array, Packed]) -> tuple[None, jax.Array]:
+        paths, rows = schema_block
         first = paths[:, 0]
         allowed = leaves[:, jnp.maximum(first, 0)] & (first != NULL)[None]
         hop = jnp.maximum(jnp.sum(paths[0] != NULL) - 1, 0)
@@ -92,8 +92,8 @@ def retrieve_listed(
 
     _, score = jax.lax.scan(block, None, (schemas, encoded))
     score, place = jax.lax.top_k(jnp.swapaxes(score, 0, 1).reshape(num_rows, -1), keep)
-    found = schemas.reshape(-1, schemas.shape[2])[place]
-    relations = jnp.where(jnp.isneginf(score)[:, :, None], NULL, found)
+    nearest = schemas.reshape(-1, schemas.shape[2])[place]
+    relations = jnp.where(jnp.isneginf(score)[:, :, None], NULL, nearest)
     nothing = jnp.zeros((num_rows, 2), jnp.int32)  # relations are looked at, no edge is walked
     return Nearest(relations, score, needed[None], overflow, nothing)
 

@@ -70,10 +70,10 @@ class _HostGraph:
         places, ends = [], []
         for code in (relation, relation + self.size):
             key = node * 2 * self.size + code
-            at = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
-            there = self.keys[at] == key
+            slot = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
+            there = self.keys[slot] == key
             edges, place = ranges(
-                np.where(there, self.begins[at], 0), np.where(there, self.begins[at + 1], 0)
+                np.where(there, self.begins[slot], 0), np.where(there, self.begins[slot + 1], 0)
             )
             places.append(place)
             ends.append(self.tail[edges])
@@ -114,7 +114,7 @@ def step_paths(
     graph, count = _HostGraph(tensors), len(branches)
     size, nodes = graph.size, len(graph.offsets)
     barred = np.array(
-        sorted(row * nodes + node for row, some in enumerate(branches) for node in set(some)),
+        sorted(row * nodes + node for row, branch in enumerate(branches) for node in set(branch)),
         np.int64,
     )
     state, logits = scorer.begin()
@@ -142,8 +142,8 @@ def step_paths(
         # Nodes of each new path, each once; a path that reaches nothing new is none.
         first = np.searchsorted(path, np.arange(len(branch) + 1))
         copied, new = ranges(first[parent], first[parent + 1])
-        at, ends = graph.walk(node[copied], relation[new])
-        of, ends = np.unique(np.stack([new[at], ends.astype(np.int64)]), axis=1)
+        source, ends = graph.walk(node[copied], relation[new])
+        of, ends = np.unique(np.stack([new[source], ends.astype(np.int64)]), axis=1)
         inside = ~np.isin(branch[parent[of]] * nodes + ends, barred)
         of, ends = of[inside], ends[inside]
         few = np.arange(len(of)) - np.searchsorted(of, of) < most_nodes
@@ -171,11 +171,11 @@ def step_paths(
 
 def _log_shares(logits: np.ndarray, offered: np.ndarray) -> np.ndarray:
     """[P, R + 1] log-probabilities among what is offered, -inf elsewhere."""
-    some = np.where(offered, logits, -np.inf)
-    most = np.max(some, axis=1, keepdims=True)
+    masked = np.where(offered, logits, -np.inf)
+    most = np.max(masked, axis=1, keepdims=True)
     most = np.where(np.isfinite(most), most, 0.0)
-    total = np.sum(np.exp(some - most), axis=1, keepdims=True)
-    return (some - most - np.log(np.maximum(total, 1e-30))).astype(np.float32)
+    total = np.sum(np.exp(masked - most), axis=1, keepdims=True)
+    return (masked - most - np.log(np.maximum(total, 1e-30))).astype(np.float32)
 
 
 def _best(group: np.ndarray, score: np.ndarray, most: int) -> np.ndarray:

@@ -104,7 +104,7 @@ def planner_scorer(
         A scorer whose memo is the planner's state after each path, [B, W, D] float32.
     """
     labels = label_vectors(params, label_ngrams)
-    reading = jax.vmap(lambda some: read_question(params, some))(ngrams)
+    reading = jax.vmap(lambda words: read_question(params, words))(ngrams)
     likeness = reading.words @ labels.T
 
     def score(beam: Beam, options: jax.Array) -> Scored:
@@ -245,11 +245,11 @@ def plans_of(
     score = np.full((count, width), -np.inf, np.float32)
     completes = np.ones(count, bool)
     visited = np.zeros((count, 2), np.int64)
-    for indices, found, complete in batches:
+    for indices, beam, complete in batches:
         check()
-        relations[indices] = found.relations[: len(indices)]
-        score[indices] = found.score[: len(indices)]
-        visited[indices] = found.visited[: len(indices)]
+        relations[indices] = beam.relations[: len(indices)]
+        score[indices] = beam.score[: len(indices)]
+        visited[indices] = beam.visited[: len(indices)]
         completes[indices] = complete
         if on_progress:
             on_progress(int(indices[-1]) + 1, count)
@@ -327,8 +327,8 @@ def execute_batch(
         graph, start(row, node), relations, capacities=capacities, revisit=revisit, keep=keep
     )
     visited = sum(visits(frontier, num_rows=len(relations)) for frontier in trail[1:])
-    found = witness_paths(trail, answers(trail, relations))
-    return fit(Executed(*found, jnp.asarray(visited)), trail)
+    witnesses = witness_paths(trail, answers(trail, relations))
+    return fit(Executed(*witnesses, jnp.asarray(visited)), trail)
 
 
 def execute_paths(
@@ -381,12 +381,14 @@ def execute_paths(
         slots=tuple(bucket(8 * batch_size << 2 * hop, floor=_FEWEST_SLOTS) for hop in range(hops))
     )
     for indices, result, complete in stream(count, batch_size, run, capacities):
-        found = result.value
-        there = np.flatnonzero(found.valid)
-        there = there[np.argsort(found.row[there], kind="stable")]
-        parts.append((found.row[there] + int(indices[0]), found.node[there], found.edges[there]))
+        executed = result.value
+        there = np.flatnonzero(executed.valid)
+        there = there[np.argsort(executed.row[there], kind="stable")]
+        parts.append(
+            (executed.row[there] + int(indices[0]), executed.node[there], executed.edges[there])
+        )
         completes[indices] = complete
-        visited[indices] = found.visited[: len(indices)]
+        visited[indices] = executed.visited[: len(indices)]
         if on_progress:
             on_progress(int(indices[-1]) + 1, count)
     empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, hops), np.int32))

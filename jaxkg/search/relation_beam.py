@@ -283,9 +283,9 @@ def search_layers(
     layers = []
     for hop in range(hops):
         own = capacities[steps * hop : steps * (hop + 1)]
-        told = keep and functools.partial(keep, hop)
+        keep_hop = keep and functools.partial(keep, hop)
         taken = ends or hop < hops - 1
-        layer, beam = _hop(graph, beam, score, own, width, margin, revisit, told, taken=taken)
+        layer, beam = _hop(graph, beam, score, own, width, margin, revisit, keep_hop, taken=taken)
         layers.append(layer)
     return tuple(layers), beam
 

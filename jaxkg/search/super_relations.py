@@ -148,11 +148,11 @@ def tell(
     Reference: ReKnoS, Eq. 2-7 and 9.
     """
     batch, paths = search.totals[-1].shape
-    kept = keep_best(scores, options, width=width, floor=floor)
-    place = place_in_set(runs, kept.group, num_groups=options.shape[1], num_paths=paths)
+    chosen = keep_best(scores, options, width=width, floor=floor)
+    place = place_in_set(runs, chosen.group, num_groups=options.shape[1], num_paths=paths)
     exist = existing(runs, place, num_rows=batch * paths, width=width)
     exist = exist.reshape(batch, paths * width)
-    totals = add_step(search.totals[-1], kept.weight)
+    totals = add_step(search.totals[-1], chosen.weight)
     wanted = exist
     if walk_best is not None:
         best, _ = best_paths(totals, exist, keep=walk_best)
@@ -174,8 +174,8 @@ def tell(
     )
     count = jnp.sum(options, axis=1, dtype=jnp.int32)
     return SuperSearch(
-        sets=(*search.sets, kept.group),
-        weights=(*search.weights, kept.weight),
+        sets=(*search.sets, chosen.group),
+        weights=(*search.weights, chosen.weight),
         totals=(*search.totals, totals),
         exist=(*search.exist, exist),
         trail=(*search.trail, step.frontier),
@@ -244,24 +244,24 @@ def super_search(
         backward: False goes on from a step's best path alone, so that no later step returns to an
             alternative; static.
     """
-    found, needed = begin(starts, num_questions=num_questions), []
+    state, needed = begin(starts, num_questions=num_questions), []
     for step in range(hops):
         runs, looked, edges = capacities[3 * step : 3 * step + 3]
-        options, leads, found = ask(
-            graph, group, found, connections,
+        options, leads, state = ask(
+            graph, group, state, connections,
             num_groups=num_groups, capacities=(runs, looked), revisit=revisit,
         )  # fmt: skip
         few = walk_best if step == hops - 1 else (None if backward else 1)
-        found = tell(
-            graph, found, leads, options, score(found, options, memo),
+        state = tell(
+            graph, state, leads, options, score(state, options, memo),
             width=width, capacity=edges, walk_best=few,
             floor=floor, revisit=revisit,
         )  # fmt: skip
-        needed += [leads.needed, found.trail[-1].needed[None]]
+        needed += [leads.needed, state.trail[-1].needed[None]]
         if grow is not None and step < hops - 1:
-            sufficient, memo = grow(found, memo)
-            found = close(found, sufficient)
-    return Searched(found, memo, jnp.concatenate(needed), found.overflow)
+            sufficient, memo = grow(state, memo)
+            state = close(state, sufficient)
+    return Searched(state, memo, jnp.concatenate(needed), state.overflow)
 
 
 class BestPaths(NamedTuple):

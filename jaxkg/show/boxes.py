@@ -78,10 +78,10 @@ def scene(answer: Shown, max_nodes: int) -> Scene:
         box_of = _alike(paths, role)
         if len(set(box_of.values())) < len(entities):
             notes.append(f"{len(entities)} nodes; those with the same neighbours share a box")
-        kept = _first_paths(paths, box_of, max_nodes)
-        if len(kept) < len(paths):
-            notes.append(f"the first {len(kept)} of {len(paths)} paths are drawn")
-        paths = kept
+        drawn = _first_paths(paths, box_of, max_nodes)
+        if len(drawn) < len(paths):
+            notes.append(f"the first {len(drawn)} of {len(paths)} paths are drawn")
+        paths = drawn
     members: dict[str, dict[str, str]] = defaultdict(dict)
     triples: dict[tuple[str, str, str], dict[int, Citation]] = defaultdict(dict)
     for path in paths:
@@ -92,7 +92,7 @@ def scene(answer: Shown, max_nodes: int) -> Scene:
             # A relation that holds both ways is one arrow with two points.
             head, tail = (tail, head) if (tail, c.relation, head) in triples else (head, tail)
             triples[head, c.relation, tail][c.triple] = c
-    number = {entity: at for at, entity in enumerate(members)}
+    number = {entity: place for place, entity in enumerate(members)}
     bearers = Counter(name for names in members.values() for name in names.values())
     standing = _standing(answer)
     starts = (path.citations[0] for path in paths)
@@ -163,26 +163,26 @@ def _box(
     if len(names) == 1:
         [(entity, name)] = names.items()
         lines = [name, f"[{one_line(entity)}]"] if bearers[name] > 1 else [name]
-    told = [
+    hints = [
         f"{name} [{one_line(entity)}]" + (f", {standing[entity]}" if entity in standing else "")
         for entity, name in names.items()
     ]
     return Box(
         tuple(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…" for line in lines),
-        "\n".join(_clipped(told, _TOLD)),
+        "\n".join(_clipped(hints, _TOLD)),
         role,
     )
 
 
 def _arrow(head: int, tail: int, cited: Sequence[Citation], both: bool) -> Arrow:
-    told = [
+    hints = [
         f"triple {c.triple}: {one_line(c.head_name)}, {one_line(c.relation)}: "
         f"{one_line(c.tail_name)}"
         for c in cited
     ]
     count = f" ×{len(cited)}" if len(cited) > 1 + both else ""
     label = relation_words(cited[0].relation) + count
-    return Arrow(head, tail, label, "\n".join(_clipped(told, _TOLD)), both)
+    return Arrow(head, tail, label, "\n".join(_clipped(hints, _TOLD)), both)
 
 
 def _clipped(items: Sequence[str], most: int) -> list[str]:

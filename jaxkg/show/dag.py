@@ -36,10 +36,10 @@ def dag_svg(trace: Mapping[str, Any], *, state: str | None = None) -> str:
     if not states:
         raise JaxkgError("the trace holds no states: it is not of a question that was reasoned on")
     if state is not None:
-        found = [each for each in states if each["id"] == state]
-        if not found:
+        matches = [each for each in states if each["id"] == state]
+        if not matches:
             raise JaxkgError(f"no state {state!r}; there are {', '.join(s['id'] for s in states)}")
-        chosen = found[0]
+        chosen = matches[0]
     else:
         chosen = next((each for each in states if each.get("complete")), states[-1])
     facts = {
@@ -97,15 +97,15 @@ def _box(
         answer, path = answered
         lines += [(row, _ANSWER, "bold") for row in _wrapped(answer)]
         for edge in path[:_MOST_FACTS]:
-            told = one_line(facts.get(edge, f"hyperedge {edge}"))
-            lines.append((_wrapped(told, 1)[0], _FAINT, "normal"))
+            fact = one_line(facts.get(edge, f"hyperedge {edge}"))
+            lines.append((_wrapped(fact, 1)[0], _FAINT, "normal"))
         if len(path) > _MOST_FACTS:
             lines.append((f"… and {len(path) - _MOST_FACTS} more", _FAINT, "normal"))
         tooltip += [f"{edge}: {one_line(facts.get(edge, ''))}" for edge in path]
     height = len(lines) * _ROW + _PADDING
     words = "".join(
-        _text(x + _PADDING, y + (at + 0.85) * _ROW + _PADDING / 4, row, ink, weight=weight)
-        for at, (row, ink, weight) in enumerate(lines)
+        _text(x + _PADDING, y + (place + 0.85) * _ROW + _PADDING / 4, row, ink, weight=weight)
+        for place, (row, ink, weight) in enumerate(lines)
     )
     hint = escape("\n".join(tooltip))
     return (

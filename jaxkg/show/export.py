@@ -76,7 +76,7 @@ def to_dot(answer: Shown) -> str:
     shapes = {"topic": "box, style=bold", "answer": "box, style=filled", "": "ellipse"}
     role = roles(answer)
     lines = ["digraph answer {", "  rankdir=LR;"]
-    number = {entity: f"n{at}" for at, entity in enumerate(names)}
+    number = {entity: f"n{place}" for place, entity in enumerate(names)}
     for entity, shown in zip(names, told_apart(list(names.items()))):
         label, tooltip = _quoted(shown), _quoted(entity)
         shape = shapes[role.get(entity, "")]

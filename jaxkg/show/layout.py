@@ -31,36 +31,38 @@ def columns(count: int, edges: Edges, roots: Sequence[int]) -> list[list[int]]:
     """
     near = neighbours(count, edges)
     first = dict.fromkeys(roots)
-    found = _by_distance(list(first), near)
+    placed = _by_distance(list(first), near)
     for node in range(count):
-        if all(node not in column for column in found):
+        if all(node not in column for column in placed):
             first[node] = None
-            found = _by_distance(list(first), near)
+            placed = _by_distance(list(first), near)
     for sweep in range(_SWEEPS):
         # Left to right and back: each column follows the mean position of the one before it.
-        ahead = range(1, len(found)) if sweep % 2 == 0 else range(len(found) - 2, -1, -1)
+        ahead = range(1, len(placed)) if sweep % 2 == 0 else range(len(placed) - 2, -1, -1)
         for at in ahead:
-            beside = {node: i for i, node in enumerate(found[at - 1 if sweep % 2 == 0 else at + 1])}
-            found[at] = _sorted_by_mean(found[at], near, beside)
-    return found
+            beside = {
+                node: i for i, node in enumerate(placed[at - 1 if sweep % 2 == 0 else at + 1])
+            }
+            placed[at] = _sorted_by_mean(placed[at], near, beside)
+    return placed
 
 
 def _by_distance(roots: list[int], near: Sequence[Sequence[int]]) -> list[list[int]]:
-    found, seen = [roots], set(roots)
-    while found[-1]:
-        reached = dict.fromkeys(other for node in found[-1] for other in near[node])
-        found.append([node for node in reached if node not in seen])
-        seen.update(found[-1])
-    return found[:-1]
+    placed, seen = [roots], set(roots)
+    while placed[-1]:
+        reached = dict.fromkeys(other for node in placed[-1] for other in near[node])
+        placed.append([node for node in reached if node not in seen])
+        seen.update(placed[-1])
+    return placed[:-1]
 
 
 def heights(
-    found: Sequence[Sequence[int]], edges: Edges, sizes: Sequence[float], gap: float
+    placed: Sequence[Sequence[int]], edges: Edges, sizes: Sequence[float], gap: float
 ) -> list[float]:
     """The y of every node's centre: as level with its neighbours as its column allows.
 
     Args:
-        found: nodes by column, top to bottom.
+        placed: nodes by column, top to bottom.
         edges: pairs of nodes.
         sizes: height of each node.
         gap: least space between two nodes of a column.
@@ -70,11 +72,11 @@ def heights(
     """
     near = neighbours(len(sizes), edges)
     y = [0.0] * len(sizes)
-    for column in found:
+    for column in placed:
         for node, value in zip(column, _spread([0.0] * len(column), column, sizes, gap)):
             y[node] = value
     for sweep in range(_SWEEPS):
-        for column in found if sweep % 2 == 0 else reversed(found):
+        for column in placed if sweep % 2 == 0 else reversed(placed):
             inside = set(column)
             wanted = [
                 _mean([y[other] for other in near[node] if other not in inside], y[node])
@@ -89,9 +91,9 @@ def heights(
 def neighbours(count: int, edges: Edges) -> list[list[int]]:
     """Nodes beside each node, without itself and without repetition."""
     near: list[dict[int, None]] = [{} for _ in range(count)]
-    for one, other in edges:
-        if one != other:
-            near[one][other] = near[other][one] = None
+    for node, other in edges:
+        if node != other:
+            near[node][other] = near[other][node] = None
     return [list(each) for each in near]
 
 
@@ -99,8 +101,8 @@ def _sorted_by_mean(
     column: Sequence[int], near: Sequence[Sequence[int]], beside: dict[int, int]
 ) -> list[int]:
     position = {
-        node: _mean([beside[other] for other in near[node] if other in beside], at)
-        for at, node in enumerate(column)
+        node: _mean([beside[other] for other in near[node] if other in beside], place)
+        for place, node in enumerate(column)
     }
     return sorted(column, key=position.__getitem__)
 
@@ -115,10 +117,10 @@ def _spread(
     """
     least = [(sizes[a] + sizes[b]) / 2 + gap for a, b in itertools.pairwise(column)]
     down, up = list(wanted), list(wanted)
-    for at, step in enumerate(least):
-        down[at + 1] = max(down[at + 1], down[at] + step)
-    for at in range(len(least) - 1, -1, -1):
-        up[at] = min(up[at], up[at + 1] - least[at])
+    for place, step in enumerate(least):
+        down[place + 1] = max(down[place + 1], down[place] + step)
+    for place in range(len(least) - 1, -1, -1):
+        up[place] = min(up[place], up[place + 1] - least[place])
     return [(a + b) / 2 for a, b in zip(down, up)]
 
 

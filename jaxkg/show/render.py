@@ -102,8 +102,8 @@ def _table(answer: Shown, limit: int) -> str:
         because = one_line(next((sentences[i] for i in entity.paths if i in sentences), ""))
         if len(entity.paths) > 1:
             because += f" (and {len(entity.paths) - 1:,} more)"
-        told = [_who(entity), *map(one_line, entity.cells)]
-        cells = str(rank), *told, f"{entity.score:.3g}", because
+        words = [_who(entity), *map(one_line, entity.cells)]
+        cells = str(rank), *words, f"{entity.score:.3g}", because
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     if len(answer.entities) > limit:
         rows.append(

@@ -64,14 +64,14 @@ def svg(answer: Shown, *, max_nodes: int = 40) -> str:
     if not shown.boxes:
         return _document([_text(_MARGIN, 30, "Nothing to draw: no path is cited.")], 260, 48)
     pairs = [(arrow.head, arrow.tail) for arrow in shown.arrows]
-    found = columns(len(shown.boxes), pairs, shown.roots)
+    placed = columns(len(shown.boxes), pairs, shown.roots)
     tall = [_box_height(box) for box in shown.boxes]
-    y = [_MARGIN + at for at in heights(found, pairs, tall, _ROW_GAP)]
-    column = {node: at for at, nodes in enumerate(found) for node in nodes}
-    x, width = _across(shown, found, column)
+    y = [_MARGIN + height for height in heights(placed, pairs, tall, _ROW_GAP)]
+    column = {node: place for place, nodes in enumerate(placed) for node in nodes}
+    x, width = _across(shown, placed, column)
     parts = _drawn_arrows(shown, column, x, y)
     parts += [_drawn_box(*each) for each in zip(shown.boxes, x, y)]
-    height = max(at + size / 2 for at, size in zip(y, tall)) + _MARGIN
+    height = max(centre + size / 2 for centre, size in zip(y, tall)) + _MARGIN
     for note in shown.notes:
         parts.append(_text(_MARGIN, height + 6, note))
         height += _LINE
@@ -80,23 +80,23 @@ def svg(answer: Shown, *, max_nodes: int = 40) -> str:
 
 
 def _across(
-    shown: Scene, found: Sequence[Sequence[int]], column: Mapping[int, int]
+    shown: Scene, placed: Sequence[Sequence[int]], column: Mapping[int, int]
 ) -> tuple[list[float], float]:
     """The left side of every box, and the width of all."""
-    gaps = [60.0] * len(found)
-    inside = [False] * len(found)
+    gaps = [60.0] * len(placed)
+    inside = [False] * len(placed)
     for arrow in shown.arrows:
-        at = min(column[arrow.head], column[arrow.tail])
-        gaps[at] = max(gaps[at], _width(arrow.label, _SMALL) + 56)
-        inside[at] |= column[arrow.head] == column[arrow.tail]
+        place = min(column[arrow.head], column[arrow.tail])
+        gaps[place] = max(gaps[place], _width(arrow.label, _SMALL) + 56)
+        inside[place] |= column[arrow.head] == column[arrow.tail]
     wide = [_box_width(box) for box in shown.boxes]
     x = [0.0] * len(wide)
     left = _MARGIN
-    for at, nodes in enumerate(found):
+    for place, nodes in enumerate(placed):
         widest = max(wide[node] for node in nodes)
         for node in nodes:
             x[node] = left + (widest - wide[node]) / 2
-        left += widest + (gaps[at] if at + 1 < len(found) or inside[at] else 0)
+        left += widest + (gaps[place] if place + 1 < len(placed) or inside[place] else 0)
     return x, left + _MARGIN
 
 
@@ -218,9 +218,9 @@ def _drawn_box(box: Box, x: float, y: float) -> str:
     width, height = _box_width(box), _box_height(box)
     top = y - height / 2
     words = "".join(
-        f'<text x="{x + width / 2:.1f}" y="{top + _PADDING / 2 + (at + 0.75) * _LINE:.1f}" '
+        f'<text x="{x + width / 2:.1f}" y="{top + _PADDING / 2 + (place + 0.75) * _LINE:.1f}" '
         f'text-anchor="middle" fill="{ink}">{escape(line)}</text>'
-        for at, line in enumerate(box.lines)
+        for place, line in enumerate(box.lines)
     )
     return (
         f'<g><title>{escape(box.tooltip)}</title><rect x="{x:.1f}" y="{top:.1f}" '

@@ -72,10 +72,10 @@ def storage_dtype(dtype: Any) -> Any:
     Raises:
         JaxkgError: anything else.
     """
-    found = jnp.dtype(dtype)
-    if found not in (jnp.float32, jnp.bfloat16):
-        raise JaxkgError(f"storage dtype {found} is not supported: use float32 or bfloat16")
-    return found
+    kind = jnp.dtype(dtype)
+    if kind not in (jnp.float32, jnp.bfloat16):
+        raise JaxkgError(f"storage dtype {kind} is not supported: use float32 or bfloat16")
+    return kind
 
 
 def matmul(x: Pair, y: Pair) -> Pair:
