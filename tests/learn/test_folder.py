@@ -1,6 +1,8 @@
 """Saved models of every kind: what is written is read, by the version that wrote it."""
 
+import io
 import json
+import re
 
 import jax
 import numpy as np
@@ -95,6 +97,43 @@ def test_what_is_saved_is_opened(kind, tmp_path):
         (folder / f"{kind}.json").write_text(json.dumps(card | change))
         with pytest.raises(JaxkgError, match=why):
             type(model).open(folder)
+
+
+def npz(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_such_model_or_damaged_is_refused(kind, tmp_path):
+    model = made(kind)
+
+    def refused(why):
+        with pytest.raises(JaxkgError, match=why):
+            type(model).open(tmp_path / "model")
+
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(JaxkgError, match="holds other files"):
+        model.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    refused(rf"{kind}\.json is missing")
+    folder = model.save(tmp_path / "model")
+    arrays, card = folder / f"{kind}.npz", folder / f"{kind}.json"
+    raw, text = arrays.read_bytes(), card.read_text("utf-8")
+    middle = raw[: len(raw) // 2] + bytes(64) + raw[len(raw) // 2 + 64 :]
+    odd = npz(some=np.zeros(3)), npz(some=np.asarray([{}], object))  # never unpickled
+    for damaged in (b"", b"PK??", raw[: len(raw) // 2], middle, *odd):
+        arrays.write_bytes(damaged)
+        refused("is damaged")
+    arrays.unlink()
+    refused(rf"{kind}\.npz is missing")
+    arrays.write_bytes(raw)
+    for damaged in ("", "{", "[1, 2]", "null", json.dumps({"format": json.loads(text)["format"]})):
+        card.write_text(damaged)
+        refused(f"{re.escape(str(folder))} is damaged")
+    card.write_text(json.dumps(json.loads(text) | {"format": "another"}))
+    refused("another.*reads jaxkg-")
 
 
 def test_leaves_by_name():

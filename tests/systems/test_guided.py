@@ -349,16 +349,3 @@ def test_graph_vectors_come_in_the_graphs_order_and_inverses_are_negated():
     assert codes[[r, s, r + 2, s + 2]].tolist() == [[3, 4], [1, 2], [-3, -4], [-1, -2]]
     with pytest.raises(JaxkgError, match=r"no vector of 'd' \(2 are missing\)"):
         graph_vectors(KnowledgeGraph.from_triples([("b", "r", "d"), ("a", "q", "c")]), trained)
-
-
-def test_damage_is_told(trained, tmp_path):
-    scorer = trained
-    folder = scorer.save(tmp_path / "scorer")
-    data = (folder / "edges.npz").read_bytes()
-    (folder / "edges.npz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(JaxkgError, match="damaged"):
-        TrainedScorer.open(folder)
-    with pytest.raises(JaxkgError, match="no edge scorer"):
-        TrainedScorer.open(tmp_path)
-    with pytest.raises(JaxkgError, match="other files"):
-        scorer.save(tmp_path)

@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, find_topics
-from jaxkg.kg.link.linker import Linker
-from jaxkg.kg.link.topics import masked_texts
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.mine import MinedPaths
 from jaxkg.learn.planner import fit
 from jaxkg.learn.planner.fit import fit_planner
@@ -141,16 +139,6 @@ def test_nothing_to_learn_from_is_refused(world):
         fit_planner(*world, list(questions()), held_out=1.0)
     with pytest.raises(JaxkgError, match="no relation path leads from a topic to an answer"):
         fit_planner(*world, UNUSABLE[:3], config=TINY)
-
-
-def test_topics_are_masked(world):
-    asked = [
-        Question("q", "who directed Film7"),
-        Question("q", "films of [Film1]", mention=(9, 16)),
-    ]
-    texts = masked_texts(asked, find_topics(Linker(world[0]), asked))
-    assert texts[0] == f"who directed {TOPIC_WORD}"
-    assert TOPIC_WORD in texts[1]
 
 
 @pytest.mark.usefixtures("standard_promotion")

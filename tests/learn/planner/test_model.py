@@ -1,5 +1,4 @@
 import json
-import re
 
 import jax
 import numpy as np
@@ -54,13 +53,6 @@ def test_saving_again_replaces_and_leaves_nothing_behind(planner, saved):
     assert sorted(path.name for path in saved.iterdir()) == ["planner.json", "planner.npz"]
 
 
-def test_a_folder_of_other_things_is_not_written_to(planner, tmp_path):
-    (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(JaxkgError, match="holds other files"):
-        planner.save(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
-
-
 def test_another_graph_is_refused_with_the_difference(planner):
     planner.check_relations(list(NAMES))
     with pytest.raises(JaxkgError, match=r"3 relations against 2; the graph lacks \^odd\);"):
@@ -71,59 +63,15 @@ def test_another_graph_is_refused_with_the_difference(planner):
         planner.check_relations(NAMES[::-1])
 
 
-def test_no_planner_says_which_file_is_missing(saved, tmp_path):
-    with pytest.raises(JaxkgError, match=r"no planner in .*planner\.json is missing"):
-        Planner.open(tmp_path / "nowhere")
-    (saved / "planner.npz").unlink()
-    with pytest.raises(JaxkgError, match=r"planner\.npz is missing"):
-        Planner.open(saved)
-
-
 def change(saved, **fields):
     path = saved / "planner.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
-
-
-@pytest.mark.parametrize("content", ["", "{", "[1, 2]", "null", '{"format": "jaxkg-planner"}'])
-def test_damaged_words_are_one_clear_error(saved, content):
-    (saved / "planner.json").write_text(content)
-    with pytest.raises(JaxkgError, match=f"planner in {re.escape(str(saved))} is damaged"):
-        Planner.open(saved)
-
-
-@pytest.mark.parametrize("damage", ["empty", "garbage", "cut", "flipped", "not arrays"])
-def test_damaged_weights_are_one_clear_error(saved, damage):
-    path = saved / "planner.npz"
-    raw = path.read_bytes()
-    middle = raw[: len(raw) // 2] + bytes(64) + raw[len(raw) // 2 + 64 :]
-    changed = {"empty": b"", "garbage": b"PK??", "cut": raw[: len(raw) // 2], "flipped": middle}
-    if damage == "not arrays":
-        with path.open("wb") as file:
-            np.savez(file, ngram=np.zeros(3))
-    else:
-        path.write_bytes(changed[damage])
-    with pytest.raises(JaxkgError, match="is damaged"):
-        Planner.open(saved)
-
-
-def test_objects_are_never_unpickled(saved):
-    with (saved / "planner.npz").open("wb") as file:
-        np.savez(file, ngram=np.asarray([{}], object))
-    with pytest.raises(JaxkgError, match="is damaged"):
-        Planner.open(saved)
 
 
 @pytest.mark.parametrize("fields", [{"relations": ["a"]}, {"hops": 3}, {"buckets": 128}])
 def test_words_and_weights_that_disagree_are_refused(saved, fields):
     change(saved, **fields)
     with pytest.raises(JaxkgError, match=r"weights and sizes disagree|not those it was"):
-        Planner.open(saved)
-
-
-@pytest.mark.parametrize("fields", [{"version": 99}, {"format": "another-planner"}])
-def test_a_newer_or_foreign_format_is_named(saved, fields):
-    change(saved, **fields)
-    with pytest.raises(JaxkgError, match=r"(version 99|another-planner).*reads jaxkg-planner"):
         Planner.open(saved)
 
 

@@ -14,7 +14,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import settings_made
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.fit import fit_priority
-from jaxkg.learn.priority.model import PriorityModel, entity_features
+from jaxkg.learn.priority.model import entity_features
 from jaxkg.learn.priority.subgraphs import subgraph_sizes
 from jaxkg.learn.priority.train import (
     PriorityConfig,
@@ -164,35 +164,6 @@ def test_a_stopped_training_goes_on_bit_for_bit(fitted, tmp_path):
         np.testing.assert_array_equal(one, other)
     with pytest.raises(JaxkgError, match=r"another run \(its config differ"):
         fit(checkpoints=tmp_path, config=dataclasses.replace(CONFIG, dropout=0.2))
-
-
-def test_what_is_saved_is_what_is_opened(fitted, tmp_path):
-    model, _ = fitted
-    back = PriorityModel.open(model.save(tmp_path / "model"))
-    for one, other in zip(jax.tree.leaves(back.params), jax.tree.leaves(model.params)):
-        np.testing.assert_array_equal(one, other)
-    assert jax.tree.structure(back.params) == jax.tree.structure(model.params)
-    for name in ("relations", "hasher", "sizes", "graph"):
-        assert getattr(back, name) == getattr(model, name)
-    assert back.known_share("who directed") == 1.0
-    assert back.known_share("who thereby upbraided gaffers") < 1.0
-
-
-def test_damage_and_other_things_are_refused(fitted, tmp_path):
-    model, _ = fitted
-    with pytest.raises(JaxkgError, match=r"priority\.json is missing"):
-        PriorityModel.open(tmp_path / "nothing")
-    (tmp_path / "thesis.tex").touch()
-    with pytest.raises(JaxkgError, match="holds other files"):
-        model.save(tmp_path)
-    folder = model.save(tmp_path / "model")
-    text = (folder / "priority.json").read_text()
-    (folder / "priority.json").write_text(text.replace('"state": 32', '"state": 16'))
-    with pytest.raises(JaxkgError, match="weights and sizes disagree"):
-        PriorityModel.open(folder)
-    (folder / "priority.json").write_text(text.replace('"version": 2', '"version": 9'))
-    with pytest.raises(JaxkgError, match="reads jaxkg-priority version 2"):
-        PriorityModel.open(folder)
 
 
 def test_another_graph_needs_the_same_relations_and_maybe_the_same_entities(fitted):

@@ -140,19 +140,11 @@ def test_a_directed_ranker_tells_children_from_parents(tmp_path):
     assert qa.ask("children of p5").plan[0].relations == ("^father",)
 
 
-def test_other_graphs_encoders_and_damage_are_refused(world, ranker, tmp_path):
+def test_other_graphs_and_encoders_are_refused(world, ranker, tmp_path):
     kg, _ = world
     with pytest.raises(JaxkgError, match="reads vectors of hashing"):
         RankedPaths.build(kg, ranker, HashingEncoder(buckets=128))
     with pytest.raises(JaxkgError, match="trained for another graph"):
         RankedPaths.build(KnowledgeGraph.from_triples([("a", "b", "c")]), ranker, ENCODER)
-    folder = ranker.save(tmp_path / "ranker")
-    (folder / "ranker.npz").write_bytes(b"PK")
-    with pytest.raises(JaxkgError, match="damaged"):
-        PathRanker.open(folder)
-    with pytest.raises(JaxkgError, match="no path ranker"):
-        PathRanker.open(tmp_path)
-    with pytest.raises(JaxkgError, match="other files"):
-        ranker.save(tmp_path)
     (tmp_path / "new" / TRAINING).mkdir(parents=True)
     assert PathRanker.open(ranker.save(tmp_path / "new")).encoder == ranker.encoder

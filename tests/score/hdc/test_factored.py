@@ -170,17 +170,6 @@ def test_certificate_is_given_only_when_the_margin_beats_the_rounding():
     assert not hdc.exhaustive(a, table, query, slack=1, **kw).certified.any()
 
 
-def test_vmap_over_tables_equals_loop():
-    a, table, queries = setting()
-    tables = jnp.stack([table, table[::-1]])
-    kw = {"k": 2, "min_length": 2, "max_length": 2}
-    batched = jax.vmap(lambda t: hdc.exhaustive(a, t, queries, **kw))(tables)
-    for i in range(2):
-        single = hdc.exhaustive(a, tables[i], queries, **kw)
-        np.testing.assert_array_equal(batched.paths[i], single.paths)
-        np.testing.assert_allclose(batched.score[i], single.score, atol=1e-6)
-
-
 def test_bad_calls_say_what_would_work():
     a, table, queries = setting()
     real = hdc.operator("real", 16)
