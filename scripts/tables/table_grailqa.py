@@ -22,10 +22,10 @@ import numpy as np
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.comparing import Unfit, system_built
 from jaxkg.experiments.datasets import GRAPHS
-from jaxkg.experiments.measure import measure
 from jaxkg.experiments.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.measure import measure
 from lib.record import Record, arguments
 from lib.rows import row, shown
 from lib.sets import sets
@@ -58,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments(__doc__)
     parser.add_argument("--parts", type=Path, help="folder of trained parts, named by their kind")
     parser.add_argument("--limit", type=int, help="first so many questions")
+    parser.add_argument("--systems", nargs="+", help="these alone, by their short names")
     options = parser.parse_args(argv)
     record, world = Record(__file__, options), sets("webqsp", options.data, names=True)
     questions = world.questions("grailqa", limit=options.limit)
@@ -69,6 +70,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     columns: dict[str, np.ndarray] = {}
     parts = Parts(world.kg, lambda *told: None, seed=options.seed)
     for name, (system, wishes) in ARMS.items():
+        if options.systems and system not in options.systems:
+            continue
         folder = None if options.parts is None else options.parts / system
         if system in ("planner", "pathmind", "ranked"):
             if folder is None or not folder.is_dir():
