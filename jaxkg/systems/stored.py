@@ -228,11 +228,6 @@ class StoredQA(QuestionAnswering):
         relations = self.store.schema.relations
         return cuts_met(part.graph, part.sets, queries, cuts, part.counted, relations)
 
-    def graph_of(self, answer: Answer) -> TopicGraph | None:
-        """What an answer just given was looked for in."""
-        part = self._last.get(_key(answer))
-        return None if part is None else part.graph
-
     def check(self, answer: Answer) -> tuple[str, ...]:
         """Faults of an answer just given: as `jaxkg.cite.check`, and the store is asked again."""
         part = self._last.get(_key(answer))

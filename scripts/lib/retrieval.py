@@ -6,8 +6,9 @@ super-relations" (ReKnoS), Figure 2 and Table 10.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -99,3 +100,26 @@ def breakdown(kinds: Iterable[Retrieval]) -> dict[str, float]:
     for kind in KINDS[1:]:
         shares[kind] = counts[kind] / max(missed, 1)
     return shares
+
+
+def retrieval_similarity(
+    encode: Callable[[Sequence[str]], np.ndarray], retrieved: Sequence[str], gold: Sequence[str]
+) -> float:
+    """R-S: the cosine of what was retrieved and the gold evidence, each taken as one text.
+
+    The vector of a set is the mean of its texts' vectors. NaN without gold, 0 where nothing was
+    retrieved.
+
+    Args:
+        encode: texts to vectors of length 1.
+        retrieved, gold: texts.
+
+    Reference: PRoH, Section 5, after HyperGraphRAG; the encoder and the mean are ours.
+    """
+    if not gold:
+        return math.nan
+    if not retrieved:
+        return 0.0
+    one, other = (np.mean(encode(list(some)), axis=0) for some in (retrieved, gold))
+    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return float(one @ other) / lengths if lengths else 0.0

@@ -22,12 +22,13 @@ from typing import Any
 
 import jax
 import numpy as np
+from lib.ntriples import to_ntriples
 from lib.query_graphs import QueryGraphs
 from lib.query_graphs.rounds import PROGRAMS
 
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.kg.queries.sets import QuerySets, Result
-from jaxkg.kg.queries.sparql import Terms, to_ntriples, to_sparql
+from jaxkg.kg.queries.sparql import Terms, to_sparql
 from jaxkg.kg.queries.values import Values
 from jaxkg.query import (
     Count,

@@ -45,7 +45,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate, evaluate
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.published import mrqa_f1
-from jaxkg.evaluate.metrics.retrieval import retrieval_similarity, support_recall_at_k
+from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
 from jaxkg.experiments.measure import lines_of
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
@@ -75,6 +75,7 @@ from lib.curves import save_curve_plot
 from lib.measure import share
 from lib.oracle import Known, Oracle, OracleServer, known_of_text
 from lib.record import Record, arguments
+from lib.retrieval import retrieval_similarity
 from lib.sets import Sets, sets, text_questions
 
 OVER_TEXT = ("musique", "hotpotqa")

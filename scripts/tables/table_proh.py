@@ -33,7 +33,7 @@ from jaxkg.kg.questions.read import read_questions
 from jaxkg.records import Question
 from jaxkg.systems.proh.decompose import retrieve_in_steps
 from jaxkg.systems.proh.index import HyperIndex, hyper_index
-from jaxkg.systems.proh.retrieval import RetrievalSettings, Retriever, merged_chunks
+from jaxkg.systems.proh.retrieval import RetrievalSettings, Retriever, merged
 from jaxkg.systems.proh.synonyms import with_synonyms
 from jaxkg.systems.proh.walk import chain
 from jaxkg.text.minilm import MiniLM
@@ -366,12 +366,12 @@ def table(name: str, task: Task, encode: Any, options: argparse.Namespace, recor
         )
         retriever = Retriever(index, settings)
 
-        def merged(found: Any) -> list[int]:
-            return [chunk for chunk, _ in merged_chunks(found)]
+        def ranking_of(found: Any) -> list[int]:
+            return [chunk for chunk, _ in merged([some.chunks for some in found])]
 
         rows.add(
             "PRoH retrieval, gold sub-questions as the plan",
-            lambda: by_steps(task, retriever.retrieve, merged),
+            lambda: by_steps(task, retriever.retrieve, ranking_of),
         )
         rows.add(
             "PRoH retrieval, its own inner questions as the plan, 3 names",

@@ -1,6 +1,8 @@
+import math
+
 import numpy as np
 import pytest
-from lib.retrieval import Distances, breakdown, retrieval
+from lib.retrieval import Distances, breakdown, retrieval, retrieval_similarity
 
 from jaxkg.kg import KnowledgeGraph
 
@@ -70,3 +72,15 @@ def test_shares_are_of_the_misses():
     }
     assert breakdown([])["retrieval_rate"] == 0
     assert breakdown(["retrieved"])["misdirection"] == 0
+
+
+def test_retrieval_similarity_is_the_cosine_of_the_two_sets_means():
+    vectors = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.6, 0.8]}
+
+    def encode(texts):
+        return np.array([vectors[text] for text in texts])
+
+    assert retrieval_similarity(encode, ["a"], ["c"]) == pytest.approx(0.6)
+    assert retrieval_similarity(encode, ["a", "b"], ["c"]) == pytest.approx(1.4 / 2**0.5)
+    assert retrieval_similarity(encode, [], ["c"]) == 0
+    assert math.isnan(retrieval_similarity(encode, ["a"], []))

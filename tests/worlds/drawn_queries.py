@@ -263,8 +263,8 @@ class RandomQueries:
         low = np.searchsorted(triples[:, 0], some)
         high = np.searchsorted(triples[:, 0], some, "right")
         found = {int(code) for a, b in zip(low, high) for code in triples[a:b, 1]}
-        for row in some.tolist():
-            found |= {c + self.kg.num_relations for c in self.sets.codes_into(row)}
+        into = triples[np.isin(triples[:, 2], some), 1]
+        found |= {int(code) + self.kg.num_relations for code in into}
         return [self.kg.relation_name(code) for code in sorted(found)]
 
     def _pick(self, items) -> Any:

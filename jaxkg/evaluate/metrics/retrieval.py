@@ -7,9 +7,7 @@ the gold side in question (paths, answers, support) gives NaN and is counted apa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Sequence
-
-import numpy as np
+from collections.abc import Collection, Hashable, Sequence
 
 from jaxkg.errors import JaxkgError
 
@@ -67,29 +65,6 @@ def support_recall_at_k(gold: Collection[Hashable], ranked: Sequence[Hashable], 
 def relation_path_key(path: Sequence[str], directed: bool) -> tuple[str, ...]:
     """A relation path as a key, without its `^` where direction is left open."""
     return tuple(path) if directed else tuple(step.removeprefix("^") for step in path)
-
-
-def retrieval_similarity(
-    encode: Callable[[Sequence[str]], np.ndarray], retrieved: Sequence[str], gold: Sequence[str]
-) -> float:
-    """R-S: the cosine of what was retrieved and the gold evidence, each taken as one text.
-
-    The vector of a set is the mean of its texts' vectors. NaN without gold, 0 where nothing was
-    retrieved.
-
-    Args:
-        encode: texts to vectors of length 1.
-        retrieved, gold: texts.
-
-    Reference: PRoH, Section 5, after HyperGraphRAG; the encoder and the mean are ours.
-    """
-    if not gold:
-        return math.nan
-    if not retrieved:
-        return 0.0
-    one, other = (np.mean(encode(list(some)), axis=0) for some in (retrieved, gold))
-    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(one @ other) / lengths if lengths else 0.0
 
 
 def _check(k: int) -> None:

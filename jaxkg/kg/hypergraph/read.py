@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.textfile import BadLines, Progress, existing, line_blocks
+from jaxkg.kg.files.textfile import BadLines, existing, line_blocks
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
 from jaxkg.kg.link.folding import split_words
@@ -25,7 +25,6 @@ def read_nary(
     *,
     names: Mapping[str, str] | None = None,
     skip_bad: int = 0,
-    on_progress: Progress | None = None,
 ) -> KnowledgeHypergraph:
     """Read n-ary facts, `relation<TAB>e1<TAB>e2...` a line (JF17K, FB-AUTO).
 
@@ -35,7 +34,6 @@ def read_nary(
         path: the file.
         names: display name by entity id.
         skip_bad: malformed lines to tolerate.
-        on_progress: told bytes done and in all.
 
     Raises:
         JaxkgError: no such file, or a line is no fact.
@@ -43,7 +41,7 @@ def read_nary(
     path, bad = existing(path), BadLines(skip_bad)
 
     def edges() -> Iterator[Hyperedge]:
-        for first, lines in line_blocks(path, on_progress=on_progress):
+        for first, lines in line_blocks(path):
             for number, line in enumerate(lines, start=first):
                 fields = [field.strip() for field in line.rstrip("\r").split("\t")]
                 if fields[0].startswith("instance") and fields[0][8:].isdecimal():
@@ -132,9 +130,7 @@ def hypergraph_of(graph: KnowledgeGraph) -> KnowledgeHypergraph:
     return KnowledgeHypergraph.from_edges(edges(), names=names)
 
 
-def read_hyperedges(
-    path: str | os.PathLike[str], *, skip_bad: int = 0, on_progress: Progress | None = None
-) -> KnowledgeHypergraph:
+def read_hyperedges(path: str | os.PathLike[str]) -> KnowledgeHypergraph:
     """Read a hypergraph of one's own from JSON lines.
 
     A line with `entities` is a hyperedge, `{"name", "entities", "kind", "chunk"}`; `kind` is "fact"
@@ -144,12 +140,12 @@ def read_hyperedges(
     Raises:
         JaxkgError: no such file, or a line is neither.
     """
-    path, bad = existing(path), BadLines(skip_bad)
+    path, bad = existing(path), BadLines(0)
     edges: list[Hyperedge] = []
     chunks: dict[str, Chunk] = {}
     names: dict[str, str] = {}
     descriptions: dict[str, str] = {}
-    for first, lines in line_blocks(path, on_progress=on_progress):
+    for first, lines in line_blocks(path):
         for number, line in enumerate(lines, start=first):
             if not line.strip():
                 continue

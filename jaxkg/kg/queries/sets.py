@@ -245,20 +245,6 @@ class QuerySets:
             walks = further
         return [walk for walk in walks.values() if walk]
 
-    def codes_into(self, node: int) -> list[int]:
-        """Relations of which an entity is a tail, ascending."""
-        low, high = np.searchsorted(self._tails, node), np.searchsorted(self._tails, node, "right")
-        rows = self._by_tail[low:high]
-        return np.unique(self.kg.triples[rows, 1]).tolist()
-
-    @functools.cached_property
-    def _by_tail(self) -> np.ndarray:
-        return np.argsort(self.kg.triples[:, 2], kind="stable")
-
-    @functools.cached_property
-    def _tails(self) -> np.ndarray:
-        return self.kg.triples[self._by_tail, 2]
-
     def _matched(self, node: Match) -> Derived:
         """Pairs of ends of one entity; a walk to each end of the first that compares as wanted."""
         source = self.derive(node.source)

@@ -3,7 +3,7 @@
 IRIs and RDF literals stand as they are; other entities are `<urn:jaxkg:entity:...>`, relations
 that are no IRIs `<urn:jaxkg:relation:...>`, percent-encoded. Values recognised in what is no RDF
 literal hang on their entities by `<urn:jaxkg:number>` (and `:unit`), `<urn:jaxkg:date>` (a text),
-`<urn:jaxkg:boolean>` and `<urn:jaxkg:text>`. `to_ntriples` writes a graph in these terms.
+`<urn:jaxkg:boolean>` and `<urn:jaxkg:text>`.
 
 Reference: Harris and Seaborne (eds.), "SPARQL 1.1 Query Language", W3C Recommendation, 2013.
 """
@@ -13,13 +13,12 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator
 from urllib.parse import quote
 
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.queries.literals import CLOCK, NUMBERS, XSD, as_date, as_number, clock_text, literal
+from jaxkg.kg.queries.literals import CLOCK, NUMBERS, XSD, as_date, as_number, literal
 from jaxkg.kg.queries.rules import (
     ends_at,
     last_relations,
@@ -30,7 +29,6 @@ from jaxkg.kg.queries.rules import (
     where_window,
 )
 from jaxkg.kg.queries.values import Values, count_meant
-from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
     Column,
     Compared,
@@ -96,36 +94,6 @@ def to_sparql(values: Values, query: Query) -> str:
     if isinstance(query, Compared):
         return f"ASK {{\n{_indented(made.compared(query))}\n}}"
     return f"SELECT DISTINCT ?answer WHERE {made.group(query)}"
-
-
-def to_ntriples(values: Values) -> Iterator[str]:
-    """The lines of a graph as N-Triples, in the terms that `to_sparql` uses."""
-    kg, terms = values.kg, Terms(values.kg)
-    for head, relation, tail in kg.triples.tolist():
-        link = terms.relation(kg.relations[relation])
-        yield f"{terms.entity(head)} {link} {terms.entity(tail)} ."
-    for row in range(kg.num_entities):
-        term = terms.entity(row)
-        if term.startswith('"'):
-            continue
-        name = kg.name(row)
-        yield f"{term} <urn:jaxkg:text> {_quoted(values.text(row)[0])} ."
-        if number := values.number(row):
-            yield f'{term} <urn:jaxkg:number> "{number[1]:f}"^^<{XSD}decimal> .'
-            yield f"{term} <urn:jaxkg:unit> {_quoted(number[0])} ."
-        if (day := int(values.keys[1, 0, row])) != NONE:
-            yield f"{term} <urn:jaxkg:date> {_quoted(_iso(name, day))} ."
-        if (truth := values.keys[2, 0, row]) != NONE:
-            yield f'{term} <urn:jaxkg:boolean> "{str(bool(truth)).lower()}"^^<{XSD}boolean> .'
-
-
-def _iso(name: str, day: int) -> str:
-    """ISO 8601, which another engine reads, of a date however it is written."""
-    if day >= CLOCK:
-        return clock_text(day)
-    if as_date(name):
-        return name.strip()
-    return f"{day // 10000:04}-{day // 100 % 100:02}-{day % 100:02}"
 
 
 class Terms:

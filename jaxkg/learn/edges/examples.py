@@ -20,6 +20,10 @@ from jaxkg.learn.mine import MinedPaths
 from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream
 from jaxkg.types import NULL, Fit, Frontier, Graph, inverse_code
 
+_WORDINGS, _TEMPERATURE = 16, 0.05
+"""Distinct wordings that vote; a vote loses exp((cosine - 1) / temperature)."""
+_SLACK = 0.05
+"""Paths whose F1 is this close to the question's best are candidates."""
 _BLOCK = 1024
 
 
@@ -63,10 +67,6 @@ def agreed_paths(
     mined: MinedPaths,
     texts: Sequence[str],
     vectors: np.ndarray,
-    *,
-    neighbours: int = 16,
-    temperature: float = 0.05,
-    slack: float = 0.05,
 ) -> np.ndarray:
     """The mined path of each question that questions worded alike agree on.
 
@@ -74,16 +74,13 @@ def agreed_paths(
         mined: paths of Q questions.
         texts: their masked texts.
         vectors: [Q, D] float32 of length 1, of those texts.
-        neighbours: distinct wordings that vote.
-        temperature: a wording's vote loses exp((cosine - 1) / temperature).
-        slack: paths whose F1 is this close to the question's best are candidates.
 
     Returns:
         [Q, L] int32 codes, NULL where a question has no path.
     """
     count, keep, hops = mined.relations.shape
     best = mined.f1.max(axis=1, initial=0.0)
-    good = (mined.f1 > 0) & (mined.f1 >= best[:, None] - slack)
+    good = (mined.f1 > 0) & (mined.f1 >= best[:, None] - _SLACK)
     flat, place = np.unique(mined.relations.reshape(-1, hops), axis=0, return_inverse=True)
     place = place.reshape(count, keep)
     wordings, first, wording = np.unique(list(texts), return_index=True, return_inverse=True)
@@ -94,7 +91,7 @@ def agreed_paths(
     )
     asked = np.bincount(wording[best > 0], minlength=len(wordings))
     votes = sp.diags(1 / np.maximum(asked, 1)) @ votes
-    kernel = _kernel(vectors[first], neighbours, temperature)
+    kernel = _kernel(vectors[first])
     # Few questions of a wording say little, so they weigh less than many.
     weight = sp.diags(np.sqrt(asked))
     agreed = sp.csr_matrix(kernel @ weight @ votes)
@@ -104,10 +101,10 @@ def agreed_paths(
     return np.where((best > 0)[:, None], chosen[:, 0], NULL).astype(np.int32)
 
 
-def _kernel(vectors: np.ndarray, neighbours: int, temperature: float) -> sp.csr_matrix:
+def _kernel(vectors: np.ndarray) -> sp.csr_matrix:
     """[V, V] weights of each wording's nearest ones, itself among them."""
     size = len(vectors)
-    keep = min(neighbours, size)
+    keep = min(_WORDINGS, size)
     rows, columns, weights = [], [], []
     for begin in range(0, size, _BLOCK):
         cosine = vectors[begin : begin + _BLOCK] @ vectors.T
@@ -115,7 +112,7 @@ def _kernel(vectors: np.ndarray, neighbours: int, temperature: float) -> sp.csr_
         rows.append(np.repeat(np.arange(begin, begin + len(cosine)), keep))
         columns.append(near.ravel())
         close = np.take_along_axis(cosine, near, axis=1).ravel()
-        weights.append(np.exp((np.minimum(close, 1) - 1) / temperature))
+        weights.append(np.exp((np.minimum(close, 1) - 1) / _TEMPERATURE))
     parts = (np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns)))
     return sp.csr_matrix(parts, shape=(size, size))
 

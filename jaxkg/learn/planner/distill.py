@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.planner.model import Planner
@@ -54,8 +52,6 @@ def distill(
     *,
     held_out: float = 0.1,
     config: PlannerConfig = PlannerConfig(),
-    revisit: Revisit = "topic",
-    folder: str | os.PathLike[str] | None = None,
     seed: int = 0,
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Planner, tuple[PlanTrace, ...], DistillReport]:
@@ -67,8 +63,6 @@ def distill(
         held_out: share of the traces that only choose the epoch; on them the student is compared
             with its teacher.
         config: sizes and schedule.
-        revisit: which nodes a path may return to; the rule the teacher's plans were executed by.
-        folder: keeps the training's state; a later call goes on from there.
         seed: of split, weights, order and dropout.
         on_progress: called with (stage, done, total).
 
@@ -106,7 +100,6 @@ def distill(
         config,
         buckets=hasher.buckets,
         seed=seed,
-        folder=folder,
         on_epoch=lambda epoch, loss, score: tick("distill", epoch, config.epochs),
     )
     tick("distill", config.epochs, config.epochs)
@@ -129,7 +122,7 @@ def distill(
             "distilled": dataclasses.asdict(report),
             "teachers": teachers,
             "seed": seed,
-            "revisit": revisit,
+            "revisit": "topic",
         },
         wordings=Wordings.of(read),
     )

@@ -342,17 +342,6 @@ class Retriever:
             topics[owner].update(dict.fromkeys(merged[good].tolist()))
 
 
-def merged_chunks(found: Sequence[Retrieved]) -> tuple[tuple[int, float], ...]:
-    """Passages of several sub-questions as one ranking: the best of each, then the second best.
-
-    >>> one = Retrieved(Anchors((), ()), (), ((7, -1.0), (8, -2.0)), ())
-    >>> two = Retrieved(Anchors((), ()), (), ((7, -3.0), (9, -4.0)), ())
-    >>> [chunk for chunk, _ in merged_chunks([one, two])]
-    [7, 8, 9]
-    """
-    return merged([some.chunks for some in found])
-
-
 def merged(rankings: Sequence[Sequence[tuple[_Item, float]]]) -> tuple[tuple[_Item, float], ...]:
     """Several rankings as one: the best of each, then the second best; of those the higher scores
     first, of an item that is in several the first."""

@@ -1,13 +1,11 @@
 import math
 
-import numpy as np
 import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.metrics.retrieval import (
     answer_recall_at_k,
     path_recall_at_k,
-    retrieval_similarity,
     support_recall_at_k,
 )
 
@@ -56,15 +54,3 @@ def test_undefined_without_a_gold_side():
 def test_k_must_be_positive(metric):
     with pytest.raises(JaxkgError, match="at least 1, not 0"):
         metric([], [], 0)
-
-
-def test_retrieval_similarity_is_the_cosine_of_the_two_sets_means():
-    vectors = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.6, 0.8]}
-
-    def encode(texts):
-        return np.array([vectors[text] for text in texts])
-
-    assert retrieval_similarity(encode, ["a"], ["c"]) == pytest.approx(0.6)
-    assert retrieval_similarity(encode, ["a", "b"], ["c"]) == pytest.approx(1.4 / 2**0.5)
-    assert retrieval_similarity(encode, [], ["c"]) == 0
-    assert math.isnan(retrieval_similarity(encode, ["a"], []))

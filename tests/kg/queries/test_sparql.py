@@ -3,12 +3,13 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from drawn_queries import RandomQueries
+from lib.ntriples import to_ntriples
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.queries.sparql import Terms, to_ntriples, to_sparql
+from jaxkg.kg.queries.sparql import Terms, to_sparql
 from jaxkg.kg.queries.values import Values
 from jaxkg.query import Entities, Extreme, Intersection, Step, Value, Where
 
