@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.exports import DIRECTIONS, LINKED, plain_header
 from jaxkg.kg.files.textfile import BadLines, Progress, line_at, line_blocks
 from jaxkg.kg.names import NameCollector
+from jaxkg.kg.queries.columns import is_value
 
 SEPARATORS = {"metaqa": "|", "tsv": "\t", "csv": ","}
 """Column separator by format. Only CSV knows quotes; in the other two they are plain characters."""
@@ -27,11 +30,32 @@ several in one header the first counts."""
 _LETTERS = ("h", "r", "t"), ("s", "p", "o")
 _EDGES = ("source", "target"), ("src", "dst"), ("from", "to")
 _SAID = "label", "kind", "interaction"
+_NOTHING = frozenset(("\\N", "NULL")) | DIRECTIONS
 _BESIDE = {*_SAID, "id", "weight", "key", "timeset"}
 """What may stand beside the ends of an edge that has no relation."""
 
 Columns = Sequence[int | str]
 Row = tuple[int, list[str]]
+
+Said = tuple[tuple[str, str, str], list[tuple[str, str]], str]
+"""A fact, what is said of it, and where it stands."""
+
+
+class Edges(NamedTuple):
+    """Facts of a file, or part of one, that holds triples.
+
+    Attributes:
+        first, last: the first one's place in the encoder, and that after the last one.
+        said: what further columns say of them.
+    """
+
+    first: int
+    last: int
+    said: Sequence[Said] = ()
+
+
+_UNSAID = frozenset(("", "id", "key", "timeset", "relation_id", "human_readable_id"))
+"""Columns that number edges, and say nothing of them."""
 
 _ROWS = 1 << 11
 """Rows of CSV alive at once; few, for the garbage collector walks every one."""
@@ -45,6 +69,7 @@ class _Layout:
     triple: tuple[int, int, int]
     source: int | None
     expected: str
+    beside: tuple[tuple[str, int], ...] = ()
 
 
 def read_delimited(
@@ -58,15 +83,19 @@ def read_delimited(
     lines: bool = False,
     encoding: str = "utf-8",
     on_progress: Progress | None = None,
+    said: list[Said] | None = None,
 ) -> str:
     """Read "metaqa", "tsv" or "csv" triples into `encoder`; see `jaxkg.kg.read_graph`.
+
+    Args:
+        said: takes what further columns say of facts; without it they are left out.
 
     Returns:
         How a header was taken; "" where it is plain or there is none.
     """
     separator = separator_of(path, format, encoding)
-    rows_in = Rows(path, format, separator, encoder, bad, columns, provenance, lines)
-    blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
+    rows_in = Rows(path, format, separator, encoder, bad, columns, provenance, lines, said)
+    blocks = row_blocks(path, encoding=encoding, on_progress=on_progress)
     if format == "csv":
         for rows in csv_rows(path, blocks, bad, encoding, separator):
             rows_in.rows(rows)
@@ -97,6 +126,8 @@ def is_edge_list(words: Sequence[str]) -> bool:
     (True, False)
     """
     folded = [word.strip().casefold() for word in words]
+    if any(folded.count(one) == folded.count(other) == 1 for one, other in _EDGES[:2]):
+        return True
     return tuple(folded[:2]) in _EDGES and _BESIDE.issuperset(folded[2:])
 
 
@@ -104,8 +135,7 @@ def separator_of(path: Path, format: str, encoding: str) -> str:
     """What parts the columns; of CSV a semicolon where the first line has no comma.
 
     It is one, too, where two lines have as many semicolons as each other, the first more of them
-    than commas: "Name;Price, net;Place". Of the format "table", whose files may be called anything,
-    it is a tab where the first line has neither.
+    than commas: "Name;Price, net;Place". It is a tab where the first line has neither.
     """
     if format not in ("csv", "table"):
         return SEPARATORS[format]
@@ -113,13 +143,52 @@ def separator_of(path: Path, format: str, encoding: str) -> str:
     if ";" in first:
         many = second.count(";") == first.count(";") > first.count(",")
         return ";" if many or "," not in first else ","
-    return "\t" if format == "table" and "\t" in first and "," not in first else ","
+    return "\t" if "\t" in first and "," not in first else ","
+
+
+_ABOVE = 20
+"""Lines in which a table may begin, below what is said of it."""
+
+
+def row_blocks(
+    path: Path, *, encoding: str = "utf-8", on_progress: Progress | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a file of columns as `line_blocks` has them; what stands above the columns, a
+    title or comments from `#` on, is blank."""
+    blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
+    for number, lines in blocks:
+        if number == 1 and (above := lines_above(lines)):
+            lines = [*[""] * above, *lines[above:]]
+        yield number, lines
+
+
+def lines_above(lines: Sequence[str]) -> int:
+    """How many of the first lines stand above the columns.
+
+    >>> lines_above(["# by Ann", "", "river,length", "Glomma,621"]), lines_above(["a,b", "c,d"])
+    (2, 0)
+    >>> lines_above(["Report 2024", "", "river,length", "Glomma,621"]), lines_above(["a", "b,c"])
+    (2, 0)
+    """
+    filled = [(at, line) for at, line in enumerate(lines[: 4 * _ABOVE]) if line.strip()][:_ABOVE]
+    for place, ((at, line), (_, below)) in enumerate(itertools.pairwise(filled)):
+        if line.startswith("#"):
+            continue
+        parted = [one for one in "\t;,|" if line.count(one) == below.count(one) > 0]
+        over = [one for _, one in filled[:place]]
+        if not parted:
+            continue
+        comments = all(one.startswith("#") for one in over)
+        # A title is set off by a blank line.
+        titles = at > 0 and not lines[at - 1].strip() and not any(parted[0] in one for one in over)
+        return at if over and (comments or titles) else 0
+    return 0
 
 
 def _first_two(path: Path, encoding: str) -> tuple[str, str]:
     """The first two lines that are not blank, or blanks."""
     found: list[str] = []
-    for _, lines in line_blocks(path, encoding=encoding):
+    for _, lines in row_blocks(path, encoding=encoding):
         found += [line for line in lines if line.strip()][:2]
         if len(found) > 1:
             break
@@ -184,17 +253,18 @@ class Rows:
         columns: Columns | None,
         provenance: bool | int | str | None,
         by_line: bool,
+        said: list[Said] | None = None,
     ):
         self.path, self.encoder, self.bad = path, encoder, bad
         self.format, self.separator, self.by_line = format, separator, by_line
-        self.reading = ""
+        self.reading, self.said = "", said
         self.asked, self.provenance = columns, provenance
         self.layout: _Layout | None = None
         self.mend: Callable[[list[str]], list[str]] | None = None  # rows that lack a relation
 
     def lines(self, first: int, lines: list[str]) -> None:
         """Take unquoted lines, numbered from `first`."""
-        if (layout := self.layout) and not self.mend:
+        if (layout := self.layout) and not self.mend and not layout.beside:
             width = layout.width
             if {line.count(self.separator) for line in lines} == {width - 1}:
                 # No list per line: the garbage collector would spend longer on them than we do.
@@ -219,7 +289,16 @@ class Rows:
         columns = [[fields[at].strip() for _, fields in rows] for at in layout.triple]
         at = layout.source
         sources = None if at is None else [fields[at] for _, fields in rows]
-        self._encode([number for number, _ in rows], columns, sources)
+        numbers = [number for number, _ in rows]
+        if self.said is not None and layout.beside:
+            for (number, fields), head, relation, tail in zip(rows, *columns):
+                told = [(word, fields[place].strip()) for word, place in layout.beside]
+                told = [(word, cell) for word, cell in told if cell and cell not in _NOTHING]
+                source = "" if at is None else fields[at].strip()
+                if self.provenance is True or (self.by_line and at is None):
+                    source = f"{self.path.name}:{number}"
+                self.said += [((head, relation, tail), told, source)] if told else []
+        self._encode(numbers, columns, sources)
 
     def _encode(
         self, numbers: Sequence[int], columns: list[list[str]], sources: list[str] | None
@@ -244,7 +323,8 @@ class Rows:
             self.mend = functools.partial(_linked, at=by_word[1])
         elif not (self.asked or by_word or self.format == "metaqa") and is_edge_list(words):
             said = next((words.index(word) for word in _SAID if word in words), len(words))
-            by_word = [0, said, 1]
+            ends = next(pair for pair in _EDGES if set(pair) <= set(words))
+            by_word = [words.index(ends[0]), said, words.index(ends[1])]
             self.mend = functools.partial(_linked, at=said)
             fields = self.mend(fields)
         header = by_word is not None
@@ -278,26 +358,46 @@ class Rows:
         head, relation, tail, *rest = (
             named.index(column) if isinstance(column, str) else column for column in asked
         )
+        used = (head, relation, tail, *rest)
+        beside = [(name, at) for at, name in enumerate(named) if by_word and at not in used]
+        left = [name for name, _ in beside if self.said is None or name.casefold() in _UNSAID]
+        said = tuple((name, at) for name, at in beside if name not in left)
         self.layout = _Layout(
-            len(words), (head, relation, tail), rest[0] if rest else None, expected
+            len(words), (head, relation, tail), rest[0] if rest else None, expected, said
         )
         told = [named[at] for at in (head, relation, tail)]
         taken = header or any(isinstance(column, str) for column in asked)
         if taken and [word.casefold() for word in told] != ["head", "relation", "tail"]:
             self.reading = f"{', '.join(told)}: taken as head, relation, tail"
         elif len(fields) > 3 and not by_word and not self.asked and source is None:
+            self._refuse_wide(number, [row, *below])
             self.reading = (
                 f"columns 1 to 3 of {len(fields)} taken as head, relation, tail, the others left "
                 "out; where a row is an entity and a column a relation, the format is 'table'"
             )
-        used = (head, relation, tail, *rest)
-        beside = [name for at, name in enumerate(named) if by_word and at not in used]
-        if beside:
-            left = f"{', '.join(beside)} left out"
-            self.reading = f"{self.reading}; {left}" if self.reading else left
+        told = [f"{', '.join(left)} left out"] if any(left) else []
+        told += [f"{', '.join(name for name, _ in said)} said of each"] if said else []
+        self.reading = "; ".join(filter(None, [self.reading, *told]))
         if self.mend and relation < len(words):
             self.reading += f"; directions and blank relations read as {LINKED!r}"
         return taken
+
+    def _refuse_wide(self, number: int, rows: list[Row]) -> None:
+        """Refuse rows of many columns without a header whose second is no relation.
+
+        Raises:
+            JaxkgError: they are.
+        """
+        width = len(rows[0][1])
+        some = [fields for _, fields in rows if len(fields) == width]
+        heads, relations, _, *rest = ({cell.strip() for cell in column} for column in zip(*some))
+        coded = any(cell[:1] in ("{", "[") for column in rest for cell in column)
+        if width > 5 or coded or len(relations) > len(heads) or all(map(is_value, relations)):
+            raise JaxkgError(
+                f"{self.path}:{number}: {width} columns and no names of them, and the second is no "
+                "relation: write their names in the first line, or say which three are head, "
+                f"relation and tail (--columns): {self._text(rows[0][1])[:80]!r}"
+            )
 
     def _sound(self, row: Row, layout: _Layout) -> bool:
         number, fields = row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from jaxkg.kg.files.delimited import SEPARATORS, read_delimited
+from jaxkg.kg.files.delimited import SEPARATORS, Edges, Said, read_delimited
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Options, Sniff, named, surest
 from jaxkg.kg.files.tables.excel import EXCEL_ENDS, read_excel
 from jaxkg.kg.files.tables.shape import (
@@ -16,7 +16,7 @@ from jaxkg.kg.files.tables.shape import (
     kept_columns,
     rows_are_entities,
 )
-from jaxkg.kg.files.tables.table import read_table
+from jaxkg.kg.files.tables.table import joined_headers, read_table
 from jaxkg.kg.files.textfile import suffix_of
 
 DELIMITED = ("tsv", "csv")
@@ -42,10 +42,12 @@ def read(path: Path, intake: Intake) -> None:
         read_excel(path, intake)
         return
     rows = _start(path, format, options)
+    joined = joined_headers(rows)
+    rows = [joined, *rows[2:]] if joined else rows
     kept = kept_columns(rows) if rows else []
     some_left_out = bool(rows) and len(kept) < len(rows[0])
     rows = [[row[at] for at in kept if at < len(row)] for row in rows]
-    looks = options.guess and rows_are_entities(rows)
+    looks = bool(joined) or (options.guess and rows_are_entities(rows))
     headed = bool(rows) and is_header(rows[0])
     # Two columns beside other files are no triples, and rather a table than names.
     beside = others is not None and (all(len(row) == 2 for row in rows) or heads_rows(rows, others))
@@ -55,7 +57,7 @@ def read(path: Path, intake: Intake) -> None:
             reading += f"; if rows are triples, the format is {format!r}"
         intake.tell(reading)
         return
-    start = len(intake.encoder)
+    start, said = len(intake.encoder), list[Said]()
     reading = read_delimited(
         path,
         format,
@@ -66,8 +68,9 @@ def read(path: Path, intake: Intake) -> None:
         lines=options.lines,
         encoding=options.encoding,
         on_progress=options.on_progress,
+        said=said,
     )
-    intake.edges.append((start, len(intake.encoder)))
+    intake.edges.append(Edges(start, len(intake.encoder), said))
     intake.tell(f"taken as triples{MAYBE_TABLE}" if looks is None else reading)
 
 

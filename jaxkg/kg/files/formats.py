@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files import delimited_format, graphml, parquet
+from jaxkg.kg.files import delimited_format, documents, graphml, parquet
 from jaxkg.kg.files.array_folder import CARD
 from jaxkg.kg.files.foreign import (
     cypher,
@@ -26,6 +26,7 @@ from jaxkg.kg.files.foreign import (
 )
 from jaxkg.kg.files.json import read as json_read
 from jaxkg.kg.files.json import wikidata
+from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.rdf import read as rdf
 from jaxkg.kg.files.tables import excel, sqlite
@@ -34,7 +35,7 @@ from jaxkg.kg.mapping import MAPPING
 
 _MODULES = (
     *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
-    *(spdx, cypher, dot, vault, known_tables, kgx, graphrag, sql_dump),
+    *(spdx, cypher, dot, vault, known_tables, kgx, graphrag, sql_dump, documents),
 )
 """A module a format, or some that are read alike."""
 
@@ -152,11 +153,13 @@ def _unknown(path: Path, head: Head, known: Sequence[str] | dict[str, Format]) -
         return f"{path}: a zip archive of {len(inside):,} files; unpack it into a folder"
     if not head.data.strip():
         return f"{path}: no triples in it; the file is blank"
+    if told := how_to_bring(head):
+        return f"{path}: {told}"
     line = head.lines[0][:120] if head.lines else ""
     number = 1 + head.text[: head.text.find(line)].count("\n")
     return (
-        f"{path}:{number}: neither its name nor its first line {line!r} tells the format; name "
-        f"the format, one of {', '.join(known)}"
+        f"{path}:{number}: neither its name nor its first line {line!r} tells the format; save it "
+        f"as CSV with a header, JSON or RDF, or name the format, one of {', '.join(known)}"
     )
 
 
@@ -176,6 +179,7 @@ def head_of(path: Path, encoding: str) -> Head:
 def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], list[str]]:
     """The files of a folder that are read together, and the names of those that are not."""
     together: list[tuple[Path, Choice]] = []
+    perhaps: list[tuple[Path, Choice]] = []
     others: list[str] = []
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "~")) or entry.name.endswith(MAPPING):
@@ -186,8 +190,12 @@ def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], li
                 choice = format_of(entry, None, encoding)
             except JaxkgError:
                 choice = None  # it is told by its name
-        if choice is None or choice.format.is_alone or choice.score < _AMONG_OTHERS:
+        if choice is None or choice.format.is_alone:
             others.append(entry.name)
+        elif choice.score < _AMONG_OTHERS:
+            perhaps.append((entry, choice))
         else:
             together.append((entry, choice))
-    return together, others
+    if not together and {choice.format.name for _, choice in perhaps} == {"tsv"}:
+        return perhaps, others  # the splits of a benchmark: train.txt, valid.txt
+    return together, sorted([*others, *(entry.name for entry, _ in perhaps)])

@@ -13,16 +13,16 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
-from xml.parsers import expat
+from typing import Any, NamedTuple
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
+from jaxkg.kg.files.documents import walk
 from jaxkg.kg.files.exports import said_by
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.records import CALLED
-from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
+from jaxkg.kg.files.textfile import BadLines, Progress
 
 NETWORK_FORMATS = ("graphml", "gexf")
 """What is read here; the first element of a file is called so."""
@@ -65,28 +65,8 @@ def read_network(
             become a huge one; it has neither nodes nor edges; a node without an id or an edge
             without an end is one more than `bad` tolerates.
     """
-    # ElementTree cannot tell that entities are defined, nor the line of an element.
-    parser = expat.ParserCreate()
-    network = _Network(path, bad, parser)
-    parser.buffer_text = True
-    parser.StartElementHandler = network.start
-    parser.EndElementHandler = network.end
-    parser.CharacterDataHandler = network.text
-    parser.EntityDeclHandler = network.refuse
-    with open_bytes(path, on_progress) as file:
-        try:
-            while chunk := file.read(_BLOCK):
-                parser.Parse(chunk, False)
-            parser.Parse(b"", True)
-        except expat.ExpatError as error:
-            why = expat.ErrorString(error.code)
-            raise JaxkgError(f"{path}:{error.lineno}: not XML ({why})") from error
-        except JaxkgError:
-            raise
-        except (LookupError, ValueError) as error:
-            if network.root:
-                raise  # an encoding is named before the first element
-            raise JaxkgError(f"{path}: its encoding is not read ({error}); use UTF-8") from error
+    network = _Network(path, bad)
+    walk(path, network.start, network.end, network.text, on_progress)
     left_out = [f"{', '.join(network.left_out)} left out"] if network.left_out else []
     left_out += [f"{network.hyperedges:,} hyperedges left out"] if network.hyperedges else []
     if not network.nodes and not network.edges:
@@ -97,11 +77,11 @@ def read_network(
 class _Network:
     """Takes elements as they start and end, and keeps those that are open alone."""
 
-    def __init__(self, path: Path, bad: BadLines, parser: expat.XMLParserType):
+    def __init__(self, path: Path, bad: BadLines):
         self.nodes: list[dict[str, Any]] = []
         self.edges: list[dict[str, Any]] = []
         self.hyperedges, self.left_out = 0, dict[str, None]()
-        self._path, self._bad, self._parser = path, bad, parser
+        self._path, self._bad = path, bad
         self._within: list[_Element] = []
         self._open: list[_Record] = []
         self.root = self._prefix = ""
@@ -109,23 +89,17 @@ class _Network:
         self._keys: dict[tuple[str, str], tuple[str, str]] = {}
         self._defaults: dict[tuple[str, str], str] = {}
 
-    def refuse(self, name: str, *_: Any) -> NoReturn:
-        line = self._parser.CurrentLineNumber
-        raise JaxkgError(
-            f"{self._path}:{line}: defines the entity {name!r}; write out what it stands for"
-        )
-
     def text(self, text: str) -> None:
         self._within[-1].texts.append(text)
 
-    def start(self, name: str, said: dict[str, str]) -> None:
+    def start(self, name: str, said: dict[str, str], line: int) -> None:
         if not self._within:
             self.root, self._prefix = name, name[: name.find(":") + 1]
             if name.removeprefix(self._prefix) not in NETWORK_FORMATS:
                 raise JaxkgError(f"{self._path}: neither GraphML nor GEXF: it starts with <{name}>")
         name, id = name.removeprefix(self._prefix), said.get("id", "")
         if name in _NEEDED:
-            self._begin(name, said)
+            self._begin(name, said, line)
         elif name == "key":
             type = "list" if "attr.list" in said else said.get("attr.type", "")
             self._keys[said.get("for", "all"), id] = said.get("attr.name") or id, type
@@ -149,14 +123,14 @@ class _Network:
         elif name.rpartition(":")[2] in _DRAWN and self._open:
             self._open[-1].drawn = self._open[-1].drawn or " ".join(text.split())
 
-    def _begin(self, kind: str, said: dict[str, str]) -> None:
+    def _begin(self, kind: str, said: dict[str, str], line: int) -> None:
         needed = _NEEDED[kind]
         ends = {end: said[end].strip() for end in needed if said.get(end, "").strip()}
         around = next((one.id for one in reversed(self._open) if one.id), "")
         self._open.append(_Record(kind, ends.get("id", "")))
         if len(ends) < len(needed):
             shown = " ".join((f"<{kind}", *(f"{name}={text!r}" for name, text in said.items())))
-            line, which = self._parser.CurrentLineNumber, " and ".join(needed)
+            which = " and ".join(needed)
             self._bad.note(self._path, line, f"{shown}>", f"no {which}", f"{kind} with {which}")
         elif around and kind == "node":
             self.edges.append({"source": ends["id"], "target": around, "label": "part of"})

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import Columns
+from jaxkg.kg.files.delimited import Columns, Edges
 from jaxkg.kg.files.textfile import BadLines, Progress
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
@@ -57,8 +57,9 @@ class Head:
     @functools.cached_property
     def text(self) -> str:
         """The beginning as text; bytes that are none become `\\ufffd`."""
+        marked = self.data[:2] in (b"\xff\xfe", b"\xfe\xff")
         try:
-            text = self.data.decode(self.encoding, errors="replace")
+            text = self.data.decode("utf-16" if marked else self.encoding, errors="replace")
         except LookupError:
             text = self.data.decode("utf-8", errors="replace")
         return text.removeprefix("\ufeff")
@@ -200,7 +201,7 @@ class Intake:
         options: see `Options`.
         format: the name of the format that a file is read as.
         tables: what was read of tables, whose keys are joined when all is read.
-        edges: first and last fact of each file, or part of one, that holds triples.
+        edges: see `Edges`.
         beside: first words of columns in files that are read with it, without case; None where
             there is but one file.
         has_cells: whether something read are cells of tables, which may list several things.
@@ -219,7 +220,7 @@ class Intake:
         self.options = Options() if options is None else options
         self.format = format
         self.tables: list[TakenTable] = []
-        self.edges: list[tuple[int, int]] = []
+        self.edges: list[Edges] = []
         self.beside: Collection[str] | None = None
         self.has_cells = False
         self.readings: list[str] = []
@@ -303,6 +304,15 @@ class Intake:
         for word, value in (*ends, *said):
             self.fact(node, word, value, source)
         return node
+
+    def say_of(self, edges: Edges, ends: Mapping[str, str]) -> None:
+        """Take what columns say of facts, whose ends may be called otherwise by now."""
+        for (head, relation, tail), said, source in edges.said:
+            head, tail = ends.get(head, head), ends.get(tail, tail)
+            node = self.statement(head, relation, tail)
+            told = (SUBJECT, head), (PREDICATE, relation), (OBJECT, tail), *said
+            for word, value in told:
+                self.fact(node, word, value, source)
 
     def statement(self, head: str, relation: str, tail: str, node: str = "") -> str:
         """The id of a new statement about a fact, which will be shown as what it states; the caller

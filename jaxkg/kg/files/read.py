@@ -119,11 +119,12 @@ def read_graph(
         _read_folder(files, unread, intake)
     else:
         _read_file(path, chosen, intake)
+    joined = join_ends(intake.encoder, intake.edges, intake.tables, intake.say_of)
     intake.finish()
     encoder, found = intake.encoder, intake.names
     readings = intake.readings
     if intake.tables or intake.has_cells:
-        readings.append(join_ends(encoder, intake.edges, intake.tables))
+        readings.append(joined)
         readings.append(join_by_number(encoder, found, intake.tables))
         readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []

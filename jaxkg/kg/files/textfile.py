@@ -32,6 +32,8 @@ _RATIO = 200
 PACKED = (".gz", ".zst", ".zip")
 """What the name of a packed file ends in, after the end that tells its format."""
 _ZIP = b"PK\x03\x04"
+_MARKED = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""What a file in UTF-16 begins with, and none in UTF-8."""
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -231,7 +233,7 @@ class _Watched(io.RawIOBase):
 def text_chunks(
     path: Path, *, encoding: str = "utf-8", on_progress: Progress | None = None
 ) -> Iterator[str]:
-    """The text of a file in parts; a byte order mark is dropped.
+    """The text of a file in parts; a byte order mark is dropped, one of UTF-16 obeyed.
 
     Raises:
         JaxkgError: the bytes are not text in `encoding`; says where, and which encoding would do.
@@ -242,6 +244,9 @@ def text_chunks(
         raise JaxkgError(f"no text encoding {encoding!r}; common ones: utf-8, cp1252") from error
     number, read = 1, 0
     with open_bytes(path, on_progress) as file:
+        if encoding == "utf-8" and _start_of(file)[:2] in _MARKED:
+            encoding = "utf-16"
+            decoder = codecs.getincrementaldecoder(encoding)()
         while chunk := file.read(_BLOCK):
             text = _decode(decoder, chunk, path, encoding, read, number)
             number += text.count("\n")
@@ -304,9 +309,7 @@ def _decode(
         # The decoder may have kept the start of a character from the chunk before.
         offset = read + len(chunk) - len(error.object) + error.start
         line = number + error.object[: error.start].count(b"\n")
-        marked = not read and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        candidates = (*(["utf-16"] if marked else []), "cp1252", "latin-1")
-        works = next(name for name in candidates if _reads(error.object, name))
+        works = next(name for name in ("cp1252", "latin-1") if _reads(error.object, name))
         raise JaxkgError(
             f"{path}:{line}: byte {offset} (0x{error.object[error.start]:02x}) is not "
             f"{encoding} text ({error.reason}); the encoding is perhaps {works!r}, or "

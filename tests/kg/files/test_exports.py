@@ -14,15 +14,16 @@ def test_the_headers_of_an_import(folder):
     nodes = "personId:ID(All),name,born:int,:LABEL\np1,Ann,1970,Person;Actor\nm1,Gull,2001,Film\n"
     edges = ":START_ID(All),role,:END_ID(All),:TYPE\np1,Captain,m1,ACTED_IN\n"
     graph = folder({"nodes.csv": nodes, "rels.csv": edges}, on_reading=heard.append)
-    facts = {(h, r.lower(), t) for h, r, t in named_facts(graph)}
+    assert ("Ann acted in Gull", "role", "Captain") in named_facts(graph)
+    facts = {(h, r.lower(), t) for h, r, t in plain_facts(graph)}
     assert facts == {
         ("Ann", "born", "1970"), ("Ann", "type", "Person"), ("Ann", "type", "Actor"),
         ("Gull", "born", "2001"), ("Gull", "type", "Film"), ("Ann", "acted_in", "Gull"),
     }  # fmt: skip
-    assert "rels.csv role left out" in heard[0]
+    assert "rels.csv role said of each" in heard[0]
     edges = "head,relation,tail,source,weight\np1,saw,m1,a letter,3\n"
     folder({"nodes.csv": nodes, "rels.csv": edges}, on_reading=heard.append)
-    assert "rels.csv weight left out" in heard[1]
+    assert "rels.csv weight said of each" in heard[1]
 
 
 def test_edges_between_numbered_rows(folder):
@@ -97,9 +98,12 @@ def test_directions_of_edges_are_no_relation(folder):
     )
     files = {"nodes.csv": nodes, "edges.csv": edges}
     graph = folder(files, on_reading=heard.append, lines=True, skip_bad=1)
-    facts = named_facts(graph) - {("Ann", "age", "31"), ("Bo", "age", "29"), ("Cy", "age", "40")}
+    facts = plain_facts(graph) - {("Ann", "age", "31"), ("Bo", "age", "29"), ("Cy", "age", "40")}
     assert facts == {("Ann", "knows", "Bo"), ("Bo", "linked to", "Cy")}
-    assert "Source, Label, Target: taken as head, relation, tail; Type, Id, Weight left" in heard[0]
+    assert ("Ann knows Bo", "Weight", "1.0") in named_facts(graph)
+    assert not any(relation in ("Type", "Id") for _, relation, _ in named_facts(graph))
+    told = "Source, Label, Target: taken as head, relation, tail; Id left out; Type, Weight said of"
+    assert told in heard[0]
     assert "; directions and blank relations read as 'linked to'" in heard[0]
     row = next(r for r in range(graph.num_triples) if graph.triple(r)[1] == "linked to")
     assert graph.source(row) == "edges.csv:4"
@@ -135,9 +139,9 @@ def test_directions_in_many_lines(tmp_path):
         ("e.csv", "source,target/Ann,Bo", [("Ann", "linked to", "Bo")],
          "source, linked to, target: taken as head, relation, tail"),
         ("e.csv", "source,target,weight/Ann,Bo,3/Ann,Cy,1",
-         [("Ann", "linked to", "Bo"), ("Ann", "linked to", "Cy")], "weight left out"),
+         [("Ann", "linked to", "Bo"), ("Ann", "linked to", "Cy")], "weight said of each"),
         ("e.csv", "source,target,weight/a,b,3/b,c,1/c,d,2/d,e,4/e,f,5/f,g,6",
-         [(a, "linked to", b) for a, b in itertools.pairwise("abcdefg")], "weight left out"),
+         [(a, "linked to", b) for a, b in itertools.pairwise("abcdefg")], "weight said of each"),
         ("e.tsv", "From\tTo\tLabel/Ann\tBo\tknows/Bo\tCy\t",
          [("Ann", "knows", "Bo"), ("Bo", "linked to", "Cy")],
          "blank relations read as 'linked to'"),
@@ -150,14 +154,23 @@ def test_edges_that_do_not_say_what_they_are(tmp_path, name, lines, facts, told)
     heard = []
     graph = read_graph(tmp_path / name, on_reading=heard.append)
     assert told in heard[0]
-    found = [graph.triple(row) for row in range(graph.num_triples)]
-    assert found == facts or (facts is None and "linked to" not in graph.relations)
+    found = plain_facts(graph)
+    assert found == set(facts or ()) or (facts is None and "linked to" not in graph.relations)
 
 
 def test_edges_without_a_relation_join_their_nodes(folder):
     nodes = "Id,Label\nn1,Ann\nn2,Bo\n"
     graph = folder({"nodes.csv": nodes, "edges.csv": "Source,Target,Weight\nn1,n2,2\n"})
-    assert named_facts(graph) == {("Ann", "linked to", "Bo")}
+    assert plain_facts(graph) == {("Ann", "linked to", "Bo")}
+    assert ("Ann linked to Bo", "Weight", "2") in named_facts(graph)
+
+
+def test_what_is_said_of_edges_between_numbers_is_of_the_rows(folder):
+    nodes = "id,name\n1,Ann\n2,Bo\n3,Cy\n"
+    edges = "source,target,relation,role\n1,2,knows,mentor\n2,3,knows,\n"
+    graph = folder({"people.csv": nodes, "edges.csv": edges})
+    assert plain_facts(graph) >= {("Ann", "knows", "Bo"), ("Bo", "knows", "Cy")}
+    assert ("Ann knows Bo", "role", "mentor") in named_facts(graph)
 
 
 def test_a_row_too_long_for_edges_is_told(tmp_path):

@@ -100,7 +100,13 @@ def _text(value: Any) -> str:
     return "" if value is None else " ".join(str(value).split())
 
 
+_LIGHT = "graph_chunk_entity_relation.graphml"
+"""The graph in the folder that LightRAG works in."""
+
+
 def _sniff_light(head: Head) -> Sniff:
+    if _LIGHT in (head.entries or ()):
+        return Sniff(1.0, f"it holds {_LIGHT!r}")
     if "<graphml" in head.text[:2000] and 'attr.name="entity_type"' in head.text:
         return Sniff(1.0, "it is GraphML whose nodes have an 'entity_type'")
     return NO
@@ -112,6 +118,9 @@ def read_light(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: see `jaxkg.kg.files.graphml.read_network`.
     """
+    if path.is_dir():
+        intake.tell(f"only {_LIGHT} of the folder is read")
+        path = path / _LIGHT
     network, _ = read_network(path, intake.bad, intake.options.on_progress)
     hyperedges: dict[str, str] = {}
     for node in network["nodes"]:
@@ -205,6 +214,12 @@ FORMATS = (
         extra="parquet",
         takes_folders=True,
     ),
-    Format("lightrag", "LightRAG's and HyperGraphRAG's GraphML", _sniff_light, read_light),
+    Format(
+        "lightrag",
+        "LightRAG's and HyperGraphRAG's GraphML",
+        _sniff_light,
+        read_light,
+        takes_folders=True,
+    ),
     Format("questions", "questions with a graph of triples each", _sniff_questions, read_questions),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,11 +12,11 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.files.delimited import Columns, header_columns
+from jaxkg.kg.files.delimited import Columns, Edges, header_columns
 from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name
-from jaxkg.kg.files.json.shape import Listed, ids_in, is_plain_list, lists_in, named, plain
+from jaxkg.kg.files.json.shape import Listed, ids_in, is_plain_list, lists_in, named, plain, raised
 from jaxkg.kg.files.json.stream import pieces
-from jaxkg.kg.files.protocol import Format, Intake, Options
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Options, Sniff, surest
 from jaxkg.kg.files.protocol import named as name_ends
 from jaxkg.kg.files.tables.records import (
     CALLED,
@@ -76,7 +77,7 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
         elif reader.relations:
             told.append("" if lone else f"{name!r} taken as relations")
         else:
-            intake.edges.append((start, last))
+            intake.edges.append(Edges(start, last))
     intake.tell("; ".join(filter(None, told)))
 
 
@@ -172,7 +173,7 @@ class _Part:
         if self._triples:
             triple, source = _record(record, self._keys, self._source_key)
             return [triple], source
-        record = plain(record)
+        record = raised(plain(record))
         if (ends := self._relation(record)) is not None:
             self.relations += 1
             return self._related(record, ends), ""
@@ -180,8 +181,10 @@ class _Part:
             raise Malformed("not a JSON object")
         record, title = _sorted_as(record), self._title
         if self.records is None:
-            things = [_sorted_as(one) for one in map(plain, sample) if self._relation(one) is None]
-            title = _MIXED if "labels" in sample[0] else title
+            plains = (raised(plain(one)) for one in sample)
+            things = [_sorted_as(one) for one in plains if self._relation(one) is None]
+            own = sample[0].get("labels") if isinstance(sample[0], dict) else None
+            title = _MIXED if isinstance(own, list) and own and isinstance(own[0], str) else title
             self.records = Records(title, things, self._intake, sorted_by_title=self._sorted)
         own = self._provenance if isinstance(self._provenance, str) else None
         (name, label, aliases), triples, source = self.records.facts(record, own)
@@ -244,9 +247,11 @@ def _sorted_as(record: Any) -> Any:
     if any(key in record for key in SORT):
         return record
     key = next((key for key in _SORTED_BY if isinstance(record.get(key), str | list)), "")
-    if not key or (key == "labels" and not isinstance(record[key], list)):
+    said = record.get(key)
+    if not key or (key == "labels" and not isinstance(said, list)):
         return record
-    said = record[key]
+    if isinstance(said, list) and not all(isinstance(one, str) for one in said):
+        return record
     said = said.rpartition(".")[2] if key == "model" and isinstance(said, str) else said
     return {name: value for name, value in record.items() if name != key} | {"type": said}
 
@@ -390,11 +395,19 @@ def _no_position(path: Path, column: bool | int | str | None) -> bool | str | No
     return column
 
 
+_BEGINS = re.compile(r'\s*(?:\{\s*"|\[\s*\{\s*")')
+
+
+def _begins(head: Head) -> Sniff:
+    begins = head.end != ".jsonld" and _BEGINS.match(head.text)
+    return Sniff(0.6, "it begins as JSON") if begins else NO
+
+
 FORMATS = (
     Format(
         "jsonl",
         "JSON lines, or one JSON document: triples, or objects that are entities",
-        name_ends(".json", ".jsonl", ".ndjson"),
+        surest(name_ends(".json", ".jsonl", ".ndjson"), _begins),
         read_jsonl,
         takes_columns=True,
     ),

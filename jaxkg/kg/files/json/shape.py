@@ -14,18 +14,25 @@ from typing import Any, NamedTuple
 
 from jaxkg.kg.files.json.relations import links
 from jaxkg.kg.files.tables.keys import one_of
+from jaxkg.kg.files.tables.table import full_name
 from jaxkg.words import relation_words
 
 _BAGS = ("properties", "fields", "attributes", "data", "props", "relationships")
 """Keys under which an object keeps what it says of itself."""
-_WRAPS = frozenset(("node", "data", "item", "value", "record", "entity"))
+_WRAPS = frozenset(("node", "data", "item", "value", "record", "entity", "resource"))
 """The one key of an object that is but another one wrapped."""
+_BESIDE = frozenset(("cursor", "links", "meta", "fullUrl", "search", "request", "response"))
+"""What may stand beside it, and says how it was found."""
 _VALUES = ("value", "@value", "#text", "$", "_text", "text")
 _VALUE_KEYS = frozenset(_VALUES)
 _OF_VALUES = frozenset(
-    ("lang", "language", "@language", "type", "@type", "unit", "format", "schemeuri")
+    (
+        *("lang", "language", "@language", "xml:lang", "type", "@type", "datatype", "unit"),
+        *("format", "schemeuri"),
+    )
 )
 """What may stand beside a value that is wrapped."""
+_ADDRESS = frozenset(("uri", "path", "host"))
 _PAGES = frozenset(("edges", "nodes", "pageinfo", "totalcount", "cursor", "count", "next"))
 """Keys of a page of a list."""
 _LISTS_WORDS = (
@@ -38,7 +45,7 @@ _LISTS = frozenset(_LISTS_WORDS.split())
 _NAMES = ("name", "title", "label")
 _IDS = (
     "id", "@id", "_id", "pk", "uid", "uuid", "guid", "key", "identifier", "iri", "uri", "doi",
-    "bom-ref", "spdxid", "ref",
+    "bom-ref", "spdxid", "ref", "pmid", "@odata.id", "orcid-identifier",
 )  # fmt: skip
 _SORTS = ("type", "@type", "kind", "model", "labels", "class", "category", "group", "resourcetype")
 _FEW = 3
@@ -79,8 +86,9 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return _flat(key, held) if held and isinstance(held[0], dict) else held
     if not isinstance(value, dict):
         return value
+    value = _own(value)
     deep = any(isinstance(inner, dict | list) for inner in value.values())
-    if not deep and _VALUE_KEYS.isdisjoint(value):
+    if not deep and _VALUE_KEYS.isdisjoint(value) and value.keys() != _ADDRESS:
         return value
     if len(value) <= _FEW and (held := _wrapped(value)) is not value:
         return plain(held, key, maps)
@@ -104,7 +112,43 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
                         found.setdefault("type", value[name].rpartition(".")[2])
         elif key not in found:
             found[key] = inner
+    name = found.get("name")
+    name = name[0] if isinstance(name, list) and name else name
+    if isinstance(name, dict) and (parts := full_name(list(name))):
+        told = [name[key] for key in parts]
+        told = [part for one in told for part in (one if isinstance(one, list) else [one])]
+        if all(isinstance(part, str) for part in told):
+            found["name"] = " ".join(told)
     return found
+
+
+_LINKED = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
+
+
+def _own(value: dict[str, Any]) -> dict[str, Any]:
+    """An object whose id is the one by which others refer to it, where a standard says which.
+
+    JSON:API refers by type and id, FHIR by `Patient/1`, HAL by the links of an object.
+
+    >>> _own({"type": "people", "id": "9"}), _own({"resourceType": "Patient", "id": "p1"})["id"]
+    ({'type': 'people', 'id': 'people 9'}, 'Patient/p1')
+    """
+    id, sort = value.get("id"), value.get("type")
+    if value.keys() <= _LINKED and isinstance(sort, str) and str(id).isdecimal():
+        return value | {"id": f"{sort} {id}"}
+    if isinstance(value.get("resourceType"), str) and isinstance(id, str):
+        return {"id": f"{value['resourceType']}/{id}", "type": value["resourceType"]} | {
+            key: said for key, said in value.items() if key not in ("id", "resourceType")
+        }
+    if "reference" in value and value.keys() <= {"reference", "display", "type", "identifier"}:
+        return {"id": value["reference"]}
+    links = value.get("_links")
+    if isinstance(links, dict):
+        to = {key: one.get("href") for key, one in links.items() if isinstance(one, dict)}
+        own = {"id": to["self"]} if to.get("self") and "id" not in value else {}
+        rest = {key: said for key, said in value.items() if key != "_links"}
+        return own | rest | {k: v for k, v in to.items() if v and k not in {"self", *rest}}
+    return value
 
 
 def _is_thing(value: Any) -> bool:
@@ -123,9 +167,13 @@ def _wrapped(value: dict[str, Any]) -> Any:
         parts = parts[0] if parts and isinstance(parts[0], list) else parts
         if parts and all(isinstance(part, int) for part in parts):
             return "-".join(f"{part:02d}" for part in parts)
-    inside = [key for key, inner in value.items() if isinstance(inner, dict)]
-    if len(inside) == 1 and inside[0] in _WRAPS and value.keys() <= {inside[0], "cursor"}:
-        return value[inside[0]]
+    if "data" in value and value.keys() <= {"data", "links", "meta"} and "links" in value:
+        return value["data"]
+    lone = [key for key in value if key in _WRAPS and isinstance(value[key], dict)]
+    if len(lone) == 1 and value.keys() <= {lone[0], *_BESIDE}:
+        return value[lone[0]]
+    if value.keys() == _ADDRESS:
+        return value["path"]
     return value
 
 
@@ -175,8 +223,10 @@ def is_map(value: Any, key: str = "") -> bool:
     if not isinstance(value, dict) or not value:
         return False
     inside = [inner for inner in value.values() if isinstance(inner, dict)]
-    if len(inside) < len(value):
+    if len(inside) < len(value) or any(_wrapped(inner) is not inner for inner in inside):
         return False
+    if all("://" in name for name in value):
+        return True
     if key and any(isinstance(inner.get(key), dict) for inner in inside):
         return True
     keys = Counter(name for inner in inside for name in inner)
@@ -184,6 +234,24 @@ def is_map(value: Any, key: str = "") -> bool:
         return False
     shared = sum(count for count in keys.values() if 2 * count > len(value))
     return 2 * shared > keys.total() and not (set(keys) & set(value))
+
+
+def raised(value: Any) -> Any:
+    """An object that says nothing but in objects within as what these say.
+
+    >>> raised({"citation": {"id": 7, "status": "new"}, "more": {"status": "old"}})
+    {'id': 7, 'status': 'new', 'more status': 'old'}
+    """
+    depth = 0
+    while isinstance(value, dict) and value and depth < _DEEPEST_LIST:
+        if not all(isinstance(one, dict) for one in value.values()):
+            break
+        found: dict[str, Any] = {}
+        for key, one in value.items():
+            for name, said in one.items():
+                found[f"{key} {name}" if name in found else name] = said
+        value, depth = found, depth + 1
+    return value
 
 
 def records_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -248,12 +316,19 @@ def _by_sort(listed: Listed) -> Iterator[Listed]:
 def _lists_in(value: Any, title: str, depth: int) -> Iterator[Listed]:
     if isinstance(value, list):
         records = [one for one in value if isinstance(one, dict)]
-        if records:
+        inside = any(_is_list(inner) for one in records for inner in one.values())
+        if inside and depth < _DEEPEST_LIST and not any(map(_says, records)):
+            for one in records:  # each but holds others
+                yield from _lists_in(one, title, depth + 1)
+        elif records:
             yield Listed(title, value)
         elif not depth:
             yield Listed(title, value)  # whoever takes them tells that they are none
         return
     inside = {key: inner for key, inner in value.items() if _holds_records(inner, _DEEPEST_LIST)}
+    if not inside and not depth and value and all(isinstance(v, dict) for v in value.values()):
+        yield Listed(title, records_of(value))
+        return
     if not inside or not _is_envelope(value, inside, title):
         if not depth or _calls(value, title):
             yield Listed(title, [value])
@@ -268,6 +343,15 @@ def _lists_in(value: Any, title: str, depth: int) -> Iterator[Listed]:
     if texts and (lists > 1 or _called(value, _NAMES)):
         first = next(iter(told))
         yield Listed(first, [{key: inner for key, inner in rest.items() if inner not in ([], {})}])
+
+
+def _says(value: dict[str, Any]) -> bool:
+    """Whether an object says something itself, not in objects within alone."""
+    return any(not isinstance(one, dict) and not _is_list(one) for one in value.values())
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def _holds_records(value: Any, depth: int) -> bool:

@@ -339,10 +339,16 @@ def _jsonld(head: Head) -> Sniff:
     return named(".jsonld")(head)
 
 
+def _rdfxml(head: Head) -> Sniff:
+    if head.text.lstrip()[:1] == "<" and (RDF in head.text or "<rdf:RDF" in head.text):
+        return Sniff(0.9, "it is XML with the names of RDF")
+    return named(".rdf", ".owl")(head)
+
+
 _ABOUT = {
     "ntriples": ("N-Triples", named(".nt")),
     "turtle": ("Turtle", named(".ttl")),
-    "rdfxml": ("RDF/XML", named(".rdf", ".owl", ".xml")),
+    "rdfxml": ("RDF/XML", _rdfxml),
     "nquads": ("N-Quads", named(".nq")),
     "trig": ("TriG", named(".trig")),
     "jsonld": ("JSON-LD, also within a web page", _jsonld),

@@ -11,17 +11,17 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.kg.files.delimited import Row, Rows, header_columns
+from jaxkg.kg.files.delimited import Edges, Row, Rows, Said, header_columns
 from jaxkg.kg.files.protocol import Format, Intake, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import row_id
 from jaxkg.kg.files.tables.shape import MAYBE_TABLE, SAMPLE, is_header, rows_are_entities
-from jaxkg.kg.files.tables.table import take_table
+from jaxkg.kg.files.tables.table import joined_headers, take_table
 from jaxkg.kg.files.textfile import BadLines, open_bytes
 
 EXCEL_ENDS = (".xlsx", ".xlsm", ".xls")
@@ -71,10 +71,10 @@ def read_excel(path: Path, intake: Intake) -> None:
     known, shared = set[str](), set[str]()
     begun = []
     for sheet in book.worksheets:
-        rows = cells.rows(path, sheet)
-        begun.append((sheet, rows, *_first(rows)))
-    headers = [_header(first) for *_, first in begun]
-    for number, (sheet, rows, titles, first) in enumerate(begun):
+        rows = cells.rows(path, sheet, _merged(path, data, sheet))
+        begun.append((sheet, *_first(rows)))
+    headers = [_header(first) for _, _, first, _ in begun]
+    for number, (sheet, titles, first, rows) in enumerate(begun):
         place = path.with_name(f"{path.name}:{sheet.title.replace('/', ' ')}")
         if first is None:
             refused += [f"{sheet.title!r} has but one column"] if titles else []
@@ -99,9 +99,13 @@ def read_excel(path: Path, intake: Intake) -> None:
             shared |= known & rows_called
             known |= rows_called
         elif not plain or header_columns(words) or len(words) == 3:
-            triples = Rows(place, "csv", ",", encoder, bad, columns, provenance, options.lines)
+            start, told = len(encoder), list[Said]()
+            triples = Rows(
+                *(place, "csv", ",", encoder, bad, columns, provenance, options.lines, told)
+            )
             for batch in batches:
                 triples.rows(batch)
+            intake.edges.append(Edges(start, len(encoder), told))
             how = f"taken as triples{triples.reading and f' ({triples.reading})'}"
             otherwise = MAYBE_TABLE if looks is None else ""
         else:
@@ -170,13 +174,19 @@ class _Cells:
         self._codes = codes
         self.errors: Counter[str] = Counter()
 
-    def rows(self, path: Path, sheet: Any) -> Iterator[Row]:
-        """The rows of a sheet with their numbers; blank ones are passed over."""
+    def rows(self, path: Path, sheet: Any, merged: Sequence[_Merged]) -> Iterator[Row]:
+        """The rows of a sheet with their numbers; blank ones are passed over, and cells that are
+        merged down a column say what the first of them does."""
+        held: dict[int, str] = {}
         sheet.reset_dimensions()  # some programs note wrong ones
         rows = enumerate(sheet.iter_rows(max_row=_LAST_ROW, values_only=True), start=1)
         while batch := _guarded(path, lambda: list(itertools.islice(rows, _ROWS))):
             for number, row in batch:
                 texts = list(map(self._text, row))
+                for first, last, column in merged if any(texts) else ():
+                    if column < len(texts) and first <= number <= last:
+                        held[column] = texts[column] if number == first else held.get(column, "")
+                        texts[column] = held[column]
                 if any(texts):
                     yield number, texts
 
@@ -188,15 +198,49 @@ class _Cells:
         return text
 
 
-def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None]:
-    """What stands above the first row of several cells, and that row."""
+_Merged = tuple[int, int, int]
+"""First and last row, counted from 1, and the column, counted from 0, of cells that are merged."""
+_MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
+_MOST_MERGED = 10_000
+
+
+def _merged(path: Path, data: bytes, sheet: Any) -> list[_Merged]:
+    """Cells of a sheet that are merged down one column.
+
+    Raises:
+        JaxkgError: there are more than are read.
+    """
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        name = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
+        text = archive.read(name)[-_CHUNK:] if name in archive.namelist() else b""
+    found = [match.groups() for match in _MERGED.finditer(text)]
+    if len(found) > _MOST_MERGED:
+        raise JaxkgError(f"{path}: more than {_MOST_MERGED:,} merged cells; save it as CSV")
+    down = [(a, int(b), int(d)) for a, b, c, d in found if a == c]
+    return [(first, last, _place(column)) for column, first, last in down]
+
+
+def _place(letters: bytes) -> int:
+    place = 0
+    for letter in letters:
+        place = 26 * place + letter - 64
+    return place - 1
+
+
+def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None, Iterator[Row]]:
+    """What stands above the first row of several cells, that row, and those below it."""
     titles: list[str] = []
     for number, cells in rows:
         filled = list(filter(None, cells))
         if len(filled) > 1:
-            return titles, (number, cells)
+            below = next(rows, None) if not cells[0] else None
+            joined = below and joined_headers([cells, below[1]])
+            if below and joined:
+                return titles, (below[0], joined), rows
+            rest = [] if below is None else [below]
+            return titles, (number, cells), itertools.chain(rest, rows)
         titles += filled
-    return titles, None
+    return titles, None, rows
 
 
 def _header(first: Row | None) -> list[str]:

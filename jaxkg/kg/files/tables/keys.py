@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.delimited import Edges
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import is_nothing
 from jaxkg.words import relation_words, singular
@@ -210,30 +211,34 @@ def join_same(encoder: TripleEncoder, tables: Sequence[TakenTable]) -> str:
 
 
 def join_ends(
-    encoder: TripleEncoder, edges: Sequence[tuple[int, int]], tables: Sequence[TakenTable]
+    encoder: TripleEncoder,
+    edges: Sequence[Edges],
+    tables: Sequence[TakenTable],
+    say_of: Callable[[Edges, Mapping[str, str]], None],
 ) -> str:
     """Take the numbers at the ends of edges for the rows of tables that they call.
 
     Args:
-        edges: first and last fact of every file, or part of one, that holds triples.
+        say_of: takes what is said of edges, with what their ends are called now.
 
     Returns:
         What was taken so, or could not be, in words; "" where no table's rows are numbers.
     """
     told: dict[str, None] = {}
     keyed = [table for table in tables if table.one]
-    for first, last in edges if keyed else ():
-        ends = encoder.ends(first, last)
+    for some in edges:
+        meant = dict[str, str]()
+        ends = encoder.ends(some.first, some.last) if keyed else []
         rows = {end: [table for table in keyed if end in table.rows] for end in ends}
-        if not ends or not all(map(_whole, ends)):
-            continue
-        if all(len(having) == 1 for having in rows.values()):
-            meant = {end: row_id(having[0].one, end) for end, having in rows.items()}
-            encoder.rename_ends(meant, first, last)
-            of = dict.fromkeys(having[0].one for having in rows.values())
-            told[f"ends of edges mean rows called {' or '.join(of)} and a number"] = None
-        elif any(rows.values()):
-            told["ends of edges left as numbers: not each is a row of one table"] = None
+        if ends and all(map(_whole, ends)):
+            if all(len(having) == 1 for having in rows.values()):
+                meant = {end: row_id(having[0].one, end) for end, having in rows.items()}
+                encoder.rename_ends(meant, some.first, some.last)
+                of = dict.fromkeys(having[0].one for having in rows.values())
+                told[f"ends of edges mean rows called {' or '.join(of)} and a number"] = None
+            elif any(rows.values()):
+                told["ends of edges left as numbers: not each is a row of one table"] = None
+        say_of(some, meant)
     return "; ".join(told)
 
 

@@ -22,24 +22,32 @@ from jaxkg.kg.files.tables.keys import (
     row_id,
     row_names,
 )
-from jaxkg.kg.files.tables.table import SORT, full_name, row_sort
+from jaxkg.kg.files.tables.table import DIFFERENT, SORT, full_name, labels_of, row_sort
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
+from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
 CALLED = ("id", "name", "label")
 """Keys by which a record that is an entity is called; beside an id the next is its name."""
 _TITLES = ("title", "full name", "code", "number")
 """Keys by which a record is called that has none of these."""
-_IDS_WORDS = "id @id _id pk uid uuid guid key identifier iri uri doi bom-ref spdxid ref orcid"
+_IDS_WORDS = (
+    "id @id _id pk uid uuid guid key identifier iri uri doi bom-ref spdxid ref orcid "
+    "pmid @odata.id orcid-identifier"
+)
 _IDS = frozenset(_IDS_WORDS.split())
 """Keys by which others refer to a record, in small letters."""
-_SHOWN = ("name", "label", "title", "display_name", "displayname", "preflabel", "full_name")
+_SHOWN = (
+    "name", "label", "title", "display_name", "displayname", "preflabel", "full_name",
+    "login")  # fmt: skip
 """Keys of what to show for a record that an id calls, in small letters, the surest first."""
 _ALIASES = frozenset(("aliases", "alias", "synonyms", "altlabels", "altlabel"))
 _PLACES = frozenset(("coordinates", "bbox", "center", "centroid", "position"))
 _ENTITY = frozenset(("node", "entity", "item", "target", "object", "resource", "value", "record"))
 """Keys of an entity within that do not say how it is related."""
-_VERSION = re.compile(r"(?:npm:|workspace:|[~^<>=* ]|\d)[^\n]{0,60}|latest|\*")
+_VERSION = re.compile(
+    r"(?:npm:|workspace:|[~^<>=* ]|\d+(?:\.[\dx*]+)+[\w.+-]*$)[^\n]{0,60}|latest|\*"
+)
 _SAMPLED = 2000
 
 Named = tuple[str, str | None, list[str]]
@@ -76,6 +84,16 @@ class Records:
         objects = [one for one in sample if isinstance(one, dict)][:_SAMPLED]
         _, self._called = row_names("", title)
         self.key = _id_key(objects) or _called_by(first, self._called)
+        again = [str(one.get(self.key)) for one in objects]
+        words = relation_words(self.key).lower()
+        known = self.key.lower() in (*_IDS, *_SHOWN) or words.endswith(" name")
+        # What comes again and again, and is no name, calls no record: who did something, and when.
+        self._nameless = (
+            not known
+            and len(again) > 2
+            and len(set(again)) <= DIFFERENT * len(again)
+            and "://" not in again[0]
+        )
         plain = self.key.lower() in _IDS
         sort = row_sort("" if plain else self.key, title)
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
@@ -88,6 +106,8 @@ class Records:
         self._varied, self._no_names = _varying(objects)
         self._alone = _never_several(objects)
         self._lists = _lists_of_numbers(objects, self.key)
+        columns = list(first)
+        self._labels = {columns[at]: columns[of] for of, at in labels_of(columns)}
 
     def facts(self, record: Any, source_key: str | None) -> tuple[Named, list[Triple], str]:
         """A record's entity, its facts, and where it says that it comes from.
@@ -96,11 +116,22 @@ class Records:
             source_key: the key that says so.
 
         Raises:
-            Malformed: it is no object, is called nothing, or holds a list within a list.
+            Malformed: it is no object, is called nothing.
         """
         if not isinstance(record, dict):
             raise Malformed("not a JSON object")
         # Records of several sorts in one file need not be called by one key.
+        for label, of in self._labels.items():
+            if isinstance(record.get(of), str) and isinstance(record.get(label), str):
+                self._intake.name(record[of], record[label])
+        if self._labels:
+            record = {key: said for key, said in record.items() if key not in self._labels}
+        if self._nameless:
+            node = _plain(f"_:{self._one.replace(' ', '_')}_{next(self._within)}")
+            told = record.get(source_key) if source_key else None
+            source = "" if told is None else text_of(told, str(source_key))
+            sort = [(node, _plain(SORT[0]), _plain(self._sort))] if self._sort else []
+            return node, sort + self._of(record, node), source
         key = self.key if self.key in record else _called_by(record, self._called, by_first=False)
         if not key:
             raise Malformed(f"no {self.key!r}")
@@ -134,6 +165,9 @@ class Records:
             {},
             self._lists,
         )
+        if self._nameless:
+            how = f"read as a table: {self.key} comes again and again, so a record has no name; "
+            return table, f"{how}its keys are relations"
         how = f"read as a table: one entity per record, {self.key} is its id, "
         how += "other keys are relations"
         how += f", its class is {self._sort!r}" if self._sort else ""
@@ -163,12 +197,12 @@ class Records:
             for one in value if several else [value]:
                 if isinstance(one, list):
                     if not one or not all(isinstance(inner, int | float) for inner in one):
-                        raise Malformed(
-                            f"{relation!r} holds a list within a list; write what is in it as "
-                            "records"
-                        )
+                        self._intake.leave_out("lists within lists")
+                        continue
                     one = " ".join(map(text_of_any, one))
-                if isinstance(one, dict):
+                if isinstance(one, dict) and _is_index(one):
+                    self._intake.leave_out("indexes of words")
+                elif isinstance(one, dict):
                     alone = several and relation in self._alone
                     triples += self._object(relation, one, head, sort, several=several, alone=alone)
                 elif one is not None and (not isinstance(one, str) or one.strip()):
@@ -241,8 +275,13 @@ class Records:
             return _plain(f"_:{one.replace(' ', '_')}_{next(self._within)}"), record
         label, named = _shown(record, key, frozenset((one,)))
         parts = full_name(list(record)) or ()
-        called = label if label is not None and key in parts else text_of(record[key], key)
-        tail = row_id(one if numbered(key, [called]) else "", called), label, []
+        several = record[key] if isinstance(record[key], list) else [record[key]]
+        called = label if label is not None and key in parts else text_of(several[0], key)
+        sort = record.get("type")
+        if isinstance(sort, str) and sort.isalpha() and key.lower() in _IDS:
+            one = sort.lower()  # the assignee and the author of an issue are users
+        others = [text_of(other, key) for other in several[1:]] if key not in parts else []
+        tail = row_id(one if numbered(key, [called]) else "", called), label, others
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
 
 
@@ -262,7 +301,16 @@ def _names_things(record: dict[str, Any]) -> bool:
         return False
     odd = [key for key in record if not key.replace("_", "").replace(" ", "").isalnum()]
     versions = [said for said in record.values() if _VERSION.fullmatch(said)]
-    return bool(odd or versions) and len(versions) == len(record)
+    plain = all(map(is_value, versions)) and not odd
+    return bool(versions) and len(versions) == len(record) and not plain
+
+
+def _is_index(record: dict[str, Any]) -> bool:
+    """Whether an object tells the places of words in a text: `{"we": [0], "study": [1]}`."""
+    lists = [said for said in record.values() if isinstance(said, list) and said]
+    whole = len(lists) == len(record) and all(type(at) is int for some in lists for at in some)
+    places = sorted(at for some in lists for at in some) if whole else []
+    return len(places) > 1 and len(set(places)) == len(places) and places[0] == 0
 
 
 def _varying(records: Iterable[dict[str, Any]]) -> tuple[dict[str, set[str]], set[tuple[str, str]]]:
@@ -351,7 +399,14 @@ def _key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
     codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
     parts = full_name(list(record)) or ()
     keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so, *codes)
-    return next((key for key in keys if key in record), "")
+    return next((key for key in keys if _is_text(record.get(key))), "")
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value may call something: a text, a number, or a list of texts."""
+    if isinstance(value, list):
+        return bool(value) and not isinstance(value[0], dict | list)
+    return value is not None and not isinstance(value, dict)
 
 
 def _opened(relation: str, record: dict[str, Any]) -> dict[str, Any]:
@@ -378,6 +433,7 @@ def _called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool
         others: what its table calls a record.
         by_first: where no key is a name's, the first one that does not say what the record is.
     """
+    record = {key: said for key, said in record.items() if _is_text(said)} or record
     own = next(iter(record), "")
     called = own if is_key(own, others) and CALLED[0] not in record else ""
     if called := called or next((key for key in CALLED if key in record), ""):
@@ -394,7 +450,7 @@ def _shown(record: dict[str, Any], key: str, others: frozenset[str]) -> tuple[st
     """The display name of a record that a key calls, and the keys that say nothing else."""
     called = key == CALLED[0] or is_key(key, others)
     called = called or key.lower() in _IDS
-    names = {name.lower(): name for name, said in record.items() if not isinstance(said, dict)}
+    names = {name.lower(): name for name, said in record.items() if _is_text(said)}
     # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
     some = next((names[word] for word in _SHOWN if word in names and word != "title"), "")
     if called and some and some != key:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from jaxkg.kg.files.delimited import HEADER, header_columns, is_edge_list, separator_of
+from jaxkg.kg.files.delimited import HEADER, header_columns, is_edge_list, row_blocks, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.files.tables.table import full_name
-from jaxkg.kg.files.textfile import line_blocks
 from jaxkg.kg.queries.columns import all_values, is_value
 from jaxkg.words import relation_words
 
@@ -21,6 +21,8 @@ MAYBE_TABLE = "; the first row as one of them: where it names columns, the forma
 """Told of triples that may be a table."""
 
 _KEYS = {"id", "_id", "uid", "key", "identifier", "uri", "iri", "code", "name", "title", "entity"}
+_LONGEST = 80
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _NEARLY_ALL, _MANY = 0.95, 0.8
 _ENOUGH, _FEW = 20, 8
 """Rows of three texts whose middle ones differ, from which they are a table; where the middle ones
@@ -30,7 +32,7 @@ are not written as relations mostly are (`directed_by`), fewer do."""
 def first_rows(path: Path, format: str, encoding: str) -> list[list[str]]:
     """The cells of the first rows of a "csv" or "tsv" file that are not blank."""
     separator = separator_of(path, format, encoding)
-    for _, block in line_blocks(path, encoding=encoding):
+    for _, block in row_blocks(path, encoding=encoding):
         lines = [line.rstrip("\r") for line in block if line.strip()][:SAMPLE]
         if not lines:
             continue
@@ -117,8 +119,15 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     names, width = [word.casefold() for word in rows[0]], len(rows[0])
     if not _names_columns(names) or header_columns(names) is not None or is_edge_list(names):
         return False
-    if any(is_value(name) or "://" in name for name in names):
+    if any("://" in name or name[:1] in "/{[" or len(name) > _LONGEST for name in names):
         return False
+    if any(map(is_value, names)):
+        # Years are columns of what was then.
+        below = [row[1:] for row in rows[1:] if len(row) == width]
+        years = width > 2 and not is_value(names[0]) and all(map(_YEAR.fullmatch, names[1:]))
+        return (
+            years and bool(below) and all(is_value(cell) for row in below for cell in row if cell)
+        )
     below = [row for row in rows[1:] if len(row) == width]
     if not below or 2 * len(below) < len(rows) - 1:
         return False
@@ -154,4 +163,6 @@ def _three_columns(
 
 def _names_columns(names: Sequence[str]) -> bool:
     """Whether words may name columns; several may be called alike, but for the first."""
+    if any(name.startswith("/") or "://" in name for name in names):
+        return False
     return len(names) > 1 and all(names) and names[0] not in names[1:]

@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
+from jaxkg.kg.files.delimited import Row, csv_rows, row_blocks, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import (
     KEY,
     TakenTable,
+    is_code,
     numbered,
     row_id,
     row_names,
 )
-from jaxkg.kg.files.textfile import line_blocks
 from jaxkg.kg.queries.columns import all_days, all_values, is_value
 from jaxkg.words import relation_words
 
@@ -30,12 +30,14 @@ PLAIN_TABLE = "read as a table: one entity per row"
 """How what is told of a table begins whose rows the first column calls."""
 RAGGED = "rows with more or fewer cells than columns"
 MENDED = "rows with cells that a blank after the separator joins, or without the last ones"
-_DIFFERENT = 0.8
+DIFFERENT = 0.8
 """Of rows, up to how many differ in a first column that is no name of theirs."""
 _NULL = frozenset(("", "NULL", "\\N"))
 """Cells that say nothing, as databases write them."""
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
+_TOTALLED = 2000
+"""Rows of a table up to which its last one may be their sum."""
 _ROWS_WITH_NAMES = 8
 """From which on a column that no word calls a name may be taken for one."""
 _NAMES = ("name", "label", "title")
@@ -82,7 +84,7 @@ def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None)
     """
     encoding, format = intake.options.encoding, intake.format
     separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else format, encoding)
-    blocks = line_blocks(path, encoding=encoding, on_progress=intake.options.on_progress)
+    blocks = row_blocks(path, encoding=encoding, on_progress=intake.options.on_progress)
     rows = csv_rows(path, blocks, intake.bad, encoding, separator)
     if kept is not None:
         rows = (
@@ -90,6 +92,61 @@ def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None)
         )
     title = path.name.split(".")[0]
     return take_table(path, title, rows, intake, separator=separator)
+
+
+def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
+    """The header that two rows are together: what stands over several columns, and each column.
+
+    >>> joined_headers([["", "Sales", "", "Costs"], ["Region", "2022", "2023", "2022"]])
+    ['Region', 'Sales 2022', 'Sales 2023', 'Costs 2022']
+    >>> joined_headers([["", "a", "b"], ["Ann", "1", "2"]])
+
+    Args:
+        rows: the first ones of a table.
+    """
+    if len(rows) < 2 or len(rows[1]) < 3 or len(rows[0]) > len(rows[1]):
+        return None
+    over, under = ([cell.strip() for cell in row] for row in rows[:2])
+    over += [""] * (len(under) - len(over))
+    told = list(filter(None, over[1:]))
+    several = len(told) < len(over) - 1 or len(set(told)) < len(told)
+    if over[0] or not several or not told or not all(under) or len(set(under)) < 2:
+        return None
+    found, last = [under[0]], ""
+    for above, below in zip(over[1:], under[1:]):
+        last = above or last
+        found.append(f"{last} {below}".strip())
+    return found if len(set(found)) == len(found) else None
+
+
+def is_total(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the last of some rows is the sum of those above, in two columns or with no text.
+
+    >>> rows = [["North", "1", "2"], ["South", "3", "5"], ["East", "4", "9"], ["Total", "8", "16"]]
+    >>> is_total(rows), is_total(rows[:3])
+    (True, False)
+    """
+    if not 4 <= len(rows) <= _TOTALLED:
+        return False
+    *above, last = rows
+    sums, texts = 0, 0
+    for at, cell in enumerate(last[1:], start=1):
+        numbers = [_number(row[at]) for row in above]
+        if any(number is None for number in numbers):
+            texts += bool(cell)
+            continue
+        total = _number(cell)
+        if total is None or abs(total - sum(filter(None, numbers))) > 1e-6 * max(1.0, abs(total)):
+            return False
+        sums += 1
+    return not texts and (sums > 1 or (sums == 1 and len(last) > 2))
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell.strip().replace(",", ""))
+    except ValueError:
+        return None
 
 
 def row_sort(header: str, title: str) -> str:
@@ -169,14 +226,19 @@ def take_table(
         if header is None:
             if not rows:
                 continue
+            if joined := joined_headers([cells for _, cells in rows[:2]]):
+                rows[:2] = [(rows[1][0], joined)]
             header = _header_of(
                 path, *_stripped(rows.pop(0)), title, separator, titled=declared is not None
             )
             header = _nameless(header, title) if keyless else header
         rows = list(_whole_rows(path, rows, header.columns, intake, separator, keyless=keyless))
+        if one is None and is_total([cells for _, cells in rows]):
+            intake.leave_out("rows of totals")
+            rows.pop()
         if one is None and rows:
             firsts = [header.called(cells) for _, cells in rows]
-            again = len(header.columns) > 2 and len(set(firsts)) <= _DIFFERENT * len(firsts)
+            again = len(header.columns) > 2 and len(set(firsts)) <= DIFFERENT * len(firsts)
             if again or _happenings([cells for _, cells in rows]):
                 header = _nameless(header, title)
                 why = f"{header.columns[0]} {'comes again and again' if again else 'tells when'}"
@@ -185,8 +247,14 @@ def take_table(
             if not header.shown and not header.nameless:
                 name = _named_by(header, [cells for _, cells in rows], numbers=keyed)
                 header = header._replace(name=name)
+        if header.labels:
+            for _, cells in rows:
+                for of, at in header.labels:
+                    if cells[of] and cells[at]:
+                        names.label(cells[of], cells[at])
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
+        labels = {at for _, at in header.labels}
         for number, cells in rows:
             called = header.called(cells)
             row = row_id(one or "", called)
@@ -201,6 +269,8 @@ def take_table(
             if header.sort:
                 facts.append((row, header.sorted_by, header.sort))
             for at, cell in enumerate(cells[1:], start=1):
+                if at in labels:
+                    continue
                 if at == header.name:
                     if cell and cell not in _NULL:
                         names.label(row, cell)
@@ -245,14 +315,23 @@ def take_table(
 def _named_by(header: _Header, rows: Sequence[Sequence[str]], *, numbers: bool) -> int:
     """The column of names beside keys, -1 without one: the one that is called as the rows are, or
     the next to numbers where there are many of them."""
-    if not numbers and KEY.isdisjoint(relation_words(header.columns[0]).lower().split()):
+    coded = bool(rows) and all(is_code(row[0]) for row in rows)
+    if not numbers and not coded and KEY.isdisjoint(relation_words(header.columns[0]).split()):
         return -1
     for at, column in enumerate(header.columns[1:], start=1):
         if relation_words(column).lower() in header.others and _names([row[at] for row in rows]):
             return at
+    if coded and (own := [a for a, c in enumerate(header.columns) if _is_primary(c) and a]):
+        return own[0]
     said = len(header.columns) > 2 and relation_words(header.columns[1]).lower().endswith("name")
     many = numbers and len(rows) >= _ROWS_WITH_NAMES
     return 1 if (many or said) and _names([row[1] for row in rows]) else -1
+
+
+def _is_primary(column: str) -> bool:
+    """Whether a column is called the first of several names or titles of a row."""
+    words = relation_words(column).lower().split()
+    return len(words) == 2 and words[0] in ("primary", "preferred") and words[1] in _NAMES
 
 
 def _names(cells: Sequence[str]) -> bool:
@@ -277,6 +356,7 @@ class _Header(NamedTuple):
         parts: those of first and last names instead; () where there are none.
         sort, sorted_by: what every row is, and the relation that says it; sort may be "".
         one, others: see `TakenTable`, where numbers call rows.
+        labels: columns of IRIs, each with the one of their names.
         nameless: what its rows' ids begin with, where no column says what they are called.
     """
 
@@ -288,6 +368,7 @@ class _Header(NamedTuple):
     one: str
     others: frozenset[str]
     nameless: str = ""
+    labels: tuple[tuple[int, int], ...] = ()
 
     @property
     def shown(self) -> bool:
@@ -340,7 +421,18 @@ def _header_of(
     by = next((some for some in SORT if some not in map(relation_words, words)), "")
     parts = full_name(cells) if name < 0 else None
     places = tuple(cells.index(part) for part in parts or ())
-    return _Header(cells, name, places, sort if by else "", by, one, others)
+    return _Header(cells, name, places, sort if by else "", by, one, others, "", labels_of(cells))
+
+
+def labels_of(columns: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Columns of things with those of their labels, as queries for SPARQL's endpoints have them.
+
+    >>> labels_of(["film", "filmLabel", "year"])
+    ((0, 1),)
+    """
+    words = [relation_words(column).lower() for column in columns]
+    pairs = ((words.index(w[:-6]), at) for at, w in enumerate(words) if w[:-6] in words)
+    return tuple((of, at) for of, at in pairs if words[at].endswith(" label"))
 
 
 def _stripped(row: Row) -> Row:

@@ -1,0 +1,219 @@
+"""XML of any kind, and TOML, as the documents that JSON is: read by `jaxkg.kg.files.json`.
+
+An element is an object: its attributes and the elements in it are its keys, several of one name a
+list, and what is but text a text. A pair of a name and a value, as `<tag k="..." v="..."/>` and
+`<Data name="..."><value>`, is a key and what it says. Entities that a file defines are refused:
+with them a small file becomes a huge one.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from jaxkg.errors import JaxkgError
+from jaxkg.foreign_json import DEEPEST, LARGEST
+from jaxkg.kg.files.json.read import read_jsonl
+from jaxkg.kg.files.others import how_to_bring
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.textfile import Progress, open_bytes, text_chunks
+from jaxkg.words import relation_words, singular
+
+_BLOCK = 1 << 16
+_PAIRS = (("k", "v"), ("name", "value"), ("key", "value"))
+"""Attributes, or an attribute and an element, of a key and what it says."""
+_OF_THE_FILE = ("xmlns", "xsi:", "xml:space", "xml:base", "schemaLocation")
+"""What attributes begin with that say something of the file alone."""
+_TEXT = "#text"
+_CALLS = frozenset(("id", "ui", "key", "uid"))
+_LONE = frozenset(("term", "href", "value", "val", "when", "label", "uri", "url", "resource"))
+"""Attributes that, alone, are what their element says."""
+
+
+def walk(
+    path: Path,
+    start: Callable[[str, dict[str, str], int], None],
+    end: Callable[[str], None],
+    text: Callable[[str], None],
+    on_progress: Progress | None = None,
+) -> None:
+    """Go through the elements of an XML file: `start` is told the line, too.
+
+    Raises:
+        JaxkgError: it is no XML, defines entities, or is in an encoding that is not known.
+    """
+    # ElementTree cannot tell that entities are defined, nor the line of an element.
+    parser = expat.ParserCreate()
+    begun = False
+
+    def first(name: str, said: dict[str, str]) -> None:
+        nonlocal begun
+        begun = True
+        start(name, said, parser.CurrentLineNumber)
+
+    def refuse(name: str, *_: Any) -> None:
+        raise JaxkgError(
+            f"{path}:{parser.CurrentLineNumber}: defines the entity {name!r}; write out what it "
+            "stands for"
+        )
+
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = first, end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = text, refuse
+    with open_bytes(path, on_progress) as file:
+        try:
+            while chunk := file.read(_BLOCK):
+                parser.Parse(chunk, False)
+            parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            why = expat.ErrorString(error.code)
+            raise JaxkgError(f"{path}:{error.lineno}: not XML ({why})") from error
+        except JaxkgError:
+            raise
+        except (LookupError, ValueError) as error:
+            if begun:
+                raise
+            raise JaxkgError(f"{path}: its encoding is not read ({error}); use UTF-8") from error
+
+
+def xml_document(path: Path, on_progress: Progress | None = None) -> tuple[str, Any]:
+    """The name of the first element of an XML file, and the file as a document.
+
+    Raises:
+        JaxkgError: see `walk`; it is too deep, or too large to be read whole.
+    """
+    if path.stat().st_size > LARGEST:
+        raise JaxkgError(f"{path}: XML of more than {LARGEST:,} bytes; part it into several files")
+    whole: dict[str, Any] = {}
+    around: list[dict[str, Any]] = [whole]
+    names: list[str] = []
+
+    def start(name: str, said: dict[str, str], line: int) -> None:
+        if len(names) == DEEPEST:
+            raise JaxkgError(f"{path}:{line}: elements are nested deeper than {DEEPEST}")
+        names.append(name.rpartition(":")[2])
+        told = {
+            key.rpartition(":")[2]: value.strip()
+            for key, value in said.items()
+            if not key.startswith(_OF_THE_FILE) and value.strip()
+        }
+        around.append(told)
+
+    def text(some: str) -> None:
+        if some.strip():
+            said = around[-1]
+            said[_TEXT] = said.get(_TEXT, "") + some
+
+    def end(_: str) -> None:
+        name, said = names.pop(), around.pop()
+        if _TEXT in said:
+            said[_TEXT] = " ".join(said[_TEXT].split())
+        key, value = _said(name, said)
+        outer = around[-1]
+        if isinstance(value, dict) and _TEXT in value:
+            beside, value = value, value[_TEXT]
+            outer |= {f"{key} {word}": beside[word] for word in beside if word != _TEXT}
+        if value not in ("", {}, []):
+            outer[key] = [*_several(outer[key]), *_several(value)] if key in outer else value
+
+    walk(path, start, end, text, on_progress)
+    root = next(iter(whole), "")
+    return root, whole.get(root)
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _said(name: str, said: dict[str, Any]) -> tuple[str, Any]:
+    """The key that an element is, and what is under it.
+
+    >>> _said("tag", {"k": "amenity", "v": "cafe"}), _said("groups", {"group": ["a", "b"]})
+    (('amenity', 'cafe'), ('groups', ['a', 'b']))
+    >>> _said("author", {"name": "Ann"}), _said("name", {"#text": "Ann"})
+    (('author', {'name': 'Ann'}), ('name', 'Ann'))
+    """
+    said = dict(said)
+    text = said.pop(_TEXT, "")
+    if text and all(isinstance(one, str) for one in said.values()):
+        known = next((said.pop(key) for key in list(said) if key.lower() in _CALLS), "")
+        said = {"id": known, "name": text, **said} if known else {_TEXT: text, **said}
+    elif text:
+        said["text"] = text
+    if said.keys() == {_TEXT}:
+        return name, text
+    for key, value in _PAIRS:
+        if said.keys() == {key, value} and all(isinstance(said[one], str) for one in said):
+            return said[key], said[value]
+    if len(said) == 1:
+        ((own, held),) = said.items()
+        if isinstance(held, str) and own in _LONE:
+            return name, held
+        # A list is called as what is in it: <authors><author>.
+        last = (relation_words(own).lower().split() or [""])[-1]
+        listed = singular((relation_words(name).lower().split() or [""])[-1]) == singular(last)
+        if own != name and (listed or isinstance(held, list)):
+            return name, _several(held)
+    return name, said
+
+
+def read_xml(path: Path, intake: Intake) -> None:
+    """Take what an XML file says of the things in it.
+
+    Raises:
+        JaxkgError: see `xml_document`; nothing in it is a thing.
+    """
+    root, document = xml_document(path, intake.options.on_progress)
+    if isinstance(document, str) or not document:
+        raise JaxkgError(f"{path}: no things in it: <{root}> holds no elements")
+    read_jsonl(path, intake, {root: document} if isinstance(document, list) else document)
+
+
+def read_toml(path: Path, intake: Intake) -> None:
+    """Take what a TOML file says of the things in it.
+
+    Raises:
+        JaxkgError: it is no TOML.
+    """
+    text = "".join(text_chunks(path))
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise JaxkgError(f"{path}: not TOML ({str(error)[:80]})") from error
+    read_jsonl(path, intake, _plain_toml(document))
+
+
+def _plain_toml(value: Any) -> Any:
+    """A value whose days and times are texts."""
+    if isinstance(value, dict):
+        return {key: _plain_toml(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain_toml(one) for one in value]
+    return value if isinstance(value, str | bool | int | float) else str(value)
+
+
+def _is_xml(head: Head) -> Sniff:
+    start = head.text.lstrip()[:2000]
+    if not start.startswith("<") or re.search(r"<!doctype html|<html", start, re.I):
+        return NO
+    if (start.startswith("<?xml") or head.end == ".xml") and not how_to_bring(head):
+        return Sniff(0.6, "it begins as XML")
+    return NO
+
+
+def _is_toml(head: Head) -> Sniff:
+    if head.end in (".toml", ".lock") and re.search(r"^\[\[?[\w.-]+\]\]?\s*$", head.text, re.M):
+        return Sniff(0.7, f"its name ends in {head.end!r}, and it has sections")
+    return NO
+
+
+FORMATS = (
+    Format(
+        "xml", "XML of any kind: elements are things, or what is said of them", _is_xml, read_xml
+    ),
+    Format("toml", "TOML: lock files and settings", _is_toml, read_toml),
+)

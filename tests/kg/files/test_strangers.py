@@ -1,0 +1,178 @@
+"""Files of kinds that have no format of their own: read by the general ways, or refused with a word
+on what would do."""
+
+import json
+
+import pytest
+from named_facts import named_facts
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import read_graph
+
+
+@pytest.fixture
+def read(tmp_path):
+    def run(name, text, **options):
+        if not isinstance(text, str | bytes):
+            text = json.dumps(text)
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_graph(tmp_path / name, **options)
+
+    return run
+
+
+BOOKS = """<?xml version="1.0"?><catalog xmlns="http://x.org/c">
+<book id="b1"><title>Gulls</title><authors><author>Ann</author><author>Bo</author></authors>
+<tag k="genre" v="nature"/><year when="1999"/><subject id="S1">birds</subject></book>
+<book id="b2"><title>Tides</title><authors><author>Ann</author></authors></book></catalog>"""
+
+
+def test_elements_are_things_and_what_is_said_of_them(read):
+    facts = named_facts(read("books.xml", BOOKS))
+    assert facts >= {
+        ("Gulls", "authors", "Ann"), ("Gulls", "authors", "Bo"), ("Gulls", "genre", "nature"),
+        ("Gulls", "year", "1999"), ("Gulls", "subject", "birds"), ("Tides", "authors", "Ann"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "defines the entity 'b'"),
+        ("<?xml version='1.0'?><a><b>", "not XML"),
+        ("<?xml version='1.0'?><a/>", "no things in it"),
+        ("<?xml version='1.0'?>" + "<a>" * 100 + "</a>" * 100, "nested deeper than"),
+    ],
+)
+def test_xml_that_holds_nothing_or_too_much_is_refused(read, text, told):
+    with pytest.raises(JaxkgError, match=told):
+        read("a.xml", text)
+
+
+def test_packages_of_a_lock_file(read):
+    text = '[[package]]\nname = "web"\nversion = "1"\n\n[package.dependencies]\nnet = ">=2,<3"\n'
+    facts = named_facts(read("poetry.lock", text + '\n[[package]]\nname = "net"\nversion = "2"\n'))
+    assert facts >= {("web", "dependencies", "net"), ("web dependencies net", "value", ">=2,<3")}
+
+
+_BERG = {"family": "Berg", "given": ["Ann", "B"]}
+PATIENT = {
+    "resourceType": "Patient",
+    "id": "p1",
+    "name": [{"family": "Berg", "given": ["Ann", "B"]}],
+}
+ASTHMA = {
+    "resourceType": "Condition", "id": "c1", "code": {"text": "Asthma"},
+    "subject": {"reference": "Patient/p1"},
+}  # fmt: skip
+REPLIES = {
+    "fhir": (
+        {"resourceType": "Bundle",
+         "entry": [{"fullUrl": "u:1", "resource": PATIENT}, {"resource": ASTHMA}]},
+        {("Condition/c1", "subject", "Ann B Berg")},
+    ),
+    "hal": (
+        {"_embedded": {"orders": [
+            {"_links": {"self": {"href": "/o/1"}, "customer": {"href": "/c/7"}}, "total": 3}]}},
+        {("/o/1", "customer", "/c/7"), ("/o/1", "total", "3")},
+    ),
+    "json_api": (
+        {"data": [{"type": "articles", "id": "1", "attributes": {"title": "Nets"},
+          "relationships": {
+            "author": {"links": {"self": "x"}, "data": {"type": "people", "id": "9"}}}}],
+         "included": [{"type": "people", "id": "9",
+                       "attributes": {"firstName": "Ann", "lastName": "Berg"}}]},
+        {("Nets", "author", "Ann Berg")},
+    ),
+    "sparql": (
+        {"head": {"vars": ["film"]}, "results": {"bindings": [
+            {"film": {"type": "uri", "value": "http://x/1"},
+             "filmLabel": {"type": "literal", "xml:lang": "en", "value": "Gull"},
+             "by": {"type": "uri", "value": "http://x/2"},
+             "byLabel": {"type": "literal", "value": "Ann"}}]}},
+        {("Gull", "by", "Ann")},
+    ),
+    "issues": (
+        [{"id": 7, "title": "Crash", "user": {"login": "ann", "id": 1, "type": "User"},
+          "assignee": {"login": "ann", "id": 1, "type": "User"},
+          "labels": [{"id": 3, "name": "bug"}]}],
+        {("Crash", "user", "ann"), ("Crash", "assignee", "ann"), ("Crash", "labels", "bug")},
+    ),
+    "life": (
+        {"artists": [{"id": "a1", "name": "Ann", "life-span": {"begin": "1968-10-07"}}]},
+        {("Ann", "life span begin", "1968-10-07")},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REPLIES)
+def test_replies_of_web_services(read, kind):
+    document, facts = REPLIES[kind]
+    found = {(head, relation.replace("_", " "), tail) for head, relation, tail in
+             named_facts(read(f"{kind}.txt", document))}  # fmt: skip
+    assert found >= facts
+
+
+def test_two_references_to_one_thing_are_one(read):
+    graph = read("issues.json", REPLIES["issues"][0])
+    assert sum(graph.name(at) == "ann" for at in range(graph.num_entities)) == 1
+
+
+def test_records_called_by_what_comes_again_are_several(read):
+    records = [{"rule": f"r{at % 2}", "file": f"f{at}", "line": at} for at in range(8)]
+    graph = read("hits.json", records)
+    assert sum(relation == "file" for _, relation, _ in named_facts(graph)) == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.ics", "BEGIN:VCALENDAR\nVERSION:2.0\n", "an iCalendar; save it as CSV"),
+        ("refs.bib", "@book{a,\n title = {B}}\n", "CSL JSON"),
+        ("kb.yaml", "a:\n  - b\n", "turn it into JSON"),
+        ("net.gml", "graph [\n node [\n id 1\n ]\n]\n", "save it as GraphML"),
+        ("map.xml", '<?xml version="1.0"?>\n<osm version="0.6"></osm>', "GeoJSON"),
+        ("page.html", "<!DOCTYPE html><html><body></body></html>", "save the table in it as CSV"),
+        ("story.txt", "Once upon a time there was a queen. She lived.\n", "running text"),
+        ("works.txt", '/type/work\t/works/1\t3\t2020-01-01\t{"a": 1}\n', "no names of them"),
+        ("u.tsv", "1\t2\t3\t881250949\n2\t5\t1\t881250950\n", "no names of them"),
+    ],
+)
+def test_what_is_not_read_is_refused_with_what_to_do(read, name, text, told):
+    with pytest.raises(JaxkgError, match=told):
+        read(name, text)
+
+
+def test_headers_of_two_rows_totals_and_what_stands_above(read):
+    heard = []
+    text = (
+        "# by Ann\n,Sales,,Costs\nRegion,2022,2023,2022\nA,1,2,3\nB,4,5,6\nC,7,8,9\nAll,12,15,18\n"
+    )
+    facts = named_facts(read("t.csv", text, on_reading=heard.append))
+    assert {("A", "Sales 2022", "1"), ("C", "Costs 2022", "9")} <= facts
+    assert "All" not in {head for head, _, _ in facts}
+    assert "1 rows of totals left out" in heard[0]
+
+
+def test_years_may_be_columns(read):
+    facts = named_facts(read("p.csv", "Country,2019,2020\nNorway,5.3,5.4\nSweden,10.3,10.4\n"))
+    assert ("Norway", "2020", "5.4") in facts
+
+
+def test_names_beside_codes_and_labels_beside_iris(read):
+    header = "tconst\ttitleType\tprimaryTitle\tyear\n"
+    text = header + "tt01\tmovie\tGull\t1999\ntt02\tmovie\tTide\t2001\n"
+    assert ("Gull", "titleType", "movie") in named_facts(read("t.tsv", text))
+    rows = "http://x/1,Gull,http://x/2,Ann\nhttp://x/3,Tide,http://x/2,Ann\n"
+    text = f"film,filmLabel,by,byLabel\n{rows}"
+    assert ("Gull", "by", "Ann") in named_facts(read("q.csv", text))
+
+
+def test_utf_16_and_splits_of_a_benchmark(tmp_path, read):
+    text = "name\tcity\tnote\nBo\tBergen\tgrå\nÅse\tTromsø\trød\n"
+    assert ("Åse", "city", "Tromsø") in named_facts(read("u.csv", text.encode("utf-16")))
+    folder = tmp_path / "bench"
+    folder.mkdir()
+    (folder / "train.txt").write_text("/m/1\t/a/b\t/m/2\n/m/3\t/a/b\t/m/4\n")
+    (folder / "valid.txt").write_text("/m/1\t/a/c\t/m/4\n")
+    assert read_graph(folder).num_triples == 3
