@@ -20,6 +20,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.stems import is_past
+from jaxkg.systems.reader.words import words
 from jaxkg.words import singular
 
 _LOOKED_AT = 6_000
@@ -36,56 +37,15 @@ _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _TELL_HEADS = frozenset(["name", "id", "code", "ref", "tag", "key", "since", "nummer", "seit"])
 _HAVING = frozenset(["has", "have", "had", "is", "was", "are", "were", "hat", "ist"])
 
-_PERSONS = """
-person people man woman boy girl human lead leader head manager boss director chief ceo president
-chairman chair captain coach author writer editor painter sculptor artist composer singer actor
-actress player scorer teacher instructor professor lecturer mentor tutor doctor nurse physician
-surgeon patient owner founder inventor architect engineer designer maintainer developer builder
-employee staff worker member student pupil friend spouse wife husband father mother parent child son
-daughter brother sister sibling cousin uncle aunt grandfather grandmother contact customer buyer
-driver pilot curator keeper donor judge referee king queen mayor minister supervisor winner chef
-cook baker librarian translator borrower partner fiance ancestor descendant heir conductor
-leiter leiterin chef chefin autor autorin dozent dozentin lehrer lehrerin arzt ärztin mitglied
-besitzer besitzerin eigentümer gründer gründerin vater mutter kind sohn tochter bruder schwester
-ehemann ehefrau freund freundin mensch mann frau kunde kundin trainer trainerin spieler spielerin
-studentin professorin
-"""
-_PERSONAL = """
-born birth birthday birthdate birthplace died death age gender sex salary nationality citizenship
-occupation profession spouse married wife husband mother father parent sibling brother sister child
-daughter son lives resides residence hometown studied trained employed employer job hired hobby
-joined reports speaks surname lastname firstname email skill buried emigrated friend works
-geboren geburt geburtstag geburtsort gestorben alter beruf verheiratet mutter vater wohnt gehalt
-studiert promoviert arbeitet
-"""
-_PLACES = """
-place city town village country state county region province continent district street address
-location building room hall office station stop port harbour airport island mountain river lake
-hometown birthplace headquarters capital venue stadium ground site area zone neighbourhood
-ort stadt land dorf raum gebäude straße insel hauptstadt sitz heimat
-"""
-_LOCAL = """
-population elevation altitude inhabitants capital mayor einwohner bürgermeister
-"""
-_SITUATED_WORDS = """
-born died buried lives live living resides located situated based headquartered lies hometown lebt
-wohnt liegt geboren gestorben gelegen
-"""
-_SITUATED = frozenset(_SITUATED_WORDS.split())
+_SITUATED = words("sorts.situated")
 """Words before an "in" that a place follows."""
 
-_ROLES = {
-    singular(word): kind
-    for kind, words in (("place", _PLACES), ("person", _PERSONS))
-    for word in words.split()
-}
+_ROLES = dict.fromkeys(map(singular, words("sorts.place")), "place")
+_ROLES |= dict.fromkeys(map(singular, words("sorts.person")), "person")
 """Nouns that say what someone or something is: "person" or "place"."""
 
-_FEATURES = {
-    word: kind
-    for kind, words in (("place", _LOCAL), ("person", _PERSONAL))
-    for word in words.split()
-}
+_FEATURES = dict.fromkeys(words("sorts.local"), "place")
+_FEATURES |= dict.fromkeys(words("sorts.personal"), "person")
 """Words of relations that persons, or places, have."""
 
 

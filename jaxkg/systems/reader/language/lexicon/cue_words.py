@@ -4,64 +4,21 @@ from __future__ import annotations
 
 import re
 
-_STOP_WORDS = """
-a an the of in on at to by for from with as is are was were be been being am do does did done has
-have had having can could may might must shall should will would it its this that these those there
-here he she they them his her their him i me my we us our you your who whom whose what which wich
-when where why how and or not no nor if so than then too very s t re ve d ll m also any some all
-both either each every other another such own same please tell give show name list find say know
-want get got out up off over about into go goes come comes many much more most
-der die das den dem des ein eine einen einem einer und oder nicht ist sind war waren wird werden
-wurde wurden hat haben hatte von vom zu zum zur im am an auf aus bei mit für in wer wen wem was
-welche welcher welches welchen welchem wie viele viel wann wo wohin woher worüber es gibt man sich
-alle alles nenne nennen zeige sie er ihr ihre sein seine als auch sowohl du ich wir
-pls plz please thanks thx hi hey hello ok okay just actually basically really like wondering curious
-kinda gonna wanna lol kindly sorry wonder glad grateful curious exactly oh well still yet
-don doesn didn isn aren wasn weren hasn haven hadn couldn never none nothing neither nobody anything
-wher wat wot whos whats wheres whens thats theyre dont doesnt didnt isnt arent wasnt hasnt havent
-nichts nie niemals niemand weder noch kein keine keinen keinem keiner
-"""
-STOP = frozenset(_STOP_WORDS.split())
+from jaxkg.systems.reader.words import heads, lines, words
+
+STOP = words("cues.stop")
 """Words that say nothing of what is asked about."""
 
-_LIGHT_WORDS = """
-thing things kind kinds sort type types called named one ones number amount times time stuff item
-items people everyone everybody anyone person somebody someone anybody leute menschen art currently
-now ever so far together exactly altogether total only
-"""
-LIGHT = frozenset(_LIGHT_WORDS.split())
+LIGHT = words("cues.light")
 """Words that say little."""
 
-_ADDING_WORDS = """
-sum: total sum combined altogether overall insgesamt gesamt summe
-mean: average durchschnitt durchschnittlich durchschnittliche durchschnittlichen
-median: median
-"""
-ADDING = {
-    word: kind
-    for kind, words in (line.split(":") for line in _ADDING_WORDS.strip().splitlines())
-    for word in words.split()
-}
+ADDING = heads("cues.adding")
 """Words that ask for a sum or an average, where several values could be taken: for which."""
 
-_KINDS = """
-person: who whom whose whos wer wen wem
-date: when whens wehn wann
-place: where wheres wher wo wohin woher
-thing: what whats wat wot which wich welche welcher welches welchen welchem
-"""
-ASKS = {
-    word: line.split(":")[0]
-    for line in _KINDS.strip().splitlines()
-    for word in line.split(":")[1].split()
-}
+ASKS = heads("cues.asks")
 """What an interrogative asks for."""
 
-_AUXILIARY_WORDS = """
-is are was were does do did has have had can could may might will would should am
-ist sind war waren hat haben hatte kann können wird wurde wurden
-"""
-AUXILIARY = frozenset(_AUXILIARY_WORDS.split())
+AUXILIARY = words("cues.auxiliary")
 """Verbs that a question of yes or no begins with."""
 SO = re.compile(
     r"(?<! the)(?<! to)(?<! is)\s(?:right|innit|yeah)\s*\?*\s*$|"
@@ -74,77 +31,14 @@ SO = re.compile(
 )
 """What makes a question of yes or no of what is said: "she taught Ann, didn't she?"."""
 
-_AGE = "birth born geboren date founded opened built !age"
-_PRICE = "price cost fee fare rent charge"
-_SPAN = "length duration minutes !since !founded !joined !hired !employed !opened !started"
-_SPEED = "!speed !knots !mph !kmh !kph !rpm !geschwindigkeit"
-# Sign of the measure, the words, and what they measure; after `!` what grows the other way.
-_GRADES = """
-- old older oldest elder eldest alt älter älteste ältester ältestes älteren: AGE
-+ young younger youngest jung jünger jüngste jüngster: AGE
-+ newest newer latest recent recently neueste neuer: AGE
-+ long longer longest lang länger längste: SPAN
-- short shorter shortest kurz kürzer kürzeste: SPAN
-+ high higher highest tall taller tallest hoch höher höchste: height elevation
-- low lower lowest niedrig niedriger niedrigste: height value
-+ heavy heavier heaviest schwer schwerer schwerste: weight mass
-- light lighter lightest leicht leichter leichteste: weight mass
-- cheap cheaper cheapest billig billiger billigste günstigste: PRICE
-+ expensive pricey pricier priciest dear dearest dearer costlier costliest: PRICE
-+ teuer teurer teuerste teuerster: PRICE
-+ big bigger biggest large larger largest: size capacity area population number
-+ great greater greatest: size capacity area population number
-+ groß größer größte größter größtes: size capacity area population number
-- small smaller smallest klein kleiner kleinste: size capacity area population number
-- fast faster fastest quick quicker quickest: duration days minutes time SPEED
-- schnell schneller schnellste: duration days minutes time SPEED
-+ slow slower slowest langsam langsamer langsamste: duration days minutes time SPEED
-+ thick thicker thickest dick dicker dickste: pages page count thickness
-- thin thinner thinnest dünn dünnste: pages page count thickness
-- early earlier earliest first früh früher früheste zuerst erste: date year
-- soon sooner soonest: date year
-+ ahead:
-+ late later last spät später späteste zuletzt letzte: date year
-+ strong stronger strongest: strength
-+ steep steeper steepest: gradient slope incline
-+ lofty loftier loftiest: height elevation altitude
-+ wide wider widest: width aperture girth diameter
-+ fat fatter fattest: girth weight width size value
-+ deep deeper deepest: depth
-+ hot hotter hottest warm warmer warmest: temperature
-- cold colder coldest: temperature
-+ good better best: rating score
-- tiny tinier tiniest littlest: size capacity area population number weight
-+ hefty heftier heftiest: weight mass
-- bad worse worst: rating score
-+ far farther farthest further furthest: distance
-- near nearer nearest close closer closest: distance
-+ rich richer richest: wealth
-+ busy busier busiest: passengers visits
-- frequent frequently: minutes interval
-+ maximum max:
-- minimum min:
-- weak weaker weakest: strength
-+ top:
-+ most meisten meiste mehr more häufigsten:
-- fewest least fewer less wenigsten weniger:
-"""
-_MEASURES = {"AGE": _AGE, "SPAN": _SPAN, "PRICE": _PRICE, "SPEED": _SPEED}
-_MEASURED = re.compile("|".join(_MEASURES))
 GRADABLE = {
     word: (line[0] == "+", line.split(":")[1].strip())
-    for line in _MEASURED.sub(lambda told: _MEASURES[told[0]], _GRADES).strip().splitlines()
+    for line in lines("grades.grades")
     for word in line[2:].split(":")[0].split()
 }
 """Gradable words: whether the extreme is the largest, and what is measured."""
 
-_BASE_WORDS = """
-old alt young jung recent recently long lang short kurz high tall hoch low niedrig heavy schwer
-light leicht cheap billig expensive pricey dear teuer big large groß small klein fast quick schnell
-slow langsam thick dick thin dünn early früh late spät strong weak great wide fat steep lofty deep
-hot warm cold tiny hefty good bad far near close rich busy frequent frequently soon
-"""
-BASE_FORMS = frozenset(_BASE_WORDS.split())
+BASE_FORMS = words("grades.base")
 """Gradable words that compare nothing by themselves."""
 
 COMPARATIVE = re.compile(
@@ -202,11 +96,7 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
 )
 """Wordings of a value to compare with, the earlier ones first."""
 
-_MONTH_NAMES = """
-january february march april mai june july august september october november december
-januar februar märz april may juni juli august september oktober november dezember
-"""
-MONTHS = tuple(line.split() for line in _MONTH_NAMES.strip().splitlines())
+MONTHS = tuple(line.split() for line in lines("cues.months"))
 """Months in order, in two languages."""
 
 EXCEPT = re.compile(
@@ -217,42 +107,21 @@ EXCEPT = re.compile(
     r"außer|ausser|abgesehen von|bis auf|ohne|(?:aber|und|jedoch) (?:nicht|keine?[nmr]?))\b",
     re.IGNORECASE,
 )
-_SAME_WORDS = """
-same gleiche gleichen gleicher gleiches selben dieselbe dieselben derselbe derselben dasselbe
-demselben denselben
-"""
-SAME = frozenset(_SAME_WORDS.split())
+SAME = words("cues.same")
 """Words of who has something that somebody else has, too."""
 SHARING = re.compile(
     r"\b(?:shares?|shared|teil(?:t|en)) (?:an?|the|his|her|eine?n?|de[nr]) \w+ (?:with|mit)\b"
 )
 """The same in other words, unless a relation says so."""
-_REASON_WORDS = "reason reasons cause causes why because purpose motive motives grund ursache"
-REASONS = frozenset(_REASON_WORDS.split())
+REASONS = words("cues.reasons")
 """Words of relations that say why."""
-_AGE_WORDS = """
-age aged born birth birthday birthdate dob founded founding foundation established opened opening
-built erected constructed completed construction made created creation introduced installed
-installation inst fitted launched launch started began year vintage inception alter geboren geburt
-geburtstag geburtsdatum gegründet gründung eröffnet erbaut gebaut baujahr errichtet
-"""
-AGES = frozenset(_AGE_WORDS.split())
+AGES = words("cues.ages")
 """Words of relations that tell how old something is."""
-EVERY = frozenset(["all", "every", "list", "name", "show", "alle", "liste", "nenne", "zeige"])
+EVERY = words("cues.every")
 """Words of a question for all there are."""
-_IDLE_WORDS = """
-there exist exists available offer known listed recorded registered mentioned stored included
-contained file books records record list database data graph total whole complete full
-vorhanden bekannt verfügbar erfasst verzeichnet
-"""
-IDLE = frozenset(_IDLE_WORDS.split())
+IDLE = words("cues.idle")
 """Words of a question for all of a class that narrow nothing: "which films are on record"."""
-_MATES = (
-    "colleague colleagues coworker coworkers workmate workmates teammate teammates classmate "
-    "classmates flatmate flatmates roommate roommates housemate housemates kollege kollegen "
-    "kollegin kolleginnen mitbewohner"
-)
-MATES = frozenset(_MATES.split())
+MATES = words("cues.mates")
 """Who shares something with somebody, in one word."""
 TOGETHER = re.compile(
     r"\b(?:(?:works?|working|worked|lives?|living|lived|plays?|playing|played|serves?|served) "

@@ -5,34 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from jaxkg.systems.reader.words import lines, words
 from jaxkg.words import singular
 
-_TABLE = """
-time: s sec secs second seconds sekunde sekunden = 1; min mins minute minutes minuten = 60;
-h hr hrs hour hours stunde stunden = 3600; day days tag tage tagen = 86400;
-week weeks woche wochen = 604800
-length: mm millimetre millimetres = .001; cm centimetre centimetres centimeters = .01;
-m metre metres meter meters = 1; km kilometre kilometres kilometers kilometer = 1000
-weight: g gram grams gramm = .001; kg kilo kilos kilogram kilograms kilogramm = 1;
-t tonne tonnes tonnen = 1000
-volume: ml millilitre millilitres = .001; cl = .01; l litre litres liter liters = 1
-money: € $ £ eur euro euros usd dollar dollars bucks gbp quid chf franken yen = 1
-"""
-_SUMS = """
-price cost fee fare rent charge bill invoice salary wage pay paid budget amount value worth revenue
-income turnover profit donation donated raised fine fined spend spent credit debt loan fund funding
-grant deposit prize sales sum preis kosten gehalt miete gebühr betrag umsatz budget spende
-"""
-_SUM_WORDS = frozenset(map(singular, _SUMS.split()))
+_SUM_WORDS = frozenset(map(singular, words("units.sums")))
 
 
 def _units() -> dict[str, tuple[str, float]]:
     found = {}
-    for line in _TABLE.replace(";\n", ";").strip().splitlines():
+    for line in lines("units.units"):
         kind, _, groups = line.partition(":")
         for group in groups.split(";"):
-            words, _, size = group.partition("=")
-            found |= {word: (kind, float(size)) for word in words.split()}
+            names, _, size = group.partition("=")
+            found |= {name: (kind, float(size)) for name in names.split()}
     return found
 
 
