@@ -15,11 +15,8 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.qualifiers import Statements
 from jaxkg.limits import LIMITS, checked_length, cut, first_ones, looked_at
-from jaxkg.systems.reader.language.asides import Moved, respelt, topic_in_place, without_asides
-from jaxkg.systems.reader.language.bounds import Bound, bare_numbers
-from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues, up_to_verb
-from jaxkg.systems.reader.language.homonyms import told_apart
-from jaxkg.systems.reader.language.lexicon.cue_words import MATES, SHARING
+from jaxkg.systems.reader.language.asides import Moved, topic_in_place, without_asides
+from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.spelling import Spelling
@@ -114,19 +111,13 @@ class Readings:
         text = text[: spans[LIMITS.words - 1][1]] if notes else text
         topics, dropped = first_ones(topics, LIMITS.topics, "topics")
         change = self.rules.rewritten
-        plain = respelt(text, self.rules)
-        moved = change("topic-first", Moved.of(plain), lambda _: topic_in_place(plain, self.rules))
+        moved = change("topic-first", Moved.of(text), lambda _: topic_in_place(text))
         cues, mentions = self._mentioned(moved.text, topics)
         notes += dropped + cut(len(mentions), LIMITS.mentions, "names", "surest")
         part = bool(notes)
         surest = sorted(mentions, key=lambda mention: -mention.score)
         left_out = {p for mention in surest[LIMITS.mentions :] for p in mention.words}
         mentions = sorted(surest[: LIMITS.mentions], key=mentions.index)
-        mentions = change(
-            "homonyms",
-            mentions,
-            lambda some: told_apart(moved.text, cues.words, some, self.vocabulary),
-        )
         if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
             mentions = change("apposition", mentions, self._told_once)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
@@ -134,8 +125,6 @@ class Readings:
         names = left_out | {place for mention in mentions for place in mention.words}
         words = change("spelling", cues.words, lambda some: self._spelling.put_right(some, names))
         cues = dataclasses.replace(cues, words=words)
-        cues = change("bare-numbers", cues, lambda some: self._with_numbers(some, mentions))
-        cues = change("asking-verb", cues, lambda some: up_to_verb(some, self._verbs))
         notes += (more := cut(len(cues.bounds), LIMITS.bounds, "numbers and dates"))
         part |= bool(more)
         cues = dataclasses.replace(cues, bounds=cues.bounds[: LIMITS.bounds]) if more else cues
@@ -150,14 +139,9 @@ class Readings:
         notes += more
         part |= bool(more)
         classes = [c for c in classes if c.kind in kinds]
-        first = frozenset(n for n, (start, _) in enumerate(words.spans) if start in moved.topic)
         told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
         cues = dataclasses.replace(cues, words=told)
         sense = functools.partial(self.senses.of, " ".join(alignment.noun))
-        denied = frozenset[int]()
-        if self.linking is not None and (cues.negated, cues.except_at) != (None, None):
-            likely = self.linking.likely
-            denied = change("denied", denied, lambda _: likely(alignment.masked_text()))
         count = len(mentions)
         notes += cut(count * (count - 1) // 2, LIMITS.pairs, "pairs of names", "surest")
         return Asked(
@@ -167,8 +151,6 @@ class Readings:
             alignment,
             named,
             sense,
-            denied,
-            told_first=first,
             notes=tuple(notes),
             part=part,
         )
@@ -237,28 +219,9 @@ class Readings:
         told = (w for wordings in self.vocabulary.labels for w in wordings if not is_verb(w))
         return set(map(folded_words, told))
 
-    @functools.cached_property
-    def _verbs(self) -> set[str]:
-        """Stems of the verbs that labels of relations start with."""
-        told = [wordings[0] for wordings in self.vocabulary.labels if is_verb(wordings[0])]
-        return {stem(words[0]) for label in told if (words := folded_words(label))}
-
     def _as_labelled(self, cues: Cues) -> Cues:
-        """A superlative that stands so in a relation's label is a part of it: "first described";
-        "colleagues" are who has the same employer, unless that is a relation's name."""
-        cues = self.rules.rewritten("mates", cues, self._with_mates)
-        cues = self.rules.rewritten("sharing", cues, self._with_sharing)
+        """A superlative that stands so in a relation's label is a part of it: "first described"."""
         return self.rules.rewritten("label-superlative", cues, self._without_superlative)
-
-    def _with_mates(self, cues: Cues) -> Cues:
-        mates = {singular(cues.words.folded[place]) for place in cues.mates}
-        alike = bool(mates) and not mates & self._label_words
-        return dataclasses.replace(cues, same=True) if alike else cues
-
-    def _with_sharing(self, cues: Cues) -> Cues:
-        if SHARING.search(" ".join(cues.words.folded)) and stem("share") not in self._label_stems:
-            return dataclasses.replace(cues, same=not cues.yesno)
-        return cues
 
     def _without_superlative(self, cues: Cues) -> Cues:
         if cues.extreme is None or not cues.extreme.words:
@@ -276,35 +239,10 @@ class Readings:
         return dataclasses.replace(cues, extreme=None, graded=(), used=used, adds=told)
 
     @functools.cached_property
-    def _label_words(self) -> set[str]:
-        """Words that tell in labels of who shares something with whom."""
-        told = {singular(word) for label in self._labels for word in folded_words(label)}
-        return told & {*map(singular, MATES), "with", "alongside", "together"}
-
-    @functools.cached_property
-    def _label_stems(self) -> set[str]:
-        return {stem(word) for label in self._labels for word in folded_words(label)}
-
-    @functools.cached_property
-    def _labels(self) -> list[str]:
-        return [w for relation in self.vocabulary.relations for w in relation.wordings]
-
-    @functools.cached_property
     def _pairs(self) -> set[tuple[str, ...]]:
         """Words that follow one another in labels, by their stems."""
-        labels = (label.lower().split() for label in self._labels)
+        labels = (label.lower().split() for label in self._own_labels)
         return {pair for words in labels for pair in itertools.pairwise(map(stem, words))}
-
-    def _with_numbers(self, cues: Cues, mentions: list[Mention]) -> Cues:
-        """A number on its own is a value to be met, where the graph has it: "on floor 2"."""
-        taken = {place for mention in mentions for place in mention.words} | cues.used
-        bounds = []
-        for number, places in bare_numbers(cues.words):
-            rows = self.kg.entity_names.rows(number)
-            if not taken & set(places) and any(self.vocabulary.is_value[int(row)] for row in rows):
-                bounds.append(Bound("=", number, "", places))
-        used = cues.used.union(*(bound.words for bound in bounds))
-        return dataclasses.replace(cues, bounds=(*cues.bounds, *bounds), used=used)
 
     def _told_once(self, mentions: list[Mention]) -> list[Mention]:
         """Without what merely tells what stands beside it is: the "ferry" of "the ferry F1"."""
@@ -344,10 +282,14 @@ class Readings:
         if self.linking is not None:
             self.linking.vectors([one.alignment.masked_text() for one in some])
 
+    @property
+    def _own_labels(self) -> list[str]:
+        return [w for relation in self.vocabulary.relations for w in relation.wordings]
+
     def labels(self) -> list[str]:
         """All labels of a graph's relations and classes, and what they are compared with."""
         found = [t for kind in self.vocabulary.classes for t in self.vocabulary.class_words(kind)]
-        return [*self._labels, *found, *ANCHORS.values()]
+        return [*self._own_labels, *found, *ANCHORS.values()]
 
     @functools.cached_property
     def _statements(self) -> np.ndarray:

@@ -17,11 +17,10 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 
 REWRITINGS = (
-    *("slips-of-asking", "confirmation", "topic-first", "manners", "asides", "lead", "living"),
-    *("mates", "sharing", "label-superlative", "homonyms", "apposition", "spelling"),
-    *("bare-numbers", "asking-verb", "class-verbs", "denied"),
+    *("topic-first", "asides", "label-superlative", "apposition", "spelling"),
+    "class-verbs",
 )
-"""Names of the rewritings, in the order in which a question meets them, as far as there is one."""
+"""Names of the rewritings, in the order in which a question meets them."""
 _NAMES: dict[str, str] = dict.fromkeys(REWRITINGS, "rewriting")
 
 

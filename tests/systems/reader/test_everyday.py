@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -79,66 +78,12 @@ def test_a_class_alone_says_nothing_of_what_is_true_of_some(office, question, sp
     assert any(one.measure == sworn and one.shape == "filter" for one in found) == spoken
 
 
-@pytest.mark.parametrize(
-    ("question", "relations", "denied"),
-    [
-        ("Who inspected the A Hut?", ("inspected",), True),
-        ("When was the A Hut inspected?", ("inspected",), False),
-        ("Who allowed dogs in the A Hut?", ("dogs allowed",), True),
-        ("Who is in the town of the A Hut?", ("town",), False),
-        ("Why are dogs allowed in the A Hut?", ("dogs allowed",), True),
-        ("Why is the A Hut closing?", ("reason for closing",), False),
-    ],
-)
-def test_who_is_no_date_and_why_no_yes(huts, question, relations, denied):
-    asked = huts.asked(question)
-    codes = tuple(map(huts.kg.relation_code, relations))
-    [read] = [one for one in huts.find.all(asked) if one.relations == codes and one.topics]
-    assert contradicted(asked, read, huts.find) == denied
-
-
 ORDERS = [
     *((order, "type", "order") for order in ("T-1", "T-2", "T-3")),
     *((order, "status", told) for order, told in (("T-1", "paid"), ("T-2", "cancelled"))),
     *((who, "with us since", when) for who, when in (("Gwen", "2007-10-29"), ("Bo", "2011-01-02"))),
     *((who, "date of birth", when) for who, when in (("Bo", "1971-01-02"), ("Al", "1988-03-04"))),
 ]
-
-
-@pytest.mark.parametrize(
-    ("question", "denied"),
-    [
-        ("Which order was called off?", True),
-        ("Which orders are still open?", True),
-        ("Which orders are there?", False),
-        ("List all orders on record.", False),
-        ("List all the orders we took.", False),
-        ("Which orders do you offer?", False),
-        ("How many orders do you have?", False),
-    ],
-)
-def test_what_is_said_of_a_class_is_not_said_of_all_of_it(question, denied):
-    readings = Readings(KnowledgeGraph.from_triples(ORDERS), None, ReaderSettings())
-    asked = readings.asked(question)
-    listed = [r for r in readings.of(asked) if len(r.ends) == 3 and r.shape in ("path", "class")]
-    assert listed
-    assert {contradicted(asked, read, readings.find) for read in listed} <= {denied}
-
-
-@pytest.mark.parametrize(
-    ("question", "relation", "denied"),
-    [
-        ("How old is Gwen?", "with us since", True),
-        ("How old is Bo?", "date of birth", False),
-        ("How long has Gwen been with us?", "with us since", False),
-    ],
-)
-def test_how_old_is_no_other_date(question, relation, denied):
-    readings = Readings(KnowledgeGraph.from_triples(ORDERS), None, ReaderSettings())
-    asked = readings.asked(question)
-    code = readings.kg.relation_code(relation)
-    [read] = [r for r in readings.find.all(asked) if r.relations == (code,) and r.topics]
-    assert contradicted(asked, read, readings.find) == denied
 
 
 def test_a_total_is_added_up_and_is_not_the_things_that_it_is_of():
@@ -157,12 +102,3 @@ def test_what_was_last_done_and_what_is_shared():
     assert recently is not None
     assert recently.largest
     assert read_cues("Which hut was recently inspected?").extreme is None
-
-
-def test_what_two_share_is_what_both_have_unless_a_relation_says_so():
-    facts = [("Bracken", "sire", "Northwind"), ("Comet", "sire", "Northwind")]
-    question = "Which horses share a sire with Bracken?"
-    for more, same in ([], True), ([("Bracken", "shares stable with", "Comet")], False):
-        readings = Readings(KnowledgeGraph.from_triples(facts + more), None, ReaderSettings())
-        assert readings.asked(question).cues.same == same
-    assert not readings.asked("Does Comet share a sire with Bracken?").cues.same

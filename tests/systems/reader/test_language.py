@@ -2,13 +2,9 @@ import numpy as np
 from reader_graphs import bakery, transit, workshop
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.asides import (
     topic_in_place,
-    without_asides,
-    without_manners,
 )
-from jaxkg.systems.reader.language.bounds import bare_numbers
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.german import in_english
@@ -275,27 +271,6 @@ def test_german_is_told_to_an_encoder_in_english():
     assert in_english("find the director of it") == "find the director of it"
 
 
-def test_what_is_but_polite_asks_for_nothing():
-    for text, left in [
-        ("Would you happen to know who built the Tern?", "who built the Tern?"),
-        ("Sorry to bother you, but who built it?", "who built it?"),
-        ("I wonder which of them is old", "which of them is old"),
-        ("Which boat, I gather, is hers?", "Which boat is hers?"),
-        ("Can I ask what it costs, if you please?", "what it costs ?"),
-        ("List the boats on record, please.", "List the boats , please."),
-        ("Which boats are in our database?", "Which boats are ?"),
-        ("Which songs are on record number 3?", "Which songs are on record number 3?"),
-        ("Can the Tern sail?", "Can the Tern sail?"),
-        ("May I?", "May I?"),
-    ]:
-        made = without_manners(text)
-        assert len(made) == len(text)
-        assert " ".join(made.split()) == left
-    asked = read_cues(without_asides("Am I right in thinking that the Tern is it?"))
-    assert asked.yesno
-    assert [word for word, c in zip(asked.words.folded, asked.content) if c >= 1] == ["tern"]
-
-
 def test_a_topic_that_is_said_first_goes_to_its_pronoun():
     for text, moved in [
         ("The nurse from Tern Ness, who trained her?", "who trained The nurse from Tern Ness?"),
@@ -312,11 +287,6 @@ def test_a_topic_that_is_said_first_goes_to_its_pronoun():
         "Which boat, the Tern or the Skua?", "A friend of mine says so: is it true?",
     ):  # fmt: skip
         assert topic_in_place(text).text == text
-
-
-def test_numbers_are_read_however_they_are_grouped():
-    told = bare_numbers(split_words("who paid 205,000, or 12.5, or 1,2 of 3rd?"))
-    assert told == [("205000", (2, 3)), ("12.5", (5, 6)), ("3rd", (11,))]
 
 
 def test_what_may_be_a_question_of_yes_or_no():

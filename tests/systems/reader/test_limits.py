@@ -78,7 +78,7 @@ def test_words_beyond_those_that_are_read_are_told(reader):
 
 
 def test_many_numbers_are_cut(reader):
-    answer = ask(reader, "films of 1979 " + "or 1982 " * 300)
+    answer = ask(reader, "films of 1979 " + "or in 1982 " * 300)
     assert any("numbers and dates: the first 8 are looked at" in note for note in answer.notes)
 
 

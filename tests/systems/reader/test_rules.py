@@ -32,30 +32,30 @@ def test_every_rule_has_a_name_and_a_kind():
 
 
 def test_a_rule_that_is_left_out_does_nothing_and_is_not_counted():
-    text = "Could you kindly tell me what age Anna has?"
-    full, bare = reader(), reader("manners, spelling")
+    text = "I wonder a lot. What age has Anna?"
+    full, bare = reader(), reader("asides, spelling")
     plain = full.readings.asked(text)
-    assert full.readings.rules.fires["manners"]
-    assert "kindly" not in plain.cues.words.folded
-    assert "kindly" in bare.readings.asked(text).cues.words.folded
-    assert not bare.readings.rules.fires["manners"]
+    assert full.readings.rules.fires["asides"]
+    assert "wonder" not in plain.cues.words.folded
+    assert "wonder" in bare.readings.asked(text).cues.words.folded
+    assert not bare.readings.rules.fires["asides"]
 
 
 def test_a_contradiction_withholds_unless_it_is_left_out():
     def denied(some):
-        asked = some.readings.asked("who is the age of Anna?")
+        asked = some.readings.asked("What is the phone number of Anna?")
         found = some.readings.of(asked)
-        ages = next(one for one in found if some.kg.relation_name(one.last) == "age")
-        return contradictions.contradicted(asked, ages, some.readings.find)
+        works = next(one for one in found if some.kg.relation_name(one.last) == "works for")
+        return contradictions.contradicted(asked, works, some.readings.find)
 
     full = reader()
     assert denied(full)
-    assert full.readings.rules.fires["value-for-a-person"] == 1
-    assert not denied(reader("value-for-a-person"))
+    assert full.readings.rules.fires["written-otherwise"] == 1
+    assert not denied(reader("written-otherwise"))
 
 
 def test_a_name_that_is_none_is_refused():
     with pytest.raises(
-        JaxkgError, match=r"no part 'grammar' to leave out; it has .*length.*manners"
+        JaxkgError, match=r"no part 'grammar' to leave out; it has .*length.*asides"
     ):
         reader("length,grammar")

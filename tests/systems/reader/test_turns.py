@@ -98,28 +98,6 @@ def test_examples_are_kept(tmp_path):
         assert np.array_equal(getattr(again, name), getattr(some, name))
 
 
-def test_no_reading_leaves_a_denial_out_however_likely():
-    facts = [
-        ("Cake", "contains", "eggs"),
-        ("Pie", "contains", "eggs"),
-        ("Soup", "contains", "peas"),
-    ]
-    kg = KnowledgeGraph.from_triples(facts)
-    readings = Readings(kg, None, ReaderSettings())
-    for question, left_out in [
-        ("Which dishes don't contain eggs?", True),
-        ("What contains eggs?", False),
-    ]:
-        asked = readings.asked(question)
-        path = next(c for c in readings.of(asked) if c.shape == "path" and len(c.relations) == 1)
-        assert contradicted(asked, path, readings.find) is left_out
-    asked = readings.asked("Does Cake contain eggs?")
-    results = {c.result: contradicted(asked, c, readings.find) for c in readings.of(asked)}
-    assert not results["yes"]
-    asked = readings.asked("Is Cake sold?")
-    assert all(contradicted(asked, c, readings.find) for c in readings.of(asked) if not c.result)
-
-
 @pytest.mark.parametrize(
     ("question", "denied"),
     [

@@ -1,9 +1,6 @@
 """Ways of putting a question that say nothing of what it is about."""
 
-import pytest
-
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.bounds import plain_values
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
@@ -36,30 +33,6 @@ def test_halves_speeds_and_what_is_skipped():
     assert fast.sign(("top knots",), "number")
     assert not fast.sign(("days",), "number")
     assert read_cues("Who sails but skips the fair?").except_at == 2
-
-
-@pytest.mark.parametrize(
-    ("question", "denied"),
-    [
-        ("What does the Gull cost?", True),
-        ("How much is the Gull?", True),
-        ("What are tickets for the Gull going for?", True),
-        ("What does the Tern cost?", False),
-        ("What does the Skua cost?", False),
-        ("What does the Gull carry?", False),
-        ("What ticket costs does the Gull have?", False),
-    ],
-)
-def test_an_amount_is_told_by_a_number_or_is_free(question, denied):
-    facts = [
-        ("Gull", "tickets", "Ann's office"),
-        ("Tern", "tickets", "3 pounds"),
-        ("Skua", "tickets", "free"),
-    ]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
-    asked = readings.asked(question)
-    (reading,) = [c for c in readings.of(asked) if c.shape == "path" and c.last == 0][:1]
-    assert contradicted(asked, reading, readings.find) == denied
 
 
 def test_whether_anything_was_done_is_asked_of_its_date():

@@ -1,6 +1,6 @@
 """The part of a text that asks, in the order in which it is understood.
 
-What is polite or beside the question is left out; what it is asked of, said first, goes to where
+What is beside the question is left out; what it is asked of, said first, goes to where
 the question has a pronoun: "The nurse from Tern Ness, who trained her?"
 """
 
@@ -10,7 +10,7 @@ import itertools
 import re
 from typing import NamedTuple
 
-from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, GRADABLE, MANNERS
+from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, GRADABLE
 from jaxkg.systems.reader.rules import ALL, Rules
 
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
@@ -34,37 +34,9 @@ _FRONTED = re.compile(
     rf"(?P<asks>(?:(?:{_LINKS})\s+)?(?:{_OPENERS})\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-_MISSPELT = tuple(
-    (re.compile(rf"\b(?:{wrong})\b", re.IGNORECASE), right)
-    for wrong, right in (
-        ("mutch|muhc|mcuh", "much"),
-        ("manny|mnay|amny", "many"),
-        ("waht|whta|hwat", "what"),
-        ("whitch|wihch|whihc|whcih", "which"),
-        ("wehn|hwen|whne", "when"),
-        ("wehre|hwere|wheer", "where"),
-        ("hwo|woh", "who"),
-        (r"(?<=when )dose|(?<=what )dose|(?<=where )dose|(?<=who )dose|deos", "does"),
-    )
-)
-"""Slips in words that ask, none shorter than the word itself."""
 _OWNED = re.compile(
     rf"\b(?:their|his|its|her(?=\s+(?!(?:{_LINKS}|and|or|{_OPENERS})\b)\w))\b", re.IGNORECASE
 )
-_CORRECT = re.compile(
-    r"\.(?=\s+(?:(?:is|was) (?:that|this|it) (?:so|true|correct|right)|"
-    r"am i (?:right|correct|wrong)|right|correct|true)\s*\?\s*$)",
-    re.IGNORECASE,
-)
-_LEAD = re.compile(
-    r"^\W*(?:an?|our|my|the|i|we|some(?:one|body)|they|he|she)\b"
-    r"(?:(?!\b(?:that|who|which|where)\b)[^,;:?\d])*?"
-    r"(?:\b(?:is|am|are|was|were|has|have|had|wants?|needs?|asks?|asked)\b|['’](?:s|m|re|ve|d)\b)"
-    r"[^,;:?\d]*[,;:]\s*(?:(?:so|and|but|now|then)\s+)?"
-    rf"(?=(?:{_OPENERS}|if there|whether)\b)",
-    re.IGNORECASE,
-)
-_LIVING = re.compile(r"\bdo for (?:a|her|his|their) living\b", re.IGNORECASE)
 _STANDS_FOR = re.compile(
     r"\b(?:he|him|she|her|they|them|(?:those|these) two|it|this one|that one|"
     r"(?:that|this|those|these)(?=\W*$))\b",
@@ -78,8 +50,6 @@ class Moved(NamedTuple):
     text: str
     origins: tuple[int, ...]
     """Where each character stood before."""
-    topic: range = range(0)
-    """Where what was said first stands now."""
 
     @classmethod
     def of(cls, text: str) -> Moved:
@@ -91,7 +61,7 @@ class Moved(NamedTuple):
         return self.origins[start], self.origins[end - 1] + 1
 
 
-def topic_in_place(text: str, rules: Rules = ALL) -> Moved:
+def topic_in_place(text: str) -> Moved:
     """A question whose topic is said first, with the topic where its pronoun was.
 
     >>> topic_in_place("The nurse from Tern Ness, who trained her?").text
@@ -101,7 +71,7 @@ def topic_in_place(text: str, rules: Rules = ALL) -> Moved:
     >>> topic_in_place("Who trained her, and when was it?").text
     'Who trained her, and when was it?'
     """
-    told = _FRONTED.match(without_manners(text, rules))
+    told = _FRONTED.match(text)
     unmoved = Moved.of(text)
     if told is None:
         return unmoved
@@ -117,23 +87,7 @@ def topic_in_place(text: str, rules: Rules = ALL) -> Moved:
         end = len(before) + len(topic)
         letters[end:end] = "'s"
         origins = (*origins[:end], topic[-1], topic[-1], *origins[end:])
-    return Moved("".join(letters), origins, range(len(before), len(before) + len(topic)))
-
-
-def without_manners(text: str, rules: Rules = ALL) -> str:
-    """A question as long as it was, with blanks for what is but polite.
-
-    >>> without_manners("Could you kindly tell me who made Alien?").strip()
-    'who made Alien?'
-    >>> without_manners("Which doctor is in charge, if I may ask?").strip()
-    'Which doctor is in charge              ?'
-    """
-    return rules.rewritten("manners", text, _plainly)
-
-
-def _plainly(text: str) -> str:
-    left = MANNERS.sub(lambda match: " " * len(match[0]), text)
-    return left if any(letter.isalnum() for letter in left) else text
+    return Moved("".join(letters), origins)
 
 
 def _grades(text: str) -> bool:
@@ -143,46 +97,13 @@ def _grades(text: str) -> bool:
     return asks and any(word in GRADABLE for word in words)
 
 
-def respelt(text: str, rules: Rules = ALL) -> str:
-    """A question as long as it was, with the words that ask as they are spelt.
-
-    >>> respelt("How mutch is it?"), respelt("when dose it open"), respelt("which dose helps?")
-    ('How much  is it?', 'when does it open', 'which dose helps?')
-    """
-    text = rules.rewritten("slips-of-asking", text, _put_right)
-    return rules.rewritten("confirmation", text, lambda told: _CORRECT.sub(",", told))
-
-
-def _put_right(text: str) -> str:
-    for pattern, right in _MISSPELT:
-        for match in pattern.finditer(text):
-            text = text[: match.start()] + right.ljust(len(match[0])) + text[match.end() :]
-    return text
-
-
-def _within(text: str, rules: Rules) -> str:
-    """A sentence that asks without what leads up to it, or is said after it, of those who ask."""
-
-    def led(text: str) -> str:
-        said = without_manners(text, rules)
-        if lead := _LEAD.match(said):
-            return " " * lead.end() + text[lead.end() :]
-        return text
-
-    return rules.rewritten("lead", text, led)
-
-
 def without_asides(text: str, rules: Rules = ALL) -> str:
     """The sentences that ask, as long as the whole: what is beside them is blank.
 
-    What one does for a living is said plainly, for "living" would be taken for where one lives.
-
     >>> without_asides("I need it soon: who made Alien? Thanks a lot")
     '                who made Alien?             '
-    >>> without_asides("A man is asking, is it free?"), without_asides("who's up, we wonder")
-    ('                 is it free?', "who's up           ")
-    >>> without_asides("Who wrote St. Mira?"), without_asides("What does she do for a living?")
-    ('Who wrote St. Mira?', 'What does she have as a job  ?')
+    >>> without_asides("Who wrote St. Mira?")
+    'Who wrote St. Mira?'
     """
     cuts = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     parts = [text[a:b] for a, b in itertools.pairwise(cuts)]
@@ -190,22 +111,13 @@ def without_asides(text: str, rules: Rules = ALL) -> str:
     if not any(asking):
         asking = [bool(_ASKING & set(_WORD.findall(part.lower())[:3])) for part in parts]
     if not any(asking):
-        text = _within(text, rules)
-    else:
-        # "Bigger pen: Ash or Elm?"
-        asking = [
-            asks or (part.rstrip().endswith(":") and _grades(part))
-            for part, asks in zip(parts, asking)
-        ]
+        return text
+    # "Bigger pen: Ash or Elm?"
+    asking = [
+        asks or (part.rstrip().endswith(":") and _grades(part)) for part, asks in zip(parts, asking)
+    ]
 
-        def alone(parts: list[str]) -> list[str]:
-            return [part if asks else " " * len(part) for part, asks in zip(parts, asking)]
+    def alone(parts: list[str]) -> list[str]:
+        return [part if asks else " " * len(part) for part, asks in zip(parts, asking)]
 
-        told = zip(rules.rewritten("asides", parts, alone), asking)
-        text = "".join(_within(part, rules) if asks else part for part, asks in told)
-    text = without_manners(text, rules)
-    return rules.rewritten("living", text, lambda told: _LIVING.sub(_job, told))
-
-
-def _job(match: re.Match[str]) -> str:
-    return "have as a job".ljust(len(match[0]))
+    return "".join(rules.rewritten("asides", parts, alone))

@@ -7,7 +7,7 @@ import re
 
 from jaxkg.kg.link.folding import Words
 from jaxkg.query import Comparison
-from jaxkg.systems.reader.language.grades import NUMERALS, PLACES
+from jaxkg.systems.reader.language.grades import NUMERALS
 from jaxkg.systems.reader.language.lexicon.cue_words import MONTHS, VALUE_CUES
 from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS, UNITS
 from jaxkg.systems.reader.language.times import TIMES, time_written
@@ -17,7 +17,6 @@ _SCALES = {"thousand": 3, "tausend": 3, "k": 3, "million": 6, "millionen": 6, "b
 _SCALES |= {"hundred": 2, "hundert": 2}
 _SCALES |= {"milliarde": 9, "milliarden": 9}
 _THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3})+(?![\d,])")
-_NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d\w*)(?![.,]?\d)")
 _SCALED = re.compile(rf"(\d+(?:[.,]\d+)?)\s*({'|'.join(_SCALES)})\b")
 _MONTH = {name: at for names in MONTHS for at, name in enumerate(names, start=1)}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
@@ -46,12 +45,6 @@ _A_SCALE = re.compile(rf"\b((?:{_BEFORE_COUNTS}) (?:£|\$|€)?)a ({'|'.join(_SC
 _AND_A_HALF = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )(\d+|{'|'.join(_COUNT_WORDS)}) and a half\b")
 _UNIT_AND_A_HALF = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )(?:an?|one) ({_UNIT_NAMES}) and a half\b")
 _A_UNIT = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )({'|'.join(_PARTS)}) (?={_UNIT_NAMES}\b)")
-_NUMBERED_WORDS = (
-    "floor storey level row week round stage chapter volume year class grade shelf gate platform "
-    "division tier etage stock stockwerk reihe woche runde band klasse gleis"
-)
-_NUMBERED = frozenset(_NUMBERED_WORDS.split())
-"""What is numbered rather than ranked: "the fourth floor" is floor 4."""
 _ORDINAL_WORDS = "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
 _ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), start=16)}
 _DECADE_WORDS = "twenties thirties forties fifties sixties seventies eighties nineties"
@@ -129,25 +122,6 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
         places += [*range(last, start), *([start] * (len(plain) - 1)), end - 1]
         last = end
     return text + lower[last:], [*places, *range(last, len(lower))]
-
-
-def bare_numbers(words: Words) -> list[tuple[str, tuple[int, ...]]]:
-    """Every number, as a graph would have it, with its words: "205,000" is 205000.
-
-    >>> from jaxkg.kg.link.folding import split_words
-    >>> bare_numbers(split_words("the 90 year old who paid 1,250.50 on the fourth floor"))
-    [('90', (1,)), ('1250.50', (6, 7, 8)), ('4', (11,))]
-    """
-    numbers = [
-        (match[0].replace(",", ""), tuple(words_in(words, *match.span())))
-        for match in _NUMBER.finditer(words.text)
-    ]
-    ordinals = {"first": 1, **PLACES}
-    return numbers + [
-        (str(ordinals[word]), (place,))
-        for place, word in enumerate(words.folded[:-1])
-        if word in ordinals and words.folded[place + 1] in _NUMBERED
-    ]
 
 
 def _written(match: re.Match[str]) -> str:

@@ -18,15 +18,12 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     AUXILIARY,
     EXCEPT,
     LIGHT,
-    MATES,
     NOT,
     OF_MINE,
     SAME,
     SO,
     STOP,
-    TOGETHER,
 )
-from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.systems.reader.language.nouns import (
     BEFORE_WHICH,
     IMPERATIVE,
@@ -53,7 +50,6 @@ _HAVE_SOME = re.compile(
 _YET = re.compile(r"\b(?:yet|already|or not)\s*\?\s*$", re.IGNORECASE)
 _IT_IS = re.compile(r"\W*it(?:['’]s| is| was)\b")
 _NOTS = frozenset(["t", "not", "never", "cannot", "nobody", "nicht", "nie"])
-_HAD = {"s", "his", "her", "their", "its", "of", "von", "does", "do", "has", "have", "hat"}
 _ENGLISH = frozenset(["who", "what", "which", "whose", "where", "when", "how"])
 _WHETHER = {"is", "was", "are", "were", "does", "do", "did", "has", "ist", "sind", "hat"}
 _OF_ANY = {"there", "anyone", "anybody", "you", "we", "es"}
@@ -77,7 +73,6 @@ class Cues:
         both: of two things at once: "both", "as well as".
         either: has "or".
         same: asks for what shares something with a topic: "in the same office as".
-        mates: words that ask for who shares something with somebody: "her colleagues".
         some: of what has anything of something: "named for somebody", "with an allergy".
         except_at: word from which on things are left out.
         negated: word of a "not".
@@ -100,7 +95,6 @@ class Cues:
     both: bool = False
     either: bool = False
     same: bool = False
-    mates: frozenset[int] = frozenset()
     some: bool = False
     except_at: int | None = None
     negated: int | None = None
@@ -108,21 +102,6 @@ class Cues:
     content: tuple[float, ...] = ()
     used: frozenset[int] = frozenset()
     plural: bool | None = None
-
-    @property
-    def denies(self) -> bool:
-        """Whether its verb or a thing is denied, "don't contain", "has no pond"; "finished or not"
-        denies nothing, nor does a number, "bus no 7"."""
-        if self.negated is None:
-            return False
-        before = self.words.folded[self.negated - 1] if self.negated else ""
-        word = self.words.folded[self.negated]
-        after = self.words.folded[self.negated + 1 : self.negated + 2]
-        if word == "no" or word.startswith("kein"):
-            return bool(after) and not after[0][0].isdigit()
-        return (word in ("not", "nicht") and before not in ("or", "oder")) or (
-            word.endswith("n") and after == ["t"]
-        )
 
     def denied(self, at: float) -> bool:
         """Whether a word at a place, -1 for none, is denied: by a "not" or "without" that stands
@@ -218,7 +197,6 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
         both=bool({"both", "sowohl", "beide", "beiden"} & set(folded)) or "as well as" in lower,
         either=not {"or", "oder", "plus"}.isdisjoint(folded),
         same=not yesno and any(word in SAME for word in folded),
-        mates=frozenset() if yesno else _mates(folded, lower, words),
         some=not (yesno or negated or except_match)
         and (bool(_ANYTHING & set(folded)) or bool(_HAVE_SOME.search(lower))),
         except_at=except_at,
@@ -254,26 +232,6 @@ def asking_as(cues: Cues, part: Cues) -> Cues:
         negated=there(part.negated),
         except_at=there(part.except_at),
     )
-
-
-def up_to_verb(cues: Cues, verbs: Set[str]) -> Cues:
-    """The same where a verb ends what is asked for: "companies" buy products.
-
-    Args:
-        cues: as they were read.
-        verbs: stems of the graph's own.
-
-    >>> up_to_verb(read_cues("Which firms buy wood?"), {"buy"}).noun
-    (1,)
-    """
-    words = cues.words.folded
-    found = ((n, words[at]) for n, at in enumerate(cues.noun))
-    ends = (n for n, word in found if n and (stem(word) in verbs or is_past(word)))
-    cut = next(ends, len(cues.noun))
-    if cut == len(cues.noun):
-        return cues
-    noun = cues.noun[:cut]
-    return dataclasses.replace(cues, noun=noun, plural=is_plural(words, noun))
 
 
 def _graded(folded: list[str], grade: Grade | None) -> tuple[int, ...]:
@@ -340,18 +298,6 @@ def _yesno(folded: list[str], text: str) -> bool:
         and not any(w in ASKS for w in folded[:4])
         and _ENGLISH.isdisjoint(folded)
     )
-
-
-def _mates(folded: list[str], lower: str, words: Words) -> frozenset[int]:
-    """Places of "colleagues", or of "works with"."""
-    places = set()
-    for at, word in enumerate(folded):  # "which colleague trained her" asks for no more than who
-        near = {*folded[max(0, at - 1) : at], *folded[at + 1 : at + 2]}
-        if word in MATES and near & _HAD:
-            places.add(at)
-    if together := TOGETHER.search(lower):
-        places.update(words_in(words, *together.span()))
-    return frozenset(places)
 
 
 def _plainly(folded: list[str]) -> bool:

@@ -78,17 +78,6 @@ class RelationLinking:
     def _table(self) -> np.ndarray:
         return self.vectors(self.texts(self._every))
 
-    def likely(self, question: str) -> frozenset[int]:
-        """Relations of a small graph that a question asks for, either way, likelier than not.
-
-        Args:
-            question: names masked.
-        """
-        if self.vectors.encoder is None or len(self._every) > _WHOLE:
-            return frozenset()
-        either = chances_of(self.cosines(question, self._every)).sum(axis=1)
-        return frozenset(self._every[either > 0.5].tolist())
-
     def among(self, found: Sequence[Candidate]) -> np.ndarray:
         """[N] relations that share out the chance of a question with these readings."""
         if len(self._every) <= _WHOLE:

@@ -81,8 +81,6 @@ class Asked:
     Attributes:
         named: [words] how surely each belongs to the label of a relation, see `LabelIndex`.
         sense: gives what is asked for against each sort of the graph, see `Senses`.
-        denied: relations that a question with a "not" asks for as a whole, likelier than not.
-        told_first: places of words that say what the rest asks of: "the tent at Ash, what".
         cut: whether too much lies around the topics to walk on from all of it.
         notes: what of the question is not looked at.
         part: whether names or words of it are not, so that no answer is sure.
@@ -94,8 +92,6 @@ class Asked:
     alignment: Alignment
     named: np.ndarray
     sense: Callable[[], Mapping[int, np.ndarray]] = dict
-    denied: frozenset[int] = frozenset()
-    told_first: frozenset[int] = frozenset()
     cut: bool = False
     notes: tuple[str, ...] = ()
     part: bool = False

@@ -18,8 +18,6 @@ from jaxkg.words import singular
 _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _BY = ("by", "von")
-WHOSE = ("whose", "wessen")
-"""What asks whose something is."""
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "wurde", "wurden", "wird"])
 _REPORTS = r"(?:report|answer)(?:s|ed|ing)?(?: \w+ly| straight)? to"
 _BELOW = re.compile(rf"(?:^|(?<!the )(?<!a )(?<!s )\b){_REPORTS}$")
@@ -120,95 +118,6 @@ def turned_about(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
         if len(codes) == 1 and _ABOVE.match(" ".join(words[one.last + 1 : one.last + 4])):
             return codes[0] >= find.kg.num_relations
     return False
-
-
-@veto
-def chained_otherwise(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether a reading walks what the question chains in another order: from Nathan to his
-    father's mother where "the father of Nathan's mother" is asked for."""
-    total = 2 * find.kg.num_relations
-    for mention, codes in candidate.legs:
-        one = asked.mentions[mention]
-        if len(codes) < 2 or not _owns(asked, one.first, one.last) or max(codes) >= total:
-            continue
-        nouns = [
-            [tuple(map(singular, folded_words(w))) for w in find.wordings(code) if not is_verb(w)]
-            for code in codes
-        ]
-        told = _chained(asked, one, nouns)
-        if told != sorted(told):
-            return True
-    return False
-
-
-def _chained(asked: Asked, one: Mention, nouns: list[list[tuple[str, ...]]]) -> list[int]:
-    """Which of some nouns are told to be of what is named, the nearest first: those that follow
-    it, "Anna's boss's desk", then those before it, "the desk of the boss of Anna"."""
-    words = list(map(singular, asked.cues.words.folded))
-    told: list[int] = []
-    at = one.last + 1
-    first = asked.told_first
-    while words[at : at + 1] == ["s"] and not (first and at not in first):
-        place, length = _noun_at(words, at + 1, nouns, told)
-        if place < 0:
-            break
-        told.append(place)
-        at += 1 + length
-    at = one.first
-    while True:
-        at = _past_articles(words, at)
-        if not at or words[at - 1] not in ("of", "von"):
-            return told
-        ends = at - 1
-        place, length = _noun_at(words, ends, nouns, told, back=True)
-        if place < 0:
-            return told
-        told.append(place)
-        at = ends - length
-
-
-def _noun_at(
-    words: list[str],
-    at: int,
-    nouns: list[list[tuple[str, ...]]],
-    told: list[int],
-    *,
-    back: bool = False,
-) -> tuple[int, int]:
-    """The noun, not told before, that begins at a word, or ends before it, and its length."""
-    for place, some in enumerate(nouns):
-        for noun in some if place not in told else ():
-            first = at - len(noun) if back else at
-            if noun and first >= 0 and tuple(words[first : first + len(noun)]) == noun:
-                return place, len(noun)
-    return -1, 0
-
-
-@veto
-def is_not_whose(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether a reading does not walk from somebody to whom he is something where this is asked
-    for: "whose usual doctor is Dr Lorne"."""
-    words = asked.cues.words.folded
-    if not words or words[0] not in WHOSE:
-        return False
-    be = next((at for at, word in enumerate(words) if word in _BE), 0)
-    # "Is the Tern", "is Dr Lorne".
-    starts = {n for n, one in enumerate(asked.mentions) if be < one.first <= be + 2}
-    noun, total = tuple(map(singular, words[1:be])), find.kg.num_relations
-    # "Whose dog is Figment": a thing, not what somebody is to another.
-    classed = any(
-        (some.first, some.last) == (1, be - 1) and some.kind not in find.vocabulary.sorts
-        for some in asked.classes
-    )
-    if not noun or not starts or classed:
-        return False
-    back = (
-        codes[0]
-        for mention, codes in candidate.legs
-        if mention in starts and len(codes) == 1 and total <= codes[0] < 2 * total
-    )
-    labels = (folded_words(label) for code in back for label in find.wordings(code))
-    return noun not in (tuple(map(singular, label)) for label in labels)
 
 
 def _is_doer(asked: Asked, one: Mention, code: int, find: Candidates) -> bool:

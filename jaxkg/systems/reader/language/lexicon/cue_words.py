@@ -109,25 +109,10 @@ EXCEPT = re.compile(
 )
 SAME = words("cues.same")
 """Words of who has something that somebody else has, too."""
-SHARING = re.compile(
-    r"\b(?:shares?|shared|teil(?:t|en)) (?:an?|the|his|her|eine?n?|de[nr]) \w+ (?:with|mit)\b"
-)
-"""The same in other words, unless a relation says so."""
-REASONS = words("cues.reasons")
-"""Words of relations that say why."""
 AGES = words("cues.ages")
 """Words of relations that tell how old something is."""
 EVERY = words("cues.every")
 """Words of a question for all there are."""
-IDLE = words("cues.idle")
-"""Words of a question for all of a class that narrow nothing: "which films are on record"."""
-MATES = words("cues.mates")
-"""Who shares something with somebody, in one word."""
-TOGETHER = re.compile(
-    r"\b(?:(?:works?|working|worked|lives?|living|lived|plays?|playing|played|serves?|served) "
-    r"(?:together |alongside )?with|co-workers?)\b"
-)
-"""The same in other words."""
 NOT = re.compile(
     r"\b(?:out of (?:order|stock|service|use|action|print)|"
     r"still (?:needs?|lacks?|awaits?|awaiting|waiting)|"
@@ -142,58 +127,3 @@ OF_MINE = re.compile(
     re.IGNORECASE,
 )
 """What somebody begins with of themselves: "I've never been there, ..."; it denies nothing."""
-
-_SOFTLY = r"(?:please |kindly |perhaps |possibly |maybe |just |quickly |also )*"
-_TELL = r"(?:tell|show|give|let|remind|inform|telling|showing|giving|listing|naming)(?: me| us)?"
-_ABOUT = r"(?: (?:to|for|about)(?: \w+){1,3}?)?"
-_QUESTION = r"(?= (?:who|what|which|how|where|when)\b)"
-_MINE = r"^\W*(?:so |and |well,? )?(?:i am|i'm|i was|i've been|i have been) (?:just )?"
-_WISH = (
-    r"wonder|(?:be )?(?:like|love|need|want|wish|glad|curious|grateful) "
-    r"to (?:know|find out|learn|hear)"
-)
-_THINK = "wonder|gather|believe|think|suppose|guess|presume|assume|take it|am told"
-MANNERS = re.compile(
-    "|".join(
-        (
-            # "Sorry to bother you, but", "Excuse me:"
-            rf"^\W*(?:so )?(?:sorry|apologies|excuse me|pardon(?: me)?)\b{_ABOUT}"
-            rf"(?:,? but\b|[,:]|{_QUESTION})",
-            # "Quick one, which", "First day here - can you"
-            r"^\W*(?:(?:a |one |just a )?(?:quick|silly|stupid|last|another|one more) (?:one|thing|"
-            r"question|q)|(?:it's )?(?:my )?first (?:day|week)(?: here| on the job)?|new here|"
-            r"me again|one more(?: thing)?|urgent|asap|fyi|btw)\s*(?:[,:;]|\s[-–—]\s)",
-            # "Would you be so kind as to tell me", "May I ask", "do you happen to know"
-            rf"\b(?:could|can|would|will|may|might) (?:you|i|we|someone|anyone) {_SOFTLY}"
-            r"(?:be (?:so kind|kind enough|able) (?:as )?to |happen to |mind )?"
-            rf"{_SOFTLY}(?:{_TELL}(?: know)?|know|ask|enquire|inquire)\b(?=\W+\w)",
-            r"\b(?:would you |please )?be (?:so (?:kind|good)|kind enough) (?:as )?to\b",
-            r",? (?:all told|for the record|by the way|or so i (?:have )?heard?)\b,?",
-            r"\bdo you (?:happen to |by any chance )?know\b",
-            # "I was wondering if", "I would like to know"
-            rf"{_MINE}(?:wondering|curious|trying to find out)\b(?: about| if| whether)?",
-            rf"(?:^\W*|(?<=\w), )i(?:'d| would| should)? {_SOFTLY}(?:{_WISH})\b,?",
-            rf"(?<=\w), (?:i|we) (?:{_THINK})\b,?",
-            # "Read me out every one, would you?"
-            r"^\W*(?:please )?read (?:(?:me|us|out|off) )+|,? would you\b(?=[,.?!])",
-            # "I believe that", "Could I please have"
-            rf"^\W*(?:i|we) (?:{_THINK})(?: that)?\b(?! (?:of|in|so|if)\b)",
-            rf"^\W*(?:and |so )?(?:could|can|may|might) (?:i|we|you) {_SOFTLY}"
-            r"(?:have(?= (?:the|all|every|your|a list) )|(?:write down|pick out|look up|dig out)\b)"
-            r"(?:(?: out| up)?(?: for)? (?:me|us)\b)?",
-            # "if I may ask", "if you please"
-            r",? if (?:i|you|we) (?:may|might|could|would|can|please|don't mind|do not mind)\b"
-            r"(?: \w+){0,2}?(?=\W*$|,)",
-            # "which will renew if we do nothing"
-            r"\b(?:even )?if (?:i|we|you|they) (?:do|did|say|said|change|changed) nothing\b",
-            # "list the courses on record", "in our database, please"
-            r"\bon (?:record|file|(?:the|our|your) books)(?=\W*(?:$|please\b))"
-            r"|\bin (?:the|our|your|this) (?:books|records|files|database|graph)"
-            r"(?=\W*(?:$|please\b))",
-            # "Am I right in believing that", of which the "am I" is left to ask yes or no.
-            r"(?<=am i )(?:right|correct)(?: (?:in|to) \w+)?(?: that)?\b",
-        )
-    ),
-    re.IGNORECASE,
-)
-"""What people say to be polite, which asks for nothing."""

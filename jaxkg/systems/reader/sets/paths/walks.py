@@ -58,7 +58,7 @@ class Walks:
         return self.vocabulary.wordings(code)
 
     def told(self, code: int) -> str:
-        """A relation code by its name, or by the word for several."""
+        """A relation code by its name."""
         named = code < 2 * self.kg.num_relations
         return self.kg.relation_name(code) if named else self.wordings(code)[0]
 
