@@ -1,7 +1,7 @@
 """Rules of the reader: how often each fires, and what answers are right or wrong without it.
 
     python scripts/reader/rules.py --sample 400 --record
-    python scripts/reader/rules.py --without manners,deaths
+    python scripts/reader/rules.py --without asides,spelling
 
 Asks the `choose` halves of the own graphs, and GeoQuery's questions of even ids where its folder is
 there, once with every rule and once more without each rule that fired on the question. A rule wins
