@@ -49,16 +49,16 @@ class Cost(NamedTuple):
 
 
 COSTS = (
-    Cost("six readings weighed (any system with --llm, where unsure)", 6, 540, 6),
-    Cost("paths judged (--set judge=paths)", 1, 330, 20),
-    Cost("llm-planned", 1, 330, 25),
-    Cost("llm-planned --set ask=graph", 1, 500, 90),
+    Cost("a reading chosen of six (any system with --llm, where unsure)", 1.6, 380, 11),
+    Cost("paths judged (--set judge=paths)", 1, 180, 32),
+    Cost("llm-planned", 1.3, 170, 45),
+    Cost("llm-planned --set ask=graph", 1.6, 150, 75),
+    Cost("llm-planned --set ask=steps", 2.5, 560, 18),
     Cost("reknos", 5, 1500, 150),
-    Cost("proh (proh-l)", 12, 3600, 330),
+    Cost("proh (proh-l)", 15, 7900, 580),
 )
-"""Rounded from single short questions over small graphs; long searches vary by twice as much.
-
-The prompts of six readings have 1,220 tokens, of which a server that keeps the prefix reads 540.
+"""Means of a model of 1.5 billion weights whose server keeps one prompt: GeoQuery, MetaQA, WebQSP,
+MuSiQue (`table_llm`); single questions vary by twice as much.
 """
 
 
