@@ -249,7 +249,9 @@ QuestionCalls = Annotated[
 Replies = Annotated[
     Path | None,
     typer.Option(
-        "--replies", help="File in which replies are saved (default: a file in the user's cache)."
+        "--replies",
+        help="File in which replies are saved (default: a file in the user's cache); with --replay "
+        "also an archive of one, under gzip.",
     ),
 ]
 NoCache = Annotated[
