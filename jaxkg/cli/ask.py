@@ -43,6 +43,9 @@ def ask(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole answer as JSON.")
     ] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print the answers as CSV; a table with its columns.")
+    ] = False,
     trace: Annotated[
         Path | None,
         typer.Option(
@@ -90,11 +93,14 @@ def ask(
     """
     if question != "-":
         checked_question(question)
+    if as_csv and (as_json or sparql):
+        raise JaxkgError("--csv does not go with --json or --sparql: an answer is printed once")
     if question == "-" and (
-        sparql or any(each is not None for each in (trace, svg, triples, right))
+        as_csv or sparql or any(each is not None for each in (trace, svg, triples, right))
     ):
         raise JaxkgError(
-            "--trace, --svg, --triples, --sparql and --right work with a single question only"
+            "--csv, --trace, --svg, --triples, --sparql and --right work with a single question "
+            "only"
         )
     with (
         progress_bars() as show,
@@ -123,6 +129,10 @@ def ask(
         print(_sparql(warm, answer))
     elif as_json:
         print(answer.to_json(indent=1))
+    elif as_csv:
+        from jaxkg.show import to_csv
+
+        print(to_csv(answer), end="")
     elif not failed(answer):
         print_answer(answer, limit)
     sys.stdout.flush()

@@ -75,6 +75,7 @@ class SystemOptions:
     planner: options.PlannerFolder = None
     mode: options.PlanMode = None
     threshold: options.Threshold = None
+    today: options.Today = None
     settings: options.Settings = None
     devices: options.Devices = "1"
 
@@ -87,7 +88,9 @@ class SystemOptions:
         return {
             "hypergraph": self.hypergraph,
             "planner_folder": self.planner,
-            "wishes": wishes_from(self.settings or (), mode=self.mode, threshold=self.threshold),
+            "wishes": wishes_from(
+                self.settings or (), mode=self.mode, threshold=self.threshold, today=self.today
+            ),
             "devices": Devices.read(self.devices),
         }
 

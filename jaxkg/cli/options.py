@@ -155,6 +155,14 @@ Threshold = Annotated[
         show_default=False,
     ),
 ]
+Today = Annotated[
+    str | None,
+    typer.Option(
+        "--today",
+        help='Date that "now" is, as 2015-03-01, for the reader (default: the machine\'s).',
+        show_default=False,
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="Setting of the system, NAME=VALUE; may be repeated."),

@@ -264,7 +264,11 @@ class Parts:
 
 
 def wishes_from(
-    settings: Sequence[str], *, mode: str | None = None, threshold: float | None = None
+    settings: Sequence[str],
+    *,
+    mode: str | None = None,
+    threshold: float | None = None,
+    today: str | None = None,
 ) -> dict[str, str]:
     """`NAME=VALUE` settings, and those that have an option of their own, by name.
 
@@ -282,6 +286,8 @@ def wishes_from(
         wishes[name.strip().replace("-", "_")] = value.strip()
     if mode is not None:
         wishes["mode"] = mode
+    if today is not None:
+        wishes["today"] = today
     if threshold is not None:
         wishes["threshold"] = str(threshold)
     return wishes

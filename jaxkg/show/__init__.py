@@ -1,6 +1,6 @@
-"""The subgraph behind an answer: a drawing, and the same triples for other programs."""
+"""An answer for other programs: as CSV, and the subgraph behind it, drawn and as triples."""
 
-from jaxkg.show.export import cited_triples, to_dot, to_triples
+from jaxkg.show.export import cited_triples, to_csv, to_dot, to_triples
 from jaxkg.show.svg import svg
 
-__all__ = ["cited_triples", "svg", "to_dot", "to_triples"]
+__all__ = ["cited_triples", "svg", "to_csv", "to_dot", "to_triples"]

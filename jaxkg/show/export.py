@@ -1,10 +1,12 @@
-"""The triples behind an answer, for other programs: as a table and in the DOT language.
+"""Answers for other programs: as CSV, and the triples behind them as a table and in DOT.
 
-They are those of the paths the answers cite; of an abstention, those of the paths looked at.
+The triples are those of the paths the answers cite; of an abstention, those of the paths looked at.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 
 from jaxkg.errors import JaxkgError
@@ -66,6 +68,15 @@ def to_triples(answer: Shown) -> str:
         names = map(one_line, (cited.head_name, cited.tail_name, cited.source or ""))
         lines.append("\t".join((*ids, *names, str(cited.triple))))
     return "\n".join(lines) + "\n"
+
+
+def to_csv(answer: Shown) -> str:
+    """The answers as CSV with a header, one a line; a table has a column for each of its own."""
+    written = io.StringIO()
+    lines = csv.writer(written, lineterminator="\n")
+    lines.writerow(answer.columns or ("answer",))
+    lines.writerows((entity.name, *entity.cells) for entity in answer.entities)
+    return written.getvalue()
 
 
 def to_dot(answer: Shown) -> str:

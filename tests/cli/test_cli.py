@@ -228,6 +228,12 @@ def test_a_graph_of_ones_own_is_built_described_and_asked(jaxkg, tmp_path):
     assert answer.paths[0].citations[0].source == "films.tsv:1; films.tsv:10"
     assert answer.system == "reader"
 
+    code, out, _ = jaxkg("ask", "--kg", folder, "--csv", "who directed Heat (1995)?")
+    assert (code, out) == (0, "answer\nMichael Mann\n")
+    code, _, err = jaxkg("ask", "--kg", folder, "--csv", "--json", "who directed Heat (1995)?")
+    assert code == 2
+    assert "--csv does not go with --json" in err
+
     code, out, _ = jaxkg("ask", "--kg", folder, "--sparql", "who directed Heat (1995)?")
     assert code == 0
     assert out.startswith("SELECT DISTINCT ?answer WHERE {")

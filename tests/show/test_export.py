@@ -10,7 +10,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.kg.builtin import demo_graph
 from jaxkg.records import RankedEntity
-from jaxkg.show import cited_triples, to_dot, to_triples
+from jaxkg.show import cited_triples, to_csv, to_dot, to_triples
 from jaxkg.show.export import cited_paths, roles
 
 EVIL = 'He said "hi\\N"\n<b>[bold]\x1b[31m'
@@ -35,6 +35,18 @@ def test_an_abstention_shows_the_paths_looked_at(answer):
     refused = dataclasses.replace(answer, entities=(), abstained="refused")
     assert cited_paths(refused) == list(answer.paths)
     assert cited_triples(Answer("?", abstained="none")) == []
+
+
+def test_a_table_is_csv_with_its_columns_and_other_answers_of_one():
+    rows = (
+        RankedEntity("v1", "Sea Salt", 1, (), cells=("Leeds", "12, 14")),
+        RankedEntity("v2", 'The "Hut"', 1, (), cells=("York", "")),
+    )
+    table = Answer("?", entities=rows, columns=("of", "city", "price"))
+    assert to_csv(table) == 'of,city,price\nSea Salt,Leeds,"12, 14"\n"The ""Hut""",York,\n'
+    plain = Answer("?", entities=(RankedEntity("a", "Ann", 1, ()),))
+    assert to_csv(plain) == "answer\nAnn\n"
+    assert to_csv(Answer("?", abstained="none")) == "answer\n"
 
 
 def test_a_triple_several_paths_walk_is_there_once(answer):

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.query import Total
+from jaxkg.query import Rows, Total
 from jaxkg.systems.reader.language.lexicon.cue_words import (
     STOP,
 )
@@ -50,7 +50,7 @@ def _names_for_a_truth(asked: Asked, best: Candidate, find: Candidates) -> bool:
 def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A sum or an average, answered by what was not added up and whose label says neither: by
     several values or things, the first of them, a count or a yes or no that compares them."""
-    if not asked.cues.adds_up or isinstance(best.query, Total):
+    if not asked.cues.adds_up or isinstance(best.query, Total | Rows):
         return False
     if best.shape == "count":
         return asked.cues.adds != "sum"  # "the total of patients" is their number

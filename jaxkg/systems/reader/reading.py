@@ -29,9 +29,11 @@ from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
 from jaxkg.systems.reader.sets.direction import is_verb
+from jaxkg.systems.reader.sets.facts import Facts
 from jaxkg.systems.reader.sets.labels import Labels, folded_words
 from jaxkg.systems.reader.sets.operators import Operators
 from jaxkg.systems.reader.sets.senses import Senses
+from jaxkg.systems.reader.sets.tables import Tables
 from jaxkg.systems.reader.sets.unfit import fitting
 from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -87,6 +89,8 @@ class Readings:
             rules=self.rules,
         )
         self.operators = Operators(self.find)
+        self.tables = Tables(self.operators.measured)
+        self.facts = Facts(self.find, settings.today)
         self.wanting = Wanting(self.find)
         self.settings = settings
         self.linking: RelationLinking | None = None
@@ -125,6 +129,7 @@ class Readings:
         names = left_out | {place for mention in mentions for place in mention.words}
         words = change("spelling", cues.words, lambda some: self._spelling.put_right(some, names))
         cues = dataclasses.replace(cues, words=words)
+        cues = self.facts.with_today(cues)
         notes += (more := cut(len(cues.bounds), LIMITS.bounds, "numbers and dates"))
         part |= bool(more)
         cues = dataclasses.replace(cues, bounds=cues.bounds[: LIMITS.bounds]) if more else cues
@@ -305,7 +310,9 @@ class Readings:
     def of(self, asked: Asked) -> list[Candidate]:
         """Readings of a question, the likeliest first, as far as settings go."""
         plain = self.find.all(asked)
+        plain = ranked([*plain, *self.facts.all(asked, plain)])
         made = self.operators.all(asked, plain)
+        made += self.tables.all(asked, ranked([*plain, *made]))
         asked.notes += tuple(cut(len(made), LIMITS.candidates, "query graphs"))
         made = made[: LIMITS.candidates]
         found = self.find.scored(asked, made)[: self.settings.looked_at]

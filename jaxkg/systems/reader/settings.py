@@ -25,6 +25,7 @@ class ReaderSettings:
         weights: folder of other weights, as training them leaves it; "" takes those shipped.
         choose: what the readings are chosen by: "views" of their structure alone, or "pair", the
             likeness of question and sentence added to them where there are weights for it.
+        today: the date that "now" is; "" takes the machine's.
         corrections: whether questions go by what was said of them before.
     """
 
@@ -37,4 +38,5 @@ class ReaderSettings:
     without: str = ""
     weights: str = ""
     choose: Literal["pair", "views"] = "pair"
+    today: str = ""
     corrections: bool = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections import deque
 from collections.abc import Sequence
 
@@ -16,7 +15,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.limits import LIMITS, longer, shortened
-from jaxkg.query import Total, query_to_dict
+from jaxkg.query import Rows, Total, query_to_dict
 from jaxkg.readings import say
 from jaxkg.readings.pair import PairScorer
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
@@ -31,6 +30,7 @@ from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets import totals
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.closures import goes_on, with_closures
+from jaxkg.systems.reader.sets.tables import in_place
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import Seen, kept_views, views
@@ -201,7 +201,7 @@ class Reader(QuestionAnswering):
             scores = scores + added.min()  # what is not compared fits no better
             scores[best] += added - added.min()
             sentence = parts[scores[best].argmax()]
-        plain = Seen(asked, found, seen, scores, sentence)
+        plain = in_place(Seen(asked, found, seen, scores, sentence))
         every = with_closures(plain, self.sets, self.readings.vocabulary.hierarchies)
         return totals.summed(every, self.readings.find, self.sets)
 
@@ -230,12 +230,14 @@ class Reader(QuestionAnswering):
             shares = np.minimum(shares, min(sure, 1 - sure))
             shares[meant] = sure
         kept: list[Reading] = []
-        taken: set[str | bytes] = set()
+        taken: set[tuple[str | bytes, Rows | None]] = set()
         wanting = found[order[0]] if found[order[0]].wanting else None
         for place in order.tolist():
             told = not (found[place].wanting or totals.unadded(asked, found[place]))
-            if told and answers[place] not in taken:
-                taken.add(answers[place])
+            query = found[place].query
+            key = (answers[place], query if isinstance(query, Rows) else None)
+            if told and key not in taken:
+                taken.add(key)
                 kept.append(
                     Reading(
                         found[place],
@@ -369,11 +371,10 @@ class Reader(QuestionAnswering):
             retrieved=self._retrieved(understood),
         )
 
-    @functools.cached_property
+    @property
     def sets(self) -> QuerySets:
         """Executes the query graphs of the graph."""
-        vocabulary = self.readings.vocabulary
-        return QuerySets(self.kg, vocabulary.values, vocabulary.around)
+        return self.readings.find.sets
 
     def _retrieved(self, understood: Understood) -> RetrievedEntities:
         """What all readings come to."""

@@ -59,7 +59,6 @@ def test_numbers_are_added_up(acts, question, meant):
 @pytest.mark.parametrize(
     "question",
     [
-        "What is the average fee per day?",
         "What is the average start time?",
         "What is the median fee?",
         "Which manager has the highest total fee?",
@@ -69,6 +68,13 @@ def test_numbers_are_added_up(acts, question, meant):
 )
 def test_what_cannot_be_added_up_is_offered_at_most(acts, question):
     assert told(acts, question) == []
+
+
+def test_an_average_per_day_is_told_of_every_day(acts):
+    answer = acts.ask("What is the average fee per day?")
+    assert check(acts.kg, answer) == ()
+    found = {entity.name: entity.cells for entity in answer.entities}
+    assert found == {"Friday": ("7000",), "Saturday": ("1800",), "Sunday": ("2100",)}
 
 
 def test_the_highest_is_not_offered_for_a_total(acts):

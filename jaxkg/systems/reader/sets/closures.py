@@ -9,6 +9,7 @@ import numpy as np
 from jaxkg.kg.hierarchies import is_inclusion
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Count, Exists, Intersection, Query, Step
+from jaxkg.systems.reader.language.lexicon.cue_words import KINDS, NEXT
 from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.views import Seen
 
@@ -28,7 +29,7 @@ def with_closures(seen: Seen, sets: QuerySets, hierarchies: frozenset[str]) -> S
     """Readings, and after them what those answer whose last step goes on and on.
 
     A plain step of a hierarchy is what most questions mean, so that it stays before its closure,
-    which is offered where it finds more.
+    which is offered where it finds more; of "kinds" all are meant, and a kind of a kind is one.
 
     Args:
         seen: all readings.
@@ -37,6 +38,8 @@ def with_closures(seen: Seen, sets: QuerySets, hierarchies: frozenset[str]) -> S
     """
     if not hierarchies:
         return seen
+    words = set(seen.asked.cues.words.folded)
+    deep = bool(words & KINDS) and not words & NEXT
     further: list[Candidate] = []
     places: list[int] = []
     scores: list[float] = []
@@ -62,7 +65,9 @@ def with_closures(seen: Seen, sets: QuerySets, hierarchies: frozenset[str]) -> S
                     )
                 )
                 places.append(place)
-                scores.append(seen.scores[place] - _RARER)
+                names = {name.removeprefix("^") for name in node.relations}
+                kinds = deep and all(is_inclusion(sets.kg, name) for name in names)
+                scores.append(seen.scores[place] + (_RARER if kinds else -_RARER))
     if not further:
         return seen
     return dataclasses.replace(

@@ -13,6 +13,7 @@ from jaxkg.systems.reader.language.topics import Mention
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.holding import Holding
+from jaxkg.systems.reader.sets.matched import Matched
 from jaxkg.systems.reader.sets.measured import Measured
 from jaxkg.systems.reader.sets.pairs import Pairs
 from jaxkg.systems.reader.sets.whether import Whether
@@ -53,6 +54,7 @@ class Operators:
         self.measured = Measured(candidates)
         self.holding = Holding(self.measured)
         self.pairs = Pairs(self.measured)
+        self.matched = Matched(self.measured)
         self.whether = Whether(candidates)
 
     def all(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
@@ -81,6 +83,9 @@ class Operators:
             made += self._having_some(asked, bases)
         if grade is not None:
             made += [*self.pairs.all(asked), *self.pairs.beyond(asked, bases)]
+        if openly and not cues.yesno:
+            made += self.matched.alike(asked)
+        made += self.matched.alone(asked, found)
         having: list[Candidate] = []
         if openly and (grade is not None or cues.bounds):
             having = measured.having(asked, ordered=True, measure=grade.measured if grade else "")

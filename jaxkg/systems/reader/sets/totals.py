@@ -11,7 +11,7 @@ import numpy as np
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.queries.rules import ROOTS, refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Count, Domain, Extreme, Query, Step, Total, Union
+from jaxkg.query import Count, Domain, Extreme, Query, Rows, Step, Total, Union
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, ASKS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -80,7 +80,7 @@ def _total(asked: Asked, query: Query) -> Total | None:
 def unadded(asked: Asked, candidate: Candidate) -> bool:
     """Whether a reading takes "the total fee" for the highest: it was read so to be added up."""
     grade = asked.cues.extreme
-    first = candidate.shape == "extreme" and not isinstance(candidate.query, Total)
+    first = candidate.shape == "extreme" and not isinstance(candidate.query, Total | Rows)
     return first and grade is not None and bool(grade.adds)
 
 

@@ -107,6 +107,17 @@ EXCEPT = re.compile(
     r"außer|ausser|abgesehen von|bis auf|ohne|(?:aber|und|jedoch) (?:nicht|keine?[nmr]?))\b",
     re.IGNORECASE,
 )
+NOW = words("cues.now")
+"""Words of the day on which a question is asked."""
+EACH = words("cues.each")
+"""Words before what each row of a table is of."""
+POSSESSIVE = words("cues.possessive")
+"""Words before what is told of each of several things."""
+ALONE = words("cues.alone")
+"""Words before what is all that something has."""
+KINDS = words("cues.kinds")
+NEXT = words("cues.next")
+"""Words for all that is below in a hierarchy of kinds, and for what is right below alone."""
 SAME = words("cues.same")
 """Words of who has something that somebody else has, too."""
 AGES = words("cues.ages")

@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxkg.deadline import check
 from jaxkg.kg.neighbourhood import distinct
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Entities, Node, Step
 from jaxkg.systems.reader.language.kin import kin_told
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
@@ -52,6 +53,11 @@ class Walks:
         self._expanded, self._looked_at = expanded, looked_at
         self._shared_classes = SharedClasses(vocabulary)
         self.rules = rules
+
+    @functools.cached_property
+    def sets(self) -> QuerySets:
+        """Executes query graphs over the graph."""
+        return QuerySets(self.kg, self.vocabulary.values, self.vocabulary.around)
 
     def wordings(self, code: int) -> tuple[str, ...]:
         """A relation code in words; its direction is told elsewhere."""

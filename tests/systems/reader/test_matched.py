@@ -1,0 +1,42 @@
+"""Questions of which two relations lead to the same, or one to nothing else."""
+
+import pytest
+
+from jaxkg.cite import check
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.system import Reader
+from jaxkg.text.hashing import HashingEncoder
+
+_FILMS = """
+Tide|Mo Rey|Mo Rey;Al Dun|120|90
+Fog|Al Dun|Ina Orr|80|95
+Rust|Ina Orr|Ina Orr|40|70
+Dew|Mo Rey|Al Dun|55|20
+"""
+
+
+@pytest.fixture(scope="module")
+def films() -> Reader:
+    facts = []
+    for line in _FILMS.strip().splitlines():
+        name, director, actors, earned, cost = line.split("|")
+        facts += [(name, "type", "film"), (name, "directed by", director)]
+        facts += [(name, "acted in by", actor) for actor in actors.split(";")]
+        facts += [(name, "revenue", earned), (name, "budget", cost)]
+    kg = KnowledgeGraph.from_triples(facts)
+    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("Which films were directed by someone who also acted in them?", {"Tide", "Rust"}),
+        ("Which films have a revenue larger than their budget?", {"Tide", "Dew"}),
+        ("Which films have only Ina Orr acting in them?", {"Fog", "Rust"}),
+    ],
+)
+def test_two_relations_are_compared(films, question, meant):
+    answer = films.ask(question)
+    assert check(films.kg, answer) == ()
+    assert {entity.name for entity in answer.entities} == meant, answer.reading
