@@ -128,6 +128,14 @@ class Facts:
             if days is not None and days[0] < CLOCK:
                 yield bound
 
+    def _numbers(self, asked: Asked) -> Iterator[Bound]:
+        """Numbers that are told of a fact, also those that stand alone: "played 429 matches"."""
+        yield from asked.cues.bounds
+        names = {place for mention in asked.mentions for place in mention.words}
+        for place, word in enumerate(asked.cues.words.folded):
+            if word.isdigit() and place not in asked.cues.used | names:
+                yield Bound("=", word, "", (place,))
+
     def _at(self, path: Candidate, bound: Bound) -> Iterator[Candidate]:
         """The same at a time; before or after one, by when its facts began or ended."""
         words, value = frozenset(bound.words), Value("date", bound.low)
@@ -169,7 +177,7 @@ class Facts:
                 if entity in tails and entity not in path.ends:
                     fields = {"topics": (*path.topics, topic), "measure": code, "fit": float(said)}
                     yield from self._kept(path, name, "=", self.kg.entity_ids[entity], **fields)
-            for bound in asked.cues.bounds if kind == "number" else ():
+            for bound in self._numbers(asked) if kind == "number" else ():
                 dated = not said and _YEAR.fullmatch(bound.low)
                 if not (bound.high or dated) and bound.comparison != "in":
                     value = Value("number", bound.low)
