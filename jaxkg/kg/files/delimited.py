@@ -126,7 +126,7 @@ def is_edge_list(words: Sequence[str]) -> bool:
     (True, False)
     """
     folded = [word.strip().casefold() for word in words]
-    if any(folded.count(one) == folded.count(other) == 1 for one, other in _EDGES[:2]):
+    if any(folded.count(item) == folded.count(other) == 1 for item, other in _EDGES[:2]):
         return True
     return tuple(folded[:2]) in _EDGES and _BESIDE.issuperset(folded[2:])
 
@@ -174,13 +174,15 @@ def lines_above(lines: Sequence[str]) -> int:
     for place, ((at, line), (_, below)) in enumerate(itertools.pairwise(filled)):
         if line.startswith("#"):
             continue
-        parted = [one for one in "\t;,|" if line.count(one) == below.count(one) > 0]
-        over = [one for _, one in filled[:place]]
+        parted = [item for item in "\t;,|" if line.count(item) == below.count(item) > 0]
+        over = [item for _, item in filled[:place]]
         if not parted:
             continue
-        comments = all(one.startswith("#") for one in over)
+        comments = all(item.startswith("#") for item in over)
         # A title is set off by a blank line.
-        titles = at > 0 and not lines[at - 1].strip() and not any(parted[0] in one for one in over)
+        titles = (
+            at > 0 and not lines[at - 1].strip() and not any(parted[0] in item for item in over)
+        )
         return at if over and (comments or titles) else 0
     return 0
 

@@ -139,7 +139,7 @@ def _said(name: str, said: dict[str, Any]) -> tuple[str, Any]:
     """
     said = dict(said)
     text = said.pop(_TEXT, "")
-    if text and all(isinstance(one, str) for one in said.values()):
+    if text and all(isinstance(item, str) for item in said.values()):
         known = next((said.pop(key) for key in list(said) if key.lower() in _CALLS), "")
         said = {"id": known, "name": text, **said} if known else {_TEXT: text, **said}
     elif text:
@@ -147,7 +147,7 @@ def _said(name: str, said: dict[str, Any]) -> tuple[str, Any]:
     if said.keys() == {_TEXT}:
         return name, text
     for key, value in _PAIRS:
-        if said.keys() == {key, value} and all(isinstance(said[one], str) for one in said):
+        if said.keys() == {key, value} and all(isinstance(said[item], str) for item in said):
             return said[key], said[value]
     if len(said) == 1:
         ((own, held),) = said.items()
@@ -190,9 +190,9 @@ def read_toml(path: Path, intake: Intake) -> None:
 def _plain_toml(value: Any) -> Any:
     """A value whose days and times are texts."""
     if isinstance(value, dict):
-        return {key: _plain_toml(one) for key, one in value.items()}
+        return {key: _plain_toml(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain_toml(one) for one in value]
+        return [_plain_toml(item) for item in value]
     return value if isinstance(value, str | bool | int | float) else str(value)
 
 

@@ -137,7 +137,7 @@ class _Part:
         columns: tuple[list[str], ...] = ([], [], [])
         sources: list[str] = []
         names, bad = self._intake.names, self._intake.bad
-        objects = [(number, *_parsed(one)) for number, one in batch]
+        objects = [(number, *_parsed(item)) for number, item in batch]
         sample = [record for _, record, _ in objects if not isinstance(record, Malformed)]
         for number, record, text in objects:
             try:
@@ -181,8 +181,8 @@ class _Part:
             raise Malformed("not a JSON object")
         record, title = _sorted_as(record), self._title
         if self.records is None:
-            plains = (raised(plain(one)) for one in sample)
-            things = [_sorted_as(one) for one in plains if self._relation(one) is None]
+            plains = (raised(plain(item)) for item in sample)
+            things = [_sorted_as(item) for item in plains if self._relation(item) is None]
             own = sample[0].get("labels") if isinstance(sample[0], dict) else None
             title = _MIXED if isinstance(own, list) and own and isinstance(own[0], str) else title
             self.records = Records(title, things, self._intake, sorted_by_title=self._sorted)
@@ -250,20 +250,20 @@ def _sorted_as(record: Any) -> Any:
     said = record.get(key)
     if not key or (key == "labels" and not isinstance(said, list)):
         return record
-    if isinstance(said, list) and not all(isinstance(one, str) for one in said):
+    if isinstance(said, list) and not all(isinstance(item, str) for item in said):
         return record
     said = said.rpartition(".")[2] if key == "model" and isinstance(said, str) else said
     return {name: value for name, value in record.items() if name != key} | {"type": said}
 
 
-def _parsed(one: Any) -> tuple[Any, str]:
+def _parsed(item: Any) -> tuple[Any, str]:
     """A record, or why it is none, and its text where it was one."""
-    if not isinstance(one, str):
-        return one, ""
+    if not isinstance(item, str):
+        return item, ""
     try:
-        return read_json(one), one
+        return read_json(item), item
     except JaxkgError as error:
-        return Malformed(str(error)), one
+        return Malformed(str(error)), item
 
 
 def _is_triple(record: Any) -> bool:

@@ -82,7 +82,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         maps: keys of maps around it, under which any object is one.
     """
     if isinstance(value, list):
-        held = [plain(one, key, maps) for one in value]
+        held = [plain(item, key, maps) for item in value]
         return _flat(key, held) if held and isinstance(held[0], dict) else held
     if not isinstance(value, dict):
         return value
@@ -95,7 +95,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     if (page := _page(value)) is not None:
         return plain(page, key, maps)
     if key and (key in maps or is_map(value, key)):
-        return [plain(one, "", maps | {key}) for one in records_of(value)]
+        return [plain(item, "", maps | {key}) for item in records_of(value)]
     found: dict[str, Any] = {}
     for key, inner in value.items():
         if isinstance(inner, dict | list):
@@ -116,7 +116,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     name = name[0] if isinstance(name, list) and name else name
     if isinstance(name, dict) and (parts := full_name(list(name))):
         told = [name[key] for key in parts]
-        told = [part for one in told for part in (one if isinstance(one, list) else [one])]
+        told = [part for item in told for part in (item if isinstance(item, list) else [item])]
         if all(isinstance(part, str) for part in told):
             found["name"] = " ".join(told)
     return found
@@ -144,7 +144,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
         return {"id": value["reference"]}
     links = value.get("_links")
     if isinstance(links, dict):
-        to = {key: one.get("href") for key, one in links.items() if isinstance(one, dict)}
+        to = {key: item.get("href") for key, item in links.items() if isinstance(item, dict)}
         own = {"id": to["self"]} if to.get("self") and "id" not in value else {}
         rest = {key: said for key, said in value.items() if key != "_links"}
         return own | rest | {k: v for k, v in to.items() if v and k not in {"self", *rest}}
@@ -196,18 +196,18 @@ def _all_nodes(edges: list[Any]) -> bool:
 def _flat(key: str, objects: list[Any]) -> list[Any]:
     """Objects that are but wrapped: each has one key, that of its list in the singular, or a list
     of others."""
-    if any(not isinstance(one, dict) or len(one) != 1 for one in objects):
+    if any(not isinstance(item, dict) or len(item) != 1 for item in objects):
         return objects
-    owns = {own for one in objects for own in one}
+    owns = {own for item in objects for own in item}
     if len(owns) != 1:
         return objects
     (own,) = owns
-    held = [one[own] for one in objects]
+    held = [item[own] for item in objects]
     last = (relation_words(own).lower().split() or [""])[-1]
-    if all(isinstance(one, list) and one and isinstance(one[0], dict) for one in held):
-        return [inner for one in held for inner in one]
+    if all(isinstance(item, list) and item and isinstance(item[0], dict) for item in held):
+        return [inner for item in held for inner in item]
     same = one_of(relation_words(key).lower()).endswith(last)
-    return held if same and all(isinstance(one, dict) for one in held) else objects
+    return held if same and all(isinstance(item, dict) for item in held) else objects
 
 
 def is_map(value: Any, key: str = "") -> bool:
@@ -244,11 +244,11 @@ def raised(value: Any) -> Any:
     """
     depth = 0
     while isinstance(value, dict) and value and depth < _DEEPEST_LIST:
-        if not all(isinstance(one, dict) for one in value.values()):
+        if not all(isinstance(item, dict) for item in value.values()):
             break
         found: dict[str, Any] = {}
-        for key, one in value.items():
-            for name, said in one.items():
+        for key, item in value.items():
+            for name, said in item.items():
                 found[f"{key} {name}" if name in found else name] = said
         value, depth = found, depth + 1
     return value
@@ -315,11 +315,11 @@ def _by_sort(listed: Listed) -> Iterator[Listed]:
 
 def _lists_in(value: Any, title: str, depth: int) -> Iterator[Listed]:
     if isinstance(value, list):
-        records = [one for one in value if isinstance(one, dict)]
-        inside = any(_is_list(inner) for one in records for inner in one.values())
+        records = [item for item in value if isinstance(item, dict)]
+        inside = any(_is_list(inner) for item in records for inner in item.values())
         if inside and depth < _DEEPEST_LIST and not any(map(_says, records)):
-            for one in records:  # each but holds others
-                yield from _lists_in(one, title, depth + 1)
+            for item in records:  # each but holds others
+                yield from _lists_in(item, title, depth + 1)
         elif records:
             yield Listed(title, value)
         elif not depth:
@@ -347,7 +347,7 @@ def _lists_in(value: Any, title: str, depth: int) -> Iterator[Listed]:
 
 def _says(value: dict[str, Any]) -> bool:
     """Whether an object says something itself, not in objects within alone."""
-    return any(not isinstance(one, dict) and not _is_list(one) for one in value.values())
+    return any(not isinstance(item, dict) and not _is_list(item) for item in value.values())
 
 
 def _is_list(value: Any) -> bool:
@@ -356,7 +356,7 @@ def _is_list(value: Any) -> bool:
 
 def _holds_records(value: Any, depth: int) -> bool:
     if isinstance(value, list):
-        return bool(value) and all(isinstance(one, dict) for one in value)
+        return bool(value) and all(isinstance(item, dict) for item in value)
     if not isinstance(value, dict) or not depth:
         return False
     return any(_holds_records(inner, depth - 1) for inner in value.values())
@@ -368,7 +368,9 @@ def _is_envelope(value: dict[str, Any], inside: dict[str, Any], title: str) -> b
         return True
     # Parts that others refer to by numbers, or that are related, are things of lists of their own.
     lists = {key: inner for key, inner in inside.items() if isinstance(inner, list)}
-    numbered = (str(one.get(_called(one, _IDS))) for inner in lists.values() for one in inner[:1])
+    numbered = (
+        str(item.get(_called(item, _IDS))) for inner in lists.values() for item in inner[:1]
+    )
     return any(map(links, lists)) or (len(lists) > 1 and any(map(str.isdecimal, numbered)))
 
 

@@ -81,10 +81,10 @@ class Records:
         first = sample[0]
         if not isinstance(first, dict):
             raise Malformed("not a JSON object")
-        objects = [one for one in sample if isinstance(one, dict)][:_SAMPLED]
+        objects = [item for item in sample if isinstance(item, dict)][:_SAMPLED]
         _, self._called = row_names("", title)
         self.key = _id_key(objects) or _called_by(first, self._called)
-        again = [str(one.get(self.key)) for one in objects]
+        again = [str(item.get(self.key)) for item in objects]
         words = relation_words(self.key).lower()
         known = self.key.lower() in (*_IDS, *_SHOWN) or words.endswith(" name")
         # What comes again and again, and is no name, calls no record: who did something, and when.
@@ -153,9 +153,9 @@ class Records:
 
     def taken(self, last: int) -> tuple[TakenTable, str]:
         """What was read up to the fact `last`, and how, in words."""
-        one = self._one if self._keyed else ""
+        item = self._one if self._keyed else ""
         table = TakenTable(
-            one,
+            item,
             self._named,
             self._others,
             self._start,
@@ -171,7 +171,7 @@ class Records:
         how = f"read as a table: one entity per record, {self.key} is its id, "
         how += "other keys are relations"
         how += f", its class is {self._sort!r}" if self._sort else ""
-        return table, how + (f", called {one} and its number" if one else "")
+        return table, how + (f", called {item} and its number" if item else "")
 
     def _aliases(self, record: dict[str, Any], key: str, named: set[str]) -> list[str]:
         """Other names of a record, which are facts no more."""
@@ -179,7 +179,7 @@ class Records:
         for name, said in record.items():
             words = relation_words(name).lower().split() or [""]
             if words[-1] in _ALIASES and isinstance(said, list) and key.lower() in _IDS:
-                found += [one.strip() for one in said if isinstance(one, str) and one.strip()]
+                found += [item.strip() for item in said if isinstance(item, str) and item.strip()]
                 named.add(name)
         return found
 
@@ -188,32 +188,34 @@ class Records:
         triples: list[Triple] = []
         for relation, value in record.items():
             if isinstance(value, list) and _is_place(relation, value):
-                if any(isinstance(one, list) for one in value):
+                if any(isinstance(item, list) for item in value):
                     self._intake.leave_out("shapes of many coordinates")
                     continue
                 value = " ".join(map(text_of_any, value))
             several = isinstance(value, list)
             sort = row_sort("", relation) if several else ""
-            for one in value if several else [value]:
-                if isinstance(one, list):
-                    if not one or not all(isinstance(inner, int | float) for inner in one):
+            for item in value if several else [value]:
+                if isinstance(item, list):
+                    if not item or not all(isinstance(inner, int | float) for inner in item):
                         self._intake.leave_out("lists within lists")
                         continue
-                    one = " ".join(map(text_of_any, one))
-                if isinstance(one, dict) and _is_index(one):
+                    item = " ".join(map(text_of_any, item))
+                if isinstance(item, dict) and _is_index(item):
                     self._intake.leave_out("indexes of words")
-                elif isinstance(one, dict):
+                elif isinstance(item, dict):
                     alone = several and relation in self._alone
-                    triples += self._object(relation, one, head, sort, several=several, alone=alone)
-                elif one is not None and (not isinstance(one, str) or one.strip()):
-                    end = _plain(text_of(one, relation))
+                    triples += self._object(
+                        relation, item, head, sort, several=several, alone=alone
+                    )
+                elif item is not None and (not isinstance(item, str) or item.strip()):
+                    end = _plain(text_of(item, relation))
                     triples.append((head, _plain(relation.strip()), end))
         return triples
 
     def _object(
         self,
         relation: str,
-        one: dict[str, Any],
+        item: dict[str, Any],
         head: Named,
         sort: str,
         *,
@@ -222,28 +224,28 @@ class Records:
     ) -> list[Triple]:
         """What an object within another says: an entity of its own, a statement, or values."""
         triples: list[Triple] = []
-        if not one:
+        if not item:
             return triples
-        if _names_things(one):
+        if _names_things(item):
             # "dependencies": {"accepts": "~1.3.8"}: keys are things, and values are said of each.
-            for name, said in one.items():
+            for name, said in item.items():
                 triples += self._qualified(head, relation, _plain(name), {"value": said})
             return triples
-        key = _key_within(relation, one, several=several)
+        key = _key_within(relation, item, several=several)
         key = "" if (relation, key) in self._no_names else key
-        if not key and several and (link := _link(one)):
-            rest = {name: said for name, said in one.items() if name != link}
-            tail, more = self._inner(link, one[link], _key_within(link, one[link], several=False))
+        if not key and several and (link := _link(item)):
+            rest = {name: said for name, said in item.items() if name != link}
+            tail, more = self._inner(link, item[link], _key_within(link, item[link], several=False))
             told = relation if relation_words(link) in _ENTITY else link
             return self._qualified(head, told, tail, rest) + self._of(more, tail)
         several = several and not (alone and not key)
         if not key and not several:
-            return self._of(_opened(relation, one), head)
-        tail, rest = self._inner(relation, one, key)
+            return self._of(_opened(relation, item), head)
+        tail, rest = self._inner(relation, item, key)
         varied = self._varied.get(relation, set()) if key else set()
         said = {name: value for name, value in rest.items() if name in varied}
         triples += self._qualified(head, relation, tail, said)
-        if sort and not _tells_sort(one):
+        if sort and not _tells_sort(item):
             triples.append((tail, _plain(SORT[0]), _plain(sort)))
         rest = {name: value for name, value in rest.items() if name not in varied}
         return triples + self._of(rest, tail)
@@ -266,22 +268,22 @@ class Records:
     ) -> tuple[Named, dict[str, Any]]:
         """A record within another as an entity, called by a key, "" for none, and what is left to
         say of it."""
-        one = one_of(relation_words(relation).lower())
+        item = one_of(relation_words(relation).lower())
         if not key and isinstance(record.get("title"), str):
             # Copies of one book are several records.
-            tail = f"{one} {next(self._within)}", text_of(record["title"], "title"), []
+            tail = f"{item} {next(self._within)}", text_of(record["title"], "title"), []
             return tail, {name: v for name, v in record.items() if name != "title"}
         if not key:
-            return _plain(f"_:{one.replace(' ', '_')}_{next(self._within)}"), record
-        label, named = _shown(record, key, frozenset((one,)))
+            return _plain(f"_:{item.replace(' ', '_')}_{next(self._within)}"), record
+        label, named = _shown(record, key, frozenset((item,)))
         parts = full_name(list(record)) or ()
         several = record[key] if isinstance(record[key], list) else [record[key]]
         called = label if label is not None and key in parts else text_of(several[0], key)
         sort = record.get("type")
         if isinstance(sort, str) and sort.isalpha() and key.lower() in _IDS:
-            one = sort.lower()  # the assignee and the author of an issue are users
+            item = sort.lower()  # the assignee and the author of an issue are users
         others = [text_of(other, key) for other in several[1:]] if key not in parts else []
-        tail = row_id(one if numbered(key, [called]) else "", called), label, others
+        tail = row_id(item if numbered(key, [called]) else "", called), label, others
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
 
 
@@ -323,15 +325,15 @@ def _varying(records: Iterable[dict[str, Any]]) -> tuple[dict[str, set[str]], se
     for record in records:
         for relation, value in record.items():
             several = isinstance(value, list)
-            for one in value if several else [value]:
-                if not isinstance(one, dict) or not (
-                    key := _key_within(relation, one, several=several)
+            for item in value if several else [value]:
+                if not isinstance(item, dict) or not (
+                    key := _key_within(relation, item, several=several)
                 ):
                     continue
-                if isinstance(one[key], dict | list):
+                if isinstance(item[key], dict | list):
                     continue
-                known = said.setdefault((relation, key, str(one[key])), {})
-                for name, told in one.items():
+                known = said.setdefault((relation, key, str(item[key])), {})
+                for name, told in item.items():
                     if isinstance(told, dict | list):
                         continue
                     if known.setdefault(name, told) != told:
@@ -347,8 +349,8 @@ def _is_place(key: str, value: list[Any]) -> bool:
     if (relation_words(key).lower().split() or [""])[-1] not in _PLACES:
         return False
     return all(
-        _is_place(key, one) if isinstance(one, list) else isinstance(one, int | float)
-        for one in value
+        _is_place(key, item) if isinstance(item, list) else isinstance(item, int | float)
+        for item in value
     )
 
 
@@ -368,7 +370,7 @@ def _lists_of_numbers(records: Sequence[dict[str, Any]], id: str) -> frozenset[s
     for record in records:
         for key, value in record.items():
             several = value if isinstance(value, list) else [value] if id == "pk" else []
-            if several and key != id and all(type(one) is int for one in several):
+            if several and key != id and all(type(item) is int for item in several):
                 found.add(key)
     return frozenset(found)
 
@@ -393,9 +395,9 @@ def _key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
         several: whether it is one of a list: what stands first in it may be its code.
     """
     called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
-    one = one_of(relation_words(relation).lower())
-    own = [key for key in record if is_key(key, frozenset((one,)))]
-    own += [key for key in record if relation_words(key).lower() == one]
+    item = one_of(relation_words(relation).lower())
+    own = [key for key in record if is_key(key, frozenset((item,)))]
+    own += [key for key in record if relation_words(key).lower() == item]
     codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
     parts = full_name(list(record)) or ()
     keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so, *codes)
@@ -496,11 +498,11 @@ def said_of(record: dict[str, Any], node: Named, within: str = "") -> list[Tripl
     triples: list[Triple] = []
     for key, value in record.items():
         word = f"{within} {key}".strip()
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, dict):
-                triples += said_of(one, node, word)
-            elif one not in (None, []) and (not isinstance(one, str) or one.strip()):
-                text = " ".join(map(text_of_any, one)) if isinstance(one, list) else one
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, dict):
+                triples += said_of(item, node, word)
+            elif item not in (None, []) and (not isinstance(item, str) or item.strip()):
+                text = " ".join(map(text_of_any, item)) if isinstance(item, list) else item
                 triples.append((node, _plain(word), _plain(text_of(text, key))))
     return triples
 
