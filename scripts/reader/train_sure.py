@@ -217,7 +217,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--pairs", type=Path, help="folder of pair scorers, one for each fold")
     parser.add_argument("--held", type=int, default=6, help="worlds a source")
     parser.add_argument("--seeds", type=int, default=2, help="trainings put together as one")
-    parser.add_argument("--threshold", type=float, default=0.65)
+    parser.add_argument("--threshold", type=float, default=0.6)
     parser.add_argument("--version", help="of the weights")
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder of questions")
     parser.add_argument("--weights", type=Path, help="file to write")
