@@ -1,17 +1,19 @@
 """Rows that are called by a number, and the columns that refer to them by it.
 
 Row 3 of staff, row 3 of orders and a quantity of 3 are three things. A row that a number calls is
-`order 3` in the graph, and so is a cell of a column that means orders: one called as the table is
-(`order_id`, `billing_order`), or by a part that people play (`manager_id`, `reports_to`) where a
-table of people has all of its numbers, or one table alone has. Other numbers stay what they are. A
-row without a name that refers to several others, as one of sales, is a blank node, also where a
-code calls it: questions mean what it joins rather than itself.
+`order 3` in the graph, shown as its number alone where that means nothing else, and so is a cell
+of a column that means orders: one called as the table is (`order_id`, `billing_order`), or by a
+part that people play (`manager_id`, `reports_to`) where a table of people has all of its numbers,
+or one table alone has. Other numbers stay what they are. A row without a name that refers to
+several others, as one of sales, is a blank node, also where a code calls it: questions mean what
+it joins rather than itself.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from jaxkg.kg.encode import TripleEncoder
@@ -248,20 +250,30 @@ def _name_rows(
     tables: Sequence[TakenTable],
     joining: Sequence[TakenTable],
 ) -> None:
-    """Let a number alone name a row, where it is no value; what but joins others is blank."""
+    """Let a number alone call a row, where it is no value; what but joins others is blank.
+
+    Where numbers are no count of the rows and mean these rows alone, they are the names: 10347.
+    """
     entities = set(encoder.entities)
+    having = Counter(number for table in tables if table.one for number in table.rows)
     blank: dict[str, str] = {}
     for table in tables:
         for row in table.rows if table in joining and not table.one else ():
             blank[row] = f"_:{row}"
             names.label(blank[row], row)
-        for number in filter(_whole, table.rows if table.one else ()):
+        numbers = list(filter(_whole, table.rows if table.one else ()))
+        bare = all(
+            int(number) > len(table.rows) and having[number] == 1 and number not in entities
+            for number in numbers
+        )
+        for number in numbers:
             row = name = row_id(table.one, number)
             if table in joining:
                 row = blank[name] = f"_:{name.replace(' ', '_')}"
-                names.label(row, name)
+            if bare or row != name:
+                names.label(row, number if bare else name)
             if number not in entities:
-                names.alias(row, number)
+                names.alias(row, name if bare else number)
     if blank:
         encoder.merge(blank)
 

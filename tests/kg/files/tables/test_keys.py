@@ -59,8 +59,18 @@ def test_what_a_number_may_mean_in_several_tables_is_told_and_left(folder):
 def test_a_cell_may_list_numbers_and_a_row_that_is_not_there(folder):
     files = {"staff.csv": "id,name\n1,Ann\n2,Bob\n", "shifts.csv": "id,staff_ids\n7,1;2\n8,2;9\n"}
     found = named_facts(folder(files))
-    assert {("shift 7", "staff_ids", "Ann"), ("shift 7", "staff_ids", "Bob")} <= found
-    assert ("shift 8", "staff_ids", "staff 9") in found
+    assert {("7", "staff_ids", "Ann"), ("7", "staff_ids", "Bob")} <= found
+    assert ("8", "staff_ids", "staff 9") in found
+
+
+def test_numbers_that_count_no_rows_are_their_names(folder):
+    graph = folder({"orders.csv": "id,customer,units\n10347,Elm Ltd,3\n10348,Oak Ltd,9\n"})
+    row = graph.entity("order 10347")
+    assert graph.name(row) == "10347"
+    assert list(graph.aliases[row]) == ["order 10347"]
+    # A value of that number, or rows of two tables, keep them apart.
+    graph = folder({"orders.csv": "id,customer,units\n10347,Elm Ltd,10348\n10348,Oak Ltd,9\n"})
+    assert graph.name(graph.entity("order 10347")) == "order 10347"
 
 
 def test_records_are_joined_by_their_numbers_too(folder):
