@@ -21,7 +21,6 @@ from jaxkg.experiments.progress import errors, note, progress_bars
 from jaxkg.experiments.registry import build_system, default_system
 from jaxkg.experiments.running import judge_run, run_questions
 from jaxkg.experiments.stores import parts_of
-from jaxkg.storage import write_lines
 from jaxkg.words import one_line
 
 if TYPE_CHECKING:
@@ -94,6 +93,7 @@ def evaluate(
     from jaxkg.evaluate import provenance, read_predictions, report_run
     from jaxkg.evaluate.runs.layouts import WRITTEN, written_line
     from jaxkg.kg.questions.own_graphs import read_own_graphs
+    from jaxkg.storage import write_lines
 
     forms = [form.strip() for form in (written or "").split(",") if form.strip()]
     if unknown := set(forms) - set(WRITTEN):

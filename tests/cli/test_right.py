@@ -14,7 +14,7 @@ from jaxkg.systems.reader.weights import shipped_weights
 def team(in_cache, tmp_path, monkeypatch):
     """A graph about which the reader is never sure."""
     weights = shipped_weights("hashing")
-    unsure = dataclasses.replace(weights, confidence=recalibrated(weights.confidence, 1.0, -3.0))
+    unsure = dataclasses.replace(weights, confidence=recalibrated(weights.confidence, 1.0, -8.0))
     monkeypatch.setattr(system, "shipped_weights", lambda encoder: unsure)
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
     rows = [

@@ -54,8 +54,9 @@ class Edges(NamedTuple):
     said: Sequence[Said] = ()
 
 
-_UNSAID = frozenset(("", "id", "key", "timeset", "relation_id", "human_readable_id"))
-"""Columns that number edges, and say nothing of them."""
+_NUMBERS = "", "id", "key", "timeset", "relation_id", "human_readable_id", "triple"
+_UNSAID = frozenset((*_NUMBERS, "head_name", "tail_name", "source_name", "target_name"))
+"""Columns that number edges or name their ends, and say nothing of them."""
 
 _ROWS = 1 << 11
 """Rows of CSV alive at once; few, for the garbage collector walks every one."""
