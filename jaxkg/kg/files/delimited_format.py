@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from jaxkg.kg.files.delimited import SEPARATORS, Edges, Said, read_delimited
+from jaxkg.kg.files.delimited import SEPARATORS, Edges, Said, is_edge_list, read_delimited
+from jaxkg.kg.files.json.relations import links
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Options, Sniff, named, surest
 from jaxkg.kg.files.tables.excel import EXCEL_ENDS, read_excel
 from jaxkg.kg.files.tables.shape import (
@@ -48,9 +49,13 @@ def read(path: Path, intake: Intake) -> None:
     some_left_out = bool(rows) and len(kept) < len(rows[0])
     rows = [[row[at] for at in kept if at < len(row)] for row in rows]
     looks = bool(joined) or (options.guess and rows_are_entities(rows))
-    headed = bool(rows) and is_header(rows[0])
+    # Relationships may be numbered, and described as things are.
+    edges = bool(rows) and is_edge_list(rows[0])
+    linking = edges and links(path.name.split(".")[0])
+    headed = bool(rows) and not linking and is_header(rows[0])
     # Two columns beside other files are no triples, and rather a table than names.
     beside = others is not None and (all(len(row) == 2 for row in rows) or heads_rows(rows, others))
+    beside &= not edges
     if format == "table" or headed or looks or (rows and beside):
         reading = read_table(path, intake, kept=kept if some_left_out else None)
         if looks and not headed and others is None:

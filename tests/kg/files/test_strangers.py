@@ -176,3 +176,31 @@ def test_utf_16_and_splits_of_a_benchmark(tmp_path, read):
     (folder / "train.txt").write_text("/m/1\t/a/b\t/m/2\n/m/3\t/a/b\t/m/4\n")
     (folder / "valid.txt").write_text("/m/1\t/a/c\t/m/4\n")
     assert read_graph(folder).num_triples == 3
+
+
+ENTITIES = "id,title,type,description\ne1,ANN,PERSON,A sailor\ne2,GULL,BOAT,Fast\n"
+
+
+def test_relationships_in_csv_are_edges_though_numbered_and_described(tmp_path):
+    (tmp_path / "entities.csv").write_text(ENTITIES)
+    for header, row in (("id,source,target", "r1,ANN,GULL"), ("source,target", "ANN,GULL")):
+        (tmp_path / "relationships.csv").write_text(f"{header},description\n{row},she sails\n")
+        graph = read_graph(tmp_path)
+        facts = named_facts(graph)
+        assert ("ANN", "linked to", "GULL") in facts
+        assert {said for _, relation, said in facts if relation == "description"} >= {"she sails"}
+        assert "r1" not in {head for head, _, _ in facts}
+        assert "ANN" not in graph.entity_ids  # but e1, who is called so
+
+
+@pytest.mark.parametrize("header", ["source,target", "source,target,city"])
+def test_ends_alone_are_edges_beside_tables_too(tmp_path, header):
+    (tmp_path / "people.csv").write_text("id,name,city\np1,Ann,Ely\np2,Bo,Ayr\n")
+    row = "p1,p2,Ely" if "city" in header else "p1,p2"
+    (tmp_path / "meetings.csv").write_text(f"{header}\n{row}\n")
+    assert ("Ann", "linked to", "Bo") in named_facts(read_graph(tmp_path))
+
+
+def test_a_voyage_between_ports_stays_a_thing(read):
+    text = "id,source,target,ship\nv1,Ely,Ayr,Gull\nv2,Ayr,Ely,Tern\n"
+    assert ("v1", "ship", "Gull") in named_facts(read("voyages.csv", text))
