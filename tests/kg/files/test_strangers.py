@@ -204,3 +204,23 @@ def test_ends_alone_are_edges_beside_tables_too(tmp_path, header):
 def test_a_voyage_between_ports_stays_a_thing(read):
     text = "id,source,target,ship\nv1,Ely,Ayr,Gull\nv2,Ayr,Ely,Tern\n"
     assert ("v1", "ship", "Gull") in named_facts(read("voyages.csv", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Report\n\nStation,City,Opened\nHub,Oslo,1854\nPier,Bergen,1913\n",
+         ("Hub", "City", "Oslo")),
+        ("person,works in,born in\nAnn,Oslo,Bergen\nBo,Ely,Ayr\n", ("Bo", "born in", "Ayr")),
+    ],
+)  # fmt: skip
+def test_two_rows_of_three_columns_below_plain_words_are_a_table(read, text, fact):
+    assert fact in named_facts(read("t.csv", text))
+
+
+def test_three_columns_that_may_have_a_header_are_never_silently_triples(read):
+    heard = []
+    read("t.csv", "Wreck,Sea,Found by\nAda,North,Ann\nBea,Baltic,Ben\n", on_reading=heard.append)
+    read("u.csv", "Station,City,Opened\nHub,Oslo,1854\n", on_reading=heard.append)
+    assert all("where it names columns, the format is 'table'" in told for told in heard)
+    assert len(heard) == 2

@@ -139,26 +139,36 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
         return len(below) == len(rows) - 1 and all_values(columns[1])
     if width > 3:
         return True
-    return False if set(names) & set.union(*folded) else _three_columns(*columns)
+    if set(names) & set.union(*folded):
+        return False
+    small = all(name[:1].islower() for name in rows[0])
+    written_otherwise = small and not any(cell[:1].islower() for row in below for cell in row)
+    return _three_columns(*columns, header_differs=written_otherwise)
 
 
 def _three_columns(
-    heads: Sequence[str], relations: Sequence[str], tails: Sequence[str]
+    heads: Sequence[str], relations: Sequence[str], tails: Sequence[str], *, header_differs: bool
 ) -> bool | None:
-    """The same of three columns whose first row holds other words than those below."""
+    """The same of three columns whose first row holds other words than those below.
+
+    Args:
+        header_differs: whether it alone is written in small letters.
+    """
     count, different = len(heads), len(set(relations))
-    if count < 2 or len(set(heads)) < _NEARLY_ALL * count:
-        return False  # something has several rows
-    if all_values(relations):
-        return True
     like_relations = all(
         cell[:1].islower() and not any(map(str.isdigit, cell)) for cell in relations
     )
-    if all_values(tails) and different > 1 and (count >= 5 or (count > 2 and not like_relations)):
+    if count < 2:
+        return False if like_relations else None
+    if len(set(heads)) < _NEARLY_ALL * count:
+        return False  # something has several rows
+    if all_values(relations) or (header_differs and different > 1):
+        return True
+    if all_values(tails) and different > 1 and (count >= 5 or not like_relations):
         return True
     if count >= (_ENOUGH if like_relations else _FEW) and different >= _MANY * count:
         return True
-    return None if count > 2 and different > 1 else False
+    return None if different > 1 and (count > 2 or not like_relations) else False
 
 
 def _names_columns(names: Sequence[str]) -> bool:
