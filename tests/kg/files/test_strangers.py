@@ -224,3 +224,26 @@ def test_three_columns_that_may_have_a_header_are_never_silently_triples(read):
     read("u.csv", "Station,City,Opened\nHub,Oslo,1854\n", on_reading=heard.append)
     assert all("where it names columns, the format is 'table'" in told for told in heard)
     assert len(heard) == 2
+
+
+def test_what_a_rule_found_is_not_the_rule(read):
+    rules = [{"id": "js/xss", "name": "Xss"}, {"id": "js/sql", "name": "Sql"}]
+    results = [{"ruleId": rule["id"], "level": "error"} for rule in rules]
+    document = {"runs": [{"tool": {"driver": {"rules": rules}}, "results": results}]}
+    facts = named_facts(read("a.sarif", document))
+    found = {head for head, relation, tail in facts if (relation, tail) == ("level", "error")}
+    assert len(found) == 2
+    assert not found & {"Xss", "Sql"}
+    assert {(relation, tail) for head, relation, tail in facts if head in found} >= {
+        ("ruleId", "Xss"), ("ruleId", "Sql"),
+    }  # fmt: skip
+
+
+def test_an_article_is_called_by_its_title(read):
+    one = "<Item><Citation><PMID>{}</PMID><Article><Journal><Title>Clay</Title></Journal>"
+    one += "<ArticleTitle>On {}.</ArticleTitle></Article></Citation></Item>"
+    text = f"<?xml version='1.0'?><Set>{one.format(71, 'soil')}{one.format(82, 'peat')}</Set>"
+    facts = named_facts(read("pubmed.xml", text))
+    assert {("On soil.", "article journal title", "Clay"),
+            ("On peat.", "article journal title", "Clay")} <= facts  # fmt: skip
+    assert not any(head == tail for head, _, tail in facts)

@@ -14,6 +14,7 @@ from typing import Any
 
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.keys import (
+    KEY,
     TakenTable,
     is_code,
     is_key,
@@ -81,7 +82,8 @@ class Records:
         first = sample[0]
         if not isinstance(first, dict):
             raise Malformed("not a JSON object")
-        objects = [item for item in sample if isinstance(item, dict)][:_SAMPLED]
+        first = _titled(first)
+        objects = [_titled(item) for item in sample if isinstance(item, dict)][:_SAMPLED]
         _, self._called = row_names("", title)
         self.key = _id_key(objects) or _called_by(first, self._called)
         again = [str(item.get(self.key)) for item in objects]
@@ -94,7 +96,14 @@ class Records:
             and len(set(again)) <= DIFFERENT * len(again)
             and "://" not in again[0]
         )
-        plain = self.key.lower() in _IDS
+        *of, last = words.split() or [""]
+        refers = bool(of) and last in KEY and not is_key(self.key, self._called)
+        self._why = "comes again and again"
+        if refers and not self._nameless and not any(name.lower() in _SHOWN for name in first):
+            # What a rule found is no more of the rule; a record with a name may be it.
+            self._nameless = all(id in intake.names.display for id in again)
+            self._why = "calls other records"
+        plain = self.key.lower() in _IDS or self._nameless
         sort = row_sort("" if plain else self.key, title)
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
         self._one, self._others = row_names(sort, title)
@@ -120,6 +129,7 @@ class Records:
         """
         if not isinstance(record, dict):
             raise Malformed("not a JSON object")
+        record = _titled(record)
         # Records of several sorts in one file need not be called by one key.
         for label, of in self._labels.items():
             if isinstance(record.get(of), str) and isinstance(record.get(label), str):
@@ -166,7 +176,7 @@ class Records:
             self._lists,
         )
         if self._nameless:
-            how = f"read as a table: {self.key} comes again and again, so a record has no name; "
+            how = f"read as a table: {self.key} {self._why}, so a record has no name; "
             return table, f"{how}its keys are relations"
         how = f"read as a table: one entity per record, {self.key} is its id, "
         how += "other keys are relations"
@@ -462,6 +472,23 @@ def _shown(record: dict[str, Any], key: str, others: frozenset[str]) -> tuple[st
     if called and not whole and _first_text(record.get("title"), ""):
         return _first_text(record["title"], "title"), {"title"}
     return (" ".join(told) if whole else None), set()
+
+
+def _titled(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with the title of what lies in it, where that is called so and the record has none.
+
+    >>> _titled({"pmid": "7", "Article": {"ArticleTitle": "On clay", "Year": "2019"}})
+    {'pmid': '7', 'Article': {'Year': '2019'}, 'title': 'On clay'}
+    """
+    if any(key.lower() in _SHOWN for key in record):
+        return record
+    for key, within in record.items():
+        for name, said in within.items() if isinstance(within, dict) else ():
+            titles = name.lower().endswith("title") and isinstance(said, str) and said.strip()
+            if titles and relation_words(name).lower() == f"{relation_words(key).lower()} title":
+                rest = {other: said for other, said in within.items() if other != name}
+                return record | {key: rest, "title": said}
+    return record
 
 
 def text_of(value: Any, key: str) -> str:
