@@ -247,3 +247,8 @@ def test_an_article_is_called_by_its_title(read):
     assert {("On soil.", "article journal title", "Clay"),
             ("On peat.", "article journal title", "Clay")} <= facts  # fmt: skip
     assert not any(head == tail for head, _, tail in facts)
+
+
+def test_a_document_that_but_wraps_a_text_is_refused(read):
+    with pytest.raises(JaxkgError, match="not a JSON object"):
+        read("a.json", {"value": "x", "type": "y"})

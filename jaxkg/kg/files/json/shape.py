@@ -284,6 +284,8 @@ def lists_in(document: Any, title: str) -> Iterator[Listed]:
     [Listed(title='reply', records=[{'DOI': '10.1/x', 'title': ['Nets']}])]
     """
     whole = plain(records_of(document) if is_map(document) else document)
+    if not isinstance(whole, dict | list):
+        whole = document  # {"value": "x"} alone wraps nothing
     for listed in _lists_in(whole, title, 0):
         yield from _by_sort(listed)
 
