@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -52,6 +53,7 @@ def distill(
     *,
     held_out: float = 0.1,
     config: PlannerConfig = PlannerConfig(),
+    folder: str | os.PathLike[str] | None = None,
     seed: int = 0,
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Planner, tuple[PlanTrace, ...], DistillReport]:
@@ -63,6 +65,7 @@ def distill(
         held_out: share of the traces that only choose the epoch; on them the student is compared
             with its teacher.
         config: sizes and schedule.
+        folder: keeps the training's state; a later call goes on from there.
         seed: of split, weights, order and dropout.
         on_progress: called with (stage, done, total).
 
@@ -100,6 +103,7 @@ def distill(
         config,
         buckets=hasher.buckets,
         seed=seed,
+        folder=folder,
         on_epoch=lambda epoch, loss, score: tick("distill", epoch, config.epochs),
     )
     tick("distill", config.epochs, config.epochs)

@@ -91,6 +91,12 @@ def test_ntriples_packed_or_not(read):
         assert graph.name(graph.entity(r'"two\nlines"')) == "two\nlines"
 
 
+def test_ntriples_that_say_what_things_are(read):
+    kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+    graph = read(f"<http://a/x> {kind} <http://a/Lake> .\n", "kb.nt")
+    assert (graph.num_triples, graph.num_entities) == (1, 2)
+
+
 def test_rdf_xml(read):
     graph = read(
         """<?xml version="1.0"?>

@@ -340,7 +340,9 @@ def _jsonld(head: Head) -> Sniff:
 
 
 def _rdfxml(head: Head) -> Sniff:
-    if head.text.lstrip()[:1] == "<" and (RDF in head.text or "<rdf:RDF" in head.text):
+    # N-Triples begin with "<" and may name RDF, too, but bind no prefix.
+    named_rdf = "<rdf:RDF" in head.text or ("xmlns" in head.text and RDF in head.text)
+    if head.text.lstrip()[:1] == "<" and named_rdf:
         return Sniff(0.9, "it is XML with the names of RDF")
     return named(".rdf", ".owl")(head)
 
