@@ -81,13 +81,7 @@ def at_home(
     """
 
     def compute(tables: Any, span: jax.Array, index: jax.Array, *more: jax.Array) -> Any:
-        own = jax.tree.map(
-            lambda part: (
-                _Here(part.rows[0], part.span[0, 0], part.shape) if _ranged(part) else part
-            ),
-            tables,
-            is_leaf=_ranged,
-        )
+        own = jax.tree.map(_here, tables, is_leaf=_ranged)
         mine = (index >= span[0, 0]) & (index < span[0, 1])
         found = function(own, index, *more)
         return jax.lax.psum(jax.tree.map(lambda part: jnp.where(mine, part, 0), found), AXIS)
