@@ -42,16 +42,19 @@ class Times:
         first, last: [M] int64 days in between which it holds, see `jaxkg.kg.queries.literals`.
     """
 
-    def __init__(self, kg: KnowledgeGraph, keys: np.ndarray, dated: Container[str]) -> None:
+    def __init__(
+        self, kg: KnowledgeGraph, statements: Statements, keys: np.ndarray, dated: Container[str]
+    ) -> None:
         """Read the times.
 
         Args:
             kg: the graph.
+            statements: of the graph.
             keys: [2, N] int32, first and last day of every date.
             dated: relations that lead to dates.
         """
         self._kg = kg
-        self.statements = Statements.of(kg)
+        self.statements = statements
         self.relations: dict[str, list[str]] = {"from": [], "to": [], "at": []}
         self.fact = np.zeros(0, np.int64)
         self.first = self.last = np.zeros(0, np.int64)

@@ -29,6 +29,7 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import distinct
+from jaxkg.kg.qualifiers import Statements
 from jaxkg.kg.queries.columns import (
     NEARLY_ALL,
     is_nothing,
@@ -208,7 +209,12 @@ class Values:
     def times(self) -> Times:
         """When facts hold."""
         dated = {name for name, kind in self.relation_kinds.items() if kind == "date"}
-        return Times(self.kg, self.keys[1], dated)
+        return Times(self.kg, self.statements, self.keys[1], dated)
+
+    @functools.cached_property
+    def statements(self) -> Statements:
+        """What is said of facts."""
+        return Statements.of(self.kg)
 
     @functools.cached_property
     def texts(self) -> np.ndarray:

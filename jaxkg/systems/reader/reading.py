@@ -13,7 +13,6 @@ from rapidfuzz import fuzz
 from jaxkg.deadline import check
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
-from jaxkg.kg.qualifiers import Statements
 from jaxkg.limits import LIMITS, checked_length, cut, first_ones, looked_at
 from jaxkg.systems.reader.language.asides import Moved, topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues
@@ -296,16 +295,12 @@ class Readings:
         found = [t for kind in self.vocabulary.classes for t in self.vocabulary.class_words(kind)]
         return [*self._own_labels, *found, *ANCHORS.values()]
 
-    @functools.cached_property
-    def _statements(self) -> np.ndarray:
-        """Entities that but say something of a fact: no answer to anything."""
-        return Statements.of(self.kg).node
-
     def _is_statement(self, candidate: Candidate) -> bool:
-        """Whether a reading leads to statements about facts."""
-        if not len(self._statements) or candidate.result or not len(candidate.ends):
+        """Whether a reading leads to what but says something of a fact: no answer to anything."""
+        statements = self.facts.statements.node
+        if not len(statements) or candidate.result or not len(candidate.ends):
             return False
-        return bool(np.isin(candidate.ends[:1], self._statements).any())
+        return bool(np.isin(candidate.ends[:1], statements).any())
 
     def of(self, asked: Asked) -> list[Candidate]:
         """Readings of a question, the likeliest first, as far as settings go."""

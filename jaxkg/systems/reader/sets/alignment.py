@@ -25,6 +25,8 @@ _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _PHRASE = 3
 _SPELT = 0.8
 """Likeness of letters from which on a word speaks of a label."""
+_SAID = 0.8
+"""Share of a label's words from which on a question says it, and likeness of a word to one."""
 _SPOKEN_OF = 0.5
 """Cosine from which on a phrase speaks of a label, whatever else excludes it."""
 
@@ -258,6 +260,11 @@ class Alignment:
         """
         lex, share, at = self._letters(self._labels.rows([wordings]))
         return lex[0], float(share[0]), float(at[0])
+
+    def said(self, wordings: tuple[str, ...]) -> frozenset[int] | None:
+        """Places of the words by which nearly all of an element is said; None where it is not."""
+        lex, share, _ = self.letters(wordings)
+        return frozenset(np.flatnonzero(lex >= _SAID).tolist()) if share >= _SAID else None
 
     def _letters(self, rows: np.ndarray) -> Letters:
         """Elements against the question's words; words that say little count only where a wording

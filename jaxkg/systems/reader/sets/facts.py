@@ -25,8 +25,6 @@ from jaxkg.systems.reader.sets.candidates import Candidates
 _PATHS = 40
 """Paths, the best, whose facts are looked at."""
 _YEAR = re.compile(r"1\d{3}|20\d\d")
-_SAID = 0.8
-"""Share of a label's words from which on a question says it."""
 
 
 class Facts:
@@ -47,10 +45,16 @@ class Facts:
             raise JaxkgError(f"today={today}: no date; write it as 2015-03-01")
         self.today = today
 
-    @functools.cached_property
+    @property
     def statements(self) -> Statements:
         """What is said of facts."""
-        return Statements.of(self.kg)
+        return self.vocabulary.values.statements
+
+    @functools.cached_property
+    def _stated(self) -> tuple[np.ndarray, np.ndarray]:
+        """Statements about facts of the graph, and these facts."""
+        known = self.statements.fact >= 0
+        return self.statements.node[known], self.statements.fact[known]
 
     @functools.cached_property
     def _timed(self) -> set[int]:
@@ -60,8 +64,7 @@ class Facts:
     @functools.cached_property
     def _qualifiers(self) -> dict[int, list[int]]:
         """What is said of the facts of each relation: relation codes."""
-        known = self.statements.fact >= 0
-        nodes, facts = self.statements.node[known], self.statements.fact[known]
+        nodes, facts = self._stated
         about = np.full(self.kg.num_entities, -1)
         about[nodes] = self.kg.triples[facts, 1]
         of = about[self.kg.triples[:, 0]]
@@ -76,8 +79,7 @@ class Facts:
     @functools.cached_property
     def _predicates(self) -> dict[int, str]:
         """What each relation is called by as an entity, for its statements to point at."""
-        known = self.statements.fact >= 0
-        nodes, facts = self.statements.node[known], self.statements.fact[known]
+        nodes, facts = self._stated
         relations, first = np.unique(self.kg.triples[facts, 1], return_index=True)
         code = self.kg.relation_code(self.statements.relations[1])
         ends = (
@@ -88,8 +90,8 @@ class Facts:
     def with_today(self, cues: Cues) -> Cues:
         """Cues of which "now" is a date, where some fact has a time."""
         words = enumerate(cues.words.folded)
-        places = tuple(spot for spot, word in words if word in NOW) if self._timed else ()
-        if not places:
+        places = tuple(spot for spot, word in words if word in NOW)
+        if not (places and self._timed):
             return cues
         today = self.today or datetime.date.today().isoformat()
         bounds = (*cues.bounds, Bound("in", today, "", places))
@@ -163,7 +165,7 @@ class Facts:
         ]
         for code in self._qualifiers[path.last % self.kg.num_relations]:
             name, kind = self.kg.relation_name(code), self.vocabulary.ends_kind(code)
-            said = asked.alignment.letters(self.find.wordings(code))[1] >= _SAID
+            said = asked.alignment.said(self.find.wordings(code)) is not None
             if said or (kind == "date" == asked.cues.wants):
                 more = {"relations": (*path.relations, code), "last": code}
                 yield from self._made(path, Step(self._about(path), (name,)), **more)

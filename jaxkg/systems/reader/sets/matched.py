@@ -16,8 +16,6 @@ _MANY = 2_000
 """Entities of a class whose relations are looked at."""
 _PATHS = 20
 """Paths, the best, of which what leads elsewhere is left out."""
-_SAID = 0.8
-"""Share of a label's words from which on a question says it, and likeness of a word to one."""
 
 
 class Matched:
@@ -40,7 +38,10 @@ class Matched:
             base = self.find.class_set(kind)
             own = {p for m in asked.classes if m.kind == kind for p in range(m.first, m.last + 1)}
             reached = self.vocabulary.around.ends(base.ends[:_MANY])
-            said = {code: self._said(asked, code) - own for code in reached}
+            said = {
+                code: (asked.alignment.said(self.find.wordings(code)) or frozenset()) - own
+                for code in reached
+            }
             codes = [c for c in reached if said[c] and not self.vocabulary.role(c)]
             for entry, other in itertools.combinations(
                 sorted(codes, key=lambda c: min(said[c])), 2
@@ -82,8 +83,3 @@ class Matched:
         if 0 < len(ends) < len(base.ends):
             fields = {"fit": 1.0, "explained": base.explained | words}
             yield self.measured.those(base, query, ends, code, **fields)
-
-    def _said(self, asked: Asked, code: int) -> set[int]:
-        """Places of words that say a relation."""
-        lex, share, _ = asked.alignment.letters(self.find.wordings(code))
-        return set(np.flatnonzero(lex >= _SAID).tolist()) if share >= _SAID else set()

@@ -29,8 +29,6 @@ _SETS = 12
 """Sets, the best, of which columns are told."""
 _MANY = 2_000
 """Entities of a set whose relations are looked at."""
-_SAID = 0.8
-"""Share of a label's words from which on a question says it, and likeness of a word to one."""
 _ALIKE = 0.65
 """Cosine from which on a phrase says a label in other words."""
 _SPOKEN_OF = 0.5
@@ -161,9 +159,8 @@ class Tables:
     def _said(self, asked: Asked, code: int) -> frozenset[int]:
         """Places of words that say a relation."""
         wordings = self.find.wordings(code)
-        lex, share, _ = asked.alignment.letters(wordings)
-        if share >= _SAID:
-            return frozenset(np.flatnonzero(lex >= _SAID).tolist())
+        if (said := asked.alignment.said(wordings)) is not None:
+            return said
         alike = asked.alignment.of(wordings).sem >= _ALIKE
         return frozenset(np.flatnonzero(alike).tolist())
 
