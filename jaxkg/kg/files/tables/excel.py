@@ -177,17 +177,23 @@ class _Cells:
     def rows(self, path: Path, sheet: Any, merged: Sequence[_Merged]) -> Iterator[Row]:
         """The rows of a sheet with their numbers; blank ones are passed over, and cells that are
         merged down a column say what the first of them does."""
-        held: dict[int, str] = {}
+        begun: dict[int, list[tuple[int, int]]] = {}
+        for first, last, column in merged:
+            begun.setdefault(first, []).append((column, last))
+        held: dict[int, tuple[int, str]] = {}
         sheet.reset_dimensions()  # some programs note wrong ones
         rows = enumerate(sheet.iter_rows(max_row=_LAST_ROW, values_only=True), start=1)
         while batch := _guarded(path, lambda: list(itertools.islice(rows, _ROWS))):
             for number, row in batch:
                 texts = list(map(self._text, row))
-                for first, last, column in merged if any(texts) else ():
-                    if column < len(texts) and first <= number <= last:
-                        held[column] = texts[column] if number == first else held.get(column, "")
-                        texts[column] = held[column]
-                if any(texts):
+                filled = any(texts)
+                for column, last in begun.get(number, ()):
+                    held[column] = last, texts[column] if column < len(texts) else ""
+                held = {column: end for column, end in held.items() if number <= end[0]}
+                if filled:
+                    for column, (_, text) in held.items():
+                        texts += [""] * (column + 1 - len(texts))
+                        texts[column] = text
                     yield number, texts
 
     def _text(self, value: Any) -> str:
@@ -210,21 +216,16 @@ def _merged(path: Path, data: bytes, sheet: Any) -> list[_Merged]:
     Raises:
         JaxkgError: there are more than are read.
     """
+    from openpyxl.utils import column_index_from_string
+
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         name = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
         text = archive.read(name)[-_CHUNK:] if name in archive.namelist() else b""
     found = [match.groups() for match in _MERGED.finditer(text)]
     if len(found) > _MOST_MERGED:
         raise JaxkgError(f"{path}: more than {_MOST_MERGED:,} merged cells; save it as CSV")
-    down = [(a, int(b), int(d)) for a, b, c, d in found if a == c]
-    return [(first, last, _place(column)) for column, first, last in down]
-
-
-def _place(letters: bytes) -> int:
-    place = 0
-    for letter in letters:
-        place = 26 * place + letter - 64
-    return place - 1
+    down = [(a.decode(), int(b), int(d)) for a, b, c, d in found if a == c]
+    return [(first, last, column_index_from_string(a) - 1) for a, first, last in down]
 
 
 def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None, Iterator[Row]]:

@@ -102,6 +102,23 @@ def test_columns_without_a_heading_titles_and_blank_sheets_are_passed_over(book)
         read_graph(book({"S": [*rows, (None, "E2", "x", "B")]}))
 
 
+def test_cells_merged_down_a_column_say_what_the_first_does(tmp_path):
+    made = openpyxl.Workbook()
+    rows = [("name", "team", "room"), ("Ann", "Red", 7), ("Bob", None, None), ("Cy", None, 9),
+            ("Di", "Blue", None), ("Eve", None, None)]  # fmt: skip
+    for row in rows:
+        made.active.append(row)
+    made.active.merge_cells("B2:B4")
+    made.active.merge_cells("B5:B6")
+    made.active.merge_cells("C2:C3")
+    made.save(tmp_path / "teams.xlsx")
+    found = facts(read_graph(tmp_path / "teams.xlsx"))
+    assert {(h, t) for h, r, t in found if r == "team"} == {
+        ("Ann", "Red"), ("Bob", "Red"), ("Cy", "Red"), ("Di", "Blue"), ("Eve", "Blue"),
+    }  # fmt: skip
+    assert {(h, t) for h, r, t in found if r == "room"} == {("Ann", "7"), ("Bob", "7"), ("Cy", "9")}
+
+
 def test_triples_in_columns(book):
     header = ("Target", "relation", "source", "page")
     path = book({"S": [header, ("b", "r", "a", 3)], "T": [("c", "s", 4.0)]})
