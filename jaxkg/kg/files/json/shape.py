@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jaxkg.kg.files.json.relations import links
-from jaxkg.kg.files.tables.keys import one_of
+from jaxkg.kg.files.tables.keys import IDS, one_of
 from jaxkg.kg.files.tables.table import full_name
 from jaxkg.words import relation_words
 
@@ -43,10 +43,6 @@ _LISTS_WORDS = (
 _LISTS = frozenset(_LISTS_WORDS.split())
 """Keys of a list that do not say what is in it."""
 _NAMES = ("name", "title", "label")
-_IDS = (
-    "id", "@id", "_id", "pk", "uid", "uuid", "guid", "key", "identifier", "iri", "uri", "doi",
-    "bom-ref", "spdxid", "ref", "pmid", "@odata.id", "orcid-identifier",
-)  # fmt: skip
 _SORTS = ("type", "@type", "kind", "model", "labels", "class", "category", "group", "resourcetype")
 _FEW = 3
 """Values of a map from which on its keys are names of what they hold."""
@@ -267,7 +263,7 @@ def records_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     shared = _shared_start(texts) if len(texts) > 1 else ""
     for key, inner in value.items():
         known = any(said == key for said in inner.values() if isinstance(said, str))
-        ids = [name for name in inner if name.lower() in _IDS]
+        ids = [name for name in inner if name.lower() in IDS]
         own = {} if known or not key else {"key" if ids else "id": key}
         if shared and key and "name" not in inner:
             own["name"] = key.rpartition(shared)[2]
@@ -370,14 +366,12 @@ def _is_envelope(value: dict[str, Any], inside: dict[str, Any], title: str) -> b
         return True
     # Parts that others refer to by numbers, or that are related, are things of lists of their own.
     lists = {key: inner for key, inner in inside.items() if isinstance(inner, list)}
-    numbered = (
-        str(item.get(_called(item, _IDS))) for inner in lists.values() for item in inner[:1]
-    )
+    numbered = (str(item.get(_called(item, IDS))) for inner in lists.values() for item in inner[:1])
     return any(map(links, lists)) or (len(lists) > 1 and any(map(str.isdecimal, numbered)))
 
 
 def _calls(value: Mapping[str, Any], title: str = "") -> bool:
-    return bool(_called(value, (*_IDS, *_NAMES, one_of(relation_words(title).lower()))))
+    return bool(_called(value, (*IDS, *_NAMES, one_of(relation_words(title).lower()))))
 
 
 def _called(value: Mapping[str, Any], words: tuple[str, ...]) -> str:
@@ -399,7 +393,7 @@ def ids_in(records: list[Any]) -> set[str]:
     """
     found = set[str]()
     for record in records:
-        if isinstance(record, dict) and (key := _called(record, _IDS)):
+        if isinstance(record, dict) and (key := _called(record, IDS)):
             found.add(str(record[key]))
     return found
 

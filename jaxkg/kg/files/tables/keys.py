@@ -28,6 +28,11 @@ _LIST = re.compile(r"\s*[;,|]\s*")
 _KEY_WORDS = "id ids no nr num number key code uid fk ref identifier index"
 KEY = frozenset(_KEY_WORDS.split())
 """Words of a header that say that a number is a key."""
+IDS = (
+    "id", "@id", "_id", "pk", "uid", "uuid", "guid", "key", "identifier", "iri", "uri", "doi",
+    "bom-ref", "spdxid", "ref", "pmid", "@odata.id", "orcid-identifier",
+)  # fmt: skip
+"""Keys by which others refer to an object, in small letters, the surest first."""
 _TIME_WORDS = "year date season day month time hour week century decade"
 _TIME = frozenset(_TIME_WORDS.split())
 """What a number may be by itself, so that `year 1987` is no row's name."""

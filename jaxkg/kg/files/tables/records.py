@@ -14,6 +14,7 @@ from typing import Any
 
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.keys import (
+    IDS,
     KEY,
     TakenTable,
     is_code,
@@ -32,11 +33,7 @@ CALLED = ("id", "name", "label")
 """Keys by which a record that is an entity is called; beside an id the next is its name."""
 _TITLES = ("title", "full name", "code", "number")
 """Keys by which a record is called that has none of these."""
-_IDS_WORDS = (
-    "id @id _id pk uid uuid guid key identifier iri uri doi bom-ref spdxid ref orcid "
-    "pmid @odata.id orcid-identifier"
-)
-_IDS = frozenset(_IDS_WORDS.split())
+_IDS = frozenset((*IDS, "orcid"))
 """Keys by which others refer to a record, in small letters."""
 _SHOWN = (
     "name", "label", "title", "display_name", "displayname", "preflabel", "full_name",
