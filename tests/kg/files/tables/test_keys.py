@@ -71,6 +71,11 @@ def test_numbers_that_count_no_rows_are_their_names(folder):
     # A value of that number, or rows of two tables, keep them apart.
     graph = folder({"orders.csv": "id,customer,units\n10347,Elm Ltd,10348\n10348,Oak Ltd,9\n"})
     assert graph.name(graph.entity("order 10347")) == "order 10347"
+    bills = "id,payer,due\n10347,Elm Ltd,3\n10399,Oak Ltd,9\n"
+    orders = "id,customer,units\n10347,Elm Ltd,3\n10348,Oak Ltd,9\n"
+    graph = folder({"orders.csv": orders, "bills.csv": bills})
+    assert graph.name(graph.entity("order 10347")) == "order 10347"
+    assert graph.name(graph.entity("bill 10347")) == "bill 10347"
 
 
 def test_records_are_joined_by_their_numbers_too(folder):

@@ -71,6 +71,10 @@ def rows(reader: Reader, question: str) -> dict[str, tuple[str, ...]]:
         ),
         ("Per course, how many dishes are there?", {"starter": ("4",), "dessert": ("2",)}),
         ("What is the average price of the dishes per venue?", {"Harbour Grill": ("15",)}),
+        (
+            "What are the cheapest and the dearest price per venue?",
+            {"Coldbrook": ("3.5", "5"), "Sea Salt": ("12", "14")},
+        ),
     ],
 )
 def test_a_table_tells_of_each_what_is_asked(menu, question, meant):
