@@ -21,10 +21,12 @@ from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_r
 from jaxkg.experiments.papers import Arm, PaperTable, listed, paper, papers
 from jaxkg.experiments.parts import Parts, wishes_from
 from jaxkg.experiments.progress import progress_bars
+from jaxkg.experiments.registry import SYSTEMS
 from jaxkg.experiments.running import run_questions
 
 if TYPE_CHECKING:
     from jaxkg.evaluate import Report
+    from jaxkg.records import Question
 
 
 @spread
@@ -38,7 +40,9 @@ def reproduce(
         list[str] | None,
         typer.Option("--table", help="2, or f4 for a figure; may be given several times."),
     ] = None,
-    questions: Annotated[int, typer.Option(min=1, help="First questions of each set.")] = 50,
+    questions: Annotated[
+        int, typer.Option(min=1, help="Questions of each set, drawn by the seed.")
+    ] = 50,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder of the runs, resumed; or none.")
     ] = None,
@@ -58,10 +62,15 @@ def reproduce(
 ) -> None:
     """Print the tables of a method's paper: the paper's numbers, ours, and what differs.
 
-    What can be run at any size is run on the first questions; its rows stand beside the paper's
-    with 95 % intervals. A row that lacks a model (--llm, or --replay of kept replies) or a trained
-    part (--parts) says what it lacks. Data is read from the folder JAXKG_DATA names. The command
-    that made the recorded numbers is printed with them.
+    What can be run at any size is run on questions drawn by the seed; its rows stand beside the
+    paper's with 95 % intervals. A row that lacks a model (--llm, or --replay of kept replies) or a
+    trained part (--parts) says what it lacks; a reply that cannot be read is asked for once more, in
+    all rows alike. Data is read from the folder JAXKG_DATA names. The command that made the
+    recorded numbers is printed with them. Rows that a real model was asked for are had again
+    without it, from a check-out:
+
+    jaxkg reproduce pathhd --table 4 --questions 30 --llm qwen2.5-coder-1.5b --replay --replies
+    tests/replies/replies.sqlite.gz
     """
     if list_all or method is None:
         some = [paper(method)] if method else list(papers().values())
@@ -105,7 +114,7 @@ class _Runs:
     def asked(self, table: PaperTable) -> str:
         """What the rows of a table are asked of."""
         some = "the built-in graph" if self.demo else table.dataset
-        return f"the first {self.questions} questions of {some}"
+        return f"{self.questions} questions of {some}, seed {self.seed}"
 
     def row(self, table: PaperTable, arm: Arm) -> dict[str, Any]:
         """A row as JSON: its metrics, or what it lacks."""
@@ -134,12 +143,20 @@ class _Runs:
         parts = parts.beside(backend, wishes_from([*arm.set, *self._own(arm)]))
         parts.trained = trained_parts(self.parts_in, "questions" if self.demo else table.dataset)
         parts.planner_folder = parts.trained.get("planner")
+        kind = SYSTEMS[arm.system.removesuffix("+llm")].trained
+        # A planner can be made from labels alone.
+        if kind not in (None, "planner", *parts.trained) and "model" not in parts.wishes:
+            learn, place = (f"{kind}", kind) if self.demo else (
+                f"{kind} --dataset {table.dataset}", f"{table.dataset}/{kind}"
+            )  # fmt: skip
+            made = f"`jaxkg train {learn} -o PARTS/{place}`"
+            raise Unfit(f"a trained part: --parts PARTS, made by {made}")
         make_room()
         system = system_built(arm.system, parts)
         name = re.sub(r"\W+", "-", " ".join((table.dataset, arm.system, *arm.set)))
         run_questions(
             self.folder / name,
-            given.questions[: self.questions],
+            self._asked(given),
             system,
             parts,
             name=arm.system,
@@ -149,11 +166,17 @@ class _Runs:
         )
         return report_run(self.folder / name, directed=given.directed, seed=self.seed)
 
+    def _asked(self, given: Dataset) -> list[Question]:
+        """As the scripts draw them, so that rows and kept replies are of the same questions."""
+        from jaxkg.experiments.measure import drawn
+
+        return drawn(given.questions, self.questions, self.seed)
+
     def _graph(self, name: str) -> tuple[Dataset, Parts]:
         if name not in self._graphs:
             given = material(None, None, None, None, part="test") if self.demo else dataset(name)
             kg = load_graph(given.graph, names=given.names)
-            parts = Parts(kg, self.show, seed=self.seed, passages=given.passages)
+            parts = Parts(kg, self.show, repair=True, seed=self.seed, passages=given.passages)
             self._graphs[name] = given, parts
         return self._graphs[name]
 

@@ -1,9 +1,11 @@
-"""What a run remembers of answers to a question set."""
+"""Questions drawn of a set, and what a run remembers of their answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.evaluate import prediction_line
@@ -16,6 +18,12 @@ if TYPE_CHECKING:
 
 CHUNK = 2048
 """Questions answered at a time: what a crash can cost at most, and what is held at once."""
+
+
+def drawn(questions: Sequence[Question], count: int | None, seed: int) -> list[Question]:
+    """So many questions of a set, drawn by the seed, in their order; None takes all."""
+    order = np.random.default_rng(seed).permutation(len(questions))[:count]
+    return [questions[i] for i in sorted(order.tolist())]
 
 
 def lines_of(

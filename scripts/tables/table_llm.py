@@ -35,7 +35,7 @@ from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.answer import Answer
 from jaxkg.evaluate import Report, evaluate, paired_differences
 from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.measure import lines_of
+from jaxkg.experiments.measure import drawn, lines_of
 from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import build_system, faults
 from jaxkg.kg import KnowledgeGraph, read_questions
@@ -206,12 +206,6 @@ class Tally(Wrapper):
         return replies
 
 
-def sample(questions: Sequence[Question], count: int, seed: int) -> list[Question]:
-    """So many questions, drawn, in their order."""
-    order = np.random.default_rng(seed).permutation(len(questions))[:count]
-    return [questions[i] for i in sorted(order.tolist())]
-
-
 def worlds(name: str, count: int, data: Path, seed: int) -> Iterator[World]:
     """The graphs of a set; each has its share of the questions."""
     if name == "geoquery":
@@ -219,22 +213,22 @@ def worlds(name: str, count: int, data: Path, seed: int) -> Iterator[World]:
         asked = read_questions(folder / "questions.jsonl")
         odd = [question for question in asked if int(question.id.rpartition("-")[2]) % 2]
         kg = load_graph(folder / "kg.tsv", names=folder / "names.tsv")
-        yield World(kg, sample(odd, count, seed))
+        yield World(kg, drawn(odd, count, seed))
     elif name == "public_files":
         folders = sorted(path for path in (data / name).iterdir() if path.is_dir())
         for folder in folders:
             [file] = [p for p in folder.iterdir() if p.name not in ("README.md", "questions.jsonl")]
             asked = [q for q in read_questions(folder / "questions.jsonl") if q.answers]
             own = [dataclasses.replace(q, topics=()) for q in asked]
-            yield World(load_graph(file), sample(own, count // len(folders), seed))
+            yield World(load_graph(file), drawn(own, count // len(folders), seed))
     elif name in ("musique", "hotpotqa"):
-        asked = sample(text_questions(name, data), count, seed)
+        asked = drawn(text_questions(name, data), count, seed)
         yield World(load_graph(None), asked, distinct_passages(asked))
     else:
         pooled = name in ("webqsp", "cwq")
         world = sets("webqsp" if pooled else name.partition("-")[0] if name[:4] == "meta" else name,
                      data, names=pooled)  # fmt: skip
-        yield World(world.kg, sample(world.questions(name), count, seed))
+        yield World(world.kg, drawn(world.questions(name), count, seed))
 
 
 class Strategies:

@@ -31,6 +31,7 @@ from jaxkg.adjudicate import adjudicate
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Report
+from jaxkg.experiments.measure import drawn
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.lm import TrainConfig, train
@@ -53,11 +54,6 @@ from lib.sets import Sets, sets
 
 METRICS = ("hits_at_1", "f1", "hit_any", "grounded")
 STRATEGIES = ("important", "shortest", "random")
-
-
-def sample(questions: Sequence[Question], count: int, seed: int) -> list[Question]:
-    order = np.random.default_rng(seed).permutation(len(questions))[:count]
-    return [questions[i] for i in sorted(order.tolist())]
 
 
 def priority(world: Sets, folder: Path, seed: int) -> PriorityModel:
@@ -107,8 +103,8 @@ def main(argv: list[str] | None = None) -> None:
     encoder = None if metaqa else encoder_kept("minilm")
     qa = PathMind.build(kg, model, encoder=encoder, settings=settings, **world.shared)
     laps.lap("path priority")
-    taught = sample(world.questions(name, "dev" if metaqa else "train"), options.train, seed)
-    asked = sample(world.questions(name), options.test, seed)
+    taught = drawn(world.questions(name, "dev" if metaqa else "train"), options.train, seed)
+    asked = drawn(world.questions(name), options.test, seed)
     config = TrainConfig(
         epochs=options.epochs,
         length=options.length,

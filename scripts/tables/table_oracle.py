@@ -46,7 +46,7 @@ from jaxkg.evaluate import Estimate, evaluate
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.published import mrqa_f1
 from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
-from jaxkg.experiments.measure import lines_of
+from jaxkg.experiments.measure import drawn, lines_of
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph.text import hypergraph_of_text
@@ -137,8 +137,7 @@ def curves(record: Record, options: argparse.Namespace) -> None:
     """Each system at each setting of the dial."""
     world = sets(options.set, options.data)
     kg, questions = world.kg, world.questions(options.set)
-    drawn = np.random.default_rng(options.seed).permutation(len(questions))[: options.questions]
-    questions = [questions[i] for i in sorted(drawn.tolist())]
+    questions = drawn(questions, options.questions, options.seed)
     training = world.questions(options.set, "train")
     model, _ = fit_priority(
         kg, world.tensors, training, config=PriorityConfig(epochs=6), hops=int(options.set[3]),

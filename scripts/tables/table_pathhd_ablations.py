@@ -45,6 +45,7 @@ from table_local_lm import gold, reasoner, tell
 from jaxkg.adjudicate import adjudicate
 from jaxkg.evaluate import Estimate, paired_differences
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
+from jaxkg.experiments.measure import drawn
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import Topics, find_topics
 from jaxkg.learn.lm import TrainConfig
@@ -123,12 +124,6 @@ class Trial:
     seconds: float
 
 
-def some(questions: Sequence[Question], count: int, seed: int = 0) -> list[Question]:
-    """At most `count` of them, drawn at random, in order."""
-    drawn = np.random.default_rng(seed).permutation(len(questions))[:count]
-    return [questions[i] for i in sorted(drawn.tolist())]
-
-
 def load(name: str, options: argparse.Namespace) -> Case:
     """Read a set; train its planner where none was given."""
     world = sets({"metaqa-3": "metaqa", "cwq": "webqsp"}.get(name, name), options.data)
@@ -156,9 +151,9 @@ def load(name: str, options: argparse.Namespace) -> Case:
         world=world,
         planner=planner,
         encoder=encoder_kept(options.encoder),
-        training=some(training, options.questions),
-        validation=some(validation, options.questions, seed=1),
-        test=some(world.questions(name, options.split), options.questions),
+        training=drawn(training, options.questions, 0),
+        validation=drawn(validation, options.questions, 1),
+        test=drawn(world.questions(name, options.split), options.questions, 0),
         settings=settings,
         grid=[(bandwidth, two) for bandwidth in options.bandwidth for two in options.two_hops],
     )
@@ -290,8 +285,12 @@ def measure(table: str, case: Case, seeds: int) -> Iterator[tuple[str, Estimate,
             elif table == "final":
                 name = "similarity alone" if k == 1 else "perfect choice among K = 3 schemas"
                 if k > 1:
-                    drawn = [t.right[:, :k].sum(axis=1) / t.kept.clip(1, k) for t in trials]
-                    yield f"random choice among K = {k} schemas", share(np.mean(drawn, axis=0)), []
+                    by_chance = [t.right[:, :k].sum(axis=1) / t.kept.clip(1, k) for t in trials]
+                    yield (
+                        f"random choice among K = {k} schemas",
+                        share(np.mean(by_chance, axis=0)),
+                        [],
+                    )
             spread = float(np.std([np.mean(v) for v in values]))
             offered = float(np.mean([t.walks[k - 1] for t in trials]))
             micros = 1e6 * float(np.mean([t.seconds for t in trials]))

@@ -41,6 +41,7 @@ import numpy as np
 from jaxkg.answer import Answer
 from jaxkg.evaluate import Estimate
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
+from jaxkg.experiments.measure import drawn
 from jaxkg.experiments.parts import encoder_kept, settings_made
 from jaxkg.experiments.programs import peak_memory
 from jaxkg.kg import KnowledgeGraph
@@ -296,8 +297,7 @@ def main(argv: list[str] | None = None) -> None:
         "questions drawn of each set.",
     )
     for name, questions in asked.items():
-        order = np.random.default_rng(seed).permutation(len(questions))[: options.sample]
-        some = [questions[i] for i in sorted(order)]
+        some = drawn(questions, options.sample, seed)
         ranking = qa.rank(some)
         reports = {}
         for strategy in STRATEGIES:

@@ -1,18 +1,16 @@
 """ReKnoS without a language model: retrieval, answers, search space and misses.
 
-`webqsp` and `cwq` score super-relations by the likeness of label and question over one graph pooled
+Super-relations are scored by the likeness of label and question over one graph pooled
 from all questions, walked both ways, with super-relations after names (the first two parts of
 Freebase's), clustered by their labels, and without any: the paper's Table 4 and 11 and its Fig. 6.
 Plain relations are also let touch more entities, which is what a super-relation does. `--grid` asks
 with named super-relations by width N and length L (the paper's Table 4), `--back` with and without
-the way back: some minutes a set. `metaqa` clusters the relation labels and lets a planner score:
-these rows say what the planner knows, not what super-relations find; it is trained on the dev
-questions' answers unless one is given. Every question asked stays in the denominator. A quarter of
-an hour each on two CPU cores.
+the way back: some minutes a set. Every question asked stays in the denominator. A quarter of an
+hour each on two CPU cores.
 
     python scripts/tables/table_reknos.py webqsp --hops 2
-    python scripts/tables/table_reknos.py webqsp --grid
-    python scripts/tables/table_reknos.py metaqa --planner runs/metaqa
+    python scripts/tables/table_reknos.py webqsp --grid 1 3
+    python scripts/tables/table_reknos.py webqsp --grid 5 --limit 400
 """
 
 from __future__ import annotations
@@ -26,13 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
+from jaxkg.experiments.measure import drawn
 from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import entity_rows, find_topics
-from jaxkg.learn.planner.fit import fit_planner
-from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question
-from jaxkg.systems.reknos import LabelScorer, PlannerScorer, ReKnoS, ReKnoSSettings, Solved
+from jaxkg.systems.reknos import LabelScorer, ReKnoS, ReKnoSSettings, Solved
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.measure import measure_answers, share
@@ -134,11 +131,6 @@ ARMS = (
 """The paper's question first: with and without super-relations at one N. Then plain relations that
 may touch as many entities, the search without alternatives at earlier steps, and answers that end
 at the last step alone."""
-GRID = (
-    Arm("named", 3, 3, hops=3),
-    *(Arm("named", n, 3, hops=length) for length in (1, 3, 5) for n in (1, 3, 5)),
-)
-"""The paper's Table 4; its default comes first, which the others are compared with."""
 BACK = (Arm("named", 3, 3), Arm("named", 3, 3, backward=False))
 """With and without alternatives at earlier steps."""
 
@@ -152,12 +144,14 @@ def pooled(name: str, rows: Rows, options: argparse.Namespace) -> None:
         questions = [
             q for q in questions if any(entity_rows(kg, t) for t in q.topics) and answer_rows(kg, q)
         ]
-    drawn = np.random.default_rng(options.seed).permutation(len(questions))[: options.limit]
-    questions = [questions[i] for i in sorted(drawn.tolist())]
+    questions = drawn(questions, options.limit, options.seed)
     scorer, encoder = LabelScorer(kg.relations), encoder_kept(options.encoder)
     length = "" if options.grid else f", L = {options.hops}"
     rows.record.note(f"{len(questions):,} questions of {name}{length}")
-    for arm in dict.fromkeys(GRID if options.grid else BACK if options.back else ARMS):
+    # The paper's Table 4; its default comes first, which the others are compared with.
+    grid = [Arm("named", n, 3, hops=length) for length in options.grid or () for n in (1, 3, 5)]
+    grid = [Arm("named", 3, 3, hops=3), *grid]
+    for arm in dict.fromkeys(grid if options.grid else BACK if options.back else ARMS):
         settings = ReKnoSSettings(
             groups=arm.groups,  # pyright: ignore[reportArgumentType]  one of the four
             width=arm.width,
@@ -175,48 +169,21 @@ def pooled(name: str, rows: Rows, options: argparse.Namespace) -> None:
         rows.record.save()
 
 
-def metaqa(rows: Rows, options: argparse.Namespace) -> None:
-    """The learned planner over clustered labels, for each hop count."""
-    world = sets("metaqa", options.data)
-    if options.planner is not None and options.planner.exists():
-        planner = Planner.open(options.planner)
-    else:
-        planner, _ = fit_planner(world.kg, world.tensors, world.every("dev"), seed=options.seed)
-        if options.planner is not None:
-            planner.save(options.planner)
-    settings = ReKnoSSettings(hops=options.hops, threshold=0.0)
-    system = ReKnoS.build(
-        world.kg, PlannerScorer(planner), tensors=world.tensors, settings=settings
-    )
-    for hop in (1, 2, 3):
-        questions = world.questions(f"metaqa-{hop}", options.split, limit=options.limit)
-        rows.add(f"MetaQA {hop}-hop, N = {settings.width}", system, questions, directed=True)
-    groups = [
-        f"{name} = {{{', '.join(map(world.kg.relation_name, system.groups.members(which)))}}}"
-        for which, name in enumerate(system.groups.names)
-    ]
-    rows.record.note("super-relations: " + "; ".join(groups))
-
-
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__)
-    parser.add_argument("dataset", choices=("webqsp", "cwq", "metaqa"))
-    parser.add_argument("--planner", type=Path, help="folder of MetaQA's planner; made if absent")
-    parser.add_argument("--split", default="test", help="test; dev (MetaQA); train, validation")
+    parser.add_argument("dataset", choices=("webqsp", "cwq"))
+    parser.add_argument("--split", default="test", help="test, train or validation")
     parser.add_argument("--hops", type=int, default=3, help="L")
-    parser.add_argument("--grid", action="store_true", help="N x L, of WebQSP and CWQ")
+    parser.add_argument("--grid", type=int, nargs="+", metavar="L", help="N x L, by lengths")
     parser.add_argument("--back", action="store_true", help="the way back alone")
     parser.add_argument("--limit", type=int, help="so many questions, of WebQSP and CWQ drawn")
     parser.add_argument("--encoder", default="minilm", help="of the labels that are clustered")
     options = parser.parse_args(argv)
-    record = Record(
-        __file__, options, part=options.dataset + "-grid" * options.grid + "-back" * options.back
-    )
+    kind = "-grid" * bool(options.grid) + "-back" * options.back
+    kind += f"-{options.grid[0]}" if options.grid and len(options.grid) == 1 else ""
+    record = Record(__file__, options, part=options.dataset + kind)
     rows = Rows(record, options)
-    if options.dataset == "metaqa":
-        metaqa(rows, options)
-    else:
-        pooled(options.dataset, rows, options)
+    pooled(options.dataset, rows, options)
     record.save()
 
 

@@ -137,7 +137,7 @@ def test_rows_that_ask_a_model_take_their_settings(jaxkg, serve, tmp_path, metho
     )
     assert code == 0, err
     lacks = [row["lacks"] for row in json.loads(out)[0]["rows"] if "lacks" in row]
-    assert all("needs a trained model" in each for each in lacks), lacks
+    assert all("a trained part: --parts" in each for each in lacks), lacks
     assert server.bodies
 
 
@@ -147,7 +147,7 @@ def test_rows_that_ask_a_model_take_their_settings(jaxkg, serve, tmp_path, metho
 def test_trained_methods_are_found_in_a_folder_of_parts(jaxkg, serve, tmp_path, method, table):
     words = ["reproduce", method, "--demo", "--table", table, "--questions", 4, "--json"]
     _, out, _ = jaxkg(*words)
-    assert "needs a trained model" in json.loads(out)[0]["rows"][0]["lacks"]
+    assert f"`jaxkg train {method} -o PARTS/{method}`" in json.loads(out)[0]["rows"][0]["lacks"]
     train = ["train", method, "--encoder", "hashing", "--epochs", 1, "--hops", 1]
     train += ["--set", "steps=2", "--set", "batch_size=32"] if method == "guided" else []
     code, _, err = jaxkg(*train, "-o", tmp_path / method)
@@ -161,4 +161,24 @@ def test_trained_methods_are_found_in_a_folder_of_parts(jaxkg, serve, tmp_path, 
         model = ["--llm", "loopback", "--base-url", server.url, "--no-cache"]
         rows = json.loads(jaxkg(*words, "--parts", tmp_path, *model)[1])[0]["rows"]
         [asked] = [row for row in rows if row["name"] == "the model over important paths"]
-        assert asked["metrics"]["calls"]["value"] == 1, "one call over paths, as printed"
+        assert asked["metrics"]["calls"]["value"] == 2, "one call over paths, and its repair"
+
+
+@pytest.mark.slow
+def test_rows_of_a_real_model_are_had_again_without_it(jaxkg, data_dir, monkeypatch):
+    monkeypatch.setenv("JAXKG_DATA", str(data_dir))
+    replies = Path(__file__).parents[1] / "replies" / "replies.sqlite.gz"
+    code, out, err = jaxkg(
+        *("reproduce", "guided", "--table", "2", "--questions", 12, "--json"),
+        *("--llm", "qwen2.5-coder-1.5b", "--replay", "--replies", replies),
+    )
+    assert code == 0, err
+    rows = {row["name"]: row for row in json.loads(out)[0]["rows"]}
+    recorded = RECORDS["table_llm-planning"]["tables"][0]
+    for name, arm in (("planned by the model, our prompt", "ours"), ("model alone",) * 2):
+        [told] = [row for row in recorded["rows"] if row[:3] == ["metaqa-3", 12, arm]]
+        told = dict(zip(recorded["columns"], told))
+        found = rows[name]["metrics"]
+        assert found["hits_at_1"] == pytest.approx(told["hits_at_1"])
+        assert found["calls"]["value"] == pytest.approx(told["calls"])
+    assert "never recorded" in rows["planned by the model, hop count given"]["lacks"]
