@@ -64,8 +64,8 @@ def reproduce(
 
     What can be run at any size is run on questions drawn by the seed; its rows stand beside the
     paper's with 95 % intervals. A row that lacks a model (--llm, or --replay of kept replies) or a
-    trained part (--parts) says what it lacks; a reply that cannot be read is asked for once more, in
-    all rows alike. Data is read from the folder JAXKG_DATA names. The command that made the
+    trained part (--parts) says what it lacks; a reply that cannot be read is asked for once more,
+    in all rows alike. Data is read from the folder JAXKG_DATA names. The command that made the
     recorded numbers is printed with them. Rows that a real model was asked for are had again
     without it, from a check-out:
 
