@@ -11,11 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from lib.record import page, records  # noqa: E402
+from lib.record import page  # noqa: E402
 
 PACKAGE = ROOT / "jaxkg"
-KINDS = "table_reader-once-unseen-chat"
-COLOURS = ("#1a7f5a", "#c9d1d9", "#c0392b")
 FLOORS = (
     ("words and records", ("kg", "text", "wire", "show")),
     ("JAX cores", ("tensors", "ops", "candidates", "score", "select", "search")),
@@ -77,32 +75,6 @@ imports at least three times. `tests/test_imports.py` holds which folder may imp
 The numeric floors (`ops`, `candidates`, `score`, `select`, `search`) are pure functions over padded
 arrays. Everything around them is a thin shell: it reads files, builds systems, and prints answers.
 """
-
-
-def kinds_drawing() -> str:
-    """A drawing (SVG) of right, withheld and wrong answers by kind of question, from a record."""
-    record = records(ROOT / "scripts")[KINDS]
-    rows = [row for row in record["tables"][0]["rows"] if row[0] not in ("all", "share")]
-    rows.sort(key=lambda row: -row[1] / sum(row[1:]))
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 560 {22 * len(rows) + 34}" '
-        'font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
-    ]
-    for at, (word, colour) in enumerate(zip(("right", "withheld", "wrong"), COLOURS)):
-        parts.append(f'<rect x="{130 + 90 * at}" y="8" width="12" height="12" fill="{colour}"/>')
-        parts.append(f'<text x="{147 + 90 * at}" y="18" fill="#1f2933">{word}</text>')
-    for at, (kind, right, wrong, withheld) in enumerate(rows):
-        y, left = 30 + 22 * at, 130.0
-        parts.append(f'<text x="122" y="{y + 13}" text-anchor="end" fill="#1f2933">{kind}</text>')
-        for count, colour in zip((right, withheld, wrong), COLOURS):
-            width = 420 * count / (right + wrong + withheld)
-            parts.append(
-                f'<rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="17" fill="{colour}">'
-                f"<title>{kind}: {count}</title></rect>"
-            )
-            left += width
-    return "\n".join([*parts, "</svg>", ""])
 
 
 def pages() -> dict[str, str]:

@@ -5,6 +5,7 @@ Before a block of code, `<!-- file: NAME -->` writes it to a file of the page's 
 not run is parsed.
 """
 
+import importlib
 import importlib.util
 import json
 import re
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import typer
@@ -123,9 +125,19 @@ def test_the_page_of_the_architecture_has_every_folder_and_no_circle(hooks):
     assert "  search --> candidates" in hooks.architecture()
 
 
-def test_the_drawing_of_results_is_made_from_its_record(hooks):
-    stored = (ROOT / "docs" / "images" / "kinds.svg").read_text("utf-8")
-    assert stored == hooks.kinds_drawing()
+def test_drawings_are_made_from_their_records(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    drawings = importlib.import_module("lib.drawings")
+    for name, draw in drawings.FROM_RECORDS.items():
+        stored = (ROOT / "docs" / "images" / f"{name}.svg").read_text("utf-8")
+        assert stored == draw(), name
+        ElementTree.fromstring(stored)
+
+
+def test_every_picture_of_a_page_is_there():
+    for page in PAGES:
+        for name in re.findall(r"!\[[^]]*\]\((?!http)([^)]+)\)", page.read_text("utf-8")):
+            assert (page.parent / name).is_file(), (page, name)
 
 
 @pytest.mark.slow
