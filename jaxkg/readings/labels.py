@@ -280,9 +280,12 @@ class GraphWords:
         return noun if called == 1 else ""
 
     def class_noun(self, kind: int) -> str:
-        """A class as a noun in the singular; "" where its name is none."""
+        """A class as a noun in the singular, also where a table's name calls it by the plural; ""
+        where its name is none."""
         words = relation_words(self.kg.name(kind))
-        words = words if words.isupper() else words.lower()
+        if not words.isupper():
+            before, space, last = words.lower().rpartition(" ")
+            words = before + space + singular(last)
         fits = _CLASS.fullmatch(words) and not _FUNCTION_WORDS.intersection(words.split())
         return words if fits and not words[:1].isdigit() else ""
 

@@ -329,6 +329,15 @@ def test_what_is_said(graph, query, sentence):
     assert plain(kg, Grammar(kg).read(sentence)) == plain(kg, query)
 
 
+def test_a_class_in_the_plural_is_said_in_both_numbers():
+    kg = KnowledgeGraph.from_triples(
+        [("Nightbus", "is a", "bands"), ("Nightbus", "town", "Leeds"), ("Moth", "is a", "bands")]
+        + [("Nightbus", "members", "5"), ("Moth", "members", "2")]
+    )
+    assert say(kg, path_query(("bands",), ("^is a",))) == "all bands"
+    assert say(kg, path_query(("Leeds",), ("^town",))) == "bands whose town is Leeds"
+
+
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_sentence_is_read_back_as_the_query_graph(name):
     read_back(name, 150, 0)

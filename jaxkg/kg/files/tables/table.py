@@ -414,6 +414,8 @@ def _header_of(
     if len(sort) >= _SHORT and whole.isalpha() and whole.startswith(sort):  # `cust_no` of customers
         sort, one, others = whole, whole, others | {whole}
     calls = _NAMES[:-1] if full_name(cells) else _NAMES  # somebody's title is a job
+    if words[0] in _NAMES:
+        calls = ()  # beside names, "label" and "title" are something else: who sells a record
     name = next((words.index(name) for name in calls if name in words[1:]), -1)
     if name < 0 and len(cells) > 2 and not _ANY.isdisjoint(relation_words(words[0]).split()):
         own = {f"{some} name" for some in ("full", "display", *others)}

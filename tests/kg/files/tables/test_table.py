@@ -31,6 +31,15 @@ def test_a_wide_table_is_an_entity_a_row(read):
         read("a,a,b\nc,d,e\n", "kb.csv", format="table")
 
 
+def test_beside_names_a_label_is_a_relation(read):
+    rows = (
+        "Nightbus,Leeds,Tidewater\nHarlequin Row,Bristol,Northway\nAsh & Ember,Cardiff,Tidewater\n"
+    )
+    bands = read(f"name,town,label\n{rows}", "bands.csv", format="table")
+    assert ("Ash & Ember", "label", "Tidewater") in facts(bands)
+    assert bands.name(bands.entity("Nightbus")) == "Nightbus"
+
+
 @pytest.mark.parametrize("city", [False, True])
 def test_columns_called_alike_are_one_relation(read, city):
     heard = []
