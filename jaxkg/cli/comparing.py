@@ -96,7 +96,7 @@ def compare(
     devices: options.Devices = "1",
     link: options.Link = False,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Ask only the first questions, so many.")
+        int | None, typer.Option(min=1, help="Ask this many questions, the first ones.")
     ] = None,
     fresh: Annotated[bool, typer.Option(help="Start anew if folders exist.")] = False,
     to_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,

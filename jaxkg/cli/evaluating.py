@@ -62,7 +62,7 @@ def evaluate(
     system: options.System = None,
     link: options.Link = False,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Ask only the first questions, so many.")
+        int | None, typer.Option(min=1, help="Ask this many questions, the first ones.")
     ] = None,
     fresh: Annotated[bool, typer.Option(help="Start anew if the folder exists.")] = False,
     retry: Annotated[

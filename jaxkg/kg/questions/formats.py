@@ -36,6 +36,7 @@ METAQA_RELATIONS = {
 _KEYS = frozenset(
     {"id", "question", "topics", "answers", "paths", "mention", "aliases", "passages"}
 )
+_EXAMPLE = '{"question": "who directed Alien?", "answers": ["Ridley Scott"]}'
 
 
 def split_brackets(text: str) -> tuple[str, tuple[int, int] | None]:
@@ -360,6 +361,9 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
 
 def _string(path: Path, number: int, row: dict[str, Any], key: str) -> str:
     value = row.get(key)
+    if key not in row:
+        keys = ", ".join(map(reprlib.repr, row)) or "nothing"
+        _bad(path, number, f"no {key!r}, but {keys}", "a line such as " + _EXAMPLE)
     if not isinstance(value, str) or not value.strip():
         _bad(path, number, f"{key!r} is {reprlib.repr(value)}", "a non-empty string")
     return value

@@ -10,7 +10,7 @@ from jaxkg.systems.reader.corrections import kept_corrections
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.weights import open_folder
-from jaxkg.text.best import letters_alone
+from jaxkg.text.best import LETTERS_ALONE
 from jaxkg.text.weights import why_no_weights
 
 
@@ -25,9 +25,9 @@ def from_parts(parts: Parts) -> Reader:
             raise JaxkgError(
                 f"--set weights={folder}: made with the encoder {made}: --set encoder={made}"
             )
-    elif "encoder" not in given and (why := why_no_weights()):
+    elif "encoder" not in given and why_no_weights():
         parts.wishes["encoder"] = "hashing"
-        advice = (letters_alone(why),)
+        advice = (LETTERS_ALONE,)
     encoder = parts.encoder
     # A model is offered more readings than a person is.
     more = {"readings": parts.offered} if parts.offered else {}

