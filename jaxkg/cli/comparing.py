@@ -62,8 +62,8 @@ def compare(
         str | None,
         typer.Option(
             "--dataset",
-            help=f"Benchmarks, separated by commas: {', '.join(NAMES)}. A family such as metaqa or "
-            "pq means all of its name.",
+            help=f"Benchmarks, separated by commas: {', '.join(NAMES)}. metaqa or pq "
+            "stands for all benchmarks whose name begins so.",
         ),
     ] = None,
     kg: options.Graph = None,

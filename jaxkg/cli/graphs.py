@@ -165,7 +165,7 @@ def remove(
     columns: options.Columns = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Remove facts from a saved graph, all of them or none; the next answer no longer uses them."""
+    """Remove facts from a saved graph. If one of them is not in it, none is removed."""
     from jaxkg.kg.stores import edit
 
     done = edit.remove(folder, load_graph(source, FileOptions(None, format, encoding, columns)))

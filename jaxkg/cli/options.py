@@ -205,7 +205,7 @@ Judge = Annotated[
         "--judge",
         metavar="MODEL",
         help=(
-            "Language model that grades answers (G-E, `generation` in the report), named like"
+            "Language model that grades answers (G-E, `generation` in the report); give it as for"
             " --llm (default: answers are not graded). It takes one call per answered "
             "question. Scores of different judges are not comparable. Budgets apply to each "
             "model."
@@ -234,8 +234,8 @@ AskModel = Annotated[
     Literal["unsure", "always", "never"],
     typer.Option(
         "--ask-model",
-        help="When the model chooses among the readings of a question: if the system withholds its "
-        "answer or is not certain of it, always, or never.",
+        help="When to ask the model which reading of a question is meant. unsure: if the system "
+        "withholds its answer or is not certain of it.",
     ),
 ]
 Repair = Annotated[

@@ -152,5 +152,5 @@ def figure_class() -> type[Figure]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise JaxkgError(f"plots need matplotlib: {how_to_install('plot')}") from error
+        raise JaxkgError(f"plots require matplotlib: {how_to_install('plot')}") from error
     return Figure

@@ -179,7 +179,7 @@ def write_comparison(
 ) -> None:
     """Write compare.md, compare.json and, with matplotlib, compare.png.
 
-    `told` is given the first before anything is written, which a full disk may prevent.
+    `told` is given its tables before anything is written, which a full disk may prevent.
     """
     from jaxkg.evaluate import compare as metric_table
     from jaxkg.evaluate.plots import save_latency_plots
@@ -214,10 +214,10 @@ def write_comparison(
         ]
         if by_kind := found["datasets"][name]["kinds"]:
             parts += ["hits@1 (F1) by kind of question", _kinds_table(by_kind)]
-    made_of = json.dumps(found["provenance"], ensure_ascii=False, indent=2)
-    parts.append(f"## Provenance\n\n```json\n{made_of}\n```")
     text = "\n\n".join(parts) + "\n"
-    told(text)
+    told(f"{text}\nThese tables, with versions, device and command: {output / 'compare.md'}")
+    made_of = json.dumps(found["provenance"], ensure_ascii=False, indent=2)
+    text += f"\n## Provenance\n\n```json\n{made_of}\n```\n"
     output.mkdir(parents=True, exist_ok=True)
     write_text(output / "compare.md", text)
     write_text(output / "compare.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
@@ -228,7 +228,7 @@ def write_comparison(
             metric="hits_at_1",
         )
     except JaxkgError as error:
-        errors.print(f"no plot: {error}", markup=False, highlight=False)
+        errors.print(f"no picture: {error}", markup=False, highlight=False)
 
 
 def _at_a_glance(outcomes: Mapping[str, Mapping[str, Outcome]], found: Mapping[str, Any]) -> str:

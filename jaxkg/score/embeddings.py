@@ -48,7 +48,7 @@ def relation_width(model: Model, dimension: int) -> int:
         ValueError: the model is unknown, or complex and the dimension odd.
     """
     if model not in MODELS:
-        raise ValueError(f"model is one of {', '.join(MODELS)}, not {model!r}")
+        raise ValueError(f"model must be one of {', '.join(MODELS)}, not {model!r}")
     if model in ("complex", "rotate") and dimension % 2:
         raise ValueError(f"{model} halves its dimension: {dimension} is odd")
     return dimension // 2 if model == "rotate" else dimension

@@ -304,7 +304,7 @@ class _Service:
             query = f"?{request.url.query}" if request.url.query else ""
             return Response(status_code=307, headers={"Location": f"{wanted}{query}"})
         hows = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
-        about = f"it takes {hows}" if hows else "/openapi.json tells what there is"
+        about = f"it takes {hows}" if hows else "/openapi.json lists all addresses"
         response = error_reply(Refused(error.status_code, f"{request.method} {path}: {about}"))
         if hows:
             response.headers["Allow"] = hows

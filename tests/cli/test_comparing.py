@@ -89,9 +89,13 @@ def test_kinds_of_questions_have_their_own_table(tmp_path):
     measured = found["datasets"]["set"]["systems"]["right"]["metrics"]
     assert measured["retrieval_rate"] == {"value": None, "low": None, "high": None, "n": 0}
     assert measured["miss_withheld"]["value"] == 0
-    write_comparison(tmp_path, some, found, 0, print)
-    told = (tmp_path / "compare.md").read_text("utf-8")
-    assert "| two | 1 | 1.000 (1.000) | 0.000 (0.000) |" in told
+    printed = []
+    write_comparison(tmp_path, some, found | {"provenance": {"seed": 3}}, 0, printed.append)
+    written = (tmp_path / "compare.md").read_text("utf-8")
+    assert "| two | 1 | 1.000 (1.000) | 0.000 (0.000) |" in written
+    assert '"seed": 3' in written
+    assert "| two | 1 |" in printed[0]
+    assert "seed" not in printed[0]
 
 
 def test_kinds_are_the_sets_own_words_else_hops(tmp_path):
@@ -117,7 +121,7 @@ def test_without_matplotlib_there_is_no_plot(jaxkg, eight, tmp_path, monkeypatch
     )
     assert code == 0
     assert out.startswith("# Comparison")
-    assert "no plot: plots need matplotlib" in err
+    assert "no picture: plots require matplotlib" in err
     assert not (folder / "compare.png").exists()
     found = json.loads((folder / "compare.json").read_text("utf-8"))
     found = found["datasets"]["questions"]

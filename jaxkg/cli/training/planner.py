@@ -245,7 +245,10 @@ def lm(
     ] = None,
     dpo: Annotated[
         Path | None,
-        typer.Option(help='Preferences: {"prompt": "...", "chosen": "...", "rejected": "..."}.'),
+        typer.Option(
+            help="File of preferences, a line each: "
+            '{"prompt": "...", "chosen": "...", "rejected": "..."}.'
+        ),
     ] = None,
     base: Annotated[
         Path | None,

@@ -170,7 +170,9 @@ def guided(
 @training.command("kge")
 def kge(
     output: Output,
-    validation: Annotated[Path, typer.Option(help="File of facts that choose the epoch.")],
+    validation: Annotated[
+        Path, typer.Option(help="File of facts by which the best epoch is chosen.")
+    ],
     kg: options.Graph = None,
     test: Annotated[
         Path | None, typer.Option(help="File of facts to rank once at the end.")
@@ -211,7 +213,7 @@ def kge(
     for what, value, known in (("model", model, MODELS), ("loss", loss, (None, *LOSSES))):
         if value not in known:
             raise JaxkgError(
-                f"the {what} is one of {', '.join(filter(None, known))}, not {value!r}"
+                f"the {what} must be one of {', '.join(filter(None, known))}, not {value!r}"
             )
     products = model in ("distmult", "complex")
     config = config_from(

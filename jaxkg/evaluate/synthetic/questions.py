@@ -43,7 +43,7 @@ class QuestionConfig:
         if not self.hops or not all(1 <= hop <= LONGEST for hop in self.hops):
             raise JaxkgError(f"hops are in 1 ... {LONGEST}, not {self.hops}")
         if min(self.train, self.test) < 0 or min(self.paths, self.most_answers) < 1:
-            raise JaxkgError("train and test are not negative, paths and most_answers at least 1")
+            raise JaxkgError("train and test must be at least 0, paths and most_answers at least 1")
 
 
 def make_questions(

@@ -383,7 +383,7 @@ def side_kind(values: Values, query: Compared) -> str:
     """
     counts = [isinstance(side, Count) for side in (query.left, query.right)]
     if counts[0] != counts[1]:
-        raise JaxkgError("a count compares with another count alone")
+        raise JaxkgError("a count can be compared with another count only")
     kinds = [value_kind(values, side) for side in (query.left, query.right)]
     if kinds[0] != kinds[1]:
         told = [kind or "an entity" for kind in kinds]

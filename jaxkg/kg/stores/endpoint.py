@@ -151,8 +151,8 @@ class Endpoint:
             attempt += 1
             if self.sent >= self.settings.requests:
                 raise Spent(
-                    f"{self.title}: {self.sent:,} requests were sent, as many as --endpoint "
-                    f"requests={self.sent} allows"
+                    f"{self.title}: stopped after {self.sent:,} requests, which is all that "
+                    f"--endpoint requests={self.sent} allows"
                 )
             if (early := self._last + self.settings.pause - time.monotonic()) > 0:
                 time.sleep(early)
@@ -230,7 +230,7 @@ class Endpoint:
                 raise
             return Fault("connection", f"half a reply ({error})", again=True)
         if not isinstance(found, dict):
-            raise JaxkgError(f"{self.title}: answers with JSON that is no SPARQL result")
+            raise JaxkgError(f"{self.title}: the reply is JSON, but not a SPARQL result")
         # Virtuoso tells of its limit of time by a header, and by 206 where it is told to.
         return _Reply(body, found, status == 200 and headers.get("x-sql-state") != "S1TAT")
 

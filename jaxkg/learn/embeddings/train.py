@@ -76,7 +76,7 @@ class EmbeddingConfig(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.loss not in LOSSES:
-            raise JaxkgError(f"loss is one of {', '.join(LOSSES)}, not {self.loss!r}")
+            raise JaxkgError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
         try:
             relation_width(self.model, self.dimension)
         except ValueError as error:

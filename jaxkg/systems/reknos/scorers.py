@@ -162,7 +162,8 @@ class PlannerScorer:
         self.planner.check_relations(relations)
         if hops > self.planner.hops:
             raise JaxkgError(
-                f"the planner plans up to {self.planner.hops} hops, the search takes {hops} steps"
+                f"the planner plans at most {self.planner.hops} hops, but the search takes {hops} "
+                "steps"
             )
 
     def weights(self) -> Any:

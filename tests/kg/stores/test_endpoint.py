@@ -53,7 +53,7 @@ def test_a_wait_that_is_asked_for_is_waited(proxy):
         (Fault(status=500, body=b"Virtuoso 42000 Error too long"), r"42000 Error too long$"),
         (Fault(status=500, body=b"Virtuoso 22023 Error SR014"), r"SR014 .tried 3 times"),
         (Fault(cut=True), r"hung up.*tried 3 times"),
-        (Fault(body=b"[1, 2]"), "half a reply|no SPARQL result"),
+        (Fault(body=b"[1, 2]"), "half a reply|not a SPARQL result"),
         (Fault(body=b'{"a": 1}'), "no SPARQL results"),
         (Fault(body=b'{"a": }'), "JSON"),
         (Fault(delay=1.0), "no whole reply in 0.3 s"),

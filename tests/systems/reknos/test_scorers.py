@@ -102,7 +102,7 @@ def test_scorers_are_for_one_graph():
         LabelScorer(RELATIONS).check(RELATIONS[:2], 2)
     scorer = PlannerScorer(planner(hops=2))
     scorer.check(RELATIONS, 2)
-    with pytest.raises(JaxkgError, match="plans up to 2 hops, the search takes 3"):
+    with pytest.raises(JaxkgError, match="plans at most 2 hops, but the search takes 3"):
         scorer.check(RELATIONS, 3)
     with pytest.raises(JaxkgError, match="another graph"):
         scorer.check(RELATIONS[::-1], 2)
