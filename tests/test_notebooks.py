@@ -1,4 +1,4 @@
-"""The cookbook runs top to bottom, without Jupyter; outputs are stored where visitors want them."""
+"""The cookbook runs top to bottom, without Jupyter; outputs are stored."""
 
 import ast
 import json
@@ -13,7 +13,8 @@ from planners import cache
 __all__ = ["cache"]
 
 ROOT = Path(__file__).parent.parent
-STORED = {"01_your_own_graph"}
+UNSTORED = {"03_five_systems_one_question", "04_hypervectors", "06_train_distil_evaluate",
+            "05_beam_search_with_your_own_scorer", "08_hypergraph_planning"}  # fmt: skip
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
@@ -37,23 +38,24 @@ def test_there_are_notebooks():
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_outputs_are_stored_whole_or_not_at_all(notebook):
+def test_outputs_are_stored_and_say_nothing_of_a_machine(notebook):
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     outputs = [cell["outputs"] for cell in cells if cell["cell_type"] == "code"]
     kinds = {output["output_type"] for each in outputs for output in each}
-    if notebook.stem in STORED:
-        assert kinds == {"stream", "execute_result"}
-        assert all(each for each in outputs)
-    else:
-        assert kinds == set()
+    assert kinds <= {"stream", "execute_result"}
+    assert bool(kinds) == (notebook.stem not in UNSTORED)
     assert str(Path.home()) not in notebook.read_text(encoding="utf-8")
+    assert str(ROOT) not in notebook.read_text(encoding="utf-8")
     assert all(cell.get("execution_count") is None for cell in cells)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_top_to_bottom(notebook, cache, tmp_path):
-    script = tmp_path / f"{notebook.stem}.py"
+    (tmp_path / "scripts").symlink_to(ROOT / "scripts")
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    script = folder / f"{notebook.stem}.py"
     script.write_text("\n\n".join(map(shown, code_cells(notebook))), encoding="utf-8")
     strict = ("JAX_NUMPY_DTYPE_PROMOTION", "JAX_NUMPY_RANK_PROMOTION")
     environment = {name: value for name, value in os.environ.items() if name not in strict}
@@ -64,11 +66,11 @@ def test_it_runs_top_to_bottom(notebook, cache, tmp_path):
     }
     run = subprocess.run(
         [sys.executable, "-W", "error", script],
-        cwd=tmp_path,
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
         timeout=600,
     )
     assert run.returncode == 0, run.stderr[-4000:]
-    assert "answered exactly" in run.stdout or notebook.stem != "02_step_by_step"
+    assert "answered exactly" in run.stdout or notebook.stem != "10_step_by_step"

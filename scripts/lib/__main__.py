@@ -1,7 +1,21 @@
-"""Print the page of all records: `cd scripts; python -m lib`."""
+"""Pages, pictures, notebooks: `cd scripts; python -m lib`, then `drawings` or `notebooks FILE...`.
 
+Without a word after it, the command prints the page of all records.
+"""
+
+import sys
 from pathlib import Path
 
+from lib import drawings, notebook
 from lib.record import page
 
-print(page(Path(__file__).parents[1]), end="")
+match sys.argv[1:]:
+    case []:
+        print(page(Path(__file__).parents[1]), end="")
+    case ["drawings"]:
+        drawings.write()
+    case ["notebooks", *names] if names:
+        for name in names:
+            notebook.run(Path(name))
+    case _:
+        sys.exit("python -m lib [drawings | notebooks FILE...]")
