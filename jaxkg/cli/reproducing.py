@@ -113,8 +113,8 @@ class _Runs:
 
     def asked(self, table: PaperTable) -> str:
         """What the rows of a table are asked of."""
-        some = "the built-in graph" if self.demo else table.dataset
-        return f"{self.questions} questions of {some}, seed {self.seed}"
+        drawn_from = "the built-in graph" if self.demo else table.dataset
+        return f"{self.questions} questions of {drawn_from}, seed {self.seed}"
 
     def row(self, table: PaperTable, arm: Arm) -> dict[str, Any]:
         """A row as JSON: its metrics, or what it lacks."""
@@ -149,8 +149,8 @@ class _Runs:
             learn, place = (f"{kind}", kind) if self.demo else (
                 f"{kind} --dataset {table.dataset}", f"{table.dataset}/{kind}"
             )  # fmt: skip
-            made = f"`jaxkg train {learn} -o PARTS/{place}`"
-            raise Unfit(f"a trained part: --parts PARTS, made by {made}")
+            command = f"`jaxkg train {learn} -o PARTS/{place}`"
+            raise Unfit(f"a trained part: --parts PARTS, made by {command}")
         make_room()
         system = system_built(arm.system, parts)
         name = re.sub(r"\W+", "-", " ".join((table.dataset, arm.system, *arm.set)))
