@@ -23,8 +23,8 @@ from jaxkg.records import Question
 
 _SOON = 0.25
 """Seconds that a batch may take: one request has fewer places in the next if it takes longer."""
-_LEAST = 8
-"""Of a batch, one place in so many is for one request in any case."""
+_FIRST = 8
+"""Of a batch, one place in so many is for one request at first."""
 
 
 class Busy(Exception):
@@ -97,8 +97,7 @@ class Gatherer:
         self._waiting: dict[Hashable, deque[_Waiting]] = {}
         self._count = 0
         self._batch: list[_Waiting] = []
-        self._least = max(1, most // _LEAST)
-        self._places = self._least  # of one request in a batch
+        self._places = max(1, most // _FIRST)  # of one request in a batch
         self._wake = asyncio.Event()
         self._closing = False
         self._jobs: queues.SimpleQueue[_Job | None] = queues.SimpleQueue()
@@ -195,7 +194,7 @@ class Gatherer:
             await self._work(batch)
             took = self._loop.time() - begun
             if took > _SOON:
-                self._places = max(self._least, self._places // 2)
+                self._places = max(1, self._places // 2)
             elif took < _SOON / 2 and len(batch) >= self._places:
                 self._places = min(self._most, self._places * 2)
             self.load.seconds += took

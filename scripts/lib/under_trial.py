@@ -107,6 +107,33 @@ class Tool:
             process.wait()
 
 
+@contextlib.contextmanager
+def served(handler: type[http.server.BaseHTTPRequestHandler]) -> Iterator[int]:
+    """Port on loopback of a server of this process."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+
+
+def browsed(chromium: str, address: str, profile: Path) -> str:
+    """Return a page's document after its scripts ran; every name is this machine's."""
+    switches = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
+    switches += " --disable-background-networking --disable-component-update --disable-sync"
+    run = subprocess.run(
+        [
+            *(chromium, *switches.split(), f"--user-data-dir={profile}"),
+            *("--host-resolver-rules=MAP * 127.0.0.1", "--virtual-time-budget=20000"),
+            *("--dump-dom", address),
+        ],
+        capture_output=True,
+        timeout=120,
+    )
+    return run.stdout.decode(errors="replace")
+
+
 @dataclasses.dataclass(frozen=True)
 class Service:
     """A running `jaxkg serve`."""

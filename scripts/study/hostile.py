@@ -20,6 +20,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -27,13 +28,24 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.record import Record, arguments
-from lib.under_trial import GRACE, JSON, PLAIN, TOKEN, Assistant, Seen, Service, Tool
+from lib.under_trial import (
+    GRACE,
+    JSON,
+    PLAIN,
+    TOKEN,
+    Assistant,
+    Seen,
+    Service,
+    Tool,
+    browsed,
+    served,
+)
 
 _GETS = ("/", "/page.js", "/entities?q=Alien", "/entities/Alien", "/schema", "/examples")
 _GETS += ("/paths?from=Alien&to=Gladiator", "/healthz", "/readyz", "/metrics", "/openapi.json")
@@ -78,6 +90,75 @@ def pages(tool: Tool, seen: Seen) -> None:
         own = {"Origin": f"http://127.0.0.1:{running.port}", "Sec-Fetch-Site": "same-origin"}
         status = running.status("POST", "/ask", PLAIN, heads={**own, **JSON})
         seen.expect(status == 200, f"the service's own page: {status}")
+
+
+_PAGE = """<!doctype html><title>page</title><script>
+const at = "http://NAME:PORT", body = JSON.stringify({question: "who directed [Alien]?"})
+const post = (mode, type) => ({method: "POST", mode, body, headers: {"Content-Type": type}})
+const tries = {
+  blind: () => fetch(at + "/ask", post("no-cors", "text/plain")).then(r => r.type != "opaque"),
+  plain: () => fetch(at + "/ask", post("cors", "text/plain")).then(r => r.ok),
+  json: () => fetch(at + "/ask", post("cors", "application/json")).then(r => r.ok),
+  read: () => fetch(at + "/schema").then(r => r.text()).then(t => t.includes("directed")),
+}
+Promise.all(Object.entries(tries).map(async ([name, go]) => {
+  try { return name + "=" + (await go()) } catch { return name + "=refused" }
+})).then(said => { document.body.textContent = said.join(" ") })
+</script><body>nothing</body>"""
+
+
+@case("browser", "3, 4")
+def browser(tool: Tool, seen: Seen) -> None:
+    """A page of another origin, then one of a rebound name, in headless Chromium.
+
+    Requires `chromium` or `google-chrome`; nothing is tried without. The service has a model, and
+    nothing may be paid.
+    """
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        seen.words = "requires chromium"
+        return
+    calls: list[bytes] = []
+
+    class Model(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            calls.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_error(400)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with contextlib.ExitStack() as stack:
+        model = stack.enter_context(served(Model))
+        asked = ("--llm", "m", "--base-url", f"http://127.0.0.1:{model}", "--ask-model", "always")
+        running = stack.enter_context(tool.service(*asked))
+        # A page under the service's own port and another name, as after a rebinding, is the
+        # service's own `/`: its scripts must not come.
+        for name in "127.0.0.1", "evil.example":
+            page = _PAGE.replace("NAME", name).replace("PORT", str(running.port)).encode()
+
+            class Page(http.server.BaseHTTPRequestHandler):
+                page = b""
+
+                def do_GET(self) -> None:
+                    self.send_response(200)
+                    self.send_header("Content-Type", "text/html")
+                    self.end_headers()
+                    self.wfile.write(self.page)
+
+                def log_message(self, format: str, *args: Any) -> None:
+                    pass
+
+            Page.page = page
+            port = stack.enter_context(served(Page))
+            said = browsed(chromium, f"http://other.example:{port}/", tool.folder / name)
+            for words in "blind=", "plain=refused", "json=refused", "read=refused":
+                seen.expect(words in said, f"{name}: {words} of {said[-200:]}")
+        rebound = browsed(chromium, f"http://evil.example:{running.port}/schema", tool.folder / "r")
+        seen.expect("directed" not in rebound, f"read as evil.example: {rebound[-200:]}")
+        own = browsed(chromium, f"http://127.0.0.1:{running.port}/schema", tool.folder / "own")
+        seen.expect("directed" in own, f"the service's own name: {own[-200:]}")
+        seen.expect(not calls, f"{len(calls)} calls of the model")
 
 
 @case("rebinding", "4")
@@ -428,11 +509,22 @@ def questions(tool: Tool, seen: Seen) -> None:
             ("who?", known),
         ):
             body = json.dumps({"question": question[:3990], "topics": topics})
-            status = running.status("POST", "/ask", body, heads=JSON)
+            statuses: list[int] = []
+
+            def hostile(body: str = body, statuses: list[int] = statuses) -> None:
+                statuses.append(running.status("POST", "/ask", body, heads=JSON, seconds=90))
+
+            sender = threading.Thread(target=hostile)
+            sender.start()
+            wait, others = running.plain(2)
+            sender.join()
+            (status,) = statuses
             shown = f"{question[:30]!r}, {len(topics)} topics"
             seen.expect(status == 200 or 400 <= status < 500, f"{shown}: {status}")
             above = _peak(running.process) - idle
             seen.expect(above <= _ABOVE_IDLE, f"{shown}: {above} MB above idle")
+            seen.expect(wait < 1, f"{shown}: a plain client waits {wait:.2f} s at p95")
+            seen.expect(not others, f"{shown}: a plain client gets {others[:5]}")
 
 
 @case("long names and questions", "8")
@@ -456,6 +548,69 @@ def long_names(tool: Tool, seen: Seen) -> None:
     seen.expect(one, f"10,000 characters: {run.returncode} {error[-200:]!r}")
 
 
+_MEGABYTE = 1_000_000
+SAMPLES = Path(__file__).parents[2] / "tests" / "kg" / "files" / "foreign" / "samples"
+
+
+def _megabytes() -> Iterator[tuple[str, bytes]]:
+    """Files of a megabyte at most, by name: every foreign sample repeated, and made ones."""
+    for path in sorted(SAMPLES.rglob("*")):
+        if path.is_file() and (data := path.read_bytes()):
+            head, body = data[: len(data) // 2], data[len(data) // 2 :]
+            yield f"again-{path.name}", (data * (_MEGABYTE // len(data) + 1))[:_MEGABYTE]
+            middle = body[: len(body) // 2] * (_MEGABYTE // len(data) + 1)
+            yield f"middle-{path.name}", (head + middle)[: _MEGABYTE - len(body)] + body
+    lines = b"a\tb\tc\n" * 150_000_000
+    yield "equal.tsv.gz", gzip.compress(lines, 9)[:_MEGABYTE]
+    yield "layers.tsv.gz", gzip.compress(gzip.compress(bytes(1 << 28), 9), 9)
+    yield "facts.tsv", b"".join(b"%x\tr\t%x\n" % (n, n + 1) for n in range(83_000))
+    yield "relations.tsv", b"".join(b"a\tr%x\tb\n" % n for n in range(100_000))
+    yield "columns.csv", b",".join(b"c%d" % n for n in range(140_000)) + b"\n1,2\n"
+    yield "rows.csv", b"a,b\n" + b"1,2\n" * 249_000
+    yield "brackets.json", b"[" * 500_000 + b"]" * 500_000
+    yield "objects.json", b"[" + b'{"":{}},' * 120_000 + b"{}]"
+    yield "keys.json", b"{" + b",".join(b'"%x":1' % n for n in range(100_000)) + b"}"
+    yield "deep.xml", b"<a>" * 140_000 + b"</a>" * 140_000
+    yield "wide.xml", b"<a>" + b"<b c='1'/>" * 99_000 + b"</a>"
+    yield "prefixes.ttl", b"".join(b"@prefix p%x: <u:%x>.\n" % (n, n) for n in range(40_000))
+    yield "blank.ttl", b"<u:a> <u:b> " + b"[<u:c> " * 110_000 + b"1" + b"]" * 110_000 + b" ."
+    yield "list.ttl", b"<u:a> <u:b> (" + b"1 " * 490_000 + b") ."
+    yield "edges.dot", b"graph {" + b"a--b;" * 190_000 + b"}"
+    yield "deep.toml", b"[" + b".".join(b"a" for _ in range(490_000)) + b"]\n"
+    yield "letters.md", b"# a\n" + b"[[" * 490_000
+
+
+@case("a megabyte", "5, 10, 22, 23")
+def megabyte(tool: Tool, seen: Seen) -> None:
+    """Every format, at most a megabyte of it: a graph or one clear line, and a gigabyte at most."""
+    most = 0
+    for number, (name, data) in enumerate(_megabytes()):
+        path = tool.folder / name
+        path.write_bytes(data)
+        run = tool.popen(
+            *("kg", "build", str(path), "-o", str(tool.folder / f"graph{number}")),
+            stdout=subprocess.DEVNULL,
+            stderr=(log := (tool.folder / "log").open("w+b")),
+        )
+        timer = threading.Timer(120, run.kill)
+        timer.start()
+        _, status, usage = os.wait4(run.pid, 0)
+        timer.cancel()
+        run.returncode = os.waitstatus_to_exitcode(status)
+        log.seek(0)
+        error = log.read().decode(errors="replace").strip()
+        log.close()
+        most = max(most, usage.ru_maxrss >> 10)
+        right = run.returncode == 0 or (run.returncode == 2 and "Traceback" not in error)
+        seen.expect(right, f"{name}: {run.returncode} {error[-200:]!r}")
+        lines = [line for line in error.splitlines() if line.startswith("error")]
+        seen.expect(run.returncode == 0 or len(lines) <= 1, f"{name}: {len(lines)} lines")
+        seen.expect(usage.ru_maxrss < 1 << 20, f"{name}: {usage.ru_maxrss >> 10} MB")
+        path.unlink()
+    if not seen.fell:
+        seen.words = f"{most} MB at most"
+
+
 @case("packed replies of a model", "9")
 def packed(tool: Tool, seen: Seen) -> None:
     """A reply packed twice, small on the way and huge here."""
@@ -472,9 +627,8 @@ def packed(tool: Tool, seen: Seen) -> None:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model) as model:
-        threading.Thread(target=model.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{model.server_port}"
+    with served(Model) as port:
+        address = f"http://127.0.0.1:{port}"
         begun = time.monotonic()
         run = tool.popen(
             *("ask", "who directed [Alien]?", "--llm", "m", "--base-url", address),
@@ -486,7 +640,6 @@ def packed(tool: Tool, seen: Seen) -> None:
         _, error = run.communicate(timeout=300)
         words = f"{run.returncode}, {time.monotonic() - begun:.0f} s, {error[-200:]!r}"
         seen.expect(run.returncode == 2 and b"packed" in error, words)
-        model.shutdown()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
