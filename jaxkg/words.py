@@ -30,6 +30,8 @@ zombies:zombie calories:calorie brownies:brownie rookies:rookie ties:tie pies:pi
 _PLURALS: dict[str, str] = {
     many: one for many, _, one in (pair.partition(":") for pair in _PLURAL_FORMS.split())
 }
+PLURALS: dict[str, str] = {one: many for many, one in _PLURALS.items()}
+"""Plural forms that no ending makes, by their singular."""
 _NO_CHARACTERS = "\ufffe\uffff"  # XML has no way to write them
 
 

@@ -14,7 +14,7 @@ from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.columns import looks_like, of_quantity
 from jaxkg.kg.queries.literals import literal
 from jaxkg.limits import shortened
-from jaxkg.words import is_name, one_line, relation_words, singular
+from jaxkg.words import PLURALS, is_name, one_line, relation_words, singular
 
 TYPE_LABELS = frozenset(
     {"type", "rdf type", "is a", "isa", "a", "instance of", "class", "ist ein", "ist eine"}
@@ -109,16 +109,15 @@ def article(noun: str) -> str:
 def plural(noun: str) -> str:
     """A noun in the plural, near enough.
 
-    >>> plural("city"), plural("film"), plural("church")
-    ('cities', 'films', 'churches')
+    >>> plural("city"), plural("film"), plural("church"), plural("television series")
+    ('cities', 'films', 'churches', 'television series')
     """
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+    before, blank, last = noun.rpartition(" ")
+    if last in PLURALS:
+        return before + blank + PLURALS[last]
+    if last.endswith("y") and last[-2:-1] not in "aeiou":
         return noun[:-1] + "ies"
-    if noun.endswith(("s", "x", "ch", "sh", "z")):
-        return noun + "es"
-    return {"person": "people", "child": "children", "man": "men", "woman": "women"}.get(
-        noun, noun + "s"
-    )
+    return noun + ("es" if last.endswith(("s", "x", "ch", "sh", "z")) else "s")
 
 
 class GraphWords:
