@@ -13,8 +13,7 @@ from planners import cache
 __all__ = ["cache"]
 
 ROOT = Path(__file__).parent.parent
-UNSTORED = {"03_five_systems_one_question", "04_hypervectors", "06_train_distil_evaluate",
-            "05_beam_search_with_your_own_scorer", "08_hypergraph_planning"}  # fmt: skip
+UNSTORED = {"03_five_systems_one_question", "06_train_distil_evaluate"}
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
