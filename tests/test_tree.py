@@ -53,20 +53,15 @@ def test_package_folders_say_what_they_are():
 
 NO_NOUNS = {"told", "some", "one", "found", "made", "kept", "at"}
 MOST_STORED = {
-    "systems": 779,
-    "kg": 597,
+    "systems": 717,
+    "kg": 586,
     "learn": 99,
     "adjudicate": 60,
     "experiments": 60,
     "cli": 51,
     "readings": 48,
-    "cite": 8,
-    "evaluate": 32,
     "text": 28,
     "lm": 22,
-    "serve": 26,
-    "score": 10,
-    "candidates": 7,
 }
 """Of values that are called by a participle or a pronoun, by room; 4 elsewhere. A number may only
 fall: whoever renames some lowers it."""

@@ -96,9 +96,9 @@ def find_run(graph: Graph, node: jax.Array, relation: jax.Array) -> tuple[jax.Ar
     bounds = graph.run_offsets[node], end
     low, _ = jax.lax.fori_loop(0, graph.lookup_steps, halve, bounds, unroll=unrolled)
     run = jnp.minimum(low, last)
-    found = (low < end) & (graph.run_relation[run] == relation) & (relation != NULL)
+    is_there = (low < end) & (graph.run_relation[run] == relation) & (relation != NULL)
     first = graph.run_start[run]
-    return first, jnp.where(found, graph.run_start[run + 1] - first, 0)
+    return first, jnp.where(is_there, graph.run_start[run + 1] - first, 0)
 
 
 def walk(
@@ -188,9 +188,9 @@ def barred(
     first, count = own.first[question], jnp.where(valid, own.length[question], 0)
 
     def compare(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        turn, found = state
+        turn, is_barred = state
         topic = topics[jnp.clip(first + turn, 0, topics.shape[0] - 1)]
-        return turn + 1, found | ((turn < count) & (topic == node))
+        return turn + 1, is_barred | ((turn < count) & (topic == node))
 
     most = jnp.max(count, initial=0)
     start = (jnp.int32(0), jnp.zeros(valid.shape, bool))

@@ -101,14 +101,14 @@ def near_pairs(
     strip, column = jnp.maximum(where, 0) // columns, jnp.maximum(where, 0) % columns
     values = cosine[strip, :, column]
     near = (where != NULL)[:, None] & (values >= threshold)
-    place, found = _places(near.reshape(-1), most)
-    at, row = jnp.maximum(place, 0) // _STRIP, jnp.maximum(place, 0) % _STRIP
+    place, num_pairs = _places(near.reshape(-1), most)
+    strip_row, row = jnp.maximum(place, 0) // _STRIP, jnp.maximum(place, 0) % _STRIP
     return Pairs(
-        first=jnp.where(place == NULL, NULL, strip[at] * _STRIP + row),
-        second=column[at],
-        cosine=values[at, row],
-        needed=jnp.stack([wanted, found]),
-        overflow=(wanted > strips) | (found > most),
+        first=jnp.where(place == NULL, NULL, strip[strip_row] * _STRIP + row),
+        second=column[strip_row],
+        cosine=values[strip_row, row],
+        needed=jnp.stack([wanted, num_pairs]),
+        overflow=(wanted > strips) | (num_pairs > most),
     )
 
 

@@ -96,7 +96,7 @@ def relation_paths(
     f1 = jnp.concatenate(scored)
     question = jnp.concatenate([paths.row for paths in trail[1:]])
     best = top_in_group(question, f1, f1 > 0, num_groups=targets.size.shape[0], k=keep)
-    bounds = jnp.cumsum(jnp.asarray([0, *(len(some) for some in scored)], jnp.int32))
+    bounds = jnp.cumsum(jnp.asarray([0, *(len(codes) for codes in scored)], jnp.int32))
     flat = jnp.maximum(best.ravel(), 0)
     hop = jnp.searchsorted(bounds, flat, side="right").astype(jnp.int32)
     slot = jnp.where(best.ravel() == NULL, NULL, flat - bounds[hop - 1])
@@ -117,14 +117,14 @@ def _entering(graph: Graph, targets: Targets) -> jax.Array:
     room = _RUNS_A_TARGET * targets.node.shape[0]
 
     def mark(state):
-        found, done = state
+        marks, done = state
         here = jnp.clip(ends, done, done + room) - jnp.clip(ends - count, done, done + room)
         ragged = expand_ragged(here, capacity=room)
         past = jnp.maximum(done - (ends - count), 0)[ragged.row]
         run = jnp.where(ragged.valid, first[ragged.row] + past + ragged.position, 0)
         # An edge that enters leaves by its inverse.
         code = inverse_code(graph.run_relation[run], graph.num_relations)
-        return put_in(found, (targets.row[ragged.row], code), ragged.valid), done + room
+        return put_in(marks, (targets.row[ragged.row], code), ragged.valid), done + room
 
     begun = (sieve(targets.node.shape[0]), jnp.int32(0))
     return jax.lax.while_loop(lambda state: state[1] < ends[-1], mark, begun)[0]
@@ -240,5 +240,5 @@ def is_target(row: jax.Array, node: jax.Array, targets: Targets) -> jax.Array:
 
     bounds = (jnp.zeros(row.shape, jnp.int32), jnp.full(row.shape, size, jnp.int32))
     low, _ = jax.lax.fori_loop(0, size.bit_length(), halve, bounds)
-    found = jnp.minimum(low, size - 1)
-    return (low < size) & (targets.row[found] == row) & (targets.node[found] == node)
+    place = jnp.minimum(low, size - 1)
+    return (low < size) & (targets.row[place] == row) & (targets.node[place] == node)

@@ -148,8 +148,8 @@ def says(text: str, name: str) -> bool:
     >>> says("Alien (1979) was directed by Ridley Scott.", "ridley scott"), says("Scotty", "Scott")
     (True, False)
     """
-    told, wanted = _words(text), _words(name)
-    return bool(wanted.strip()) and wanted in told
+    spoken, wanted = _words(text), _words(name)
+    return bool(wanted.strip()) and wanted in spoken
 
 
 def _words(text: str) -> str:

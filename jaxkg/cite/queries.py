@@ -322,7 +322,7 @@ def _compared(
                 return (), say(kg, side)
     pair = None if counts else _deciding(cited.sets, query, both, bool(result.truth))
     rows = [[p] for p in pair] if pair else [derived.nodes[:most].tolist() for derived in both]
-    ids = [i for some, of in zip(rows, both) for row in some for i in cited.cite(of, row)]
+    ids = [i for side, of in zip(rows, both) for row in side for i in cited.cite(of, row)]
     return tuple(dict.fromkeys(ids)), ""
 
 

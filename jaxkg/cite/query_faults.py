@@ -65,15 +65,19 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
         may_abstain = result.kind in ("entities", "table") or isinstance(query, Total)
         finds = may_abstain and len(result.rows) and not judged
         return ["the answer abstains, and the query graph finds something"] if finds else []
-    told = [entity.entity for entity in answer.entities]
+    listing = [entity.entity for entity in answer.entities]
     if result.kind == "entities":
         wanted = {sets.kg.entity_ids[row] for row in result.rows.tolist()}
         faults += [
-            f"answer {one!r} is listed more than once" for one in told if told.count(one) > 1
+            f"answer {name!r} is listed more than once"
+            for name in listing
+            if listing.count(name) > 1
         ]
-        faults += [f"answer {one!r} is not what the query graph finds" for one in {*told} - wanted]
+        faults += [
+            f"answer {name!r} is not what the query graph finds" for name in {*listing} - wanted
+        ]
         if not judged:
-            faults += [f"{one!r} is found and not listed" for one in sorted(wanted - {*told})]
+            faults += [f"{name!r} is found and not listed" for name in sorted(wanted - {*listing})]
         faults += [
             f"answer {entity.entity!r} is called {entity.name!r}, which is not its name"
             for entity in answer.entities
@@ -81,14 +85,14 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
             and sets.kg.name(sets.kg.entity(entity.entity)) != entity.name
         ]
     elif isinstance(query, Rows):
-        told = [(e.entity, e.name, e.cells) for e in answer.entities]
-        if told != (wanted := _rows(sets, query, result)):
-            wrong = next((a for a, b in zip(told, wanted) if a != b), (told + wanted)[-1])
+        listing = [(e.entity, e.name, e.cells) for e in answer.entities]
+        if listing != (wanted := _rows(sets, query, result)):
+            wrong = next((a for a, b in zip(listing, wanted) if a != b), (listing + wanted)[-1])
             faults.append(f"the row {wrong} is not what the query graph tells in its place")
         if answer.columns != column_words(sets.kg, query):
             faults.append(f"the columns are not called {answer.columns}")
-    elif told != [result.words]:
-        return [f"the answer is {told}, and the query graph says {result.words!r}"]
+    elif listing != [result.words]:
+        return [f"the answer is {listing}, and the query graph says {result.words!r}"]
     if faults:
         return faults
     return [*_unproved(sets, query, result, answer)]

@@ -85,8 +85,8 @@ class Reading:
         shown = [
             f"{one_line(shortened(name))} [{one_line(shortened(entity))}]"
             if entity in self._homonyms
-            else told
-            for (entity, name), told in zip(nodes, told_apart(nodes))
+            else text
+            for (entity, name), text in zip(nodes, told_apart(nodes))
         ]
         for end, beside in ((0, 1), (-1, -2)):
             if ids[end] in self.unnamed:

@@ -35,5 +35,5 @@ def miss(line: Mapping[str, Any]) -> Miss:
         return "not_linked"
     if outcome == "answered":
         return "ranked_below" if retrieved else "not_retrieved"
-    doubtful = bool(plan) and not any(some.get("used") for some in plan)
+    doubtful = bool(plan) and not any(path.get("used") for path in plan)
     return "withheld" if retrieved or doubtful else "not_retrieved"

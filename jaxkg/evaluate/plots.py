@@ -80,7 +80,7 @@ def save_latency_plots(
         JaxkgError: matplotlib is not installed, or no report has the metric and seconds.
     """
     Figure = figure_class()
-    told = {
+    panel_reports = {
         name: {
             system: report
             for system, report in reports.items()
@@ -88,18 +88,20 @@ def save_latency_plots(
         }
         for name, reports in sets.items()
     }
-    told = {name: reports for name, reports in told.items() if reports}
-    if not told:
+    panel_reports = {name: reports for name, reports in panel_reports.items() if reports}
+    if not panel_reports:
         raise JaxkgError(f"no report has both {metric!r} and seconds to draw")
-    systems = list(dict.fromkeys(system for reports in told.values() for system in reports))
-    columns = min(len(told), _PANELS_A_ROW)
-    rows = -(-len(told) // columns)
+    systems = list(
+        dict.fromkeys(system for reports in panel_reports.values() for system in reports)
+    )
+    columns = min(len(panel_reports), _PANELS_A_ROW)
+    rows = -(-len(panel_reports) // columns)
     figure = Figure(figsize=(3 + 3 * columns, 1 + 3 * rows), layout="constrained")
     spots: dict[str, Any] = {}
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
-    for axes in panels[len(told) :]:
+    for axes in panels[len(panel_reports) :]:
         axes.set_visible(False)
-    for place, (axes, (name, reports)) in enumerate(zip(panels, told.items())):
+    for place, (axes, (name, reports)) in enumerate(zip(panels, panel_reports.items())):
         for system, report in reports.items():
             estimate, seconds = report.metrics[metric], report.metrics["seconds_p50"].value
             calls = report.metrics["calls"].value if "calls" in report.metrics else 0.0
@@ -117,7 +119,7 @@ def save_latency_plots(
                 alpha=0.8,
             )
             spots.setdefault(system, spot)
-            words = [system] if len(told) == 1 else []
+            words = [system] if len(panel_reports) == 1 else []
             words += [f"{calls:.3g} calls"] if calls or words else []
             axes.annotate(
                 ", ".join(words),
@@ -128,12 +130,16 @@ def save_latency_plots(
         axes.set_title(name)
         axes.margins(x=0.3)
         axes.grid(alpha=0.3)
-        axes.tick_params(labelbottom=place + columns >= len(told))
-    if all(r.metrics["seconds_p50"].value > 0 for some in told.values() for r in some.values()):
+        axes.tick_params(labelbottom=place + columns >= len(panel_reports))
+    if all(
+        r.metrics["seconds_p50"].value > 0
+        for reports in panel_reports.values()
+        for r in reports.values()
+    ):
         panels[0].set_xscale("log")
     panels[0].set_ylim(-0.05, 1.05)
     figure.supylabel(f"{metric}, with 95 % interval", fontsize="medium")
-    if len(told) > 1:
+    if len(panel_reports) > 1:
         handles = [spots[system] for system in systems]
         figure.legend(handles, systems, loc="outside right upper")
     figure.supxlabel(

@@ -341,11 +341,11 @@ def score_at(
     padded = [jnp.pad(place, (0, count * block - size), constant_values=NULL) for place in places]
     asked = jnp.where(padded[0] == NULL, 0, jnp.arange(1, count * block + 1, dtype=jnp.int32))
 
-    def fill(at: jax.Array, scores: jax.Array) -> jax.Array:
-        some = (jax.lax.dynamic_slice(place, (at * block,), (block,)) for place in padded)
-        rows = tuple(table[jnp.maximum(place, 0)] for table, place in zip(tables, some))
-        made = score_from_tables(params, rows, dtype=dtype)
-        return jax.lax.dynamic_update_slice(scores, made, (at * block,))
+    def fill(tile: jax.Array, scores: jax.Array) -> jax.Array:
+        parts = (jax.lax.dynamic_slice(place, (tile * block,), (block,)) for place in padded)
+        rows = tuple(table[jnp.maximum(place, 0)] for table, place in zip(tables, parts))
+        values = score_from_tables(params, rows, dtype=dtype)
+        return jax.lax.dynamic_update_slice(scores, values, (tile * block,))
 
     blocks = (jnp.max(asked) + block - 1) // block
     return jax.lax.fori_loop(0, blocks, fill, jnp.zeros(count * block))[:size]
@@ -388,7 +388,7 @@ def score_state_edges(
     if len(codes[0]) <= len(relation):
         of_relation = relation_rows(params, *codes, dtype=dtype)[relation]
     else:
-        of_relation = relation_rows(params, *(some[relation] for some in codes), dtype=dtype)
+        of_relation = relation_rows(params, *(table[relation] for table in codes), dtype=dtype)
     rows = (
         question_rows(params, questions, dtype=dtype)[state],
         node_rows(params, text[node], graph[node], dtype=dtype)[state],

@@ -160,8 +160,8 @@ def score_against(
 
 
 def _one_by_one(model: Model, norm: int, moved: jax.Array, entities: jax.Array) -> jax.Array:
-    one = lambda query, entity: compare(model, query, entity, norm=norm)  # noqa: E731
-    return jax.vmap(jax.vmap(one, (None, 0)), (0, None))(moved, entities)
+    score = lambda query, entity: compare(model, query, entity, norm=norm)  # noqa: E731
+    return jax.vmap(jax.vmap(score, (None, 0)), (0, None))(moved, entities)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
@@ -178,8 +178,8 @@ def _by_tiles(model: Model, norm: int, moved: jax.Array, entities: jax.Array) ->
         return jnp.swapaxes(rows.T.reshape(parts, -1, len(rows)), 0, 1)
 
     def add(total: jax.Array, both: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, None]:
-        for one, other in zip(*both, strict=True):
-            apart = [x[:, None] - y[None] for x, y in zip(one, other, strict=True)]
+        for ours, other in zip(*both, strict=True):
+            apart = [x[:, None] - y[None] for x, y in zip(ours, other, strict=True)]
             if model == "transe" and norm == 1:
                 total = total + jnp.abs(apart[0])
                 continue
@@ -191,8 +191,8 @@ def _by_tiles(model: Model, norm: int, moved: jax.Array, entities: jax.Array) ->
     blocks = len(mine) // _TERMS
     ends = blocks * _TERMS
 
-    def one_tile(some: jax.Array) -> jax.Array:
-        theirs = turned(some)
+    def one_tile(rows: jax.Array) -> jax.Array:
+        theirs = turned(rows)
 
         def blocked(x: jax.Array) -> jax.Array:
             return x[:ends].reshape(blocks, _TERMS, *x.shape[1:])

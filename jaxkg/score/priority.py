@@ -104,9 +104,9 @@ def entity_states(params: PriorityParams, inflow: Inflow, features: jax.Array) -
     Returns:
         [N, S] float32, of root mean square 1 where there is any state.
     """
-    made = params.entities
-    states = features @ made.entity if features.shape[1] else made.entity
-    for weights in made.rounds:
+    network = params.entities
+    states = features @ network.entity if features.shape[1] else network.entity
+    for weights in network.rounds:
         states = pass_messages(weights, inflow, states)
     return states * jax.lax.rsqrt(jnp.mean(states**2, axis=1, keepdims=True) + 1e-6)
 
@@ -210,8 +210,8 @@ def entity_sums(sums: tuple[PathSums, ...], entity: jax.Array) -> PathSums:
     target = jnp.where(entity == NULL, size, entity)
     columns = jnp.concatenate(
         [
-            jnp.concatenate([some.mass for some in sums])[:, None],
-            jnp.concatenate([some.cost for some in sums]),
+            jnp.concatenate([part.mass for part in sums])[:, None],
+            jnp.concatenate([part.cost for part in sums]),
         ],
         axis=1,
     )

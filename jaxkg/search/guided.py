@@ -346,5 +346,5 @@ def guided_paths(
     if traced:
         batches = list(batches)
     plans = plans_of(batches, count, width=width, hops=hops, on_progress=on_progress)
-    kept = tuple(found for _, found, _ in batches) if traced else ()
-    return GuidedPlans(**vars(plans), questions=questions, batches=kept)
+    trace = tuple(batch for _, batch, _ in batches) if traced else ()
+    return GuidedPlans(**vars(plans), questions=questions, batches=trace)

@@ -280,16 +280,16 @@ def path_scores(
 
     Reference: PRoH, Eq. 6.
     """
-    batch, kept, length = path.shape
+    batch, beam, length = path.shape
     flat = path.reshape(-1)
     members = members_of(graph, flat, flat != NULL, capacity=capacity)
     owner = members.parent // length
-    weight = weights_of(texts, owner // kept, members.node, settings=settings)
+    weight = weights_of(texts, owner // beam, members.node, settings=settings)
     first = first_of_each((owner, members.node), members.valid)
     slots = jnp.arange(capacity, dtype=jnp.int32)
     group = jnp.where(members.valid & (first == slots), owner, NULL)
-    score = aggregate_groups(weight, group, num_groups=batch * kept, how=settings.path_aggregate)
-    return score.reshape(batch, kept), members.needed, members.overflow
+    score = aggregate_groups(weight, group, num_groups=batch * beam, how=settings.path_aggregate)
+    return score.reshape(batch, beam), members.needed, members.overflow
 
 
 def explore(

@@ -182,11 +182,11 @@ class _Service:
     async def _warm(self) -> None:
         """Ask what compiles the programs: alone, and together in batches of every size."""
         asked = [Question(id=q.id, text=q.text) for q in self.tried if not self.examples]
-        found = [await self._tried_out([question]) for question in asked]
-        right = [bool(f) and _right(q, f[0]) for q, f in zip(self.tried, found)]
+        replies = [await self._tried_out([question]) for question in asked]
+        right = [bool(f) and _right(q, f[0]) for q, f in zip(self.tried, replies)]
         self.examples += tuple(itertools.compress(self.tried, right))
         self.chosen = True
-        again = [q for q, f in zip(asked, found) if f]
+        again = [q for q, f in zip(asked, replies) if f]
         size = 1
         while again and size <= self.limits.batch:
             await self._tried_out((again * size)[:size])
@@ -211,8 +211,8 @@ class _Service:
     async def ask(self, request: Request) -> Response:
         """One question."""
         question = question_in(await self._body(request, LONGEST_BODY))
-        found = await self._answered(question, request)
-        return Response(answer_json(found), media_type="application/json")
+        reply = await self._answered(question, request)
+        return Response(answer_json(reply), media_type="application/json")
 
     async def ask_batch(self, request: Request) -> Response:
         """Many questions, answered as JSON lines in their order."""
@@ -329,11 +329,11 @@ class _Service:
             there, _ = await asyncio.wait((answer,), timeout=soon)
             if not there:
                 await self._late(answer, request, self.limits.seconds - soon)
-            found = answer.result()
+            reply = answer.result()
         finally:
             answer.cancel()
-        self.meters.answer(time.perf_counter() - begun, withheld=found.abstained is not None)
-        return found
+        self.meters.answer(time.perf_counter() - begun, withheld=reply.abstained is not None)
+        return reply
 
     async def _late(
         self, answer: asyncio.Future[Answer], request: Request | None, seconds: float
@@ -396,7 +396,7 @@ class _Kept:
 
 def _right(question: Question, answer: Answer) -> bool:
     """Whether a known answer is among those found."""
-    return any(found.entity in (question.answers or ()) for found in answer.entities)
+    return any(entity.entity in (question.answers or ()) for entity in answer.entities)
 
 
 async def _disconnected(request: Request) -> None:

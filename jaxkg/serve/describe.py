@@ -93,11 +93,11 @@ def _schemas() -> dict[str, Any]:
     """Every record of a reply; those of an answer are read off the records themselves."""
     hints = typing.get_type_hints(Answer)
     members: dict[str, Any] = {name: (hints[name], ...) for name in Answer("").members()}
-    told = pydantic.create_model("Answer", **members).model_json_schema(
+    schema = pydantic.create_model("Answer", **members).model_json_schema(
         mode="serialization", ref_template="#/components/schemas/{model}"
     )
-    nested = told.pop("$defs")
-    return {"Answer": told, **nested, **_REPLIES}
+    nested = schema.pop("$defs")
+    return {"Answer": schema, **nested, **_REPLIES}
 
 
 def _asks(name: str, about: str, kind: str) -> dict[str, Any]:

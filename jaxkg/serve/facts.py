@@ -51,14 +51,14 @@ class Lookups(abc.ABC):
             raise JaxkgError("name an entity: q=Alien")
         if len(name) > LIMITS.name:
             raise JaxkgError(f"a name has at most {LIMITS.name:,} characters, not {len(name):,}")
-        found = self._found(name)
-        first = list(found)[:limit]
+        scores = self._found(name)
+        first = list(scores)[:limit]
         return {
             "entities": [
-                {**told, "score": round(found[row], 4)}
-                for told, row in zip(self._told(first), first)
+                {**fields, "score": round(scores[row], 4)}
+                for fields, row in zip(self._told(first), first)
             ],
-            "left_out": len(found) - len(first),
+            "left_out": len(scores) - len(first),
         }
 
     @abc.abstractmethod
@@ -131,7 +131,7 @@ class Lookups(abc.ABC):
     def _one(self, name: str) -> int:
         rows = self._rows(name)
         if len(rows) > 1:
-            ids = ", ".join(repr(told["id"]) for told in self._told(rows[:5]))
+            ids = ", ".join(repr(fields["id"]) for fields in self._told(rows[:5]))
             raise NotThere(f"{name!r} is the name of {len(rows)} entities; take an id: {ids}")
         return rows[0]
 
@@ -217,10 +217,10 @@ class Facts(Lookups):
         """See `Lookups`."""
         codes = self.codes(relation)
         heads, tails = self._rows(head), self._rows(tail)
-        found = self.kg.find(
+        places = self.kg.find(
             np.asarray(heads)[:, None, None], np.asarray(codes)[:, None], np.asarray(tails)
         )
-        rows = np.unique(found[found >= 0])
+        rows = np.unique(places[places >= 0])
         instead: list[dict[str, Any]] = []
         if not len(rows):
             instead = [
@@ -250,14 +250,14 @@ class Facts(Lookups):
         [topics] = find_topics(self.linker, [Question("q", question)])
         [text] = masked_texts([Question("q", question)], [topics])
         schema = self._typed_schema
-        found = schema.projected(text.replace(TOPIC_WORD, " "), topics.entities, self.encode)
+        relations = schema.projected(text.replace(TOPIC_WORD, " "), topics.entities, self.encode)
         return {
             "topics": [self.kg.entity_ids[node] for node in topics.entities],
             "relations": [
                 {"relation": self.kg.relations[relation], "typed": schema.line(relation)}
-                for relation in found
+                for relation in relations
             ],
-            "left_out": self.kg.num_relations - len(found),
+            "left_out": self.kg.num_relations - len(relations),
         }
 
     @functools.cached_property
@@ -300,17 +300,17 @@ class Facts(Lookups):
         return list(entity_rows(self.kg, name))
 
     def _found(self, name: str) -> dict[int, float]:
-        found: dict[int, float] = dict.fromkeys(self._known(name), 1.0)
+        scores: dict[int, float] = dict.fromkeys(self._known(name), 1.0)
         links = self.linker.link(name, (0, len(name)))
         misspelt = {link.entity for link in links if link.method == "fuzzy"}
         for link in links:
             if link.entity not in misspelt:
-                found.setdefault(self.kg.entity(link.entity), link.score)
+                scores.setdefault(self.kg.entity(link.entity), link.score)
         for row in self._worded(name):
-            found.setdefault(row, WORDED)
+            scores.setdefault(row, WORDED)
         for link in links:
-            found.setdefault(self.kg.entity(link.entity), link.score)
-        return found
+            scores.setdefault(self.kg.entity(link.entity), link.score)
+        return scores
 
     def _worded(self, name: str) -> list[int]:
         """Entities with a name or alias that has all these words, or words that begin so.

@@ -93,8 +93,8 @@ class Names:
         >>> Names().is_own("localhost:8137"), Names().is_own("example.org")
         (True, False)
         """
-        found = _HOST.fullmatch(host)
-        name = (found[1] or found[2]).lower().removesuffix(".") if found else ""
+        match = _HOST.fullmatch(host)
+        name = (match[1] or match[2]).lower().removesuffix(".") if match else ""
         if name in LOOPBACK or name in map(str.lower, self.hosts):
             return True
         return not {"0.0.0.0", "::"}.isdisjoint(self.hosts) and _is_address(name)
@@ -107,8 +107,8 @@ class Names:
         """
         if not origin:
             return site in ("", "none", "same-origin")
-        found = _ORIGIN.fullmatch(origin)
-        return origin in self.origins or (found is not None and found[1].lower() == host.lower())
+        match = _ORIGIN.fullmatch(origin)
+        return origin in self.origins or (match is not None and match[1].lower() == host.lower())
 
 
 def _is_address(name: str) -> bool:

@@ -261,7 +261,7 @@ def written(record: dict[str, Any]) -> str:
     '{"name": "Café\\u009b"}'
     """
     text = json.dumps(record, ensure_ascii=False)
-    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 async def _told(look: Awaitable[dict[str, Any]]) -> str:

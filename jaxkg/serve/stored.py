@@ -58,16 +58,16 @@ class StoredFacts(Lookups):
             row = self._one(name)
             graph, around = self._around([row], 1)
             [id] = self.store.described(np.array([row])).ids
-            told = self._numbered(graph, Facts.of(graph).entity(id, limit=limit))
-            told["degree"] = self._degrees([row])[0]
+            reply = self._numbered(graph, Facts.of(graph).entity(id, limit=limit))
+            reply["degree"] = self._degrees([row])[0]
             schema = self.store.schema
             for relation, inverse, size in zip(*(c.tolist() for c in around.cuts[1:])):
                 label = {
                     "relation": "^" * inverse + schema.relations[relation],
                     "label": schema.relation_labels[relation],
                 }
-                told["relations"].append({**label, "count": size, "facts": [], "left_out": size})
-        return _with_troubles(told, around)
+                reply["relations"].append({**label, "count": size, "facts": [], "left_out": size})
+        return _with_troubles(reply, around)
 
     def paths(self, start: str, end: str, *, hops: int = 3, limit: int = 10) -> dict[str, Any]:
         """See `Lookups.paths`; facts halfway from both ends are looked at."""
@@ -75,10 +75,10 @@ class StoredFacts(Lookups):
             ends = self._ends(start, end, hops)
             graph, around = self._around(ends, (hops + 1) // 2)
             ids = self.store.described(np.array(ends)).ids
-            found = Facts.of(graph).paths(*ids, hops=hops, limit=limit)
-            told = self._numbered(graph, found)
-        told["complete"] &= not (len(around.cuts.node) or around.troubles)
-        return _with_troubles(told, around)
+            walks = Facts.of(graph).paths(*ids, hops=hops, limit=limit)
+            reply = self._numbered(graph, walks)
+        reply["complete"] &= not (len(around.cuts.node) or around.troubles)
+        return _with_troubles(reply, around)
 
     def check(self, head: str, relation: str, tail: str) -> dict[str, Any]:
         """See `Lookups.check`."""
@@ -89,19 +89,19 @@ class StoredFacts(Lookups):
             troubles = tuple(dict.fromkeys(self.store.troubles()))
             around = Surroundings((*ends[0], *ends[1]), facts, missed, False, troubles)
             graph = topic_graph(self.store, around, whole_schema=False)
-            ids = [self.store.described(np.array(some)).ids for some in ends]
-            told: dict[str, Any] = {"supported": False, "triples": [], "instead": []}
+            ids = [self.store.described(np.array(rows)).ids for rows in ends]
+            reply: dict[str, Any] = {"supported": False, "triples": [], "instead": []}
             if set(map(self._relation, codes)) & set(graph.relations):
                 asked = Facts.of(graph)
-                for one in ids[0]:
+                for subject in ids[0]:
                     for two in ids[1]:
-                        found = self._numbered(graph, asked.check(one, relation, two))
-                        told["supported"] |= found["supported"]
-                        told["triples"] += found["triples"]
-                        told["instead"] += found["instead"]
-            told["instead"] = [] if told["supported"] else told["instead"][:10]
-            told["assumption"] = "what the graph does not state is unknown, not false"
-        return _with_troubles(told, around)
+                        part = self._numbered(graph, asked.check(subject, relation, two))
+                        reply["supported"] |= part["supported"]
+                        reply["triples"] += part["triples"]
+                        reply["instead"] += part["instead"]
+            reply["instead"] = [] if reply["supported"] else reply["instead"][:10]
+            reply["assumption"] = "what the graph does not state is unknown, not false"
+        return _with_troubles(reply, around)
 
     def schema(self, *, limit: int = 200) -> dict[str, Any]:
         """See `Lookups.schema`; without examples."""
@@ -124,8 +124,8 @@ class StoredFacts(Lookups):
         return schema.relations[code % schema.num_relations]
 
     def _around(self, rows: Sequence[int], hops: int) -> tuple[TopicGraph, Surroundings]:
-        found = surroundings(self.store, rows, Reach(hops=hops, facts=_FACTS))
-        return topic_graph(self.store, found, whole_schema=False), found
+        nearby = surroundings(self.store, rows, Reach(hops=hops, facts=_FACTS))
+        return topic_graph(self.store, nearby, whole_schema=False), nearby
 
     def _degrees(self, rows: Sequence[int]) -> list[int]:
         runs = self.store.runs(np.unique(np.array(rows, np.int64)))
@@ -140,15 +140,15 @@ class StoredFacts(Lookups):
     def _found(self, name: str) -> dict[int, float]:
         from rapidfuzz import fuzz
 
-        found = dict.fromkeys(self._known(name), 1.0)
+        scores = dict.fromkeys(self._known(name), 1.0)
         for row in self.store.search([name])[0]:
-            found.setdefault(row, 0.97)
-        worded = [row for row in self.store.worded(name) if row not in found]
+            scores.setdefault(row, 0.97)
+        worded = [row for row in self.store.worded(name) if row not in scores]
         rank = dict(zip(worded, zip(map(_length, self._names(worded)), self._degrees(worded))))
         for row in sorted(worded, key=lambda row: (rank[row][0], -rank[row][1], row)):
-            found[row] = WORDED
-        if found:
-            return found
+            scores[row] = WORDED
+        if scores:
+            return scores
         rows = self.store.near(name)
         scores = (fuzz.ratio(name.lower(), near.lower()) / 100 for near in self._names(rows))
         return dict(zip(rows, scores))
@@ -157,15 +157,15 @@ class StoredFacts(Lookups):
         return self._names([*self.store.search([name])[0], *self.store.near(name)][:3])
 
     def _told(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        told = self.store.described(np.array(rows, np.int64))
-        columns = zip(told.ids, told.names, self._degrees(rows))
+        entities = self.store.described(np.array(rows, np.int64))
+        columns = zip(entities.ids, entities.names, self._degrees(rows))
         return [{"id": id, "name": name, "degree": degree} for id, name, degree in columns]
 
-    def _numbered(self, graph: TopicGraph, found: dict[str, Any]) -> dict[str, Any]:
+    def _numbered(self, graph: TopicGraph, reply: dict[str, Any]) -> dict[str, Any]:
         """With the store's own numbers of facts."""
         rows = graph.rows
         if not self.store.numbered or rows is None:
-            return found
+            return reply
 
         def told(value: Any) -> Any:
             if isinstance(value, dict):
@@ -173,7 +173,7 @@ class StoredFacts(Lookups):
                 return {name: told(each) for name, each in value.items()} | row
             return list(map(told, value)) if isinstance(value, list | tuple) else value
 
-        return told(found)
+        return told(reply)
 
 
 def _length(name: str) -> int:
@@ -181,8 +181,8 @@ def _length(name: str) -> int:
     return len(key_words(name))
 
 
-def _with_troubles(told: dict[str, Any], around: Surroundings) -> dict[str, Any]:
-    return {**told, "incomplete": list(around.troubles)} if around.troubles else told
+def _with_troubles(reply: dict[str, Any], around: Surroundings) -> dict[str, Any]:
+    return {**reply, "incomplete": list(around.troubles)} if around.troubles else reply
 
 
 def lookups(store: Store | None, whole: TopicGraph | None, of: Callable[[], Facts]) -> Lookups:

@@ -39,11 +39,12 @@ def columns(count: int, edges: Edges, roots: Sequence[int]) -> list[list[int]]:
     for sweep in range(_SWEEPS):
         # Left to right and back: each column follows the mean position of the one before it.
         ahead = range(1, len(placed)) if sweep % 2 == 0 else range(len(placed) - 2, -1, -1)
-        for at in ahead:
+        for column in ahead:
             beside = {
-                node: i for i, node in enumerate(placed[at - 1 if sweep % 2 == 0 else at + 1])
+                node: i
+                for i, node in enumerate(placed[column - 1 if sweep % 2 == 0 else column + 1])
             }
-            placed[at] = _sorted_by_mean(placed[at], near, beside)
+            placed[column] = _sorted_by_mean(placed[column], near, beside)
     return placed
 
 

@@ -35,13 +35,13 @@ def column_estimates(
     names = [name for name in columns if name not in (*COUNTED, "seconds")]
     if set(COUNTED) <= columns.keys():
         names.append("micro_f1")
-    found: dict[str, Estimate] = {}
+    by_name: dict[str, Estimate] = {}
     if names:
         parts = [ratio(columns, name) for name in names]
         numerators, denominators = (np.stack(part, axis=1) for part in zip(*parts))
         estimates = ratio_estimates(numerators, denominators, resamples=resamples, seed=seed)
-        found = dict(zip(names, estimates))
+        by_name = dict(zip(names, estimates))
     if "seconds" in columns:
         for name, q in QUANTILES.items():
-            found[name] = quantile_estimate(columns["seconds"], q, resamples=resamples, seed=seed)
-    return found
+            by_name[name] = quantile_estimate(columns["seconds"], q, resamples=resamples, seed=seed)
+    return by_name

@@ -37,7 +37,7 @@ def strict_normalise(text: str) -> str:
     ('lété', 'a', '!!!')
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    kept = folded.translate(_ASCII_PUNCTUATION)
-    if not kept.isascii():
-        kept = "".join(c for c in kept if not unicodedata.category(c).startswith("P"))
-    return " ".join(_ARTICLES.sub(" ", kept).split()) or " ".join(folded.split())
+    plain = folded.translate(_ASCII_PUNCTUATION)
+    if not plain.isascii():
+        plain = "".join(c for c in plain if not unicodedata.category(c).startswith("P"))
+    return " ".join(_ARTICLES.sub(" ", plain).split()) or " ".join(folded.split())

@@ -64,11 +64,11 @@ def rog_scores(gold: Sequence[str], lines: Sequence[str]) -> RogScores:
     """
     if not gold:
         return RogScores(math.nan, math.nan, math.nan, math.nan)
-    found = _found(gold, lines)
+    hits = _found(gold, lines)
     if not lines:
-        return RogScores(float(found > 0), 0.0, 0.0, 0.0)
-    precision, recall = found / len(lines), found / len(gold)
-    return RogScores(float(found > 0), precision, recall, _harmonic(precision, recall))
+        return RogScores(float(hits > 0), 0.0, 0.0, 0.0)
+    precision, recall = hits / len(lines), hits / len(gold)
+    return RogScores(float(hits > 0), precision, recall, _harmonic(precision, recall))
 
 
 def gnnrag_hit1(gold: Sequence[str], lines: Sequence[str]) -> float:
@@ -95,8 +95,8 @@ def gcr_f1(gold: Sequence[str], lines: Sequence[str]) -> float:
     for item in map(_normalise, items):
         right += item in known or any(answer in item for answer in golds)
     joined = _normalise(" ".join(items))
-    found = sum(answer in joined for answer in golds)
-    return _harmonic(right / len(items), found / len(golds))
+    hits = sum(answer in joined for answer in golds)
+    return _harmonic(right / len(items), hits / len(golds))
 
 
 def subgraphrag_f1(gold: Sequence[str], reply: str | Sequence[str], question: str = "") -> float:

@@ -217,5 +217,5 @@ def _estimates(
     rows: Sequence[Mapping[str, float]], resamples: int, seed: int
 ) -> dict[str, Estimate]:
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    found = column_estimates(columns, resamples=resamples, seed=seed)
-    return {name: found[name] for name in (*STRICT, *PUBLISHED) if name in found}
+    estimates = column_estimates(columns, resamples=resamples, seed=seed)
+    return {name: estimates[name] for name in (*STRICT, *PUBLISHED) if name in estimates}

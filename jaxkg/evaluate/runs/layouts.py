@@ -119,8 +119,8 @@ def written_line(line: Mapping[str, Any], form: str) -> dict[str, Any]:
         return {"question": line["question"], "answers": gold, "cand": candidates}
     mark = "ans: " if form == "subgraphrag" else ""
     prediction = "\n".join(f"{mark}{name}" for name in names)
-    told = {"id": line["id"], "question": line["question"]}
-    return {**told, "prediction": prediction, "ground_truth": gold}
+    head = {"id": line["id"], "question": line["question"]}
+    return {**head, "prediction": prediction, "ground_truth": gold}
 
 
 def _read(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[int]]:
@@ -203,8 +203,8 @@ def _pog(record: Mapping[str, Any]) -> ForeignPrediction:
         return _from_replies(record, [results])
     body = results[start:]
     try:
-        found = read_json(body, strict=False)
-        answer = found["A"]["Answer"] if "A" in found else found["Answer"]
+        reply = read_json(body, strict=False)
+        answer = reply["A"]["Answer"] if "A" in reply else reply["Answer"]
     except (ValueError, KeyError, TypeError):
         if quoted := _QUOTED_ANSWER.findall(body):
             return _from_replies(record, [quoted[-1]])

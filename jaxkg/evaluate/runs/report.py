@@ -69,9 +69,9 @@ class Report:
 
     def told(self) -> dict[str, dict[str, float | int | None]]:
         """The metrics as plain values; what the search came to is null where it is not told."""
-        found = {name: estimate.to_dict() for name, estimate in self.metrics.items()}
+        metrics = {name: estimate.to_dict() for name, estimate in self.metrics.items()}
         unknown = Estimate(math.nan, math.nan, math.nan, 0).to_dict()
-        return found | {name: unknown for name in (*SEARCH, *MISSED) if name not in found}
+        return metrics | {name: unknown for name in (*SEARCH, *MISSED) if name not in metrics}
 
     def to_json(self) -> str:
         """`{"metrics", "counts", "provenance"}`; NaN is written as null."""
@@ -181,8 +181,8 @@ def evaluate(
         if not np.isnan(values := np.array(column)).all()
         and (retrieves or "_recall_at_" not in name)
     }
-    found = column_estimates(arrays, resamples=resamples, seed=seed)
-    metrics = {name: found[name] for names in _groups(found).values() for name in names}
+    estimates = column_estimates(arrays, resamples=resamples, seed=seed)
+    metrics = {name: estimates[name] for names in _groups(estimates).values() for name in names}
     return Report(metrics, counts, provenance or {}, tuple(ids), arrays)
 
 

@@ -328,8 +328,8 @@ def _drop(path: Path, retry: Collection[Status]) -> set[str]:
         whole = _aside(path)
         shutil.copyfile(path, whole)
         with writing(path) as file:
-            kept = (line for line in read_predictions(whole) if line["id"] not in dropped)
-            file.writelines(map(dump_line, kept))
+            rest = (line for line in read_predictions(whole) if line["id"] not in dropped)
+            file.writelines(map(dump_line, rest))
     return dropped
 
 

@@ -106,17 +106,19 @@ def _search_scores(line: Mapping[str, Any], first: float, any_: float) -> dict[s
         line: of the question.
         first, any_: `hits_at_1` and `hit_any`; NaN without gold answers.
     """
-    usage, told = line.get("usage") or {}, line.get("gold_retrieved")
-    if told is not None:
-        told |= any_ > 0  # by its name, where it is known by no id
-    kind = None if math.isnan(first) or first > 0 else miss({**line, "gold_retrieved": told})
+    usage, is_retrieved = line.get("usage") or {}, line.get("gold_retrieved")
+    if is_retrieved is not None:
+        is_retrieved |= any_ > 0  # by its name, where it is known by no id
+    kind = (
+        None if math.isnan(first) or first > 0 else miss({**line, "gold_retrieved": is_retrieved})
+    )
     scores = {name: math.nan if math.isnan(first) else 0.0 for name in MISSED}
     if kind is not None:
         scores[f"miss_{kind}"] = 1.0
-    if told is None:  # cannot be told apart: neither 0 nor 1 would be true
+    if is_retrieved is None:  # cannot be told apart: neither 0 nor 1 would be true
         scores["miss_not_retrieved"] = scores["miss_ranked_below"] = math.nan
     return scores | {
-        "retrieval_rate": math.nan if math.isnan(first) else _number(told),
+        "retrieval_rate": math.nan if math.isnan(first) else _number(is_retrieved),
         "entities_retrieved": _number(line.get("entities_retrieved")),
         "nodes": _number(usage.get("nodes")),
         "edges": _number(usage.get("edges")),
@@ -143,12 +145,12 @@ def _retrieval_scores(
     relation_paths = planned or [path["relation_path"] for path in paths]
     gold_paths = line.get("gold_paths") or ()
     support = {_hashable(item) for item in line.get("gold_support") or ()}
-    found = []
+    items = []
     if support:
         retrieved = line.get("retrieved")
         if retrieved is None:
             retrieved = [triple for path in paths for triple in path["triples"]]
-        found = [_hashable(item) for item in retrieved]
+        items = [_hashable(item) for item in retrieved]
     scores = {}
     for k in ks:
         scores[f"path_recall_at_{k}"] = retrieval.path_recall_at_k(
@@ -157,7 +159,7 @@ def _retrieval_scores(
     for k in ks:
         scores[f"answer_recall_at_{k}"] = retrieval.answer_recall_at_k(keys.gold, reached, k)
     for k in ks:
-        scores[f"support_recall_at_{k}"] = retrieval.support_recall_at_k(support, found, k)
+        scores[f"support_recall_at_{k}"] = retrieval.support_recall_at_k(support, items, k)
     return scores
 
 

@@ -28,7 +28,7 @@ def make_hypergraph(
     rng = np.random.default_rng([seed, 2])
     rows = [np.flatnonzero(world.kind == kind) for kind in range(len(KINDS))]
     # Names are in code point order, which says nothing of hubs; a shuffle of one's own does.
-    rows = [rng.permutation(some) for some in rows]
+    rows = [rng.permutation(row) for row in rows]
     place = {name: number for number, name in enumerate(KINDS)}
     arity, members, names = [], [], []
     for number, (name, roles) in enumerate(NARY.items()):

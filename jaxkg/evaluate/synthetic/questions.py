@@ -77,12 +77,12 @@ def make_questions(
             if len(asked) >= config.paths and sum(map(len, asked.values())) >= sum(wanted):
                 break
             path = _typed_walk(world, hops, rng)
-            if path not in asked and (found := walker.ask(path, each, config, rng)):
-                asked[path] = found
+            if path not in asked and (pairs := walker.ask(path, each, config, rng)):
+                asked[path] = pairs
         pool = [
             _question(world, path, topic, answers, rng)
-            for path, found in asked.items()
-            for topic, answers in found
+            for path, pairs in asked.items()
+            for topic, answers in pairs
         ]
         pool = [pool[row] for row in rng.permutation(len(pool))]
         if len(pool) < sum(wanted):
@@ -127,14 +127,14 @@ class _Walker:
         inverse, code = divmod(path[0], self.relations)
         low, high = self._bounds[code], self._bounds[code + 1]
         drawn = self._by_relation[inverse, rng.integers(low, high, _DRAWS * count)]
-        found: dict[int, np.ndarray] = {}
+        ends: dict[int, np.ndarray] = {}
         for topic in dict.fromkeys(drawn.tolist()):
-            if len(found) == count:
+            if len(ends) == count:
                 break
             reached = self.follow(topic, path, config.most_answers)
             if len(reached):
-                found[topic] = reached
-        return list(found.items())
+                ends[topic] = reached
+        return list(ends.items())
 
     def follow(self, topic: int, path: tuple[int, ...], most: int) -> np.ndarray:
         """Entities that the path reaches; none where they are more than `most` at some hop."""
@@ -156,23 +156,27 @@ class _Walker:
 @functools.cache
 def _codes_from(relations: tuple, kind: str) -> tuple[int, ...]:
     """Codes of asked relations that leave entities of a kind."""
-    forward = [r for r, some in enumerate(relations) if some.forward and some.head == kind]
+    forward = [
+        r for r, relation in enumerate(relations) if relation.forward and relation.head == kind
+    ]
     inverse = [
-        r + len(relations) for r, some in enumerate(relations) if some.inverse and some.tail == kind
+        r + len(relations)
+        for r, relation in enumerate(relations)
+        if relation.inverse and relation.tail == kind
     ]
     return (*forward, *inverse)
 
 
 def _end(world: World, code: int) -> str:
     inverse, relation = divmod(code, len(world.relations))
-    found = world.relations[relation]
-    return found.head if inverse else found.tail
+    schema = world.relations[relation]
+    return schema.head if inverse else schema.tail
 
 
 def _typed_walk(world: World, hops: int, rng: np.random.Generator) -> tuple[int, ...]:
     """A relation path that the kinds of entities allow."""
     count = len(world.relations)
-    starts = [r for r, some in enumerate(world.relations) if some.forward]
+    starts = [r for r, relation in enumerate(world.relations) if relation.forward]
     starts += [r + count for r in starts]
     path = [int(rng.choice(starts))]
     for _ in range(hops - 1):
@@ -186,8 +190,8 @@ def _question(
     phrase = f"[{world.full.name(topic)}]"
     for code in path:
         inverse, relation = divmod(code, len(world.relations))
-        found = world.relations[relation]
-        wordings = found.inverse if inverse else found.forward
+        schema = world.relations[relation]
+        wordings = schema.inverse if inverse else schema.forward
         phrase = wordings[rng.integers(len(wordings))].format(x=phrase)
     openers = OPENERS[_end(world, path[-1])]
     text, mention = split_brackets(openers[rng.integers(len(openers))].format(p=phrase))

@@ -88,9 +88,9 @@ def make_world(config: WorldConfig = WorldConfig(), *, seed: int = 0) -> World:
     used = np.unique(np.concatenate([heads, tails]))
     kind = (np.searchsorted(first, used, side="right") - 1).astype(np.int8)
     names = np.zeros(len(used), f"S{LONGEST}")
-    for row, some in enumerate(KINDS.values()):
+    for row, sort in enumerate(KINDS.values()):
         here = kind == row
-        names[here] = make_names(some, used[here] - first[row], int(sizes[row]), seed=seed)
+        names[here] = make_names(sort, used[here] - first[row], int(sizes[row]), seed=seed)
     order = name_order(names)
     rank = np.empty(len(used), np.int64)
     rank[order] = np.arange(len(used))
@@ -203,7 +203,7 @@ def _with_triples(graph: KnowledgeGraph, rows: np.ndarray) -> KnowledgeGraph:
     rank = np.zeros(graph.num_entities, np.int32)
     rank[used] = np.arange(len(used))
     ids = graph.entity_ids.take(used)
-    kept = np.flatnonzero(np.isin(graph.aliases.owners, used))
+    alias_rows = np.flatnonzero(np.isin(graph.aliases.owners, used))
     return dataclasses.replace(
         graph,
         entity_ids=ids,
@@ -211,6 +211,8 @@ def _with_triples(graph: KnowledgeGraph, rows: np.ndarray) -> KnowledgeGraph:
             ids if graph.entity_names is graph.entity_ids else graph.entity_names.take(used)
         ),
         triples=np.stack([rank[head], code, rank[tail]], axis=1),
-        aliases=AliasTable(rank[graph.aliases.owners[kept]], graph.aliases.names.take(kept)),
+        aliases=AliasTable(
+            rank[graph.aliases.owners[alias_rows]], graph.aliases.names.take(alias_rows)
+        ),
         provenance=graph.provenance and graph.provenance.take(rows),
     )

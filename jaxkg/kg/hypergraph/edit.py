@@ -51,7 +51,7 @@ def add(
     row_of = {entity: row for row, entity in enumerate(ids)}
     _refuse_strangers(row_of, names, descriptions)
     shown = dict(zip(old_ids, graph.entity_names)) | dict(names)
-    told = dict(zip(old_ids, graph.descriptions)) | dict(descriptions)
+    texts = dict(zip(old_ids, graph.descriptions)) | dict(descriptions)
     chunk_ids = [*graph.chunk_ids, *(chunk.id for chunk in fresh_chunks)]
     chunk_row = {id: row for row, id in enumerate(chunk_ids)}
     chunk_map = np.asarray([*(chunk_row[id] for id in new.chunk_ids), NULL], np.int32)
@@ -62,7 +62,7 @@ def add(
     return KnowledgeHypergraph(
         entity_ids=table,
         entity_names=table if names_now == ids else NameTable.from_names(names_now),
-        descriptions=NameTable.from_names(told.get(entity, "") for entity in ids),
+        descriptions=NameTable.from_names(texts.get(entity, "") for entity in ids),
         edge_names=NameTable.from_names([*graph.edge_names, *new.edge_names]),
         kinds=kinds,
         edge_kind=np.concatenate([graph.edge_kind, kind_map[new.edge_kind]]),
@@ -128,7 +128,7 @@ def _holds(graph: KnowledgeHypergraph, edge: Hyperedge) -> bool:
 
 
 def _refuse_strangers(known: Mapping[str, int], *given: Mapping[str, str]) -> None:
-    for entity in (entity for some in given for entity in some):
+    for entity in (entity for group in given for entity in group):
         if entity not in known:
             raise JaxkgError(
                 f"a name or description is given for {entity!r}, which no hyperedge joins"

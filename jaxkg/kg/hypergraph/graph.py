@@ -148,9 +148,9 @@ class KnowledgeHypergraph:
             JaxkgError: a hyperedge is blank, joins nothing or names a chunk that is not given, or
                 two chunks share an id.
         """
-        told = list(chunks)
+        texts = list(chunks)
         chunk_row: dict[str, int] = {}
-        for row, chunk in enumerate(told):
+        for row, chunk in enumerate(texts):
             if chunk_row.setdefault(chunk.id, row) != row:
                 raise JaxkgError(f"two chunks have the id {chunk.id!r}; ids must be unique")
         seen: dict[Hyperedge, int] = {}
@@ -185,9 +185,9 @@ class KnowledgeHypergraph:
                 np.int32,
                 int(offsets[-1]),
             ),
-            chunk_ids=NameTable.from_names(chunk.id for chunk in told),
-            chunk_titles=NameTable.from_names(chunk.title for chunk in told),
-            chunk_texts=NameTable.from_names(chunk.text for chunk in told),
+            chunk_ids=NameTable.from_names(chunk.id for chunk in texts),
+            chunk_titles=NameTable.from_names(chunk.title for chunk in texts),
+            chunk_texts=NameTable.from_names(chunk.text for chunk in texts),
             duplicates=given - len(seen),
         )
 
@@ -212,8 +212,8 @@ class KnowledgeHypergraph:
             (self.num_edges, "hyperedge", "hyperedges"),
             (self.num_chunks, "chunk", "chunks"),
         )
-        told = (f"{n:,} {one if n == 1 else many}" for n, one, many in counts)
-        return f"KnowledgeHypergraph({', '.join(told)})"
+        parts = (f"{n:,} {singular if n == 1 else many}" for n, singular, many in counts)
+        return f"KnowledgeHypergraph({', '.join(parts)})"
 
     def entity(self, entity_id: str) -> int:
         """Row of an entity by its id.

@@ -70,7 +70,7 @@ def read_openie(path: str | os.PathLike[str]) -> KnowledgeHypergraph:
     path = existing(path)
     try:
         docs = json.loads(path.read_text(encoding="utf-8"))["docs"]
-        told = [
+        documents = [
             (
                 str(doc["title"]),
                 str(doc["text"]),
@@ -92,7 +92,7 @@ def read_openie(path: str | os.PathLike[str]) -> KnowledgeHypergraph:
             spellings.setdefault(id, Counter())[name.strip()] += 1
         return id
 
-    for number, (title, text, named, triples) in enumerate(told):
+    for number, (title, text, named, triples) in enumerate(documents):
         chunk = Chunk(str(number), title, text)
         chunks.append(chunk)
         ends = [entity(title), *map(entity, named)]

@@ -75,31 +75,31 @@ def hypergraph_of_text(
     ]
     finder, owner = NameFinder(name for name, _ in named), [title for _, title in named]
     within = _mid_sentence(chunk.text for chunk in chunks)
-    told = []
+    chunk_sentences = []
     for number, chunk in enumerate(chunks, start=1):
-        told.append(
+        chunk_sentences.append(
             [(said, mentions(said, finder, owner, within)) for said in sentences(chunk.text)]
         )
         if on_progress:
             on_progress(number, len(chunks))
-    known = {entity_id(name) for said in told for _, names in said for name in names}
+    known = {entity_id(name) for said in chunk_sentences for _, names in said for name in names}
     spellings: dict[str, str] = {}
     edges: list[Hyperedge] = []
-    for chunk, said in zip(chunks, told):
+    for chunk, said in zip(chunks, chunk_sentences):
         subject = [*filter(None, [subject_of(chunk.title)])]
         if subject:
             spellings.setdefault(subject[0], chunk.title)
         everyone = dict.fromkeys(subject)
         for sentence, names in said:
-            found = dict.fromkeys(subject)
-            inner = (some for name in names for some in _inner(name, known))
+            ids = dict.fromkeys(subject)
+            inner = (name_inside for name in names for name_inside in _inner(name, known))
             for name in itertools.chain(names, inner):
                 if id := entity_id(name):
                     spellings.setdefault(id, name)
-                    found[id] = None
-            everyone |= found
-            if found:
-                edges.append(Hyperedge(sentence, tuple(found), "fact", chunk.id))
+                    ids[id] = None
+            everyone |= ids
+            if ids:
+                edges.append(Hyperedge(sentence, tuple(ids), "fact", chunk.id))
         if everyone:
             name = chunk.title.strip() or f"passage {chunk.id}"
             edges.append(Hyperedge(name, tuple(everyone), "passage", chunk.id))
@@ -130,10 +130,10 @@ def chunked(documents: Iterable[tuple[str, str]], *, longest: int = 400) -> list
                 size = 0
             parts[-1].append(sentence)
             size += words
-        for part, told in enumerate(parts):
+        for part, group in enumerate(parts):
             id = f"{number}" if len(parts) == 1 else f"{number}.{part}"
             # One part keeps the text as it was given.
-            chunks.append(Chunk(id, title, text if len(parts) == 1 else " ".join(told)))
+            chunks.append(Chunk(id, title, text if len(parts) == 1 else " ".join(group)))
     return chunks
 
 
@@ -157,12 +157,12 @@ def mentions(
     sentence: str, finder: NameFinder, owner: Sequence[str], within: Counter[str]
 ) -> list[str]:
     """Names in a sentence: known titles, phrases in capitals, dates."""
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     taken: list[tuple[int, int]] = []
     for mention in finder.find(sentence):
         # A title in small letters is a common word.
         if any(char.isupper() or char.isdigit() for char in sentence[mention.start : mention.end]):
-            found[owner[mention.name]] = None
+            ids[owner[mention.name]] = None
             taken.append((mention.start, mention.end))
     for pattern in (_PHRASE, _DATE):
         for match in pattern.finditer(sentence):
@@ -179,9 +179,9 @@ def mentions(
             first = not sentence[:start].strip(" \"'(")
             if first and len(words) == 1 and phrase not in within and not phrase.isdigit():
                 continue  # the capital of a sentence's first word says nothing
-            found[phrase] = None
+            ids[phrase] = None
             taken.append((start, end))
-    return list(found)
+    return list(ids)
 
 
 def entity_id(name: str) -> str:

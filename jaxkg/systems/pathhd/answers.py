@@ -62,15 +62,15 @@ def ground_schemas(
         if not more.any():
             continue
         followed |= more
-        found = follow_paths(
+        walk = follow_paths(
             tensors, branches, relations, more, join=join, revisit=revisit, batch_size=batch_size
         )
-        complete &= found.complete
-        visited += found.visited
-        np.add.at(entities, (found.question, found.place), named[found.node])
+        complete &= walk.complete
+        visited += walk.visited
+        np.add.at(entities, (walk.question, walk.place), named[walk.node])
         used |= more & (entities > 0)
         used &= np.cumsum(used, axis=1) <= count
-        walks.append((found.question, found.place, found.node, found.edges, found.branch))
+        walks.append((walk.question, walk.place, walk.node, walk.edges, walk.branch))
     question, place, node, edges, branch = (np.concatenate(column) for column in zip(*walks))
     order = np.lexsort((place, question))
     every = Followed(
@@ -87,38 +87,40 @@ def ground_schemas(
     return every.only(used)
 
 
-def best_schemas(found: Followed, relations: np.ndarray) -> np.ndarray:
+def best_schemas(followed: Followed, relations: np.ndarray) -> np.ndarray:
     """[Q, L] of [Q, K, L] int32: the schema each answer comes from, NULL for none."""
-    first = relations[np.arange(len(found.used)), np.argmax(found.used, axis=1)]
-    return np.where(np.any(found.used, axis=1, keepdims=True), first, NULL)
+    first = relations[np.arange(len(followed.used)), np.argmax(followed.used, axis=1)]
+    return np.where(np.any(followed.used, axis=1, keepdims=True), first, NULL)
 
 
-def right_shares(found: Followed, gold: Sequence[Collection[int]], named: np.ndarray) -> np.ndarray:
+def right_shares(
+    followed: Followed, gold: Sequence[Collection[int]], named: np.ndarray
+) -> np.ndarray:
     """[Q, K] float32: share of right answers among the entities of each candidate.
 
     Args:
-        found: from `ground_schemas`.
+        followed: from `ground_schemas`.
         gold: answer nodes of each question.
         named: [N] bool, nodes that can be answers.
     """
-    pairs = zip(found.question.tolist(), found.node.tolist())
-    right = np.fromiter((node in gold[q] for q, node in pairs), bool, len(found.node))
-    right &= named[found.node]
-    share = np.zeros(found.used.shape, np.float32)
-    np.add.at(share, (found.question[right], found.place[right]), 1)
-    return share / np.maximum(found.sizes, 1).astype(np.float32)
+    pairs = zip(followed.question.tolist(), followed.node.tolist())
+    right = np.fromiter((node in gold[q] for q, node in pairs), bool, len(followed.node))
+    right &= named[followed.node]
+    share = np.zeros(followed.used.shape, np.float32)
+    np.add.at(share, (followed.question[right], followed.place[right]), 1)
+    return share / np.maximum(followed.sizes, 1).astype(np.float32)
 
 
-def best_entities(kg: KnowledgeGraph, found: Found) -> tuple[RankedEntity, ...]:
+def best_entities(kg: KnowledgeGraph, answer: Found) -> tuple[RankedEntity, ...]:
     """What the best schema reaches; a node without a name of its own is no answer.
 
     The walks of the other schemas stand behind those entities that they reach too.
     """
     backing: dict[int, list[str]] = {}
-    for node, path in zip(found.node.tolist(), found.paths):
+    for node, path in zip(answer.node.tolist(), answer.paths):
         backing.setdefault(node, []).append(path.id)
     # Walks are in order of schemas, a walk for each node.
-    first = {path.id: path for path in found.paths[: np.sum(found.place == found.place[:1])]}
+    first = {path.id: path for path in answer.paths[: np.sum(answer.place == answer.place[:1])]}
     return tuple(
         RankedEntity(kg.entity_ids[node], kg.name(node), first[ids[0]].score, tuple(ids))
         for node, ids in sorted(backing.items())

@@ -28,7 +28,7 @@ def from_parts(parts: Parts) -> PathHD:
     published = parts.wishes.get("prompt") in ("a", "b") or parts.wishes.get("offered") == "paths"
     judged = parts.judges_paths or (parts.offered and published)
     top_k = 3 if judged else 1
-    counted, kept = (parts.wishes.pop(name, None) for name in ("calibrate", "calibration"))
+    counted, file = (parts.wishes.pop(name, None) for name in ("calibrate", "calibration"))
     built = PathHD.build(
         parts.kg,
         None if untrained else parts.planner,
@@ -40,15 +40,15 @@ def from_parts(parts: Parts) -> PathHD:
         refiner=parts.backend,
         seed=parts.seed,
     )
-    if counted is None and kept is None:
+    if counted is None and file is None:
         return built
     relations, hops = parts.kg.relations, built.hops
     if counted is not None:
         built = calibrated(built, read_questions(counted))
-        if kept is not None and built.calibration is not None:
-            built.calibration.save(kept, relations, hops)
-    elif kept is not None:
-        known = Calibration.open(kept, relations, hops)
+        if file is not None and built.calibration is not None:
+            built.calibration.save(file, relations, hops)
+    elif file is not None:
+        known = Calibration.open(file, relations, hops)
         built = dataclasses.replace(built, calibration=known)
     parts.marks["calibration"] = repr(built.calibration)
     return built

@@ -66,8 +66,10 @@ class Calibration:
         keys = schema_keys(relations, num_codes)
         # Once a question, however many of its candidates share the schema.
         once = [np.unique(row[row != NULL]) for row in keys]
-        found, count = np.unique(np.concatenate([*once, keys[:0].ravel()]), return_counts=True)
-        return cls(keys=found, frequency=count, num_train=len(relations), scaled=scaled, **weights)
+        distinct, count = np.unique(np.concatenate([*once, keys[:0].ravel()]), return_counts=True)
+        return cls(
+            keys=distinct, frequency=count, num_train=len(relations), scaled=scaled, **weights
+        )
 
     def save(self, path: str | Path, relations: Sequence[str], hops: int) -> None:
         """Write one `.npz` file.
@@ -80,8 +82,8 @@ class Calibration:
         Raises:
             JaxkgError: it cannot be written.
         """
-        told = {name: getattr(self, name) for name in _TOLD}
-        about = json.dumps({**told, "hops": hops, "relations": list(relations)})
+        numbers = {name: getattr(self, name) for name in _TOLD}
+        about = json.dumps({**numbers, "hops": hops, "relations": list(relations)})
         arrays = {"keys": self.keys, "frequency": self.frequency}
         write_npz(path, {**arrays, "about": np.frombuffer(about.encode(), np.uint8)})
 
@@ -94,14 +96,14 @@ class Calibration:
         """
         try:
             with np.load(path, allow_pickle=False) as file:
-                told = json.loads(bytes(file["about"]))
+                about = json.loads(bytes(file["about"]))
                 keys, frequency = file["keys"], file["frequency"]
-            known = {name: told[name] for name in _TOLD}
-            same = told["relations"] == list(relations), told["hops"] == hops
+            known = {name: about[name] for name in _TOLD}
+            same = about["relations"] == list(relations), about["hops"] == hops
         except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
             raise JaxkgError(f"{path}: no calibration of PathHD: {error}") from None
         if not all(same):
-            what = f"{told['hops']} hops, not {hops}" if same[0] else "a graph of other relations"
+            what = f"{about['hops']} hops, not {hops}" if same[0] else "a graph of other relations"
             raise JaxkgError(f"{path}: this calibration is of {what}; make it again")
         return cls(keys=keys, frequency=frequency, **known)
 
@@ -151,7 +153,7 @@ class Calibration:
         valid = np.isfinite(similarity)
         rarity = self.inverse_frequency(relations, num_codes=num_codes)
         length = np.sum(relations != NULL, axis=-1).astype(np.int32)
-        found = grid_search(
+        best = grid_search(
             jnp.asarray(np.where(valid, similarity, 0.0).astype(np.float32)),
             jnp.asarray(rarity),
             jnp.asarray(length),
@@ -160,10 +162,10 @@ class Calibration:
         )
         return dataclasses.replace(
             self,
-            alpha=round(float(found.alpha), 3),
-            beta=round(float(found.beta), 3),
-            decay=round(float(found.decay), 3),
-            hits=float(found.hits.max()),
+            alpha=round(float(best.alpha), 3),
+            beta=round(float(best.beta), 3),
+            decay=round(float(best.decay), 3),
+            hits=float(best.hits.max()),
         )
 
 

@@ -65,20 +65,20 @@ def explain_paths(
     wanted = np.flatnonzero(paths[:, 0] != NULL)
     size = min(batch_size, bucket(len(wanted)))
     for first in range(0, len(wanted), size):
-        some = wanted[first : first + size]
-        batch = jax.tree.map(lambda column, some=some: pad(column[some], size), query)
-        told = jax.device_get(
-            hop_shares(symbols.algebra, symbols.space, batch, pad(paths[some], size))
+        rows = wanted[first : first + size]
+        batch = jax.tree.map(lambda column, rows=rows: pad(column[rows], size), query)
+        parts = jax.device_get(
+            hop_shares(symbols.algebra, symbols.space, batch, pad(paths[rows], size))
         )
-        for place, i in enumerate(some.tolist()):
+        for place, i in enumerate(rows.tolist()):
             hop_names = [kg.relation_name(c) for c in paths[i].tolist() if c != NULL]
             by = length_weight[len(hop_names) - 1]
             hop_words = [
                 f"{by * share:+.2f} for {relation_path_words([name])}"
-                for share, name in zip(told.share[place].tolist(), hop_names)
+                for share, name in zip(parts.share[place].tolist(), hop_names)
             ]
             notes[i] = (
-                f"similarity {by * told.score[place]:.2f} = {by * told.baseline[place]:.2f} for "
+                f"similarity {by * parts.score[place]:.2f} = {by * parts.baseline[place]:.2f} for "
                 f"any path of that length {' '.join(hop_words)}"
             )
     return notes

@@ -39,19 +39,19 @@ def fit_calibration(
     counted = Calibration.counted(
         _candidates(qa, training)[0].relations, num_codes=codes, scaled=scaled
     )
-    found, topics = _candidates(qa, validation)
-    found = dataclasses.replace(
-        found,
-        relations=found.relations[:, :candidates],
-        similarity=found.similarity[:, :candidates],
-        score=found.score[:, :candidates],
+    candidates_of, topics = _candidates(qa, validation)
+    candidates_of = dataclasses.replace(
+        candidates_of,
+        relations=candidates_of.relations[:, :candidates],
+        similarity=candidates_of.similarity[:, :candidates],
+        score=candidates_of.score[:, :candidates],
     )
-    grounded = qa.ground(found, topics, count=candidates)
+    grounded = qa.ground(candidates_of, topics, count=candidates)
     gold = [set(answer_rows(qa.kg, question)) for question in validation]
     hit = right_shares(grounded, gold, qa.named)
     # Candidates that reach nothing are passed over when questions are answered.
-    similarity = np.where(grounded.used, found.similarity, -np.inf)
-    return counted.fitted(similarity, found.relations, hit, num_codes=codes)
+    similarity = np.where(grounded.used, candidates_of.similarity, -np.inf)
+    return counted.fitted(similarity, candidates_of.relations, hit, num_codes=codes)
 
 
 def calibrated(qa: PathHD, questions: Sequence[Question]) -> PathHD:

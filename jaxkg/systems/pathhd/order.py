@@ -36,19 +36,19 @@ def hop_texts(
     """
     sides = [_sides(text) for text in masked]
     wanted = [_pieces(len(before) + len(after), hops) for before, after in sides]
-    texts = [[_text(side, *piece) for piece in some] for side, some in zip(sides, wanted)]
-    distinct = list(dict.fromkeys(text for some in texts for text in some))
+    texts = [[_text(side, *piece) for piece in pieces] for side, pieces in zip(sides, wanted)]
+    distinct = list(dict.fromkeys(text for pieces in texts for text in pieces))
     near = dict(zip(distinct, likeness(distinct).tolist())) if distinct else {}
-    told = []
-    for side, some, words in zip(sides, wanted, texts):
+    rows = []
+    for side, pieces, words in zip(sides, wanted, texts):
         size = len(side[0]) + len(side[1])
-        score = {piece: near[text] for piece, text in zip(some, words)}
+        score = {piece: near[text] for piece, text in zip(pieces, words)}
         parts: list[str] = []
         for length in range(1, hops + 1):
             cut = _best_cut(score, size, length) if length <= size else [(0, size)] * length
             parts += [_text(side, *piece) for piece in cut]
-        told.append(parts)
-    return told
+        rows.append(parts)
+    return rows
 
 
 def _sides(text: str) -> tuple[list[str], list[str]]:
@@ -67,7 +67,7 @@ def _text(sides: tuple[list[str], list[str]], first: int, last: int) -> str:
 def _pieces(size: int, hops: int) -> list[tuple[int, int]]:
     """Stretches of the sequence that a cut into at most L parts may have."""
     inner = range(1, size) if hops > 1 else ()
-    ends = [(0, size), *((0, at) for at in inner), *((at, size) for at in inner)]
+    ends = [(0, size), *((0, cut) for cut in inner), *((cut, size) for cut in inner)]
     middle = [(a, b) for a in inner for b in inner if a < b] if hops > 2 else []
     return list(dict.fromkeys([*ends, *middle]))
 
@@ -78,10 +78,10 @@ def _best_cut(score: dict[tuple[int, int], float], size: int, parts: int) -> lis
     for part in range(parts):
         last = part == parts - 1
         grown: dict[int, tuple[float, list[tuple[int, int]]]] = {}
-        for at, (total, cut) in best.items():
-            for end in (size,) if last else range(at + 1, size - (parts - part - 2)):
-                found = total + score[at, end], [*cut, (at, end)]
-                if end not in grown or found[0] > grown[end][0]:
-                    grown[end] = found
+        for begin, (total, cut) in best.items():
+            for end in (size,) if last else range(begin + 1, size - (parts - part - 2)):
+                option = total + score[begin, end], [*cut, (begin, end)]
+                if end not in grown or option[0] > grown[end][0]:
+                    grown[end] = option
         best = grown
     return best[size][1]

@@ -93,13 +93,13 @@ def encode_queries(
         every = jnp.repeat(whole[:, None], hops, axis=1)
         return Encoded(every, jnp.stack(cut, axis=1) if cut else every[:, :0])
     hop = _text_hops(algebra, space, query)
-    one = hop.shape[1] == 1
+    is_single = hop.shape[1] == 1
 
     def bound(length: int, taken: int) -> jax.Array:
         """The first hops of a path of so many."""
-        first = 0 if one else length * (length - 1) // 2
-        some = [hop[:, 0 if one else first + place] for place in range(taken)]
-        return rows(functools.reduce(algebra.bind, some))
+        first = 0 if is_single else length * (length - 1) // 2
+        first_hops = [hop[:, 0 if is_single else first + place] for place in range(taken)]
+        return rows(functools.reduce(algebra.bind, first_hops))
 
     whole = jnp.stack([bound(length, length) for length in range(1, hops + 1)], axis=1)
     cut = [bound(hops, length) for length in steps]

@@ -21,7 +21,7 @@ def refine_schemas(
     backend: Backend,
     kg: KnowledgeGraph,
     questions: Sequence[Question],
-    found: Retrieved,
+    candidates: Retrieved,
     *,
     most: int,
 ) -> tuple[Retrieved, list[Remarks]]:
@@ -34,7 +34,7 @@ def refine_schemas(
         backend: who chooses.
         kg: the graph.
         questions: Q of them.
-        found: their candidates.
+        candidates: of the questions.
         most: schemas wanted of each question.
 
     Returns:
@@ -42,7 +42,7 @@ def refine_schemas(
 
     Reference: PathHD, Appendix K.
     """
-    there = np.isfinite(found.score)
+    there = np.isfinite(candidates.score)
     unsure = np.flatnonzero(there.sum(axis=1) > most).tolist()
     offered = {row: np.flatnonzero(there[row]) for row in unsure}
     asked = [
@@ -51,12 +51,12 @@ def refine_schemas(
             questions[row].id,
             tuple(
                 relation_path_words(kg.relation_name(int(c)) for c in codes if c != NULL)
-                for codes in found.relations[row, places]
+                for codes in candidates.relations[row, places]
             ),
         )
         for row, places in offered.items()
     ]
-    score = found.score.copy()
+    score = candidates.score.copy()
     remarks = [Remarks() for _ in questions]
     for row, outcome in zip(unsure, choose_patterns(backend, asked, most=most), strict=True):
         cut = (outcome.note,) if outcome.note else ()
@@ -74,4 +74,4 @@ def refine_schemas(
         if real:
             chosen = offered[row][np.array(real[:most]) - 1]
             score[row, np.setdiff1d(offered[row], chosen)] = -np.inf
-    return dataclasses.replace(found, score=score), remarks
+    return dataclasses.replace(candidates, score=score), remarks

@@ -94,14 +94,14 @@ class SymbolSpace:
         vectors = self._read(masked)[:, None]
         if hops is not None:
             parts = hop_texts(masked, hops, self._likeness)
-            distinct = list(dict.fromkeys(text for some in parts for text in some))
+            distinct = list(dict.fromkeys(text for texts in parts for text in texts))
             row = dict(zip(distinct, self._read(distinct)))
-            own = np.array([[row[text] for text in some] for some in parts], np.float32)
+            own = np.array([[row[text] for text in texts] for texts in parts], np.float32)
             vectors = _unit(vectors + own)
         flat = vectors.reshape(-1, vectors.shape[2])
         project = _coordinates(self.algebra)
-        told = [np.asarray(project(some, self.bandwidth, self.key)) for some in _chunks(flat)]
-        return TextQuery(np.concatenate(told)[: len(flat)].reshape(*vectors.shape[:2], -1))
+        parts = [np.asarray(project(chunk, self.bandwidth, self.key)) for chunk in _chunks(flat)]
+        return TextQuery(np.concatenate(parts)[: len(flat)].reshape(*vectors.shape[:2], -1))
 
     def _likeness(self, texts: Sequence[str]) -> np.ndarray:
         assert self.labels is not None
@@ -112,7 +112,7 @@ class SymbolSpace:
         vectors = self._read(masked)
         project = _projection(self.algebra)
         key = jax.random.fold_in(self.key, 1)
-        parts = [np.asarray(project(some, key)) for some in _chunks(vectors)]
+        parts = [np.asarray(project(chunk, key)) for chunk in _chunks(vectors)]
         return ProjectedQuery(np.concatenate(parts)[: len(masked)])
 
     def _read(self, masked: Sequence[str]) -> np.ndarray:
@@ -151,8 +151,8 @@ def listed_schemas(
     length = np.sum(paths != NULL, axis=1)
     blocks = []
     for hop in range(1, hops + 1):
-        some = paths[length == hop]
-        padded = pad(some, -(-len(some) // _BLOCK) * _BLOCK)
+        same_length = paths[length == hop]
+        padded = pad(same_length, -(-len(same_length) // _BLOCK) * _BLOCK)
         blocks.append(padded.reshape(-1, _BLOCK, hops))
     table = np.concatenate(blocks)
     trie = hdc.build_trie(table.reshape(-1, hops), bucket=functools.partial(bucket, steps=4))
@@ -211,10 +211,10 @@ def _symbols(
 ) -> jax.Array:
     """`hdc.label_symbols`, a chunk at a time."""
     parts = []
-    for first, some in zip(range(0, len(vectors), _CHUNK), _chunks(vectors)):
-        coordinates = _coordinates(algebra)(some, bandwidth, key)
-        group = np.zeros(len(some), np.int32)
-        group[: len(groups) - first] = groups[first : first + len(some)]
+    for first, chunk in zip(range(0, len(vectors), _CHUNK), _chunks(vectors)):
+        coordinates = _coordinates(algebra)(chunk, bandwidth, key)
+        group = np.zeros(len(chunk), np.int32)
+        group[: len(groups) - first] = groups[first : first + len(chunk)]
         parts.append(_at(algebra)(coordinates, group, key))
     # On the host: to join and to cut are programs of their own on a device.
     return jax.device_put(np.concatenate(jax.device_get(parts))[: len(vectors)])
@@ -224,8 +224,8 @@ def _chunks(vectors: np.ndarray):
     """Rows in pieces of few sizes, the last padded with zeros."""
     size = min(_CHUNK, bucket(len(vectors)))
     for first in range(0, len(vectors), size):
-        some = vectors[first : first + size]
-        yield np.pad(some, ((0, size - len(some)), (0, 0)))
+        chunk = vectors[first : first + size]
+        yield np.pad(chunk, ((0, size - len(chunk)), (0, 0)))
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -196,32 +196,32 @@ class PathHD(PathAnswering[Schemas]):
         """The candidate schemas nearest to each question, those left out that a model refuses."""
         asked = self.read(linked.questions, linked.topics, on_progress=linked.tick)
         linked.clock.end("plan")
-        found = self.retrieve(asked, linked.topics, on_progress=linked.tick)
+        candidates = self.retrieve(asked, linked.topics, on_progress=linked.tick)
         linked.clock.end("retrieve")
         remarks = None
         if self.refiner is not None:
-            found, remarks = refine_schemas(
-                self.refiner, self.kg, linked.questions, found, most=self.settings.refine
+            candidates, remarks = refine_schemas(
+                self.refiner, self.kg, linked.questions, candidates, most=self.settings.refine
             )
             linked.clock.skip()  # calls are charged to their questions
         sure = asked.confidence >= self.settings.threshold
         return Schemas(
-            found.relations,
-            found.score,
-            np.isfinite(found.score) & sure[:, None],
-            asked.complete & found.complete,
+            candidates.relations,
+            candidates.score,
+            np.isfinite(candidates.score) & sure[:, None],
+            asked.complete & candidates.complete,
             asked.confidence,
             remarks,
-            visited=None if asked.visited is None else asked.visited + found.visited,
+            visited=None if asked.visited is None else asked.visited + candidates.visited,
             query=asked.query,
-            similarity=found.similarity,
+            similarity=candidates.similarity,
         )
 
     def follow(self, linked: Linked, paths: Schemas) -> Followed:
         """The first `top_k` schemas of each question that reach an entity."""
         score = np.where(paths.used, paths.weight, -np.inf)
-        found = Retrieved(paths.relations, paths.similarity, score, paths.complete)
-        return self.ground(found, linked.topics, count=self.settings.top_k)
+        candidates = Retrieved(paths.relations, paths.similarity, score, paths.complete)
+        return self.ground(candidates, linked.topics, count=self.settings.top_k)
 
     def entities(self, found: Found) -> tuple[RankedEntity, ...]:
         """What the best schema reaches."""
@@ -268,8 +268,8 @@ class PathHD(PathAnswering[Schemas]):
             batch_size=self.settings.batch_size,
         )
         return [
-            dataclasses.replace(some, notes=(*([reason] if reason else ()), *some.notes))
-            for some, reason in zip(super().remarks(linked, paths, followed), reasons)
+            dataclasses.replace(remark, notes=(*([reason] if reason else ()), *remark.notes))
+            for remark, reason in zip(super().remarks(linked, paths, followed), reasons)
         ]
 
     def read(
@@ -306,7 +306,7 @@ class PathHD(PathAnswering[Schemas]):
             self.tensors,
             self.planner,
             masked,
-            [some.entities for some in topics],
+            [topic.entities for topic in topics],
             width=self.settings.plans,
             revisit=self.revisit,
             batch_size=self.settings.batch_size,
@@ -334,7 +334,7 @@ class PathHD(PathAnswering[Schemas]):
         else:
             keep = min(keep, self.schemas.count)
             capacities = Capacities((bucket(8 * size, floor=1024),))
-        rows, starts = bucket(size), batch_starts([some.entities for some in topics], size)
+        rows, starts = bucket(size), batch_starts([topic.entities for topic in topics], size)
         relations = np.full((count, keep, self.hops), NULL, np.int32)
         similarity = np.full((count, keep), -np.inf, np.float32)
         complete, visited = asked.complete.copy(), np.zeros((count, 2), np.int64)
@@ -364,11 +364,11 @@ class PathHD(PathAnswering[Schemas]):
             )  # fmt: skip
 
         tick = _stage(on_progress, "retrieve")
-        for indices, found, whole in stream(count, size, run, capacities):
-            relations[indices] = found.relations[: len(indices)]
-            similarity[indices] = found.similarity[: len(indices)]
+        for indices, batch, whole in stream(count, size, run, capacities):
+            relations[indices] = batch.relations[: len(indices)]
+            similarity[indices] = batch.similarity[: len(indices)]
             complete[indices] &= whole
-            visited[indices] = found.visited[: len(indices)]
+            visited[indices] = batch.visited[: len(indices)]
             if tick:
                 tick(int(indices[-1]) + 1, count)
         score = similarity
@@ -379,19 +379,21 @@ class PathHD(PathAnswering[Schemas]):
         similarity, score = (np.take_along_axis(x, order, axis=1) for x in (similarity, score))
         return Retrieved(relations, similarity, score, complete, visited)
 
-    def ground(self, found: Retrieved, topics: Sequence[Topics], *, count: int = 1) -> Followed:
+    def ground(
+        self, candidates: Retrieved, topics: Sequence[Topics], *, count: int = 1
+    ) -> Followed:
         """Follow candidates, best first, until `count` of each question reach an entity.
 
         Args:
-            found: candidates, of a score above -inf.
+            candidates: of a score above -inf.
             topics: of each question.
             count: schemas wanted a question.
         """
         return ground_schemas(
             self.tensors,
-            [some.branches for some in topics],
-            found.relations,
-            np.isfinite(found.score),
+            [topic.branches for topic in topics],
+            candidates.relations,
+            np.isfinite(candidates.score),
             self.named,
             count=count,
             join=self.join,

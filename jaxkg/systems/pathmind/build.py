@@ -63,9 +63,9 @@ class Proposing(QuestionAnswering):
         """See `PathMind.answer`; the score of a relation path is that of its best walk."""
         if not questions:
             return []
-        found = self.inner.rank(questions, use_given=use_given, on_progress=on_progress)
-        answers = self.inner.answer(questions, ranking=found)
-        wide = self.inner.retrieve(questions, ranking=found)
+        ranking = self.inner.rank(questions, use_given=use_given, on_progress=on_progress)
+        answers = self.inner.answer(questions, ranking=ranking)
+        wide = self.inner.retrieve(questions, ranking=ranking)
         return [_planned(*pair) for pair in zip(answers, wide)]
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
@@ -106,9 +106,9 @@ class Retrieving(QuestionAnswering):
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """See `PathMind.traced`; then the walks that were taken, iteration by iteration."""
         inner, settings = self.inner, self.inner.settings
-        found = inner.rank([question])
-        [answer] = inner.retrieve([question], ranking=found)
+        ranking = inner.rank([question])
+        [answer] = inner.retrieve([question], ranking=ranking)
         grown = settings.growth == "triples"
-        ranked = found.whole if grown else found.ranked
+        ranked = ranking.whole if grown else ranking.ranked
         hops = priority_hops(inner.kg, inner.tensors, ranked, answer)
         return answer, (*hops, *iterations(answer, keep=settings.keep, grown=grown))

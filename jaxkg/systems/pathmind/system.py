@@ -168,10 +168,10 @@ class PathMind(QuestionAnswering):
         """
         if not questions:
             return []
-        found = self._known(ranking, questions) or self.rank(
+        known = self._known(ranking, questions) or self.rank(
             questions, use_given=use_given, on_progress=on_progress
         )
-        masked, ranked = found.masked, found.ranked
+        masked, ranked = known.masked, known.ranked
         began = time.perf_counter()
         best = np.zeros(len(questions))
         np.maximum.at(best, ranked.row, ranked.priority)
@@ -182,13 +182,13 @@ class PathMind(QuestionAnswering):
         )
         row = ranked.row[taken]
         paths = self._cited(row, ranked.heaviest[taken], ranked.priority[taken])
-        return self._answers(questions, found, row, paths, confidence, began)
+        return self._answers(questions, known, row, paths, confidence, began)
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """An answer, and the priorities of all that lies around the topics."""
-        found = self.rank([question])
-        [answer] = self.answer([question], ranking=found)
-        return answer, priority_hops(self.kg, self.tensors, found.ranked, answer)
+        ranking = self.rank([question])
+        [answer] = self.answer([question], ranking=ranking)
+        return answer, priority_hops(self.kg, self.tensors, ranking.ranked, answer)
 
     def retrieve(
         self,
@@ -216,15 +216,15 @@ class PathMind(QuestionAnswering):
         """
         if not questions:
             return []
-        found = self._known(ranking, questions) or self.rank(
+        known = self._known(ranking, questions) or self.rank(
             questions, use_given=use_given, on_progress=on_progress
         )
-        ranked = found.ranked
+        ranked = known.ranked
         began = time.perf_counter()
-        starts, size = [some.entities for some in found.topics], self.settings
+        starts, size = [topic.entities for topic in known.topics], self.settings
         if strategy == "important" and size.growth == "triples":
             row, walks, score = grown_walks(
-                found.whole, self.tensors, starts, keep=size.keep, iterations=size.iterations
+                known.whole, self.tensors, starts, keep=size.keep, iterations=size.iterations
             )
         else:
             row, walks, score = choose_walks(
@@ -238,7 +238,7 @@ class PathMind(QuestionAnswering):
                 seed=seed,
             )
         paths = self._cited(row, walks, score)
-        return self._answers(questions, found, row, paths, np.ones(len(questions)), began)
+        return self._answers(questions, known, row, paths, np.ones(len(questions)), began)
 
     def rank(
         self,
@@ -262,7 +262,7 @@ class PathMind(QuestionAnswering):
             self.states,
             masked,
             self._encode(masked),
-            [some.entities for some in topics],
+            [topic.entities for topic in topics],
             floor=self.settings.floor,
             revisit=self.revisit,
             batch_size=self.settings.batch_size,
@@ -310,17 +310,17 @@ class PathMind(QuestionAnswering):
         They stay where a question has reached nothing else.
         """
         named = self._has_name[ranked.node]
-        some = np.zeros(len(ranked.complete), bool)
-        some[ranked.row[named]] = True
-        kept = np.flatnonzero(named | ~some[ranked.row])
+        has_named = np.zeros(len(ranked.complete), bool)
+        has_named[ranked.row[named]] = True
+        rows = np.flatnonzero(named | ~has_named[ranked.row])
         return dataclasses.replace(
             ranked,
-            row=ranked.row[kept],
-            node=ranked.node[kept],
-            priority=ranked.priority[kept],
-            heaviest=ranked.heaviest[kept],
-            shortest=ranked.shortest[kept],
-            offsets=np.searchsorted(ranked.row[kept], np.arange(len(ranked.complete) + 1)),
+            row=ranked.row[rows],
+            node=ranked.node[rows],
+            priority=ranked.priority[rows],
+            heaviest=ranked.heaviest[rows],
+            shortest=ranked.shortest[rows],
+            offsets=np.searchsorted(ranked.row[rows], np.arange(len(ranked.complete) + 1)),
         )
 
     def _cited(self, row: np.ndarray, walks: np.ndarray, score: np.ndarray) -> list[SupportingPath]:
@@ -329,14 +329,14 @@ class PathMind(QuestionAnswering):
     def _answers(
         self,
         questions: Sequence[Question],
-        found: Ranking,
+        ranking: Ranking,
         row: np.ndarray,
         paths: Sequence[SupportingPath],
         confidence: np.ndarray,
         began: float,
     ) -> list[Answer]:
         """An answer a question from the paths of each, whose questions `row` tells."""
-        usage, whole = _usage(found, began, len(questions)), found.whole
+        usage, whole = _usage(ranking, began, len(questions)), ranking.whole
         answers = []
         for i, (question, first, last) in enumerate(_slices(questions, row)):
             nodes = whole.node[whole.offsets[i] : whole.offsets[i + 1]]
@@ -344,11 +344,11 @@ class PathMind(QuestionAnswering):
             answers.append(
                 cited_answer(
                     question,
-                    found.topics[i],
+                    ranking.topics[i],
                     _entities(paths[first:last]),
                     paths[first:last],
                     system=SYSTEM,
-                    why_not=self._why_not(found.topics[i], float(confidence[i])),
+                    why_not=self._why_not(ranking.topics[i], float(confidence[i])),
                     complete=bool(whole.complete[i]),
                     usage=dataclasses.replace(usage, nodes=len(nodes), edges=edges),
                     retrieved=RetrievedEntities(self.kg.entity_ids, nodes),
@@ -366,17 +366,17 @@ class PathMind(QuestionAnswering):
 
 def _entities(paths: Sequence[SupportingPath]) -> tuple[RankedEntity, ...]:
     """Where paths end, each entity with the score of its best path."""
-    found: dict[str, RankedEntity] = {}
+    by_id: dict[str, RankedEntity] = {}
     for path in paths:
         entity, name = path.end
-        known = found.get(entity)
-        found[entity] = RankedEntity(
+        known = by_id.get(entity)
+        by_id[entity] = RankedEntity(
             entity,
             name,
             max(path.score, known.score) if known else path.score,
             (*(known.paths if known else ()), path.id),
         )
-    return tuple(sorted(found.values(), key=lambda each: -each.score))
+    return tuple(sorted(by_id.values(), key=lambda each: -each.score))
 
 
 def _slices(questions: Sequence[Question], row: np.ndarray) -> list[tuple[Question, int, int]]:
@@ -385,8 +385,8 @@ def _slices(questions: Sequence[Question], row: np.ndarray) -> list[tuple[Questi
     return list(zip(questions, bounds, bounds[1:]))
 
 
-def _usage(found: Ranking, began: float, count: int) -> Usage:
-    seconds = np.array([*found.seconds, time.perf_counter() - began]) / count
+def _usage(ranking: Ranking, began: float, count: int) -> Usage:
+    seconds = np.array([*ranking.seconds, time.perf_counter() - began]) / count
     return Usage(
         seconds=float(seconds.sum()),
         stages=dict(zip(("link", "prioritise", "cite"), seconds.tolist())),

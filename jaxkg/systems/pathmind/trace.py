@@ -38,14 +38,14 @@ def priority_hops(
     hops: list[list[TraceNode]] = [[] for _ in range(codes.shape[1])]
     sizes = [0] * codes.shape[1]
     for path, places in by_path.items():
-        ends = [(int(ranked.node[at]), float(ranked.priority[at])) for at in places]
-        kept = {node for node, _ in ends if kg.entity_ids[node] in chosen}
-        below = [TraceNode(kg.name(node), score, node in kept) for node, score in ends[:_SHOWN]]
+        ends = [(int(ranked.node[place]), float(ranked.priority[place])) for place in places]
+        nodes = {node for node, _ in ends if kg.entity_ids[node] in chosen}
+        below = [TraceNode(kg.name(node), score, node in nodes) for node, score in ends[:_SHOWN]]
         if len(ends) > _SHOWN:
             below.append(TraceNode(f"… and {len(ends) - _SHOWN:,} of lower priority"))
         words = f"{' → '.join(map(kg.relation_name, path))}, reaches {len(ends):,}"
         sizes[len(path) - 1] += len(ends)
-        hops[len(path) - 1].append(TraceNode(words, ends[0][1], bool(kept), tuple(below)))
+        hops[len(path) - 1].append(TraceNode(words, ends[0][1], bool(nodes), tuple(below)))
     return tuple(
         TraceNode(f"hop {hop}: {size:,} entities", below=tuple(paths))
         for hop, (size, paths) in enumerate(zip(sizes, hops), start=1)

@@ -125,8 +125,8 @@ def heaviest_walks(
     chosen = top_in_group(jnp.maximum(sub.entity, 0), score, known, num_groups=score.shape[0], k=1)[
         :, 0
     ]
-    at = jnp.maximum(chosen, 0)
-    heaviest = edges_to(trail, hop[at], jnp.where(chosen == NULL, NULL, slot[at]))
+    index = jnp.maximum(chosen, 0)
+    heaviest = edges_to(trail, hop[index], jnp.where(chosen == NULL, NULL, slot[index]))
     # An entity's own slot lies in the first layer that has it.
     return heaviest, edges_to(sub.trail, hop, slot)
 
@@ -243,14 +243,14 @@ def rank_entities(
         )
     )
     parts, completes, walked = [], np.ones(count, bool), np.zeros(count, np.int64)
-    for indices, found, complete in stream(count, batch_size, run, capacities):
-        walked[indices] = found.walked[: len(indices)]
+    for indices, batch, complete in stream(count, batch_size, run, capacities):
+        walked[indices] = batch.walked[: len(indices)]
         # Priorities that differ by rounding alone are ties, and ties go to the smaller node.
-        priority = (1 / (1 + np.exp(-np.clip(found.logit, -80, 80)))).round(6)
-        there = np.flatnonzero(found.valid)
-        there = there[np.lexsort((found.node[there], -priority[there], found.row[there]))]
-        columns = (found.node, priority, found.heaviest, found.shortest)
-        row = found.row[there] + int(indices[0])
+        priority = (1 / (1 + np.exp(-np.clip(batch.logit, -80, 80)))).round(6)
+        there = np.flatnonzero(batch.valid)
+        there = there[np.lexsort((batch.node[there], -priority[there], batch.row[there]))]
+        columns = (batch.node, priority, batch.heaviest, batch.shortest)
+        row = batch.row[there] + int(indices[0])
         parts.append((row, *(column[there] for column in columns)))
         completes[indices] = complete
         if on_progress:
@@ -339,10 +339,10 @@ def grown_walks(
     row: list[int] = []
     walks: list[list[int]] = []
     score: list[float] = []
-    for question, some in enumerate(topics):
+    for question, nodes in enumerate(topics):
         mine = slice(int(whole.offsets[question]), int(whole.offsets[question + 1]))
         priority = dict(zip(whole.node[mine].tolist(), whole.priority[mine].tolist()))
-        led: dict[int, list[int]] = {node: [] for node in some}
+        led: dict[int, list[int]] = {node: [] for node in nodes}
         front = list(led)
         for _ in range(iterations):
             reached: dict[int, list[int]] = {}
@@ -378,11 +378,13 @@ def random_walks(
     """
     rng = np.random.default_rng(seed)
     offsets = np.asarray(tensors.graph.offsets)
-    asked = [row for row, some in enumerate(topics) if len(some)]
+    asked = [row for row, nodes in enumerate(topics) if len(nodes)]
     row = np.repeat(np.array(asked, np.int32), count)
     node = np.array([rng.choice(topics[r], count) for r in asked], np.int64).ravel()
     length = rng.integers(1, hops + 1, len(row))
-    barred = {(r, n) for r, some in enumerate(topics) for n in some} if revisit != "any" else set()
+    barred = (
+        {(r, n) for r, nodes in enumerate(topics) for n in nodes} if revisit != "any" else set()
+    )
     edges = np.full((len(row), hops), NULL, np.int32)
     open_ = np.ones(len(row), bool)
     for hop in range(hops):
@@ -395,6 +397,6 @@ def random_walks(
         node = np.where(open_, tail, node)
     walked = np.flatnonzero(edges[:, 0] != NULL)
     _, first = np.unique(np.c_[row[walked], edges[walked]], axis=0, return_index=True)
-    kept = walked[np.sort(first)]
-    place = np.arange(len(kept)) - np.searchsorted(row[kept], row[kept])
-    return row[kept], edges[kept], (1 / (1 + place)).astype(np.float32)
+    walks = walked[np.sort(first)]
+    place = np.arange(len(walks)) - np.searchsorted(row[walks], row[walks])
+    return row[walks], edges[walks], (1 / (1 + place)).astype(np.float32)
