@@ -1,4 +1,4 @@
-"""XML of any kind, and TOML, as the documents that JSON is: read by `jaxkg.kg.files.json`.
+"""XML of any kind, TOML and YAML, as the documents that JSON is: read by `jaxkg.kg.files.json`.
 
 An element is an object: its attributes and the elements in it are its keys, several of one name a
 list, and what is but text a text. A pair of a name and a value, as `<tag k="..." v="..."/>` and
@@ -21,6 +21,7 @@ from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.textfile import Progress, open_bytes, text_chunks
+from jaxkg.kg.files.yaml_text import read_yaml
 from jaxkg.words import relation_words, singular
 
 _BLOCK = 1 << 16
@@ -187,6 +188,19 @@ def read_toml(path: Path, intake: Intake) -> None:
     read_jsonl(path, intake, _plain_toml(document))
 
 
+def read_yaml_file(path: Path, intake: Intake) -> None:
+    """Take what a YAML file, of one document or several, says of the things in it.
+
+    Raises:
+        JaxkgError: it is no YAML, see `read_yaml`; it holds no objects.
+    """
+    text = "".join(text_chunks(path, encoding=intake.options.encoding))
+    documents = [item for item in read_yaml(text, str(path)) if item is not None]
+    if not all(isinstance(item, dict | list) for item in documents):
+        raise JaxkgError(f"{path}: no things in it: YAML without keys")
+    read_jsonl(path, intake, documents[0] if len(documents) == 1 else documents)
+
+
 def _plain_toml(value: Any) -> Any:
     """A value whose days and times are texts."""
     if isinstance(value, dict):
@@ -205,6 +219,18 @@ def _is_xml(head: Head) -> Sniff:
     return NO
 
 
+_YAML = re.compile(
+    r"(?:%YAML[^\n]*\n|\s*#[^\n]*\n)*---(?:\s*#[^\n]*|\s*)\n\s*(?:- )?[\w$.-]+:(?:\s|$)"
+)
+
+
+def _is_yaml(head: Head) -> Sniff:
+    if head.end in (".yaml", ".yml", ".cff"):
+        return Sniff(0.7, f"its name ends in {head.end!r}")
+    begins = head.end not in (".md", ".markdown", ".qmd", ".rmd") and _YAML.match(head.text)
+    return Sniff(0.5, "it begins as YAML") if begins else NO
+
+
 def _is_toml(head: Head) -> Sniff:
     if head.end in (".toml", ".lock") and re.search(r"^\[\[?[\w.-]+\]\]?\s*$", head.text, re.M):
         return Sniff(0.7, f"its name ends in {head.end!r}, and it has sections")
@@ -216,4 +242,5 @@ FORMATS = (
         "xml", "XML of any kind: elements are things, or what is said of them", _is_xml, read_xml
     ),
     Format("toml", "TOML: lock files and settings", _is_toml, read_toml),
+    Format("yaml", "YAML, one document or several", _is_yaml, read_yaml_file, extra="yaml"),
 )

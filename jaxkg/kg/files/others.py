@@ -7,7 +7,6 @@ import re
 from jaxkg.kg.files.protocol import Head
 
 _CITED = "save it as CSL JSON (`pandoc FILE -t csljson`, or Zotero's export)"
-_NETWORK = "save it as GraphML, as Gephi or `networkx.write_graphml` do"
 _TABLE = "save it as CSV with a line of column names"
 _KINDS = (
     (r"BEGIN:VCALENDAR", "", "an iCalendar", "save it as CSV, an event a line"),
@@ -29,14 +28,10 @@ _KINDS = (
      "ask for the result as JSON or CSV"),
     (r"(?:.|\n){0,300}maven\.apache\.org/POM", "", "a Maven project", "write what it depends on "
      "as a graph (`mvn dependency:tree -DoutputType=graphml`)"),
-    (r"", ".yaml .yml", "YAML", "turn it into JSON (`yq -o=json FILE`)"),
     (r"\[INFO\] |\+--- |\\--- ", "", "the text of a build's dependency tree", "write it as a graph "
      "(`mvn dependency:tree -DoutputType=graphml`), or as a CSV of from, to"),
     (r"(?:#.*\n|\s)*[\w.-]+(?:\[[\w,-]+\])?==\S+\n", "", "a list of packages",
      "write it as JSON with what each requires (`pipdeptree --json`)"),
-    (r"(?:Creator .*\s*)?graph\s*\[", ".gml", "GML", _NETWORK),
-    (r"\*(?i:vertices|network)", ".net .paj", "a Pajek network", _NETWORK),
-    (r"(?:\S+ .*\n)+#\n(?:\S+ \S+.*\n?)+", ".tgf", "a graph in the trivial graph format", _NETWORK),
     (r"-DOCSTART-|# sent_id", ".conll .conllu", "annotated text", "write the relations in it as "
      "CSV of head, relation, tail"),
     (r"\s+1 This software and database", "", "a WordNet database file", "take WordNet as RDF "

@@ -129,8 +129,6 @@ def test_records_called_by_what_comes_again_are_several(read):
     [
         ("a.ics", "BEGIN:VCALENDAR\nVERSION:2.0\n", "an iCalendar; save it as CSV"),
         ("refs.bib", "@book{a,\n title = {B}}\n", "CSL JSON"),
-        ("kb.yaml", "a:\n  - b\n", "turn it into JSON"),
-        ("net.gml", "graph [\n node [\n id 1\n ]\n]\n", "save it as GraphML"),
         ("map.xml", '<?xml version="1.0"?>\n<osm version="0.6"></osm>', "GeoJSON"),
         ("page.html", "<!DOCTYPE html><html><body></body></html>", "save the table in it as CSV"),
         ("story.txt", "Once upon a time there was a queen. She lived.\n", "running text"),

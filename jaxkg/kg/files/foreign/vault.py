@@ -8,14 +8,17 @@ that name. The notes' texts are no facts.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import unquote
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.yaml_text import read_yaml
 
 _ENDS = (".md", ".markdown")
 _LINK = re.compile(r"!?\[\[([^\[\]|#^]*)(?:[#^][^\[\]|]*)?(?:\|[^\[\]]*)?\]\]")
@@ -24,7 +27,8 @@ _FILE_LINK = re.compile(
 )
 _TAG = re.compile(r"(?<![\w/&#(])#(\w[\w/-]*)")
 _FIELD = re.compile(r"[-*\s\[(]{0,40}([^\W\d_][\w -]{0,60})::(.+)")
-_KEY = re.compile(r"([^\s#:'\"\[{-][^:]{0,200}?|\"[^\"]+\"):(?:\s+(.*)|\s*)")
+_BARE_LINKS = re.compile(r"(?m)^(\s*(?:- |[^\s:#-][^:\n]*: )\s*)(!?\[\[(?!\[).*\]\])\s*$")
+"""Links without quotes, which are lists in lists to YAML."""
 _ATTACHED = re.compile(r"\.(png|jpe?g|gif|svg|webp|pdf|mp[34]|wav|mov|canvas|base|zip)$", re.I)
 _CODE = re.compile(r"`[^`]*`")
 _SORTS = ("type", "class", "kind", "is a")
@@ -129,7 +133,7 @@ class _Note:
         word = " ".join(key.casefold().split())
         for value in values:
             links = [note for link in _LINK.findall(value) if (note := self._note(link))]
-            text = _bare(value)
+            text = "" if value in ("null", "~") else value
             if word in ("title", "name") and text:
                 self._intake.name(self._id, text)
             elif word in ("alias", "aliases") and text:
@@ -155,54 +159,37 @@ class _Note:
         end = next(ends, 0)
         if not end:
             return 0  # a rule, and no front matter
-        for number, key, values in self._keys(lines[1:end]):
-            self._say(key, values, source_of(self._path, number, self._intake))
+        places = {line.partition(":")[0].strip("\"' "): n for n, line in reversed(lines[1:end])}
+        text = "\n".join(line for _, line in lines[:end])
+        try:
+            documents = read_yaml(_BARE_LINKS.sub(_quoted, text), self._path.name)
+        except JaxkgError as error:
+            if isinstance(error.__cause__, ModuleNotFoundError):
+                raise
+            self._intake.leave_out(f"front matter ({error})")
+            documents = []
+        for key, value in _said(documents[0] if documents else None):
+            number = places.get(key.partition(" ")[0], 1)
+            self._say(key, value, source_of(self._path, number, self._intake))
         return end + 1
 
-    def _keys(self, lines: list[tuple[int, str]]) -> Iterator[tuple[int, str, list[str]]]:
-        """The keys of YAML that are not nested, each with its value or several."""
-        key, began, values = "", 0, list[str]()
-        for number, line in lines:
-            plain = line.strip()
-            if not plain or plain.startswith("#"):
-                continue
-            item = re.fullmatch(r"\s*-\s+(.*)", line)
-            if key and item:
-                values.append(item[1])
-                continue
-            if key and line[:1] in " \t":
-                if (values and values[0] in ("|", ">", "|-", ">-")) or (
-                    values and not _KEY.fullmatch(plain)
-                ):
-                    values[0] = f"{values[0]} {plain}".lstrip("|>- ")
-                else:
-                    self._intake.leave_out("keys within keys of front matter")
-                continue
-            if key:
-                yield began, key, values
-            found = _KEY.fullmatch(line)
-            if found is None:
-                self._intake.leave_out("lines of front matter without a key")
-                key = ""
-                continue
-            key, began, value = found[1].strip('"'), number, (found[2] or "").strip()
-            listed = value.startswith("[") and value.endswith("]") and not value.startswith("[[")
-            values = (
-                re.findall(r'"[^"]*"|\'[^\']*\'|\[\[[^\]]*\]\]|[^,]+', value[1:-1])
-                if listed
-                else [value] * bool(value)
-            )
-        if key:
-            yield began, key, values
+
+def _quoted(link: re.Match[str]) -> str:
+    return link[1] + json.dumps(link[2], ensure_ascii=False)
 
 
-def _bare(value: str) -> str:
-    """A value without quotes and comment."""
-    value = value.strip()
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
-        return " ".join(value[1:-1].split())
-    value = re.sub(r"\s+#.*$", "", value)
-    return "" if value in ("null", "~", "") else " ".join(value.split())
+def _said(value: Any, key: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Keys, those of objects within behind theirs, each with its texts."""
+    several = value if isinstance(value, list) else [value]
+    plain = [item for item in several if not isinstance(item, dict | list) and item is not None]
+    if key and plain:
+        texts = (item if isinstance(item, str) else json.dumps(item) for item in plain)
+        yield key, [" ".join(text.split()) for text in texts]
+    for item in several:
+        if isinstance(item, list):
+            yield from _said(item, key)
+        for name, inner in item.items() if isinstance(item, dict) else ():
+            yield from _said(inner, f"{key} {name}".strip())
 
 
 FORMATS = (Format("vault", "a folder of Markdown notes", _sniff, read_vault, takes_folders=True),)

@@ -59,11 +59,11 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
     keys, provenance = _keys(path, options.columns), _no_position(path, options.provenance)
     title = path.name.split(".")[0]
     told: list[str] = []
-    known = _Known()
+    known, beside = _Known(), list[str]()
     if document is None:
-        parts = _parts(path, title, options, known)
+        parts = _parts(path, title, options, known, beside)
     else:
-        parts = _ordered(lists_in(document, title), known)
+        parts = _ordered(lists_in(document, title, beside), known)
     for name, part, sorted_by_title in parts:
         lone, start = name == title, len(intake.encoder)
         reader = _Part(path, name, intake, keys, provenance, known, sorted_by_title)
@@ -79,6 +79,11 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
         else:
             intake.edges.append(Edges(start, last))
     intake.tell("; ".join(filter(None, told)))
+    if beside:
+        intake.leave_out(
+            f"keys beside lists of objects ({', '.join(list(dict.fromkeys(beside))[:8])})",
+            len(beside),
+        )
 
 
 class _Known:
@@ -281,8 +286,14 @@ _Listing = tuple[str, Iterable[_Numbered], bool]
 """A title, records, and whether the title may say of what sort they are."""
 
 
-def _parts(path: Path, title: str, options: Options, known: _Known) -> Iterator[_Listing]:
-    """The lists of a file: its lines, or those of the one document that it is."""
+def _parts(
+    path: Path, title: str, options: Options, known: _Known, beside: list[str]
+) -> Iterator[_Listing]:
+    """The lists of a file: its lines, or those of the one document that it is.
+
+    Args:
+        beside: takes the keys of what is said beside lists, once for each value.
+    """
     how = {"encoding": options.encoding, "on_progress": options.on_progress}
     if not _is_document(path, options.encoding):
         numbered = (
@@ -294,13 +305,15 @@ def _parts(path: Path, title: str, options: Options, known: _Known) -> Iterator[
         yield title, numbered, True
         return
     if path.stat().st_size > _WHOLE:
-        for name, found in itertools.groupby(pieces(path, title, **how), key=lambda pair: pair[0]):
+        for name, found in itertools.groupby(
+            pieces(path, title, beside, **how), key=lambda pair: pair[0]
+        ):
             shown = title if is_plain_list(name) else name
             yield shown, enumerate((piece for _, piece in found), start=1), True
         return
     whole = "".join(text_chunks(path, **how))
     document = read_json(whole, str(path))
-    yield from _ordered(lists_in(document, title), known)
+    yield from _ordered(lists_in(document, title, beside), known)
 
 
 _WHOLE = 1 << 26

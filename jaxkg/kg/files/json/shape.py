@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 from jaxkg.kg.files.json.relations import links
 from jaxkg.kg.files.tables.keys import IDS, one_of
+from jaxkg.kg.files.tables.records import VERSION
 from jaxkg.kg.files.tables.table import full_name
+from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
 _BAGS = ("properties", "fields", "attributes", "data", "props", "relationships")
@@ -124,7 +126,8 @@ _LINKED = frozenset(("type", "id", "attributes", "relationships", "links", "meta
 def _own(value: dict[str, Any]) -> dict[str, Any]:
     """An object whose id is the one by which others refer to it, where a standard says which.
 
-    JSON:API refers by type and id, FHIR by `Patient/1`, HAL by the links of an object.
+    JSON:API refers by type and id, FHIR by `Patient/1`, HAL by the links of an object; Kubernetes
+    has one name for things of several kinds.
 
     >>> _own({"type": "people", "id": "9"}), _own({"resourceType": "Patient", "id": "p1"})["id"]
     ({'type': 'people', 'id': 'people 9'}, 'Patient/p1')
@@ -136,6 +139,10 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
         return {"id": f"{value['resourceType']}/{id}", "type": value["resourceType"]} | {
             key: said for key, said in value.items() if key not in ("id", "resourceType")
         }
+    data = value.get("metadata")
+    if isinstance(kind := value.get("kind"), str) and isinstance(data, dict) and "name" in data:
+        own = {"id": f"{kind}/{data['name']}", "type": kind, **data}
+        return own | {key: said for key, said in value.items() if key not in ("kind", "metadata")}
     if "reference" in value and value.keys() <= {"reference", "display", "type", "identifier"}:
         return {"id": value["reference"]}
     links = value.get("_links")
@@ -226,10 +233,27 @@ def is_map(value: Any, key: str = "") -> bool:
     if key and any(isinstance(inner.get(key), dict) for inner in inside):
         return True
     keys = Counter(name for inner in inside for name in inner)
-    if not keys or len(value) < _FEW:
+    if not keys or not keys.keys().isdisjoint(value):
+        return False
+    if one_of(relation_words(key).lower()) != relation_words(key).lower() and key not in _BAGS:
+        # "services": {"web": {"depends_on": ["db"]}, "db": {}}; "paths": {"/pets": {}}
+        odd = any(not name.replace("_", "").replace("-", "").isalnum() for name in value)
+        if odd or not value.keys().isdisjoint(_texts_in(inside)):
+            return True
+    if len(value) < _FEW:
         return False
     shared = sum(count for count in keys.values() if 2 * count > len(value))
-    return 2 * shared > keys.total() and not (set(keys) & set(value))
+    return 2 * shared > keys.total()
+
+
+def _texts_in(records: list[dict[str, Any]]) -> Iterator[str]:
+    """Texts that records hold, and those of lists and keys of objects in them."""
+    for said in (said for record in records for said in record.values()):
+        yield from (
+            item
+            for item in (said if isinstance(said, list | dict) else [said])
+            if isinstance(item, str)
+        )
 
 
 def raised(value: Any) -> Any:
@@ -263,7 +287,7 @@ def records_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     shared = _shared_start(texts) if len(texts) > 1 else ""
     for key, inner in value.items():
         known = any(said == key for said in inner.values() if isinstance(said, str))
-        ids = [name for name in inner if name.lower() in IDS]
+        ids = [name for name in inner if name.lower() in IDS and not isinstance(inner[name], bool)]
         own = {} if known or not key else {"key" if ids else "id": key}
         if shared and key and "name" not in inner:
             own["name"] = key.rpartition(shared)[2]
@@ -271,9 +295,12 @@ def records_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def lists_in(document: Any, title: str) -> Iterator[Listed]:
+def lists_in(document: Any, title: str, beside: list[str] | None = None) -> Iterator[Listed]:
     """The lists of objects of a document, wherever they lie; what an envelope says beside them is a
     record of its own where it has a name.
+
+    Args:
+        beside: takes the keys of what else is said beside lists.
 
     >>> reply = {"meta": {"count": 1}, "message": {"items": [{"DOI": "10.1/x", "title": ["Nets"]}]}}
     >>> list(lists_in(reply, "reply"))
@@ -282,7 +309,7 @@ def lists_in(document: Any, title: str) -> Iterator[Listed]:
     whole = plain(records_of(document) if is_map(document) else document)
     if not isinstance(whole, dict | list):
         whole = document  # {"value": "x"} alone wraps nothing
-    for listed in _lists_in(whole, title, 0):
+    for listed in _lists_in(whole, title, 0, [] if beside is None else beside):
         yield from _by_sort(listed)
 
 
@@ -311,13 +338,13 @@ def _by_sort(listed: Listed) -> Iterator[Listed]:
         yield Listed(title, some)
 
 
-def _lists_in(value: Any, title: str, depth: int) -> Iterator[Listed]:
+def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator[Listed]:
     if isinstance(value, list):
         records = [item for item in value if isinstance(item, dict)]
         inside = any(_is_list(inner) for item in records for inner in item.values())
         if inside and depth < _DEEPEST_LIST and not any(map(_says, records)):
             for item in records:  # each but holds others
-                yield from _lists_in(item, title, depth + 1)
+                yield from _lists_in(item, title, depth + 1, beside)
         elif records:
             yield Listed(title, value)
         elif not depth:
@@ -329,11 +356,12 @@ def _lists_in(value: Any, title: str, depth: int) -> Iterator[Listed]:
         return
     if not inside or not _is_envelope(value, inside, title):
         if not depth or _calls(value, title):
-            yield Listed(title, [value])
+            yield Listed(title, [value if depth else _called_as(value, title)])
             return
         inside = {key: inner for key, inner in value.items() if isinstance(inner, dict)}
     for key, inner in inside.items():
-        yield from _lists_in(inner, title if key.lower() in _LISTS else key, depth + 1)
+        own = title if key.lower() in _LISTS else key
+        yield from _lists_in(inner, own, depth + 1, beside)
     rest = {key: inner for key, inner in value.items() if key not in inside}
     told = {key: inner for key, inner in rest.items() if not isinstance(inner, dict | list)}
     lists = sum(isinstance(inner, list) for inner in inside.values())
@@ -341,6 +369,21 @@ def _lists_in(value: Any, title: str, depth: int) -> Iterator[Listed]:
     if texts and (lists > 1 or _called(value, _NAMES)):
         first = next(iter(told))
         yield Listed(first, [{key: inner for key, inner in rest.items() if inner not in ([], {})}])
+    else:
+        beside += [key for key, inner in rest.items() if inner not in ([], {}, None, "")]
+
+
+def _called_as(value: dict[str, Any], title: str) -> dict[str, Any]:
+    """The one object of a document, which is called as the file is where it is called nothing.
+
+    >>> _called_as({"version": "3.8", "services": []}, "shop"), _called_as({"city": "Ely"}, "shop")
+    ({'name': 'shop', 'version': '3.8', 'services': []}, {'city': 'Ely'})
+    """
+    key = _called(value, (*IDS, *_NAMES, one_of(relation_words(title).lower())))
+    called = value[key] if key else next(iter(value.values()), None)
+    named = isinstance(called, str | int) and not VERSION.fullmatch(str(called))
+    named = named and (key or not is_value(str(called)))
+    return value if named else {"name": title} | value
 
 
 def _says(value: dict[str, Any]) -> bool:
@@ -362,8 +405,10 @@ def _holds_records(value: Any, depth: int) -> bool:
 
 def _is_envelope(value: dict[str, Any], inside: dict[str, Any], title: str) -> bool:
     """Whether an object is but what holds lists, no thing with its parts."""
-    if any(key.lower() in _LISTS for key in inside) or not _calls(value, title):
+    if any(key.lower() in _LISTS for key in inside):
         return True
+    if not _calls(value, title):  # settings hold lists deep within, and say much beside
+        return len(value) - len(inside) < _FEW or any(map(_is_list, inside.values()))
     # Parts that others refer to by numbers, or that are related, are things of lists of their own.
     lists = {key: inner for key, inner in inside.items() if isinstance(inner, list)}
     numbered = (str(item.get(_called(item, IDS))) for inner in lists.values() for item in inner[:1])

@@ -18,22 +18,32 @@ _BLANK = re.compile(r"[\s,]*")
 
 
 def pieces(
-    path: Path, title: str, *, encoding: str = "utf-8", on_progress: Progress | None = None
+    path: Path,
+    title: str,
+    beside: list[str],
+    *,
+    encoding: str = "utf-8",
+    on_progress: Progress | None = None,
 ) -> Iterator[tuple[str, Any]]:
     """The objects of a JSON file one by one, each with the key of the list that it lies in.
 
     A list is read element by element, wherever it lies, and so is an object that is larger than a
-    window. What is no object is passed over.
+    window.
+
+    Args:
+        beside: takes the keys of what is no object, once for each such value.
 
     Raises:
         JaxkgError: it is no JSON, is nested too deeply, or one value is too large.
     """
     scanner = _Scanner(path, text_chunks(path, encoding=encoding, on_progress=on_progress))
     while scanner.peek():
-        yield from _pieces(scanner, title, 0)
+        yield from _pieces(scanner, title, beside, 0)
 
 
-def _pieces(scanner: _Scanner, title: str, depth: int) -> Iterator[tuple[str, Any]]:
+def _pieces(
+    scanner: _Scanner, title: str, beside: list[str], depth: int
+) -> Iterator[tuple[str, Any]]:
     if depth > DEEPEST:
         raise scanner.fault(f"brackets are nested deeper than {DEEPEST}")
     sign = scanner.peek()
@@ -43,12 +53,16 @@ def _pieces(scanner: _Scanner, title: str, depth: int) -> Iterator[tuple[str, An
             value = scanner.value(LARGEST)
             if isinstance(value, dict):
                 yield title, value
+            else:
+                beside.append(title)
         scanner.step("]")
         return
     value = scanner.value(_WINDOW)
     if value is not _TOO_LARGE:
         if isinstance(value, dict):
             yield title, value
+        else:
+            beside.append(title)
         return
     scanner.step()
     while (sign := scanner.peek()) and sign != "}":
@@ -57,9 +71,10 @@ def _pieces(scanner: _Scanner, title: str, depth: int) -> Iterator[tuple[str, An
             raise scanner.fault("a key of an object is no text")
         scanner.step(":")
         if scanner.peek() in ("{", "["):
-            yield from _pieces(scanner, key, depth + 1)
+            yield from _pieces(scanner, key, beside, depth + 1)
         else:
             scanner.value(LARGEST)
+            beside.append(key)
     scanner.step("}")
 
 

@@ -23,7 +23,9 @@ def read(path: Path, intake: Intake) -> None:
     """Read entities, whose ids are theirs, and tell how; see `jaxkg.kg.read_graph`."""
     options = intake.options
     count = 0
-    for _, piece in pieces(path, "", encoding=options.encoding, on_progress=options.on_progress):
+    for _, piece in pieces(
+        path, "", [], encoding=options.encoding, on_progress=options.on_progress
+    ):
         for entity in _entities(piece, 0):
             source = path.name if options.by_line else ""
             _take(entity, intake, source)

@@ -43,7 +43,7 @@ _ALIASES = frozenset(("aliases", "alias", "synonyms", "altlabels", "altlabel"))
 _PLACES = frozenset(("coordinates", "bbox", "center", "centroid", "position"))
 _ENTITY = frozenset(("node", "entity", "item", "target", "object", "resource", "value", "record"))
 """Keys of an entity within that do not say how it is related."""
-_VERSION = re.compile(
+VERSION = re.compile(
     r"(?:npm:|workspace:|[~^<>=* ]|\d+(?:\.[\dx*]+)+[\w.+-]*$)[^\n]{0,60}|latest|\*"
 )
 _SAMPLED = 2000
@@ -309,7 +309,7 @@ def _names_things(record: dict[str, Any]) -> bool:
     if not all(isinstance(said, str) for said in record.values()):
         return False
     odd = [key for key in record if not key.replace("_", "").replace(" ", "").isalnum()]
-    versions = [said for said in record.values() if _VERSION.fullmatch(said)]
+    versions = [said for said in record.values() if VERSION.fullmatch(said)]
     plain = all(map(is_value, versions)) and not odd
     return bool(versions) and len(versions) == len(record) and not plain
 
@@ -451,7 +451,8 @@ def _called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool
     named = next((key for key in own if relation_words(key).lower() in _TITLES), "")
     if by_first:
         first = next(iter(record), "")
-        return first if first in own else named or next(iter(own), first)
+        plain = first in own and not VERSION.fullmatch(str(record.get(first)))
+        return first if plain else named or next(iter(own), first)
     return named or next((key for key in own if relation_words(key).lower().endswith(" name")), "")
 
 

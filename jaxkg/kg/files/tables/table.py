@@ -42,7 +42,7 @@ _ROWS_WITH_NAMES = 8
 """From which on a column that no word calls a name may be taken for one."""
 _NAMES = ("name", "label", "title")
 _FIRST = ("firstname", "givenname", "givennames", "given", "forename", "vorname")
-_LAST = ("lastname", "surname", "familyname", "family", "nachname")
+_LAST = ("lastname", "surname", "familyname", "familynames", "family", "nachname")
 _ANY_WORDS = (
     "id ids no nr num number key code uid uuid guid ref identifier uri iri url index row line "
     "entity subject object head node vertex source from thing name names label title first last "

@@ -157,7 +157,8 @@ def test_dot():
 
 def test_vault():
     kg, told = read_told(SAMPLES / "vault")
-    assert named_facts(kg) == {
+    facts = named_facts(kg)
+    assert facts - {("The Gull", "nested deep", "1")} == {
         ("The Gull", "is a", "ship"),
         ("The Gull", "built", "1910"),
         ("The Gull", "owner", "Ada Lind"),
@@ -177,8 +178,53 @@ def test_vault():
         ("Bo", "is a", "note"),
         ("Bo", "folder", "people"),
     }
-    assert "1 keys within keys of front matter left out" in told
+    assert ("The Gull", "nested deep", "1") in facts
     assert "1 links to pictures and other files left out" in told
+
+
+def test_front_matter_that_is_no_yaml_is_told(tmp_path):
+    (tmp_path / "a.md").write_text("---\nto: [[B]]\nby: [[C]], [[D]]\n---\n")
+    (tmp_path / "b.md").write_text("---\ntitle: x: y\n---\n[[a]]\n")
+    kg, told = read_told(tmp_path)
+    facts = named_facts(kg)
+    assert facts >= {("a", "to", "b"), ("a", "by", "C"), ("a", "by", "D"), ("b", "links to", "a")}
+    assert "1 front matter (b.md:2: not YAML" in told
+
+
+NETWORKS = {
+    "club.gml": """Creator "x"
+graph [
+  directed 0
+  node [ id 1 label "Ann &amp; Co" graphics [ x 1 ] ]
+  node [ id 2 label "Bo" ]
+  edge [ source 1 target 2 label "knows" value 2 ]
+]
+""",
+    "club.net": '*Vertices 2\n1 "Ann & Co" 0.1 0.2\n2 "Bo"\n*Arcs :1 "knows"\n1 2 2\n',
+    "club.tgf": "1 Ann & Co\n2 Bo\n#\n1 2 knows\n",
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks(tmp_path, name):
+    (tmp_path / name).write_text(NETWORKS[name])
+    kg, _ = read_told(tmp_path / name)
+    facts = named_facts(kg)
+    assert ("Ann & Co", "knows", "Bo") in facts
+    if name != "club.tgf":  # a weight is no node of that number
+        assert {tail for _, relation, tail in facts if relation in ("value", "weight")} == {"2"}
+
+
+def test_edges_of_two_numbers(tmp_path):
+    (tmp_path / "web.txt").write_text("# From To\n1\t2\n2\t3\n")
+    (tmp_path / "m.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 3\n")
+    (tmp_path / "nx.edgelist").write_text("ann bo {'weight': 3}\nbo cy {}\n")
+    facts = named_facts(read_told(tmp_path / "web.txt")[0])
+    assert facts == {("node 1", "linked to", "node 2"), ("node 2", "linked to", "node 3")}
+    assert len(named_facts(read_told(tmp_path / "m.mtx")[0]) - facts) == 1
+    facts = named_facts(read_told(tmp_path / "nx.edgelist")[0])
+    assert ("bo", "linked to", "cy") in facts
+    assert ("ann linked to bo", "weight", "3") in facts
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -1,0 +1,91 @@
+"""YAML: what is written is taken as it is written, and within bounds."""
+
+import pytest
+from named_facts import named_facts
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.yaml_text import read_yaml
+
+COMPOSE = """
+version: "3.8"
+services:
+  web: {image: "nginx:1.25", depends_on: [api]}
+  api: {build: ./api}
+"""
+CLUSTER = """
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {port: 80}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: api}
+spec: {port: 90}
+"""
+SETTINGS = """
+replicas: 2
+image: {tag: 1.10}
+service: {port: 80}
+ingress: {hosts: [{host: shop.local}]}
+"""
+FIXTURES = """
+NO: {name: Norway, eu: false, since: 012}
+SE: {name: Sweden, eu: true, since: 12:30}
+DK: {name: Denmark, eu: true, since: 2020-01-01}
+"""
+KINDS = {
+    "docker-compose.yml": (COMPOSE, {("web", "depends on", "api"), ("api", "is a", "services")}),
+    "all.yaml": (CLUSTER, {("web", "spec port", "80"), ("api", "spec port", "90")}),
+    "values.yaml": (SETTINGS, {("values", "image tag", "1.10"), ("values", "replicas", "2")}),
+    "countries.yml": (FIXTURES, {("Norway", "since", "012"), ("Norway", "eu", "false"),
+                                 ("Sweden", "since", "12:30"), ("Denmark", "eu", "true")}),
+    "openapi.yaml": ("openapi: 3.0.3\npaths: {/pets: {get: {operationId: list}}}\n",
+                     {("/pets", "get operation id", "list"), ("openapi", "paths", "/pets")}),
+    "CITATION.cff": ("cff-version: 1.2.0\ntitle: Soil\nauthors:\n- family-names: Lee\n"
+                     "  given-names: Ann\n", {("Soil", "authors", "Ann Lee")}),
+    "people.yml": ("people:\n- &ann {name: Ann, city: Ely}\n- {name: Bo, boss: *ann}\n",
+                   {("Bo", "boss", "Ann"), ("Ann", "city", "Ely")}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_kinds(read, name):
+    text, facts = KINDS[name]
+    found = named_facts(read(text, name))
+    assert {(head, " ".join(word.replace("_", " ") for word in relation.split()), tail)
+            for head, relation, tail in found} >= facts  # fmt: skip
+
+
+def test_merged_keys_give_way_to_own_ones():
+    (found,) = read_yaml("a: &a {x: 1, y: 1}\nb: {<<: *a, y: 2}\nc: !Ref d")
+    assert found == {"a": {"x": 1, "y": 1}, "b": {"x": 1, "y": 2}, "c": "d"}
+
+
+LAUGHS = "a: &a [1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
+    f"{b}: &{b} [{', '.join([f'*{a}'] * 8)}]\n" for a, b in zip("abcdefgh", "bcdefghi")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (LAUGHS, r"kb.yaml:1: anchors stand for too much"),
+        ("a: &a [*a]", "nested deeper than 64"),
+        ("[" * 100_000, "nesting depth|nested deeper"),
+        ("a: {{ .Values.x }}\n", "a template has to be filled in first"),
+        ("a: 1\na: 2\n", "kb.yaml:2: the key 'a' comes twice"),
+        ("a: b: c\n", "kb.yaml:1: not YAML"),
+        ("just words\n", "YAML without keys"),
+    ],
+)
+def test_bad_yaml_is_refused_in_one_line(read, text, told):
+    with pytest.raises(JaxkgError, match=told) as error:
+        read(text, "kb.yaml")
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_said_beside_lists_is_told(read):
+    heard = []
+    read('{"count": 7, "results": [{"id": "a", "x": "b"}]}', "reply.json", on_reading=heard.append)
+    assert "1 keys beside lists of objects (count) left out" in heard[0]
