@@ -19,6 +19,7 @@ from jaxkg.kg.files.foreign import (
     graphrag,
     kgx,
     known_tables,
+    networks,
     obo,
     spdx,
     sql_dump,
@@ -35,7 +36,7 @@ from jaxkg.kg.mapping import MAPPING
 
 _MODULES = (
     *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
-    *(spdx, cypher, dot, vault, known_tables, kgx, graphrag, sql_dump, documents),
+    *(spdx, cypher, dot, networks, vault, known_tables, kgx, graphrag, sql_dump, documents),
 )
 """A module a format, or some that are read alike."""
 
