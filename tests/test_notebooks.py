@@ -13,7 +13,7 @@ from planners import cache
 __all__ = ["cache"]
 
 ROOT = Path(__file__).parent.parent
-UNSTORED = {"03_five_systems_one_question", "06_train_distil_evaluate"}
+UNSTORED = {"03_five_systems_one_question"}
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
